@@ -1,0 +1,28 @@
+"""Cellar: what every floor stands on.
+
+Lives here: the alphabet of shapes, errors, memory budgets and tiles.
+Does not live here: anything that knows a theorem.
+May import: torch, numpy, the standard library.
+"""
+
+from gnomon.core.errors import (
+    BudgetError,
+    GnomonError,
+    InputError,
+    MissingExtraError,
+    NoLimitError,
+    NotFiniteError,
+    ReadError,
+    lesson,
+)
+
+__all__ = [
+    "BudgetError",
+    "GnomonError",
+    "InputError",
+    "MissingExtraError",
+    "NoLimitError",
+    "NotFiniteError",
+    "ReadError",
+    "lesson",
+]

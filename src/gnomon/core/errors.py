@@ -1,0 +1,48 @@
+"""Errors that teach: every message has four parts, in one order.
+
+    <call>: <what was found, and where> [H: <hypothesis it breaks>]. <cure>.
+
+The classes inherit from the builtin that a caller would catch anyway, so ``except ValueError`` keeps working.
+
+>>> print(lesson("limit(net)", "'pool' is a MaxPool2d", "sums of many units", "Use AvgPool2d"))
+limit(net): 'pool' is a MaxPool2d [H: sums of many units]. Use AvgPool2d.
+"""
+
+
+class GnomonError(Exception):
+    """Root of all errors that gnomon raises on purpose."""
+
+
+class InputError(GnomonError, ValueError):
+    """The data or the options cannot be used as given."""
+
+
+class ReadError(GnomonError, ValueError):
+    """The module cannot be read as a program: some node or parameter is not understood."""
+
+
+class NoLimitError(ReadError):
+    """The module was understood, and theory says that it has no closed-form infinite-width limit."""
+
+
+class BudgetError(GnomonError, MemoryError):
+    """The result, or the smallest tile of it, does not fit in memory."""
+
+
+class NotFiniteError(GnomonError, ArithmeticError):
+    """The computation left the range of floating-point numbers."""
+
+
+class MissingExtraError(GnomonError, ImportError):
+    """An optional dependency is needed and absent."""
+
+
+def lesson(call: str, found: str, hypothesis: str, cure: str) -> str:
+    """Compose a message from its four parts: the call, what was found, the hypothesis it breaks, the cure.
+
+    Cost: none.
+
+    >>> lesson("f(x)", "x holds NaN", "finite inputs", "Drop those rows")
+    'f(x): x holds NaN [H: finite inputs]. Drop those rows.'
+    """
+    return f"{call}: {found} [H: {hypothesis}]. {cure}."

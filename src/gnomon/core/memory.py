@@ -1,0 +1,84 @@
+"""Memory: how much there is, and how a table of pairs is cut into tiles that fit.
+
+>>> [t.shape for t in tiles(3, 5, pair_bytes=8, budget=8 * 6)]
+[(2, 3), (2, 2), (1, 3), (1, 2)]
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil, isqrt
+
+SHARE = 0.5  # of the free memory that a computation may take when the caller names no budget
+FALLBACK = 4 * 2**30  # where the system does not tell what is free
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """Rows [row, row_end) against columns [col, col_end)."""
+
+    row: int
+    row_end: int
+    col: int
+    col_end: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the tile."""
+        return self.row_end - self.row, self.col_end - self.col
+
+
+def free_bytes() -> int:
+    """Bytes that can be allocated now without swapping; 4 GiB where the system does not say.
+
+    Cost: one read of a system file.
+
+    >>> free_bytes() > 0
+    True
+    """
+    try:
+        with open("/proc/meminfo") as lines:
+            fields = dict(line.split(":", 1) for line in lines)
+        return int(fields["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        return FALLBACK
+
+
+def tiles(n: int, m: int, *, pair_bytes: int, budget: int, symmetric: bool = False) -> Iterator[Tile]:
+    """Cut an n x m table into nearly square tiles of at most budget / pair_bytes entries.
+
+    Hypotheses: ``budget >= pair_bytes``, so that one pair fits. With ``symmetric`` only tiles that meet the lower
+    triangle are given.
+    Cost: none; tiles are made as they are asked for.
+
+    >>> sum(t.shape[0] * t.shape[1] for t in tiles(10, 7, pair_bytes=1, budget=12))
+    70
+    """
+    pairs = max(1, budget // max(1, pair_bytes))
+    side = max(1, isqrt(pairs))
+    rows = min(n, side if side < m else max(1, pairs // m))
+    cols = min(m, max(1, pairs // rows))
+    if symmetric:
+        rows = cols = min(n, side)
+    rows, cols = ceil(n / ceil(n / rows)), ceil(m / ceil(m / cols))  # even out the last tile
+    for i in range(0, n, rows):
+        last = min(n, i + rows)
+        for j in range(0, min(m, last) if symmetric else m, cols):
+            yield Tile(i, last, j, min(m, j + cols))
+
+
+def human(size: float) -> str:
+    """A number of bytes as people write it.
+
+    >>> human(3 * 2**30)
+    '3.0 GiB'
+    """
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:.1f} {unit}" if unit != "B" else f"{int(size)} B"
+        size /= 1024
+    return f"{size:.1f} TiB"

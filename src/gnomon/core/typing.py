@@ -1,0 +1,26 @@
+"""The alphabet of shapes, in one place.
+
+    n, m  points of the first and second set      d  input features       c  channels
+    k     outputs                                 p  parameters           s  positions (sites)
+
+A covariance array has leading batch axes, (n,) for points with themselves or (n, m) for pairs, and then its
+positions: once for covariances at equal positions ("diagonal"), twice for all pairs of positions ("full").
+"""
+
+from jaxtyping import Float
+from torch import Tensor
+
+Gram = Float[Tensor, "n m"]
+"""A kernel between n and m points."""
+
+Square = Float[Tensor, "n n"]
+"""A kernel of n points with themselves."""
+
+Points = Float[Tensor, "n *d"]
+"""n inputs of any shape."""
+
+Variance = Float[Tensor, "*#batch"]
+"""Variances, broadcastable against the covariance they go with."""
+
+Covariance = Float[Tensor, "*#batch"]
+"""Covariances of pairs."""
