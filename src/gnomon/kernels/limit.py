@@ -24,7 +24,6 @@ from gnomon.kernels.record import Kernels
 from gnomon.program.laws import Init
 from gnomon.program.read import read
 from gnomon.program.steps import Program
-from gnomon.program.trace import trace
 
 Parametrization = Literal["standard", "ntk"]
 
@@ -66,7 +65,7 @@ def limit(
 
     Hypotheses: every nonlinearity follows an affine layer; no weight is used twice; hidden widths grow; see docs/limits.md.
     Reference: [lee2018deep], [jacot2018neural], [sohl2020infinite], [yang2019tensor].
-    Cost: of the call, one symbolic trace; ``limit(net).cost(n1, n2)`` says that of a kernel.
+    Cost: of the call, none; ``limit(net).cost(n1, n2)`` says that of a kernel.
 
     >>> import math
     >>> net = nn.Sequential(nn.Linear(2, 512), nn.ReLU(), nn.Linear(512, 1))
@@ -85,7 +84,9 @@ def limit(
         return Sampled(net, init, parametrization == "standard", dtype, samples, width, seed)
     if method != "exact":
         raise InputError(lesson("limit(net, method=...)", f"method is {method!r}", "a known method", 'Pass "exact" or "monte-carlo"'))
-    trace(net)  # what cannot be traced is said here, not at the first kernel
+    if not isinstance(net, nn.Module):
+        found = f"net is a {type(net).__name__}"
+        raise InputError(lesson("limit(net)", found, "a torch.nn.Module", "Pass the module itself, not its class or output"))
     return Limit(net, init, parametrization, dtype, memory)
 
 

@@ -44,7 +44,7 @@ class Plan:
     def point_entries(self) -> int:
         """Numbers that one point holds at the peak of the measurement of statistics."""
         sizes = [0 if f is None else self._size(i, f) for i, f in enumerate(self.own)]
-        return sum(sizes) + ACTIVATION_TEMPORARIES * max(sizes, default=1)
+        return sum(sizes) + ACTIVATION_TEMPORARIES * max(sizes, default=0) + 1
 
     def work(self, *, tangent: bool) -> float:
         """Elementary operations per pair of points, in units of one evaluation of an elementwise formula on one number."""

@@ -56,11 +56,12 @@ def _ends(net: nn.Module, x: Tensor) -> tuple[set[str], set[str]]:
     hooks = []
 
     def watch(path: str, module: nn.Module) -> Any:
-        def hook(_: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+        def hook(_: nn.Module, inputs: tuple[Tensor, ...], output: Any) -> None:
             if not inputs[0].requires_grad:
                 fed.add(path)
-            if isinstance(output, Tensor):
-                made[output.grad_fn] = (path, module)
+            for tensor in output if isinstance(output, tuple) else (output,):
+                if isinstance(tensor, Tensor):
+                    made[tensor.grad_fn] = (path, module)
 
         return module.register_forward_hook(hook)
 

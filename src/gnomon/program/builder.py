@@ -4,6 +4,7 @@ Cross-covariances of two branches A and B vanish when a sign flip of A's last af
 leaves B alone (or the other way round): the layers in ``tails`` of A are none of the ``layers`` that B went through.
 """
 
+import copy
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
@@ -12,13 +13,13 @@ from torch import Tensor, fx, nn
 
 from gnomon.core.errors import NoLimitError, ReadError, lesson
 from gnomon.program import layout as lay
-from gnomon.program.expression import Apply, Variable, words
+from gnomon.program.expression import Variable, words
 from gnomon.program.linear import line
 from gnomon.program.steps import Activation, Concat, Conv, Dense, Input, Move, Op, Step, Sum
+from gnomon.program.trace import attribute
 from gnomon.program.values import Call, Fixed, Random, Value
 
 MONTE_CARLO = 'or estimate it: gnomon.limit(net, method="monte-carlo", samples=64)'
-FINITE = "or use the finite network's own kernel"
 
 
 @dataclass(slots=True)
@@ -183,21 +184,9 @@ class Builder:
 def constant(value: Value, root: nn.Module) -> float | None:
     """The number that a buffer of one element holds, if the value is one."""
     if isinstance(value, Fixed) and value.node.op == "get_attr":
-        tensor = _attribute(root, str(value.node.target))
+        tensor = attribute(root, str(value.node.target))
         return float(tensor) if isinstance(tensor, Tensor) and tensor.numel() == 1 else None
     return None
-
-
-def scaled(coefficient: float) -> Apply:
-    """The expression coefficient * x."""
-    return Apply("mul", torch.mul, (Variable(), coefficient))
-
-
-def _attribute(root: nn.Module, path: str) -> object:
-    owner: object = root
-    for name in path.split("."):
-        owner = getattr(owner, name)
-    return owner
 
 
 def _size(grid: tuple[int, ...]) -> int:
@@ -215,4 +204,4 @@ def _extract(root: nn.Module, graph: fx.Graph, target: fx.Node) -> fx.GraphModul
         if node in needed or node.op == "placeholder":
             copies[node] = part.node_copy(node, copies.__getitem__)
     part.output(copies[target])
-    return fx.GraphModule(root, part)
+    return copy.deepcopy(fx.GraphModule(root, part)).double()  # a copy: the module's own buffers keep their dtype

@@ -3,7 +3,6 @@
 Adding a layer adds a line here and a function in the file of its kind.
 """
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -13,12 +12,12 @@ from torch import fx, nn
 from gnomon.core.attention import SelfAttending
 from gnomon.program.affine import convolution, linear
 from gnomon.program.attention import self_attention
-from gnomon.program.branches import add, concatenate
+from gnomon.program.branches import concatenate
 from gnomon.program.builder import Builder
 from gnomon.program.elementwise import ARITHMETIC, FUNCTIONS, MODULES, activation_module, elementwise, prelu
 from gnomon.program.moves import permute, reshape, take
 from gnomon.program.normalization import batch_norm, dropout, group_norm, layer_norm
-from gnomon.program.pooling import adaptive_average_pool, average_pool, mean, upsample
+from gnomon.program.pooling import adaptive_average_pool, average_pool, mean, pad, upsample
 from gnomon.program.values import Call, Fixed, Parameter, Random
 
 Reader = Callable[[Builder, Call], Any]
@@ -41,6 +40,16 @@ LAYERS: dict[type[nn.Module], Reader] = {
     nn.PReLU: prelu,
     nn.Flatten: reshape,
     nn.Unflatten: reshape,
+    nn.ZeroPad1d: pad,
+    nn.ZeroPad2d: pad,
+    nn.ConstantPad1d: pad,
+    nn.ConstantPad2d: pad,
+    nn.CircularPad1d: pad,
+    nn.CircularPad2d: pad,
+    nn.ReflectionPad1d: pad,
+    nn.ReflectionPad2d: pad,
+    nn.ReplicationPad1d: pad,
+    nn.ReplicationPad2d: pad,
 } | dict.fromkeys(MODULES, activation_module)
 
 CALLS: dict[str, Reader] = {
@@ -58,6 +67,7 @@ CALLS: dict[str, Reader] = {
     "cat": concatenate,
     "concat": concatenate,
     "dropout": dropout,
+    "pad": pad,
 }
 
 RESHAPES = frozenset("reshape view flatten unflatten squeeze unsqueeze ravel reshape_as view_as".split())
@@ -161,5 +171,3 @@ def _operands(call: Call) -> list[Any]:
         flat.extend(a if isinstance(a, tuple | list) else [a])
     return flat
 
-
-__all__ = ["add", "describe", "name_of", "operator"]
