@@ -66,7 +66,9 @@ class CircularPool(nn.Module):
     def __init__(self, kernel, stride, shape):
         super().__init__()
         self.kernel, self.stride = tuple(kernel), tuple(stride)
-        self.pads = [w for pair in reversed([same_pads(*a) for a in zip(shape, kernel, stride, strict=True)]) for w in pair]
+        self.pads = [
+            w for pair in reversed([same_pads(*a) for a in zip(shape, kernel, stride, strict=True)]) for w in pair
+        ]
 
     def forward(self, x):
         pool = nn.functional.avg_pool1d if x.dim() == 3 else nn.functional.avg_pool2d
@@ -154,7 +156,11 @@ def convolution(args, channels, shape, laws, path):
     padding = args.get("pad", "SAME")
     if padding == "VALID":
         laws[path] = Law(args["w"], args["b"])
-        return kind(channels, WIDTH, kernel, stride), WIDTH, [(n - k) // s + 1 for n, k, s in zip(shape, kernel, stride, strict=True)]
+        return (
+            kind(channels, WIDTH, kernel, stride),
+            WIDTH,
+            [(n - k) // s + 1 for n, k, s in zip(shape, kernel, stride, strict=True)],
+        )
     pads = [same_pads(*a) for a in zip(shape, kernel, stride, strict=True)]
     mode = "circular" if padding == "CIRCULAR" else "zeros"
     after = [math.ceil(n / s) for n, s in zip(shape, stride, strict=True)]

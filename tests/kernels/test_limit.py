@@ -34,7 +34,13 @@ def points(n, *shape):
     return torch.randn(n, *shape, dtype=torch.float64)
 
 
-NETS = {"relu": (mlp(), (10,)), "erf": (mlp(Erf), (10,)), "gelu": (mlp(nn.GELU), (10,)), "tanh": (mlp(nn.Tanh), (10,)), "cnn": (cnn(), (2, 8, 8))}
+NETS = {
+    "relu": (mlp(), (10,)),
+    "erf": (mlp(Erf), (10,)),
+    "gelu": (mlp(nn.GELU), (10,)),
+    "tanh": (mlp(nn.Tanh), (10,)),
+    "cnn": (cnn(), (2, 8, 8)),
+}
 
 
 @pytest.mark.parametrize("parametrization", ["standard", "ntk"])
@@ -120,7 +126,11 @@ def test_differentiable_in_the_inputs(name):
     net, shape = NETS[name]
     size = (2, *shape) if name != "cnn" else (2, 2, 4, 4)
     x = (0.5 * points(*size)).requires_grad_()
-    net = net if name != "cnn" else nn.Sequential(nn.Conv2d(2, 8, 3, padding=1), nn.ReLU(), nn.AvgPool2d(2), nn.Flatten(), nn.Linear(32, 1))
+    net = (
+        net
+        if name != "cnn"
+        else nn.Sequential(nn.Conv2d(2, 8, 3, padding=1), nn.ReLU(), nn.AvgPool2d(2), nn.Flatten(), nn.Linear(32, 1))
+    )
     lim = gnomon.limit(net)
     assert torch.autograd.gradcheck(lambda a: lim(a[:1], a[1:]).ntk, (x,), atol=1e-6)
     (gradient,) = torch.autograd.grad(lim.nngp(x).sum(), x)  # the diagonal is in it: no NaN from arccos
@@ -283,7 +293,9 @@ def test_measured_law_follows_the_weights():
         for p in net.parameters():
             p.mul_(2.0)
     doubled = gnomon.limit(net, init="measured").nngp(x)
-    assert torch.allclose(doubled, 4**3 * plain, rtol=1e-6)  # three layers, each positively homogeneous; float32 weights
+    assert torch.allclose(
+        doubled, 4**3 * plain, rtol=1e-6
+    )  # three layers, each positively homogeneous; float32 weights
 
 
 def test_outputs_with_positions_are_averaged_over_them():

@@ -21,7 +21,9 @@ def mlp(w=64):
 @pytest.mark.parametrize("init", ["torch", Law(1.4, 0.2)], ids=["torch", "law"])
 def test_agrees_with_the_exact_limit_within_its_errors(init, parametrization):
     exact = gnomon.limit(mlp(), init=init, parametrization=parametrization)(X[:2], X[1:])
-    guess = gnomon.limit(mlp(), init=init, parametrization=parametrization, method="monte-carlo", samples=64)(X[:2], X[1:])
+    guess = gnomon.limit(mlp(), init=init, parametrization=parametrization, method="monte-carlo", samples=64)(
+        X[:2], X[1:]
+    )
     for a, b, e in ((exact.nngp, guess.nngp, guess.nngp_error), (exact.ntk, guess.ntk, guess.ntk_error)):
         assert a.shape == b.shape == e.shape
         assert bool(((a - b).abs() <= 4.5 * e + 0.02 * a.abs().max()).all())
@@ -44,7 +46,9 @@ def test_symmetric_and_reproducible_and_touching_no_global_state():
 
 
 NO_LIMIT = {
-    "max pool": nn.Sequential(nn.Unflatten(1, (3, 4, 4)), nn.Conv2d(3, 16, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(16, 1)),
+    "max pool": nn.Sequential(
+        nn.Unflatten(1, (3, 4, 4)), nn.Conv2d(3, 16, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(16, 1)
+    ),
     "batch norm": nn.Sequential(nn.Linear(48, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 1)),
     "softmax": nn.Sequential(nn.Linear(48, 16), nn.Softmax(1), nn.Linear(16, 1)),
 }
@@ -75,7 +79,12 @@ def test_widening_multiplies_hidden_sizes_only():
     class Block(nn.Module):
         def __init__(self):
             super().__init__()
-            self.stem, self.norm, self.body, self.head = nn.Conv1d(3, 8, 3, padding=1), nn.GroupNorm(1, 8), nn.Conv1d(8, 8, 3, padding=1), nn.Linear(8 * 16, 5)
+            self.stem, self.norm, self.body, self.head = (
+                nn.Conv1d(3, 8, 3, padding=1),
+                nn.GroupNorm(1, 8),
+                nn.Conv1d(8, 8, 3, padding=1),
+                nn.Linear(8 * 16, 5),
+            )
 
         def forward(self, x):
             h = self.stem(x.view(-1, 3, 16))
@@ -83,13 +92,17 @@ def test_widening_multiplies_hidden_sizes_only():
 
     wide = widened(Block().double(), X, 30)
     shapes = {k: tuple(v.shape) for k, v in wide.named_parameters()}
-    assert shapes["stem.weight"] == (32, 3, 3) and shapes["norm.weight"] == (32,) and shapes["body.weight"] == (32, 32, 3)
+    assert (
+        shapes["stem.weight"] == (32, 3, 3) and shapes["norm.weight"] == (32,) and shapes["body.weight"] == (32, 32, 3)
+    )
     assert shapes["head.weight"] == (5, 32 * 16)
 
 
 def test_widening_brings_the_estimate_to_the_limit():
     """Scatter of single networks falls with the width they are widened to."""
-    narrow, wide = (gnomon.limit(mlp(8), parametrization="ntk", method="monte-carlo", samples=24, width=w)(X) for w in (8, 512))
+    narrow, wide = (
+        gnomon.limit(mlp(8), parametrization="ntk", method="monte-carlo", samples=24, width=w)(X) for w in (8, 512)
+    )
     relative = [float((k.ntk_error / k.ntk).diag().mean()) for k in (narrow, wide)]
     assert relative[1] < relative[0] / 1.8  # up to 8, less what the first layer adds
 
@@ -125,7 +138,9 @@ def test_bad_options():
     with pytest.raises(InputError, match="samples is 1"):
         gnomon.limit(mlp(), method="monte-carlo", samples=1)
     with pytest.raises(InputError, match="neither Linear nor Conv"):
-        gnomon.limit(nn.Sequential(nn.Unflatten(1, (4, 12)), nn.GRU(12, 4)), parametrization="ntk", method="monte-carlo")(X)
+        gnomon.limit(
+            nn.Sequential(nn.Unflatten(1, (4, 12)), nn.GRU(12, 4)), parametrization="ntk", method="monte-carlo"
+        )(X)
     with pytest.raises(InputError, match="no reset_parameters"):
 
         class Bare(nn.Module):

@@ -61,7 +61,9 @@ def test_the_diagonal_is_exact(depth):
     """With w^2 = 2 a ReLU network keeps its variance v = |x|^2/d, and its NTK is (depth + 1) v."""
     layers = [nn.Linear(10, 16), nn.ReLU()] + [m for _ in range(depth - 1) for m in (nn.Linear(16, 16), nn.ReLU())]
     net = nn.Sequential(*layers, nn.Linear(16, 1))
-    laws = {p: Law(math.sqrt(2)) for p, m in net.named_modules() if isinstance(m, nn.Linear)} | {str(2 * depth): Law(1.0)}
+    laws = {p: Law(math.sqrt(2)) for p, m in net.named_modules() if isinstance(m, nn.Linear)} | {
+        str(2 * depth): Law(1.0)
+    }
     x = torch.randn(50, 10, dtype=torch.float64)
     got = gnomon.limit(net, init=laws, parametrization="ntk").ntk(x).diag()
     exact = (depth + 1) * x.square().mean(1)

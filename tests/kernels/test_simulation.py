@@ -31,7 +31,9 @@ class Net(nn.Module):
 
 
 def layer_norm(train=None):
-    return Net(lambda s, x: s.b(torch.tanh(s.n(s.a(x)))), train, a=nn.Linear(48, W), n=nn.LayerNorm(W), b=nn.Linear(W, 1))
+    return Net(
+        lambda s, x: s.b(torch.tanh(s.n(s.a(x)))), train, a=nn.Linear(48, W), n=nn.LayerNorm(W), b=nn.Linear(W, 1)
+    )
 
 
 def norm_then_linear(train=None):
@@ -43,7 +45,13 @@ def relu_norm(train=None):
 
 
 def batch_norm(train=None):
-    net = Net(lambda s, x: s.b(F.gelu(s.n(s.a(x))).flatten(1)), train, a=nn.Conv1d(12, W, 3), n=nn.BatchNorm1d(W), b=nn.Linear(2 * W, 1))
+    net = Net(
+        lambda s, x: s.b(F.gelu(s.n(s.a(x))).flatten(1)),
+        train,
+        a=nn.Conv1d(12, W, 3),
+        n=nn.BatchNorm1d(W),
+        b=nn.Linear(2 * W, 1),
+    )
     return net.eval()
 
 
@@ -92,7 +100,12 @@ def scalar_gain(train=None):
 class ReZero(nn.Module):
     def __init__(self):
         super().__init__()
-        self.a, self.b, self.c, self.g = nn.Linear(48, W), nn.Linear(W, W), nn.Linear(W, 1), nn.Parameter(torch.zeros(1))
+        self.a, self.b, self.c, self.g = (
+            nn.Linear(48, W),
+            nn.Linear(W, W),
+            nn.Linear(W, 1),
+            nn.Parameter(torch.zeros(1)),
+        )
 
     def forward(self, x):
         h = self.a(x)
@@ -134,8 +147,14 @@ def upsampled(train=None):
 
 
 def pooled(train=None):
-    net = [nn.Conv2d(12, W, 2, dilation=2, padding=1, padding_mode="circular"), nn.ReLU(), nn.AvgPool2d(2, 1, 1, count_include_pad=False)]
-    return nn.Sequential(*net, nn.Conv2d(W, W, 2, groups=2), nn.ReLU(), nn.AdaptiveAvgPool2d((2, 1)), nn.Flatten(), nn.Linear(2 * W, 1))
+    net = [
+        nn.Conv2d(12, W, 2, dilation=2, padding=1, padding_mode="circular"),
+        nn.ReLU(),
+        nn.AvgPool2d(2, 1, 1, count_include_pad=False),
+    ]
+    return nn.Sequential(
+        *net, nn.Conv2d(W, W, 2, groups=2), nn.ReLU(), nn.AdaptiveAvgPool2d((2, 1)), nn.Flatten(), nn.Linear(2 * W, 1)
+    )
 
 
 def transformer_block(train=None):
@@ -145,12 +164,21 @@ def transformer_block(train=None):
         h = h + s.down(F.gelu(s.up(s.n2(h))))
         return s.head(s.n3(h).mean(1))
 
-    parts = {"embed": nn.Linear(12, W), "n1": nn.LayerNorm(W), "attend": SelfAttention(W, heads=8, key_size=W), "n2": nn.LayerNorm(W)}
-    return Net(run, train, **parts, up=nn.Linear(W, 2 * W), down=nn.Linear(2 * W, W), n3=nn.LayerNorm(W), head=nn.Linear(W, 1))
+    parts = {
+        "embed": nn.Linear(12, W),
+        "n1": nn.LayerNorm(W),
+        "attend": SelfAttention(W, heads=8, key_size=W),
+        "n2": nn.LayerNorm(W),
+    }
+    return Net(
+        run, train, **parts, up=nn.Linear(W, 2 * W), down=nn.Linear(2 * W, W), n3=nn.LayerNorm(W), head=nn.Linear(W, 1)
+    )
 
 
 def dropped(train=None):
-    return nn.Sequential(nn.Linear(48, W), nn.ReLU(), nn.Dropout(0.4), nn.Linear(W, W), nn.ReLU(), nn.Linear(W, 1)).eval()
+    return nn.Sequential(
+        nn.Linear(48, W), nn.ReLU(), nn.Dropout(0.4), nn.Linear(W, W), nn.ReLU(), nn.Linear(W, 1)
+    ).eval()
 
 
 SEQUENCE = [stacked_positions, moved, upsampled, batch_norm, group_norm, image_norm, transformer_block]
@@ -171,7 +199,9 @@ def inputs(build):
     return x
 
 
-@pytest.mark.parametrize(("build", "train"), CASES, ids=[f"{b.__name__}-{'-'.join(t) if t else 'all'}" for b, t in CASES])
+@pytest.mark.parametrize(
+    ("build", "train"), CASES, ids=[f"{b.__name__}-{'-'.join(t) if t else 'all'}" for b, t in CASES]
+)
 def test_the_rule_agrees_with_simulation(build, train):
     x = inputs(build)
     net = prelu(train, nn.PReLU) if build is prelu else build(train)
@@ -181,4 +211,7 @@ def test_the_rule_agrees_with_simulation(build, train):
     scale = limit.diag().sqrt()
     allowed = 4 * error + BIAS / W * scale[:, None] * scale
     assert bool((limit.diag() > 0).all())
-    assert bool(((draws.mean(0) - limit).abs() <= allowed).all()), ((draws.mean(0) - limit) / (scale[:, None] * scale), error / (scale[:, None] * scale))
+    assert bool(((draws.mean(0) - limit).abs() <= allowed).all()), (
+        (draws.mean(0) - limit) / (scale[:, None] * scale),
+        error / (scale[:, None] * scale),
+    )

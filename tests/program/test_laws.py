@@ -13,7 +13,9 @@ X = torch.zeros(1, 3, 6, 6)
 
 
 def net():
-    return nn.Sequential(nn.Conv2d(3, 64, 3), nn.ReLU(), nn.Flatten(), nn.Linear(64 * 16, 50), nn.ReLU(), nn.Linear(50, 2, bias=False))
+    return nn.Sequential(
+        nn.Conv2d(3, 64, 3), nn.ReLU(), nn.Flatten(), nn.Linear(64 * 16, 50), nn.ReLU(), nn.Linear(50, 2, bias=False)
+    )
 
 
 def test_torch_law_is_what_the_constructors_draw():
@@ -22,7 +24,10 @@ def test_torch_law_is_what_the_constructors_draw():
     stated = laws(program, net(), "torch")
     draws = [dict(net().named_parameters()) for _ in range(40)]
     for w in program.weights:
-        for name, std in ((w.weight, stated[w.path].weight_std / math.sqrt(w.fan_in)), (w.bias, stated[w.path].bias_std)):
+        for name, std in (
+            (w.weight, stated[w.path].weight_std / math.sqrt(w.fan_in)),
+            (w.bias, stated[w.path].bias_std),
+        ):
             if name is None:
                 continue
             values = torch.cat([d[name].detach().double().flatten() for d in draws])

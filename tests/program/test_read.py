@@ -102,7 +102,16 @@ def test_layers_of_an_image_network():
     )  # fmt: skip
     program = read(net, IMAGE)
     kinds = [type(s.op) for s in program.steps]
-    assert [k for k in kinds if k in (Conv, Dense, Normalize, Mix, Dropout)] == [Conv, Normalize, Mix, Conv, Dropout, Mix, Dense]
+    assert [k for k in kinds if k in (Conv, Dense, Normalize, Mix, Dropout)] == [
+        Dense,
+        Normalize,
+        Mix,
+        Conv,
+        Dropout,
+        Mix,
+        Dense,
+    ]
+    assert program.steps[0].op.window.dilation == (2, 2)  # the first convolution is dense on patches of the data
     assert "Dropout" not in ops(read(net.eval(), IMAGE))
 
 
@@ -143,7 +152,11 @@ def test_functional_layers_with_bare_parameters():
     class Bare(nn.Module):
         def __init__(self):
             super().__init__()
-            self.w, self.b, self.v = nn.Parameter(torch.randn(8, 6)), nn.Parameter(torch.zeros(8)), nn.Parameter(torch.randn(8, 1))
+            self.w, self.b, self.v = (
+                nn.Parameter(torch.randn(8, 6)),
+                nn.Parameter(torch.zeros(8)),
+                nn.Parameter(torch.randn(8, 1)),
+            )
 
         def forward(self, x):
             return torch.relu(F.linear(x, self.w, self.b) / 6**0.5) @ self.v / 8**0.5
@@ -160,8 +173,19 @@ def test_frozen_parameters_are_known_as_such():
 
 
 def test_the_module_is_left_as_found():
-    net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8).eval(), nn.ReLU(inplace=True), nn.Dropout(0.5), nn.Flatten(), nn.Linear(8 * 36, 2))
-    before, flags, state = copy.deepcopy(net.state_dict()), [m.training for m in net.modules()], torch.random.get_rng_state()
+    net = nn.Sequential(
+        nn.Conv2d(3, 8, 3),
+        nn.BatchNorm2d(8).eval(),
+        nn.ReLU(inplace=True),
+        nn.Dropout(0.5),
+        nn.Flatten(),
+        nn.Linear(8 * 36, 2),
+    )
+    before, flags, state = (
+        copy.deepcopy(net.state_dict()),
+        [m.training for m in net.modules()],
+        torch.random.get_rng_state(),
+    )
     read(net, IMAGE)
     assert [m.training for m in net.modules()] == flags
     assert torch.equal(torch.random.get_rng_state(), state)

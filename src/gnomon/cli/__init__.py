@@ -13,6 +13,7 @@ from gnomon.cli.demo import demo
 from gnomon.core.errors import GnomonError
 
 app = typer.Typer(help="The theory of deep learning as an instrument.", no_args_is_help=True, add_completion=False)
+"""The command line as a typer application."""
 app.command()(demo)
 
 
@@ -23,6 +24,8 @@ def main() -> None:
 
 def run() -> None:
     """Enter the command line; an error that gnomon raises is one sentence and exit code 2.
+
+    Cost: that of the verb.
 
     >>> callable(run)
     True

@@ -19,7 +19,9 @@ RIDGE = 1e-4  # of the mean diagonal: enough for a stable solve, too little to c
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the figure; it is made if it is not there.")] = Path("gnomon-demo"),
+    out: Annotated[Path, typer.Option(help="Folder for the figure; it is made if it is not there.")] = Path(
+        "gnomon-demo"
+    ),
     train: Annotated[int, typer.Option(help="Images to learn from.", min=20, max=1500)] = 600,
     test: Annotated[int, typer.Option(help="Images to be judged on.", min=10, max=297)] = 297,
 ) -> None:
@@ -27,7 +29,9 @@ def demo(
     console = Console()
     data = digits(train, test)
     nets = {"CNN": small_cnn(), "MLP": nn.Sequential(nn.Flatten(), *mlp(64, 10, width=512, depth=2))}
-    console.print(f"[bold]gnomon[/bold]: exact infinite-width kernels of your own nn.Module, on {train} of scikit-learn's digits\n")
+    console.print(
+        f"[bold]gnomon[/bold]: exact infinite-width kernels of an nn.Module, on {train} of scikit-learn's digits\n"
+    )
     console.print(str(nets["CNN"]), highlight=False)
     table = Table("network", "NTK, train x train", "NTK, test x train", "fit", f"accuracy on {test} unseen digits")
     gram, accuracies, truth = None, {}, data.y_test

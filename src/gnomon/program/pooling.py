@@ -94,8 +94,8 @@ def pad(b: Builder, call: Call) -> Random:
 
 _PADDING = {
     "ZeroPad1d": "constant", "ZeroPad2d": "constant", "ConstantPad1d": "constant", "ConstantPad2d": "constant",
-    "CircularPad1d": "circular", "CircularPad2d": "circular", "ReflectionPad1d": "reflect", "ReflectionPad2d": "reflect",
-    "ReplicationPad1d": "replicate", "ReplicationPad2d": "replicate",
+    "CircularPad1d": "circular", "CircularPad2d": "circular", "ReflectionPad1d": "reflect",
+    "ReflectionPad2d": "reflect", "ReplicationPad1d": "replicate", "ReplicationPad2d": "replicate",
 }  # fmt: skip
 
 
@@ -121,9 +121,7 @@ def mean(b: Builder, call: Call) -> Random:
     factor = {"mean": lambda s: 1.0 / s, "sum": lambda s: 1.0}[call.name]
     grid = lay.grid(value.layout)
     matrices = [torch.full((1, s), factor(s), dtype=torch.float64) if i in axes else None for i, s in enumerate(grid)]
-    pooled = tuple(
-        tuple(Axis(1, a.role) if d in chosen else a for a in axes_) for d, axes_ in enumerate(value.layout)
-    )
+    pooled = tuple(tuple(Axis(1, a.role) if d in chosen else a for a in axes_) for d, axes_ in enumerate(value.layout))
     result = b.emit(Mix(tuple(matrices)), (value.source,), call.where, pooled, gaussian=b.steps[value.source].gaussian)
     kept = tuple(() if d in chosen else axes_ for d, axes_ in enumerate(pooled))
     if not call.get(2, "keepdim", False):

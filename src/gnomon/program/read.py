@@ -8,7 +8,6 @@ been accounted for, or the reading fails.
 from dataclasses import replace
 from typing import Any
 
-import torch
 from torch import Tensor, fx, nn
 
 from gnomon.core.errors import InputError, ReadError, lesson
@@ -36,10 +35,14 @@ def read(module: nn.Module, example: Tensor) -> Program:
     """
     if not isinstance(module, nn.Module):
         found = f"got {type(module).__name__}"
-        raise ReadError(lesson("read(module)", found, "a torch.nn.Module", "Pass the module itself, not its class or output"))
+        raise ReadError(
+            lesson("read(module)", found, "a torch.nn.Module", "Pass the module itself, not its class or output")
+        )
     if example.dim() < 2:
         found = f"the example has shape {tuple(example.shape)}"
-        raise InputError(lesson("read(module, example)", found, "a batch of inputs", "Add the batch dimension: x[None]"))
+        raise InputError(
+            lesson("read(module, example)", found, "a batch of inputs", "Add the batch dimension: x[None]")
+        )
     graph = trace(module, example)
     builder = Builder(module, graph)
     values: dict[fx.Node, Any] = {}
@@ -96,7 +99,9 @@ def _finish(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
         raise ReadError(lesson(b.call, found, "a random network", "Pass a module with Linear or Conv layers"))
     if not isinstance(result, Random):
         found = f"forward returns a {type(result).__name__}"
-        raise ReadError(lesson(b.call, found, "forward returns one tensor", "Wrap the module so that it returns one tensor"))
+        raise ReadError(
+            lesson(b.call, found, "forward returns one tensor", "Wrap the module so that it returns one tensor")
+        )
     last = b.flush(result, Call(node, "output", "output", (result,), {}, None, None))
     del b.steps[last.source + 1 :]
 

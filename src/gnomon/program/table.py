@@ -18,6 +18,7 @@ from gnomon.program.elementwise import ARITHMETIC, FUNCTIONS, MODULES, activatio
 from gnomon.program.moves import permute, reshape, take
 from gnomon.program.normalization import batch_norm, dropout, group_norm, layer_norm
 from gnomon.program.pooling import adaptive_average_pool, average_pool, mean, pad, upsample
+from gnomon.program.refused import REFUSED
 from gnomon.program.values import Call, Fixed, Parameter, Random
 
 Reader = Callable[[Builder, Call], Any]
@@ -50,7 +51,8 @@ LAYERS: dict[type[nn.Module], Reader] = {
     nn.ReflectionPad2d: pad,
     nn.ReplicationPad1d: pad,
     nn.ReplicationPad2d: pad,
-} | dict.fromkeys(MODULES, activation_module)
+    **dict.fromkeys(MODULES, activation_module),
+}
 
 CALLS: dict[str, Reader] = {
     "linear": linear,
@@ -75,22 +77,6 @@ PERMUTES = frozenset("permute transpose movedim moveaxis swapaxes swapdims t".sp
 TAKES = frozenset("getitem narrow select flip roll chunk split unbind index_select".split())
 SAME = frozenset("contiguous clone float double to type Identity dropout_eval alpha_identity".split())
 
-NO_LIMIT: dict[str, tuple[str, str, str]] = {
-    "max": ("takes a maximum over positions", "pooling is linear: a maximum of Gaussians is not Gaussian", "Use AvgPool"),
-    "softmax": ("applies softmax", "no nonlinearity across features: elementwise functions only", "Return the logits and put the softmax in the loss"),
-    "norm": ("normalizes each channel or the batch alone", "statistics are means over many channels", "Use LayerNorm or GroupNorm(1, C)"),
-    "recurrent": ("applies the same weights at every time step", "independent weights in every layer: no weight sharing across depth", "Unroll it with its own weights per step"),
-    "attention": ("has softmax of random logits (scaled by 1/sqrt(d_k))", "attention logits are deterministic in the limit (1/d_k scaling)", "Use gnomon.models.SelfAttention"),
-}  # fmt: skip
-
-REFUSED: dict[str, str] = {
-    **dict.fromkeys(("MaxPool1d", "MaxPool2d", "MaxPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "max_pool1d", "max_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d", "max", "amax", "min", "amin", "LPPool2d", "FractionalMaxPool2d"), "max"),
-    **dict.fromkeys(("Softmax", "softmax", "LogSoftmax", "log_softmax", "Softmin", "Softmax2d", "logsumexp", "normalize", "GLU", "glu", "Maxout"), "softmax"),
-    **dict.fromkeys(("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LocalResponseNorm", "batch_norm", "instance_norm"), "norm"),
-    **dict.fromkeys(("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"), "recurrent"),
-    **dict.fromkeys(("MultiheadAttention", "scaled_dot_product_attention", "TransformerEncoderLayer", "TransformerDecoderLayer"), "attention"),
-}  # fmt: skip
-
 
 def name_of(node: fx.Node, module: nn.Module | None) -> str:
     """The name under which a node stands in the table: the class of a layer, or the plain name of a function."""
@@ -98,11 +84,27 @@ def name_of(node: fx.Node, module: nn.Module | None) -> str:
         return type(module).__name__
     name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", str(node.target))
     if getattr(node.target, "__module__", "") == "_operator":
-        name = {"truediv": "div", "iadd": "add", "isub": "sub", "imul": "mul", "itruediv": "div", "matmul": "matmul"}.get(name, name)
+        name = {
+            "truediv": "div",
+            "iadd": "add",
+            "isub": "sub",
+            "imul": "mul",
+            "itruediv": "div",
+            "matmul": "matmul",
+        }.get(name, name)
         if node.args and not isinstance(node.args[0], fx.Node):  # 1 - x
             name = name.removeprefix("r")
     plain = name if name.startswith("__") else name.rstrip("_")
-    return {"true_divide": "div", "divide": "div", "multiply": "mul", "subtract": "sub", "absolute": "abs", "arctan": "atan", "negative": "neg", "concatenate": "cat"}.get(plain, plain)
+    return {
+        "true_divide": "div",
+        "divide": "div",
+        "multiply": "mul",
+        "subtract": "sub",
+        "absolute": "abs",
+        "arctan": "atan",
+        "negative": "neg",
+        "concatenate": "cat",
+    }.get(plain, plain)
 
 
 def describe(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
@@ -121,8 +123,8 @@ def describe(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
     if call.name in SAME:
         return call.args[0]
     if call.name in REFUSED:
-        found, hypothesis, cure = NO_LIMIT[REFUSED[call.name]]
-        raise b.refuse(call, found, hypothesis, cure)
+        reason = REFUSED[call.name]
+        raise b.refuse(call, reason.found, reason.hypothesis, reason.cure)
     if call.name in CALLS:
         return CALLS[call.name](b, call)
     if call.name in ARITHMETIC or call.name in FUNCTIONS:
@@ -170,4 +172,3 @@ def _operands(call: Call) -> list[Any]:
     for a in (*call.args, *call.options.values()):
         flat.extend(a if isinstance(a, tuple | list) else [a])
     return flat
-

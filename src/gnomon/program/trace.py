@@ -60,7 +60,7 @@ class Tracer(fx.Tracer):
     """A tracer whose leaves are the layers that the reader has a rule for, or a reason to refuse."""
 
     def __init__(self, example: Tensor) -> None:
-        super().__init__(autowrap_modules=())
+        super().__init__(autowrap_modules=())  # type: ignore[arg-type]
         self.example = example
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
@@ -80,7 +80,7 @@ class Tracer(fx.Tracer):
 
 
 def trace(module: nn.Module, example: Tensor) -> fx.Graph:
-    """The graph of calls that ``module.forward`` makes on inputs like ``example``; ``node.meta["result"]`` has the shapes.
+    """The calls that ``module.forward`` makes on inputs like ``example``; ``node.meta["result"]`` has the shapes.
 
     Hypotheses: forward is a fixed sequence of calls; it does not branch on the values of tensors.
     Cost: one execution on the meta device, no arithmetic.
@@ -132,7 +132,7 @@ def function_of(node: fx.Node, root: nn.Module) -> Callable[..., Any]:
         state = {k: v.to("meta") for k, v in (*module.named_parameters(), *module.named_buffers())}
         return lambda *args, **options: functional_call(module, state, args, options)
     if node.op == "call_method":
-        return getattr(torch.Tensor, str(node.target))  # type: ignore[no-any-return]
+        return getattr(torch.Tensor, str(node.target))
     return node.target  # type: ignore[return-value]
 
 
@@ -171,7 +171,7 @@ def _run(node: fx.Node, root: nn.Module) -> Any:
                 f"read({type(root).__name__})",
                 f"'{where(node)}' cannot take inputs of shape {' and '.join(sizes)}: {_first_line(reason)}",
                 "inputs have the shape that the module takes, batch first",
-                "Check the feature size and the layout of x: vectors (n, d), sequences and images as torch.nn takes them",
+                "Check the feature size and layout of x: vectors (n, d), sequences and images as torch.nn takes them",
             )
         ) from reason
 

@@ -82,4 +82,6 @@ def _sinh(a: Variance, b: Variance, c: Covariance) -> Covariance:
     """Each sign of c has a form that neither cancels at c = 0 nor overflows; the other is kept from spoiling it."""
     m = (a + b) / 2
     up, down = torch.where(c >= 0, c, 0), torch.where(c < 0, c, 0)
-    return torch.where(c >= 0, -torch.exp(up - m) * torch.expm1(-2 * up), torch.exp(-down - m) * torch.expm1(2 * down)) / 2
+    positive = -torch.exp(up - m) * torch.expm1(-2 * up)
+    negative = torch.exp(-down - m) * torch.expm1(2 * down)
+    return torch.where(c >= 0, positive, negative) / 2

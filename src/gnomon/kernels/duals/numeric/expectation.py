@@ -36,9 +36,7 @@ def expectation(f: Sampler, g: Sampler, a: Tensor, b: Tensor, c: Tensor) -> Tens
     """
     shape = torch.broadcast_shapes(a.shape, b.shape, c.shape)
     if not all(bool(torch.isfinite(t).all()) for t in (a, b, c)):
-        raise NotFiniteError(
-            lesson("Quadrature.dual(a, b, c)", "an argument is not finite", "variances are numbers", "Look upstream")
-        )
+        raise _not_finite("an argument is not finite", "Look for the first layer whose covariance is not")
     root_a, i = _distinct(a, shape)
     root_b, j = _distinct(b, shape)
     pairs = _Pairs(root_a, root_b, i, j, polar(a, b, c).cosine.expand(shape).flatten())
@@ -48,6 +46,8 @@ def expectation(f: Sampler, g: Sampler, a: Tensor, b: Tensor, c: Tensor) -> Tens
     if len(rest):
         deviations = pairs.root_a[pairs.i[rest]], pairs.root_b[pairs.j[rest]]
         result[rest] = double_integrals(f, g, *deviations, pairs.rho[rest], scale)
+    if not bool(torch.isfinite(result).all()):
+        raise _not_finite("an expectation is not finite", "Use a function that is finite on the whole line")
     return result.view(shape)
 
 
@@ -73,8 +73,8 @@ def _along(f: Sampler, g: Sampler, pairs: _Pairs, result: Tensor) -> Tensor:
     root_a, root_b = pairs.root_a[pairs.i], pairs.root_b[pairs.j]
     same = aligned & (pairs.rho > 0) & (root_a == root_b) if f is g else torch.zeros_like(aligned)
     if bool(same.any()):
-        used, index = pairs.i[same].unique(return_inverse=True)
-        result[same] = second_moment(f, pairs.root_a[used])[index]
+        root, index = _used(pairs.root_a, pairs.i[same])
+        result[same] = second_moment(f, root)[index]
     other = (aligned & ~same).nonzero()[:, 0]
     if len(other):
         a, b = root_a[other], root_b[other]
@@ -118,12 +118,22 @@ def _tables(
     f: Sampler, g: Sampler, pairs: _Pairs, rows: Tensor, terms: int
 ) -> tuple[Coefficients, Coefficients, Tensor, Tensor]:
     """Coefficients for the variances in use, and the indices of the pairs into them."""
-    used_a, i = pairs.i[rows].unique(return_inverse=True)
-    used_b, j = pairs.j[rows].unique(return_inverse=True)
-    root_a, root_b = pairs.root_a[used_a], pairs.root_b[used_b]
+    root_a, i = _used(pairs.root_a, pairs.i[rows])
+    root_b, j = _used(pairs.root_b, pairs.j[rows])
     f_hat = coefficients(f, root_a, terms)
     shared = f is g and torch.equal(root_a, root_b)
     return f_hat, f_hat if shared else coefficients(g, root_b, terms), i, j
+
+
+def _used(root: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+    """The values that an index uses, and the index into them."""
+    used = torch.zeros(len(root), dtype=torch.bool, device=root.device)
+    used[index] = True
+    return root[used], (used.cumsum(0) - 1)[index]
+
+
+def _not_finite(found: str, cure: str) -> NotFiniteError:
+    return NotFiniteError(lesson("Quadrature.dual(a, b, c)", found, "covariances are finite numbers", cure))
 
 
 def _second(f: Sampler, root: Tensor) -> Tensor:

@@ -6,8 +6,6 @@ The tables are made once, at import, and never written to.
 True
 """
 
-
-
 import numpy as np
 import torch
 from jaxtyping import Float

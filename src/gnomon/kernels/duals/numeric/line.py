@@ -29,8 +29,6 @@ NEGLIGIBLE = 1e-18  # of E[f^2]: the density of f^2 at the ends of the line
 VALUES = 2**21  # function values held at once
 
 
-
-
 @dataclass(frozen=True, slots=True)
 class Line:
     """Nodes and weights for n standard deviations: a grid (weight zero where a cut falls) and moved nodes."""
@@ -81,14 +79,16 @@ class Sampler:
         Cost: see the module.
 
         >>> root = torch.tensor([1.0, 3.0], dtype=torch.float64)
-        >>> [float(s.second[0]) for s in Sampler(torch.relu, root.device).samples(root, 1.0)]       # a / 2
+        >>> [round(float(s.second[0]), 9) for s in Sampler(torch.relu, root.device).samples(root, 1.0)]     # a / 2
         [0.5, 4.5]
         """
         octaves = torch.frexp(root).exponent
         for octave in octaves.unique().tolist():
-            rows = (octaves == octave).nonzero()[:, 0]
-            for part in rows.split(int(VALUES * panel / (2 * RADII[0] * NODES))):
-                yield self._octave(part, root[part], 2.0**octave, panel)
+            rows, top = (octaves == octave).nonzero()[:, 0], 2.0**octave
+            cuts = self.pieces(RADII[0] * top).within(RADII[0] * top, panel * top)
+            nodes = int(2 * RADII[0] / panel + 2 * len(cuts)) * NODES
+            for part in rows.split(max(1, VALUES // nodes)):
+                yield self._octave(part, root[part], top, panel)
 
     def _octave(self, rows: Tensor, root: Tensor, top: float, panel: float) -> Samples:
         for radius in [r for r in RADII if r >= self._radius.get(top, 0)]:

@@ -24,6 +24,7 @@ from gnomon.kernels.duals.numeric.line import Line, Sampler, half_density
 LEVELS = (32, 128, 512, 2048)
 """Numbers of terms that are tried."""
 
+PANEL = 0.5  # he_k turns sqrt(k) per unit: 2048 terms by 23 per panel of 20 nodes
 BLOCK = 16  # terms of (2) summed at once
 PRODUCTS = 2**18  # of coefficients, held at once: about what a core's cache takes
 ROUNDING = 1e-15  # of E[f^2], the least tail that (4) can show
@@ -48,11 +49,10 @@ def coefficients(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Coe
     >>> [round(x, 6) for x in found.alpha[0, :4].tolist()]         # x^2 = 1 + sqrt(2) he_2
     [1.0, 0.0, 1.414214, 0.0]
     """
-    panel = 1.0 if terms <= 128 else 0.5  # he_k turns sqrt(k) per unit: at most 23 per panel of 20 nodes
     alpha = root.new_empty(len(root), terms)
     second = torch.empty_like(root)
     tables: dict[int, Tensor] = {}
-    for part in sampler.samples(root, panel):
+    for part in sampler.samples(root, PANEL):
         rule = part.line
         if part.radius not in tables:
             tables[part.radius] = _hermite(rule.z, terms)
@@ -79,10 +79,10 @@ def series(
     terms = f.alpha.shape[1]
     for part in torch.arange(len(rho), device=rho.device).split(PRODUCTS // terms):
         r = rho[part]
-        powers = r[:, None] ** torch.arange(BLOCK, device=rho.device)
+        powers = torch.cat([torch.ones_like(r)[:, None], r[:, None].expand(-1, BLOCK - 1).cumprod(1)], 1)
         product = f.alpha[i[part]] * g.alpha[j[part]]
         blocks = (product.view(len(part), terms // BLOCK, BLOCK) @ powers[:, :, None])[:, :, 0]
-        step = r**BLOCK
+        step = powers[:, -1] * r
         total = blocks[:, -1]
         for k in reversed(range(blocks.shape[1] - 1)):
             total = total * step + blocks[:, k]

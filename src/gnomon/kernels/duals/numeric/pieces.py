@@ -1,4 +1,4 @@
-"""Where a function has to be cut so that each piece is a polynomial to ten digits.
+"""Where a function has to be cut so that each piece is a polynomial to nine digits.
 
 Intervals are halved until 16 Legendre coefficients have decayed, which drives a corner or a jump into an interval of a
 few roundings; neighbors that one polynomial still fits are then joined again. What is left are hard cuts, at which phi
@@ -11,7 +11,6 @@ corners or jumps, which are found wherever they are.
 Cost: some 10^4 evaluations of the function, twice that for each corner.
 """
 
-
 from dataclasses import dataclass
 from math import ceil, log2
 
@@ -22,10 +21,11 @@ from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.kernels.duals.numeric.functions import Elementwise
 from gnomon.kernels.duals.numeric.legendre import misfit, misfit_of_union, samples
 
-RESOLVED = 1e-10  # of the local size: coefficients below are taken for zero
-NOISE = 1e-8  # coefficients below that do not shrink under halving are rounding noise of the function
+RESOLVED = 1e-9  # of the local size: coefficients below are taken for zero
+NOISE = 1e-8  # coefficients below that three halvings do not shrink are rounding noise of the function
+NARROW = 2.0**-12  # of the distance from the origin: such intervals arise at corners, and are cut more finely
 OCTAVES = 16  # below the reach, cut to begin with
-FINEST = 2.0**-49  # of the distance from the origin: narrower intervals hold a corner
+FINEST = 2.0**-49  # of the distance from the origin: narrower intervals are not cut
 CROWD = 4096  # intervals
 
 
@@ -68,8 +68,9 @@ def find(function: Elementwise, reach: float, device: torch.device) -> Pieces:
     ladder = torch.cat([(octaves[:, None] * quarters).flatten(), octaves[-1:] * 2])
     edges = torch.cat([-ladder.flip(0), ladder.new_zeros(1), ladder])
     size = _Size.of(function, edges)
-    edges = _joined(function, _halved(function, edges, size), size)
-    return _classified(function, edges, size)
+    edges, corner = _cornered(_halved(function, edges, size))
+    edges, corner = _joined(function, edges, corner, size)
+    return _classified(function, edges, corner, size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,65 +106,62 @@ class _Size:
 
 
 def _halved(function: Elementwise, edges: Tensor, size: _Size) -> Tensor:
-    """Edges between which f is resolved, and the places of its corners."""
+    """Edges between which f is resolved; around a corner they close in on it."""
     left, right = edges[:-1], edges[1:]
-    before = torch.full_like(left, torch.inf)
-    kept, corners = [edges], []
+    history = left.new_full((len(left), 3), torch.inf)
+    kept = [edges]
     while len(left):
         coefficient, scale = misfit(function, left, right), size.at(left, right)
-        noise = (coefficient <= NOISE * scale) & (coefficient > before / 4)
-        open_ = (coefficient > RESOLVED * scale) & ~noise
         outer = torch.maximum(left.abs(), right.abs())
-        narrow = (right - left <= FINEST * outer) | (outer <= FINEST * size.distance[0])
-        corners.append(torch.stack([left, right], 1)[open_ & narrow])
-        split = open_ & ~narrow
+        width = (right - left) / outer
+        fine = RESOLVED * torch.where(width < NARROW, 1e-3, 1.0) * scale
+        noise = (coefficient <= NOISE * scale) & (coefficient > history[:, 0] / 2)
+        split = (coefficient > fine) & ~noise & (width > FINEST) & (outer > FINEST * size.distance[0])
         if int(split.sum()) > CROWD:
             raise _unresolved(left[split], right[split])
-        left, right, before = left[split], right[split], coefficient[split]
+        left, right = left[split], right[split]
+        history = torch.cat([history[split, 1:], coefficient[split, None]], 1).repeat(2, 1)
         middle = (left + right) / 2
         kept.append(middle)
-        left, right, before = torch.cat([left, middle]), torch.cat([middle, right]), torch.cat([before, before])
-    return _snapped(torch.cat(kept).unique(), torch.cat(corners))
+        left, right = torch.cat([left, middle]), torch.cat([middle, right])
+    return torch.cat(kept).unique()
 
 
-def _snapped(edges: Tensor, corners: Tensor) -> Tensor:
-    """Replace the two ends of an interval that holds a corner by its middle."""
-    for left, right in _runs(corners):
-        edges = torch.where((edges >= left) & (edges <= right), (left + right) / 2, edges)
-    return edges.unique()
+def _cornered(edges: Tensor) -> tuple[Tensor, Tensor]:
+    """Replace each narrow interval between wider ones by its middle; tell which edges are such corners."""
+    width = edges[1:] - edges[:-1]
+    wall = width.new_full((1,), torch.inf)
+    least = (width <= torch.cat([wall, width[:-1]])) & (width < torch.cat([width[1:], wall]))
+    least &= width < NARROW * torch.maximum(edges[1:].abs(), edges[:-1].abs())
+    stay = torch.ones(len(edges), dtype=torch.bool, device=edges.device)
+    stay[:-1] &= ~least
+    stay[1:] &= ~least
+    corners = (edges[:-1] + edges[1:])[least] / 2
+    edges, order = torch.cat([edges[stay], corners]).sort()
+    return edges, order >= int(stay.sum())
 
 
-def _runs(corners: Tensor) -> list[tuple[float, float]]:
-    """Unions of intervals that touch."""
-    runs: list[tuple[float, float]] = []
-    for left, right in sorted(map(tuple, corners.tolist())):
-        if runs and left <= runs[-1][1]:
-            runs[-1] = (runs[-1][0], right)
-        else:
-            runs.append((left, right))
-    return runs
-
-
-def _joined(function: Elementwise, edges: Tensor, size: _Size) -> Tensor:
-    """Drop edges whose two neighbors bound an interval on which f is resolved."""
+def _joined(function: Elementwise, edges: Tensor, corner: Tensor, size: _Size) -> tuple[Tensor, Tensor]:
+    """Drop edges, but for corners, whose two neighbors bound an interval on which f is resolved."""
     idle, parity = 0, 0
     while idle < 2 and len(edges) > 2:
         inner = torch.arange(1 + parity, len(edges) - 1, 2, device=edges.device)
+        inner = inner[~corner[inner]]
         left, right = edges[inner - 1], edges[inner + 1]
         drop = inner[misfit_of_union(function, left, edges[inner], right) <= RESOLVED * size.at(left, right)]
         keep = torch.ones(len(edges), dtype=torch.bool, device=edges.device)
         keep[drop] = False
-        edges = edges[keep]
+        edges, corner = edges[keep], corner[keep]
         idle, parity = (idle + 1 if len(drop) == 0 else 0), 1 - parity
-    return edges
+    return edges, corner
 
 
-def _classified(function: Elementwise, edges: Tensor, size: _Size) -> Pieces:
+def _classified(function: Elementwise, edges: Tensor, corner: Tensor, size: _Size) -> Pieces:
     cuts = edges[1:-1]
     width = torch.minimum(cuts - edges[:-2], edges[2:] - cuts)
     left, right = cuts - width / 2, cuts + width / 2
     scale = size.at(left, right)
-    hard = misfit(function, left, right) > 10 * RESOLVED * scale
+    hard = corner[1:-1] | (misfit(function, left, right) > 10 * RESOLVED * scale)
     step = 8 * FINEST * torch.maximum(cuts.abs(), size.distance[0])
     jump = function(cuts + step) - function(cuts - step)
     jump = torch.where(hard & (jump.abs() > 1e-8 * scale), jump, 0)
