@@ -5,6 +5,9 @@ from typing import Any
 
 import matplotlib
 from torch import Tensor
+from torch.nn.functional import avg_pool2d
+
+PIXELS = 200  # of the kernel's image along each side
 
 
 def draw(gram: Tensor, labels: Tensor, eigenvalues: Any, accuracies: dict[str, float], folder: Path) -> Path:
@@ -17,7 +20,10 @@ def draw(gram: Tensor, labels: Tensor, eigenvalues: Any, accuracies: dict[str, f
     cosine = (gram / scale[:, None] / scale)[order][:, order]
     edges = labels[order].diff().nonzero().flatten() + 0.5
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
-    image = left.imshow(cosine, cmap="magma", interpolation="nearest")
+    pixels = max(1, len(labels) // PIXELS)
+    shown = avg_pool2d(cosine[None, None], pixels, ceil_mode=True)[0, 0]  # a screen has no more pixels than that
+    whole = (-0.5, len(labels) - 0.5, len(labels) - 0.5, -0.5)
+    image = left.imshow(shown, cmap="magma", interpolation="nearest", extent=whole)
     for edge in edges.tolist():
         left.axhline(edge, color="white", linewidth=0.4, alpha=0.7)
         left.axvline(edge, color="white", linewidth=0.4, alpha=0.7)

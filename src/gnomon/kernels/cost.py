@@ -48,7 +48,7 @@ class Cost:
         verdict = "fits" if self.fits else "does not fit"
         return (
             f"{self.n1} x {self.n2} kernel: {human(self.result)} for the result and {human(self.workspace)} to work in "
-            f"({self.tile} pairs at a time), about {self.seconds:.2g} s; {verdict} into the {human(self.free)} that are free"
+            f"({self.tile} pairs at a time), about {self.seconds:.2g} s; {verdict} into {human(self.free)} of memory"
         )
 
 
@@ -76,11 +76,12 @@ def _kept(plan: Plan) -> list[int]:
 
 
 def _second_per_unit() -> float:
-    """Seconds per elementary operation, measured on the spot: one square root, by all threads of torch."""
+    """Seconds per elementary operation, measured on the spot: one multiplication, by all threads of torch."""
     x = torch.rand(1 << 14, dtype=torch.float64)  # small enough for one core's cache and one thread
+    x * x  # the first call of a process is slow
     times = []
     for _ in range(5):
         start = perf_counter()
-        x.sqrt()
+        x * x
         times.append(perf_counter() - start)
     return min(times) / x.numel() / torch.get_num_threads()

@@ -62,7 +62,7 @@ def limit(
         width: of the widened copies; None keeps the module as wide as it is.
         seed: of the Monte-Carlo draws.
 
-    Hypotheses: every nonlinearity follows an affine layer, no weight is used twice, hidden widths grow (docs/limits.md).
+    Hypotheses: nonlinearities follow affine layers, no weight is used twice, hidden widths grow; see docs/limits.md.
     Reference: [lee2018deep], [jacot2018neural], [sohl2020infinite], [yang2019tensor].
     Cost: of the call, none; ``limit(net).cost(n1, n2)`` says that of a kernel.
 

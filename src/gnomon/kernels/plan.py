@@ -60,12 +60,12 @@ class Plan:
         return sum(sizes) + ACTIVATION_TEMPORARIES * max(sizes, default=0) + 1
 
     def work(self, *, tangent: bool) -> float:
-        """Elementary operations per pair of points, in units of one square root."""
+        """Elementary operations per pair of points, in units of one multiplication of arrays."""
         total = 0.0
         for i, step in enumerate(self.program.steps):
             nonlinear = isinstance(self.rules[i], ActivationRule)
             taps = sum(step.op.window.kernel) if isinstance(step.op, Conv) else 1
-            total += self._size(i, self.full[i]) * ((30.0 if nonlinear else 3.0 + taps) * (2 if tangent else 1))
+            total += self._size(i, self.full[i]) * ((100.0 if nonlinear else 5.0 + 2.0 * taps) * (2 if tangent else 1))
         return total
 
     def _size(self, i: int, full: bool) -> int:

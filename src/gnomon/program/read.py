@@ -26,6 +26,7 @@ def read(module: nn.Module, example: Tensor) -> Program:
     Reference: the hypotheses that errors name are those of [yang2019tensor].
     Cost: one pass over the graph on the meta device; milliseconds.
 
+    >>> import torch
     >>> net = nn.Sequential(nn.Linear(3, 64), nn.ReLU(), nn.Linear(64, 1))
     >>> print(read(net, torch.zeros(5, 3)))
     %0   = Input()  channels 3, positions -  0

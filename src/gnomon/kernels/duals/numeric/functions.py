@@ -6,6 +6,7 @@ tensor([1., 1.], dtype=torch.float64)
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -83,7 +84,7 @@ def check(function: Elementwise) -> None:
             )
         if not torch.equal(_called(function, x), y):
             raise _refusal("two calls with one x gave two answers", "Remove the randomness or the memory")
-        order = torch.arange(len(x) - 1, -1, -1)
+        order = (5 * torch.arange(len(x)) + 3) % len(x)
         moved, folded = _called(function, x[order]), _called(function, x.view(3, 4))
         tolerance = 1e-12 * (1 + y.abs())  # vector and remainder loops of one function may round differently
         if moved.shape != x.shape or bool(((moved - y[order]).abs() > tolerance[order]).any()):
@@ -92,7 +93,7 @@ def check(function: Elementwise) -> None:
             raise _refusal("f(x) changes when x is reshaped", "Give a function of one number")
 
 
-def _called(function: Elementwise, x: Tensor) -> Tensor:
+def _called(function: Elementwise, x: Tensor) -> Any:
     try:
         return function(x.clone())
     except Exception as error:

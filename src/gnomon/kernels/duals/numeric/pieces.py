@@ -64,11 +64,11 @@ def find(function: Elementwise, reach: float, device: torch.device) -> Pieces:
     """
     top = ceil(log2(max(reach, 1e-100)))
     octaves = 2.0 ** torch.arange(top - OCTAVES, top, dtype=torch.float64, device=device)
-    quarters = torch.tensor([1.0, 1.25, 1.5, 1.75], dtype=torch.float64, device=device)
-    ladder = torch.cat([(octaves[:, None] * quarters).flatten(), octaves[-1:] * 2])
+    eighths = torch.arange(8, 16, dtype=torch.float64, device=device) / 8
+    ladder = torch.cat([(octaves[:, None] * eighths).flatten(), octaves[-1:] * 2])
     edges = torch.cat([-ladder.flip(0), ladder.new_zeros(1), ladder])
     size = _Size.of(function, edges)
-    edges, corner = _cornered(_halved(function, edges, size))
+    edges, corner = _cornered(function, _halved(function, edges, size), size)
     edges, corner = _joined(function, edges, corner, size)
     return _classified(function, edges, corner, size)
 
@@ -127,17 +127,18 @@ def _halved(function: Elementwise, edges: Tensor, size: _Size) -> Tensor:
     return torch.cat(kept).unique()
 
 
-def _cornered(edges: Tensor) -> tuple[Tensor, Tensor]:
-    """Replace each narrow interval between wider ones by its middle; tell which edges are such corners."""
-    width = edges[1:] - edges[:-1]
-    wall = width.new_full((1,), torch.inf)
-    least = (width <= torch.cat([wall, width[:-1]])) & (width < torch.cat([width[1:], wall]))
-    least &= width < NARROW * torch.maximum(edges[1:].abs(), edges[:-1].abs())
+def _cornered(function: Elementwise, edges: Tensor, size: _Size) -> tuple[Tensor, Tensor]:
+    """Replace each narrow interval that fits worse than its neighbors by its middle; tell which edges are such."""
+    left, right = edges[:-1], edges[1:]
+    worst = misfit(function, left, right)
+    wall = worst.new_zeros(1)
+    peak = (worst >= torch.cat([wall, worst[:-1]])) & (worst > torch.cat([worst[1:], wall]))
+    narrow = right - left < NARROW * torch.maximum(left.abs(), right.abs())
+    peak &= narrow & (worst > 1e-5 * RESOLVED * size.at(left, right))
     stay = torch.ones(len(edges), dtype=torch.bool, device=edges.device)
-    stay[:-1] &= ~least
-    stay[1:] &= ~least
-    corners = (edges[:-1] + edges[1:])[least] / 2
-    edges, order = torch.cat([edges[stay], corners]).sort()
+    stay[:-1] &= ~peak
+    stay[1:] &= ~peak
+    edges, order = torch.cat([edges[stay], (left + right)[peak] / 2]).sort()
     return edges, order >= int(stay.sum())
 
 
