@@ -65,7 +65,7 @@ def test_a_bare_parameter_has_no_torch_law():
         def forward(self, x):
             return torch.nn.functional.linear(x, self.w)
 
-    with pytest.raises(InputError, match="'w' is a bare parameter"):
+    with pytest.raises(InputError, match="'w' is a bare parameter or a class of your own"):
         laws(read(Bare(), torch.zeros(1, 6)), Bare(), "torch")
 
 

@@ -248,6 +248,41 @@ def test_weight_sharing_across_depth_is_refused():
         read(Net(run, a=nn.Linear(6, 8), b=nn.Linear(8, 8), c=nn.Linear(8, 1)), X)
 
 
+def test_tied_modules_are_weight_sharing():
+    net = nn.Sequential(nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 1))
+    net[2].weight = net[0].weight
+    with pytest.raises(NoLimitError, match="'0.weight' is used at '0' and again at '2'"):
+        read(net, X)
+
+
+class Inherited(nn.Linear):
+    """A class of the user's that changes nothing."""
+
+
+class OwnLaw(nn.Linear):
+    def reset_parameters(self):
+        nn.init.normal_(self.weight)
+
+
+def test_classes_that_inherit_a_layer_are_that_layer():
+    program = read(nn.Sequential(Inherited(6, 8), nn.ReLU(), OwnLaw(8, 1, bias=False)), X)
+    assert [w.kind for w in program.weights] == ["Inherited", "Parameter"]  # the second has no law of torch's
+
+
+def test_hooks_are_not_called():
+    net, seen = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 1)), []
+    net[0].register_forward_hook(lambda *_: seen.append(1))
+    net[0].register_forward_pre_hook(lambda *_: seen.append(1))
+    read(net, X)
+    assert not seen
+
+
+def test_reparametrized_weights_are_refused():
+    net = nn.Sequential(nn.utils.parametrizations.weight_norm(nn.Linear(6, 8)), nn.ReLU(), nn.Linear(8, 1))
+    with pytest.raises(NoLimitError, match="'0.weight' is computed from other parameters"):
+        read(net, X)
+
+
 def test_a_constant_on_uncentered_channels_is_refused():
     def run(s, x):
         return s.b(F.avg_pool2d(torch.relu(s.a(x)), 2) + 1.0)

@@ -66,11 +66,14 @@ def cost(plan: Plan, n1: int, n2: int, *, kinds: int, word: int, memory: int | N
 
 
 def _kept(plan: Plan) -> list[int]:
-    """Numbers kept for each point during the whole computation: one variance per position below each nonlinearity."""
+    """Numbers kept for each point during the whole computation: features, and variances below each nonlinearity."""
     kept = []
     for rule, step in zip(plan.rules, plan.program.steps, strict=True):
-        watches = () if isinstance(rule, DataRule) else rule.watches()
         size = int(torch.Size(step.grid).numel())
+        if isinstance(rule, DataRule):
+            kept.append(size * step.channels)  # the features themselves
+            continue
+        watches = rule.watches()
         kept.append(size * size if True in watches else size if False in watches else 0)
     return kept
 

@@ -101,7 +101,8 @@ def read_weights(b: Builder, module: Any, path: str) -> Weights:
         b.account(bias, path)
     fan_in = prod(module.weight.shape[1:])
     trained = (module.weight.requires_grad, bool(bias) and module.bias.requires_grad)
-    return Weights(path, type(module).__name__, weight, bias, fan_in, trained)
+    own = getattr(type(module).reset_parameters, "__module__", "").startswith("torch.nn")
+    return Weights(path, type(module).__name__ if own else "Parameter", weight, bias, fan_in, trained)
 
 
 def _of_parameters(b: Builder, call: Call, weight: Any, bias: Any, fan_in: int) -> Weights:

@@ -56,6 +56,13 @@ class Builder:
 
     def account(self, path: str, where: str) -> None:
         """Note that a parameter is read at ``where``; a second reading is weight sharing, which has no limit here."""
+        tensor = attribute(self.root, path)
+        named = [name for name, p in self.root.named_parameters() if p is tensor]  # tied modules share one name
+        if not named:
+            found = f"'{path}' is computed from other parameters (weight_norm, spectral_norm, parametrize)"
+            cure = f"Remove the reparametrization, {MONTE_CARLO}"
+            raise NoLimitError(lesson(self.call, found, "weights are the parameters themselves", cure))
+        path = named[0]
         if path in self.read:
             raise NoLimitError(
                 lesson(

@@ -87,7 +87,7 @@ def _torch(w: Weights) -> Law:
         raise InputError(
             lesson(
                 'limit(net, init="torch")',
-                f"'{w.path}' is a bare parameter, which no PyTorch constructor initializes",
+                f"'{w.path}' is a bare parameter or a class of your own, which no PyTorch constructor initializes",
                 "a law for every layer",
                 f'Pass init="measured", or init={{"{w.path}": Law(w, b), ...}}',
             )

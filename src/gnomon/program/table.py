@@ -115,9 +115,9 @@ def describe(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
     if isinstance(call.module, SelfAttending):
         return self_attention(b, call)
     if call.module is not None:
-        for kind, reader in LAYERS.items():
-            if type(call.module) is kind:
-                return reader(b, call)
+        kind = next((c for c in type(call.module).__mro__ if c in LAYERS), None)
+        if kind is not None and type(call.module).forward is kind.forward:
+            return LAYERS[kind](b, call)
         if isinstance(call.module, nn.Identity):
             return call.args[0]
     if call.name in SAME:
@@ -150,7 +150,7 @@ def _moved(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
 
 def _data(b: Builder, call: Call) -> Any:
     """A call on data alone is preprocessing, unless it is a nonlinearity, random, or mixes the batch."""
-    if call.module is not None and type(call.module) in MODULES:
+    if isinstance(call.module, MODULES):
         return activation_module(b, call)
     if call.name in FUNCTIONS:
         return elementwise(b, call)

@@ -56,6 +56,19 @@ class Shaped(fx.Proxy):
         return value
 
 
+class Unhooked(nn.Module):
+    """A layer without its hooks: the shape run is none of their business."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__()
+        self.layer = layer
+        self.training = layer.training
+
+    def forward(self, *args: Any, **options: Any) -> Any:
+        """The layer's own forward."""
+        return self.layer.forward(*args, **options)
+
+
 class Tracer(fx.Tracer):
     """A tracer whose leaves are the layers that the reader has a rule for, or a reason to refuse."""
 
@@ -64,8 +77,11 @@ class Tracer(fx.Tracer):
         self.example = example
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        """Layers of torch.nn (but not containers) and attention modules."""
-        return isinstance(m, SelfAttending) or super().is_leaf_module(m, module_qualified_name)
+        """Layers of torch.nn (but not containers), classes that inherit their forward, and attention modules."""
+        inherited = getattr(type(m).forward, "__module__", "").startswith("torch.nn") and not isinstance(
+            m, nn.Sequential
+        )
+        return inherited or isinstance(m, SelfAttending) or super().is_leaf_module(m, module_qualified_name)
 
     def create_proxy(self, *args: Any, **options: Any) -> fx.Proxy:
         """Record a call, and run it on the meta device."""
@@ -128,9 +144,9 @@ def find_result(node: fx.Node, root: nn.Module, example: Tensor) -> None:
 def function_of(node: fx.Node, root: nn.Module) -> Callable[..., Any]:
     """The node as a function of tensors; the parameters of layers are on the meta device."""
     if node.op == "call_module":
-        module = root.get_submodule(str(node.target))
-        state = {k: v.to("meta") for k, v in (*module.named_parameters(), *module.named_buffers())}
-        return lambda *args, **options: functional_call(module, state, args, options)
+        layer = Unhooked(root.get_submodule(str(node.target)))
+        state = {k: v.to("meta") for k, v in (*layer.named_parameters(), *layer.named_buffers())}
+        return lambda *args, **options: functional_call(layer, state, args, options)
     if node.op == "call_method":
         return getattr(torch.Tensor, str(node.target))
     return node.target  # type: ignore[return-value]

@@ -53,35 +53,32 @@ def panels(edges: Float[Tensor, "*batch edges"], rule: tuple[Tensor, Tensor] = G
 
 
 def misfit(function: Elementwise, left: Tensor, right: Tensor) -> Float[Tensor, " n"]:
-    """Size of the three highest of 16 Legendre coefficients of a function on each interval.
+    """How far a function is on each interval from the polynomial of degree 15 through its Gauss points.
 
-    Cost: 16 evaluations per interval.
+    The largest of its three highest Legendre coefficients and of its errors at the ends, which no Gauss point sees.
+    Cost: 18 evaluations per interval.
 
     >>> zero, one = torch.zeros(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64)
     >>> bool(misfit(torch.exp, zero, one) < 1e-14), bool(misfit(torch.abs, zero - 1, one) > 1e-3)
     (True, True)
     """
-    return _expansion(function, left, right)[:, -3:].abs().amax(-1)
+    return _expansion(function, left, right)[1]
 
 
-def misfit_of_union(function: Elementwise, left: Tensor, cut: Tensor, right: Tensor) -> Tensor:
+def misfit_of_union(function: Elementwise, left: Tensor, cut: Tensor, right: Tensor) -> Float[Tensor, " n"]:
     """The misfit on [left, right], or the error of the fit at samples of [left, cut] and [cut, right] if larger.
 
     A wide interval whose samples all miss a narrow feature fits well; the samples of its parts do not miss it.
-    Cost: 48 evaluations per interval.
+    Cost: 50 evaluations per interval.
 
-    >>> far, near, end = (torch.full((1,), x, dtype=torch.float64) for x in (-2000.0, -1.0, 0.0))
-    >>> bool(misfit(torch.tanh, far, end) < 1e-3), bool(misfit_of_union(torch.tanh, far, near, end) > 0.1)
-    (True, True)
+    >>> far, near, end = (torch.full((1,), x, dtype=torch.float64) for x in (-2000.0, -1.0, -0.1))
+    >>> bool(misfit_of_union(torch.tanh, far, near, end) > 0.1)
+    True
     """
-    coefficients = _expansion(function, left, right)
-    worst = coefficients[:, -3:].abs().amax(-1)
-    for low, high in ((left, cut), (cut, right)):
-        points = samples(low, high)
-        x = (2 * points - (left + right)[:, None]) / (right - left)[:, None]
-        error = (_series(coefficients, x) - function(points)).abs().amax(-1)
-        worst = torch.maximum(worst, error)
-    return worst
+    coefficients, worst = _expansion(function, left, right)
+    points = torch.cat([samples(left, cut), samples(cut, right)], 1)
+    x = (2 * points - (left + right)[:, None]) / (right - left)[:, None]
+    return torch.maximum(worst, (_series(coefficients, x) - function(points)).abs().amax(-1))
 
 
 def samples(left: Tensor, right: Tensor) -> Float[Tensor, "n samples"]:
@@ -93,8 +90,15 @@ def samples(left: Tensor, right: Tensor) -> Float[Tensor, "n samples"]:
     return (left + right)[:, None] / 2 + (right - left)[:, None] / 2 * SAMPLE[0].to(left)
 
 
-def _expansion(function: Elementwise, left: Tensor, right: Tensor) -> Tensor:
-    return function(samples(left, right)) @ TRANSFORM.to(left)
+def _expansion(function: Elementwise, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
+    """Legendre coefficients and misfit."""
+    inset = (right - left) * 2.0**-30  # at the ends themselves a function that jumps there has the other value
+    ends = torch.stack([left + inset, right - inset], 1)
+    values = function(torch.cat([samples(left, right), ends], 1))
+    coefficients = values[:, :SAMPLES] @ TRANSFORM.to(left)
+    at_ends = torch.stack([coefficients[:, ::2].sum(1) - coefficients[:, 1::2].sum(1), coefficients.sum(1)], 1)
+    error = (values[:, SAMPLES:] - at_ends).abs().amax(1)
+    return coefficients, torch.maximum(error, coefficients[:, -3:].abs().amax(1))
 
 
 def _series(coefficients: Tensor, x: Tensor) -> Tensor:

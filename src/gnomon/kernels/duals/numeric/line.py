@@ -11,7 +11,7 @@ Cost: 20 evaluations per panel and variance.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from math import ceil, log2, pi
+from math import pi
 
 import torch
 from jaxtyping import Float
@@ -57,15 +57,14 @@ class Sampler:
 
     function: Elementwise
     device: torch.device
-    _pieces: dict[int, Pieces] = field(default_factory=dict)
+    _pieces: dict[float, Pieces] = field(default_factory=dict)
     _radius: dict[float, int] = field(default_factory=dict)
 
     def pieces(self, reach: float) -> Pieces:
-        """Cuts on [-reach, reach] or more. Cost: see pieces; once per octave of the reach."""
-        octave = ceil(log2(reach))
-        if octave not in self._pieces:
-            self._pieces[octave] = find(self.function, 2.0**octave, self.device)
-        return self._pieces[octave]
+        """Cuts on [-reach, reach]. Cost: see pieces; once for each reach."""
+        if reach not in self._pieces:
+            self._pieces[reach] = find(self.function, reach, self.device)
+        return self._pieces[reach]
 
     def radius(self, top: float) -> int:
         """Deviations at which f^2 N has become negligible, for the octave of standard deviations below ``top``."""

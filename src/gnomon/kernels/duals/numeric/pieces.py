@@ -24,7 +24,7 @@ from gnomon.kernels.duals.numeric.legendre import misfit, misfit_of_union, sampl
 RESOLVED = 1e-9  # of the local size: coefficients below are taken for zero
 NOISE = 1e-8  # coefficients below that three halvings do not shrink are rounding noise of the function
 NARROW = 2.0**-12  # of the distance from the origin: such intervals arise at corners, and are cut more finely
-OCTAVES = 16  # below the reach, cut to begin with
+OCTAVES = 10  # below the reach, cut to begin with
 FINEST = 2.0**-49  # of the distance from the origin: narrower intervals are not cut
 CROWD = 4096  # intervals
 
@@ -66,6 +66,7 @@ def find(function: Elementwise, reach: float, device: torch.device) -> Pieces:
     octaves = 2.0 ** torch.arange(top - OCTAVES, top, dtype=torch.float64, device=device)
     eighths = torch.arange(8, 16, dtype=torch.float64, device=device) / 8
     ladder = torch.cat([(octaves[:, None] * eighths).flatten(), octaves[-1:] * 2])
+    ladder = ladder[: int(torch.searchsorted(ladder, reach)) + 1]
     edges = torch.cat([-ladder.flip(0), ladder.new_zeros(1), ladder])
     size = _Size.of(function, edges)
     edges, corner = _cornered(function, _halved(function, edges, size), size)
