@@ -1,0 +1,194 @@
+"""The plan: for each parameter, the form of its gradients, decided once on three examples.
+
+Reading the graph of a few examples tells where each parameter is used (`graph`), what the operation does with it
+(`rules`) and where the examples are (`layout`). Uses of one parameter that see the same entries are merged: a layer
+called t times is a layer with t times as many positions, so the cross terms of tied weights come by themselves.
+A parameter with any use that is not understood goes to ``others`` and is differentiated the slow, certain way.
+
+>>> import torch
+>>> from gnomon.tangent.pure import Pure
+>>> net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.LayerNorm(4))
+>>> [(t.layer, t.kind, t.bias) for t in make(Pure.of(net), torch.randn(5, 3)).terms]
+[('0', 'matrix', True), ('1', 'vector', False), ('1', 'vector', False)]
+"""
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from gnomon.tangent.graph import Use, entries, footprint, nodes, uses
+from gnomon.tangent.inputs import Inputs, count, take
+from gnomon.tangent.layout import EXAMPLES, PERMUTATION, SCALES, Layout, candidates, moves
+from gnomon.tangent.pure import Pure
+from gnomon.tangent.rules import Lookup, Matrix, Rule, rule
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Parameters whose gradients are formed together: which uses, where their examples are, in which form."""
+
+    layer: str
+    kind: str  # matrix, vector, lookup, or mixed: uses of different forms, added entry by entry
+    uses: tuple[int, ...]
+    layouts: tuple[Layout, ...]
+    bias: bool = False  # a matrix with its bias: one more input that is always 1
+    places: tuple[Tensor, ...] = ()  # mixed: for each use, where its entries lie in the parameter
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Terms for the parameters that are understood, names of the others, and the memory of one example."""
+
+    signature: tuple[tuple[str, str, int], ...]
+    terms: tuple[Term, ...]
+    others: tuple[str, ...]
+    outputs: int  # k
+    activations: int  # bytes of one example: results of all operations, and neighborhoods of convolutions
+    gradients: int  # bytes of one example and one output: gradients of all uses, and rows that must be held whole
+
+
+def make(f: Pure, x: Inputs) -> Plan:
+    """Read f on a few examples of x and decide how each parameter's share of the kernel will be computed.
+
+    Hypotheses: the output for an example does not depend on the other examples.
+    Cost: a forward and two backward passes on three examples; a second forward pass where positions are ambiguous.
+    """
+    probe = _Probe(f, x)
+    known: dict[str, list[tuple[int, Rule, Layout]]] = {}
+    strange: set[str] = set()
+    for i, use in enumerate(probe.uses):
+        how = rule(use.node, use.slot, use.consumed)
+        layout = None if how is None else probe.layout(i, how)
+        if layout is None:
+            strange.add(use.name)
+        else:
+            known.setdefault(use.name, []).append((i, how, layout))
+    terms: list[Term] = []
+    for name, leaf in f.leaves.items():
+        if name in known and name not in strange:
+            terms += _terms(name, known[name], probe.uses, leaf)
+    merged = _with_biases(terms, probe.uses)
+    activations, gradients = probe.bytes()
+    activations += sum(h.inputs(p).nbytes for c in known.values() for _, h, p in c if isinstance(h, Matrix)) // EXAMPLES
+    whole = {probe.uses[t.uses[0]].name for t in merged if t.kind == "mixed"} | strange
+    gradients += sum(f.leaves[name].nbytes for name in whole)
+    signature = tuple(use.signature for use in probe.uses)
+    return Plan(signature, tuple(merged), tuple(sorted(strange)), probe.outputs, activations, gradients)
+
+
+def without_terms(f: Pure, plan: Plan) -> Plan:
+    """The plan that understands nothing, for graphs that change from batch to batch."""
+    return replace(plan, signature=(), terms=(), others=tuple(f.leaves))
+
+
+class _Probe:
+    """A few examples, run forward once and backward twice."""
+
+    def __init__(self, f: Pure, x: Inputs):
+        n = count(x)
+        self.f, self.single = f, n == 1
+        self.x = take(x, torch.arange(EXAMPLES) % n)
+        y = f(self.x)
+        self.outputs = y.shape[1]
+        self.nodes = nodes(y)
+        self.uses = uses(y, f.leaves)
+        edges = list({use.node: use.output for use in self.uses}.values())
+        weights = torch.rand(y.shape, generator=torch.Generator().manual_seed(0)).to(y) + 0.5
+        scales = torch.tensor(SCALES).to(y).unsqueeze(1)
+        self.plain = _backward(y, edges, weights)
+        self.scaled = _backward(y, edges, weights * scales)
+        self._permuted: list[Use] | None = None
+
+    def bytes(self) -> tuple[int, int]:
+        """Bytes per example of activations, and of gradients per output."""
+        gradients = sum(g.nbytes for g in self.plain.values() if g is not None)
+        return -(-footprint(self.nodes) // EXAMPLES), -(-gradients // EXAMPLES)
+
+    def layout(self, i: int, how: Rule) -> Layout | None:
+        """Where the examples are in use i, or None where that cannot be told for certain."""
+        g, scaled = self.plain[self.uses[i].node], self.scaled[self.uses[i].node]
+        if g is None or scaled is None:
+            return None
+        found = [layout for layout in candidates(g, scaled, EXAMPLES) if how.allows(layout)]
+        if len(found) == 1 and g.any():
+            return found[0]
+        if how.seen is None or not found:
+            return None
+        other = self._again(i)
+        moved = [layout for layout in found if other is not None and moves(layout, how.seen, other, EXAMPLES)]
+        return moved[0] if len(moved) == 1 or (moved and self.single) else None
+
+    def _again(self, i: int) -> Tensor | None:
+        if self._permuted is None:
+            y = self.f(take(self.x, torch.tensor(PERMUTATION)))
+            self._permuted = uses(y, self.f.leaves)
+        if [u.signature for u in self._permuted] != [u.signature for u in self.uses]:
+            return None
+        use = self._permuted[i]
+        return rule(use.node, use.slot, use.consumed).seen
+
+
+def _backward(y: Tensor, edges: list, weights: Tensor) -> dict:
+    if not edges:
+        return {}
+    grads = torch.autograd.grad(y, edges, weights, retain_graph=True, allow_unused=True)
+    return {edge.node: g for edge, g in zip(edges, grads, strict=True)}
+
+
+def _kind(how: Rule) -> str:
+    return "matrix" if isinstance(how, Matrix) else "lookup" if isinstance(how, Lookup) else "vector"
+
+
+def _terms(name: str, found: list[tuple[int, Rule, Layout]], every: list[Use], leaf: Tensor) -> list[Term]:
+    layer = name.rpartition(".")[0]
+    if len(found) == 1:
+        i, how, layout = found[0]
+        return [Term(layer, _kind(how), (i,), (layout,))]
+    places = [entries(every[i], leaf) for i, _, _ in found]
+    groups: list[list[int]] = []
+    for j, place in enumerate(places):
+        touched = [g for g in groups if any(bool(((place > 0) & (places[other] > 0)).any()) for other in g)]
+        groups = [g for g in groups if g not in touched] + [sorted([j, *(i for g in touched for i in g)])]
+    terms = []
+    for group in groups:
+        used, layouts = tuple(found[j][0] for j in group), tuple(found[j][2] for j in group)
+        kinds = {_kind(found[j][1]) for j in group}
+        alike = len(kinds) == 1 and all(torch.equal(places[j], places[group[0]]) for j in group)
+        alike = alike and len({_flip(found[j][1]) for j in group}) == 1
+        if alike:
+            terms.append(Term(layer, kinds.pop(), used, layouts))
+        else:
+            terms.append(Term(layer, "mixed", used, layouts, places=tuple(places[j] for j in group)))
+    return terms
+
+
+def _flip(how: Rule) -> bool:
+    return isinstance(how, Matrix) and how.flip
+
+
+def _with_biases(terms: list[Term], every: list[Use]) -> list[Term]:
+    """A bias that enters the same operations as a weight joins it; both then share the Gram of the gradients."""
+
+    def where(term: Term) -> tuple:
+        return term.layer, frozenset(every[i].node for i in term.uses)
+
+    def is_bias(term: Term) -> bool:
+        return term.kind == "vector" and all(_adds_to_rows(every[i]) for i in term.uses)
+
+    hosts = {where(t) for t in terms if t.kind == "matrix"} & {where(t) for t in terms if is_bias(t)}
+    merged = []
+    for term in terms:
+        if where(term) not in hosts:
+            merged.append(term)
+        elif term.kind == "matrix":
+            merged.append(replace(term, bias=True))
+        elif not is_bias(term):
+            merged.append(term)
+    return merged
+
+
+def _adds_to_rows(use: Use) -> bool:
+    outputs = use.node._input_metadata[0].shape[1] if len(use.node._input_metadata[0].shape) > 1 else 0
+    slot = {"AddmmBackward0": 0, "ConvolutionBackward0": 2}.get(use.operation)
+    return slot == use.slot and use.consumed == (outputs,)

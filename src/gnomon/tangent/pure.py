@@ -1,0 +1,122 @@
+"""A module as a function of its parameters, and the promise to leave it as it was found.
+
+The module is never written to: it is called with detached twins of its parameters and with copies of its buffers,
+under the caller's random state, which is put back afterwards, also when an error is raised.
+
+>>> import torch
+>>> net = torch.nn.Linear(3, 2)
+>>> with undisturbed():
+...     f = Pure.of(net)
+...     y = f(torch.zeros(4, 3))
+>>> y.shape, net.weight.grad, list(f.leaves)
+(torch.Size([4, 2]), None, ['weight', 'bias'])
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.tangent.inputs import Inputs, count, invoke, tensors
+
+CALL = "ntk(module, x)"
+
+
+@dataclass(frozen=True, slots=True)
+class Pure:
+    """f(w, x): a module whose chosen parameters are leaves of the graph and whose other state is out of reach."""
+
+    module: nn.Module
+    leaves: dict[str, Tensor]
+    others: dict[str, Tensor]
+
+    @classmethod
+    def of(cls, module: nn.Module, parameters: str | Sequence[str] | None = None) -> "Pure":
+        """Choose parameters: those that require gradients, or those whose name matches a shell-style pattern.
+
+        A pattern also takes frozen parameters: it names what to differentiate, not what is being trained.
+
+        >>> list(Pure.of(nn.Linear(1, 1), "b*").leaves)
+        ['bias']
+        """
+        named = dict(module.named_parameters())
+        patterns = (parameters,) if isinstance(parameters, str) else parameters
+        chosen = {
+            name: p.detach().requires_grad_()
+            for name, p in named.items()
+            if (p.requires_grad if patterns is None else any(fnmatchcase(name, s) for s in patterns))
+        }
+        if not chosen:
+            found = "no parameter requires a gradient" if patterns is None else f"no parameter matches {parameters!r}"
+            cure = "Choose by name with parameters='*' or a pattern among: " + ", ".join(named)
+            raise InputError(lesson(CALL, found, "a function of some parameter", cure))
+        others = {name: p.detach() for name, p in named.items() if name not in chosen}
+        return cls(module, chosen, others)
+
+    def __call__(self, x: Inputs, leaves: dict[str, Tensor] | None = None) -> Tensor:
+        """Outputs as an (n, k) matrix, whatever their shape (n, ...) was."""
+        buffers = {name: b.detach().clone() for name, b in self.module.named_buffers()}
+        state = {**(self.leaves if leaves is None else leaves), **self.others, **buffers}
+        y = self._run(state, x)
+        if not isinstance(y, Tensor):
+            found = f"the module returned a {type(y).__name__}"
+            raise InputError(
+                lesson(CALL, found, "one tensor of outputs", "Wrap it in a module that returns one tensor")
+            )
+        if y.dim() == 0 or len(y) != count(x):
+            found = f"{count(x)} examples gave an output of shape {tuple(y.shape)}"
+            raise InputError(lesson(CALL, found, "the first axis counts examples", "Return one row per example"))
+        return y.reshape(len(y), -1)
+
+    def _run(self, state: dict[str, Tensor], x: Inputs) -> object:
+        def run(*args, **kwargs):
+            return functional_call(self.module, state, args, kwargs)
+
+        try:
+            return invoke(run, x)
+        except RuntimeError as error:
+            strange = [t.dtype for t in tensors(x) if not t.is_floating_point()]
+            if not strange:
+                raise
+            found = f"the module does not accept inputs of type {strange[0]} ({str(error).splitlines()[0]})"
+            cure = "Pass x.float(), or a module that takes indices"
+            raise InputError(lesson(CALL, found, "inputs of a type the module takes", cure)) from error
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Gradients on inside; the random states of torch are put back at the end, whatever happened.
+
+    >>> before = torch.get_rng_state()
+    >>> with undisturbed():
+    ...     _ = torch.rand(3)
+    >>> bool((before == torch.get_rng_state()).all())
+    True
+    """
+    state = torch.get_rng_state()
+    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None
+    try:
+        with torch.inference_mode(False), torch.enable_grad():
+            yield
+    finally:
+        torch.set_rng_state(state)
+        if devices is not None:
+            torch.cuda.set_rng_state_all(devices)
+
+
+def check_finite(y: Tensor, start: int = 0) -> None:
+    """Refuse outputs that are not finite, naming the first such example.
+
+    >>> check_finite(torch.zeros(2, 1))
+    """
+    bad = ~torch.isfinite(y).all(dim=1)
+    if bad.any():
+        where = start + int(bad.nonzero()[0])
+        found = f"the output for example {where} is not finite ({int(bad.sum())} such examples)"
+        cure = "Look for NaN in the inputs or the weights, or lower the scale of the weights"
+        raise NotFiniteError(lesson(CALL, found, "finite outputs", cure))
