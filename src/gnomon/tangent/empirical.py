@@ -67,7 +67,7 @@ def ntk(
     """
     if outputs not in OUTPUTS:
         raise InputError(lesson(CALL, f"outputs={outputs!r}", "a known form", f"Choose one of {', '.join(OUTPUTS)}"))
-    with undisturbed():
+    with undisturbed(module):
         f = Pure.of(module, parameters)
         first = fitted(x1, module)
         second = None if x2 is None or x2 is x1 else fitted(x2, module)

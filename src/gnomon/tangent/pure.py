@@ -5,7 +5,7 @@ under the caller's random state, which is put back afterwards, also when an erro
 
 >>> import torch
 >>> net = torch.nn.Linear(3, 2)
->>> with undisturbed():
+>>> with undisturbed(net):
 ...     f = Pure.of(net)
 ...     y = f(torch.zeros(4, 3))
 >>> y.shape, net.weight.grad, list(f.leaves)
@@ -89,17 +89,18 @@ class Pure:
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
-    """Gradients on inside; the random states of torch are put back at the end, whatever happened.
+def undisturbed(module: nn.Module) -> Iterator[None]:
+    """Gradients on inside; at the end torch's random states and the module's attributes are put back, come what may.
 
-    >>> before = torch.get_rng_state()
-    >>> with undisturbed():
-    ...     _ = torch.rand(3)
-    >>> bool((before == torch.get_rng_state()).all())
-    True
+    >>> net, before = nn.Linear(1, 1), torch.get_rng_state()
+    >>> with undisturbed(net):
+    ...     net.note, _ = "written during the call", torch.rand(3)
+    >>> bool((before == torch.get_rng_state()).all()), hasattr(net, "note")
+    (True, False)
     """
     state = torch.get_rng_state()
     devices = torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None
+    attributes = [(vars(part), dict(vars(part))) for part in module.modules()]
     try:
         with torch.inference_mode(False), torch.enable_grad():
             yield
@@ -107,6 +108,8 @@ def undisturbed() -> Iterator[None]:
         torch.set_rng_state(state)
         if devices is not None:
             torch.cuda.set_rng_state_all(devices)
+        for now, before in attributes:
+            _restore(now, before)
 
 
 def check_finite(y: Tensor, start: int = 0) -> None:
@@ -120,3 +123,11 @@ def check_finite(y: Tensor, start: int = 0) -> None:
         found = f"the output for example {where} is not finite ({int(bad.sum())} such examples)"
         cure = "Look for NaN in the inputs or the weights, or lower the scale of the weights"
         raise NotFiniteError(lesson(CALL, found, "finite outputs", cure))
+
+
+def _restore(now: dict[str, object], before: dict[str, object]) -> None:
+    for key in now.keys() - before.keys():
+        del now[key]
+    for key, value in before.items():
+        if now.get(key, now) is not value:
+            now[key] = value
