@@ -9,6 +9,7 @@ from torch import nn
 from gnomon.core.errors import BudgetError, InputError, NotFiniteError
 from gnomon.tangent import ntk
 from gnomon.tangent.plan import make
+from gnomon.tangent.probe import Probe
 from gnomon.tangent.pure import Pure
 from tests.oracles import tangent_jacobian as oracle
 from tests.tangent import zoo
@@ -32,7 +33,7 @@ def test_equals_the_dense_jacobian_product(case, outputs):
 
 @pytest.mark.parametrize("case", [c for c in zoo.CASES if c.name not in ("routed",)], ids=lambda case: case.name)
 def test_only_what_has_no_rule_is_left_to_the_fallback(case):
-    plan = make(Pure.of(zoo.build(case)), zoo.sample(case, 5))
+    plan = make(Probe(Pure.of(zoo.build(case)), zoo.sample(case, 5)))
     assert plan.others == case.fallback
 
 
@@ -46,7 +47,7 @@ def test_one_or_two_examples_are_enough(case, n):
 def test_float32_lstm_whose_fused_kernel_has_no_rule():
     case = next(c for c in zoo.CASES if c.name == "lstm")
     net, x = zoo.build(case).float(), zoo.sample(case, 4).float()
-    plan = make(Pure.of(net), x)
+    plan = make(Probe(Pure.of(net), x))
     assert {"cell.weight_ih_l0", "cell.weight_hh_l0"} <= set(plan.others)
     assert distance(ntk(net, x), oracle.kernel(net, x)) < 1e-5  # a hundred float32 roundings
 
@@ -56,7 +57,7 @@ def test_float32_lstm_whose_fused_kernel_has_no_rule():
 def test_small_memory_gives_the_same_numbers_in_tiles(name, outputs):
     case = next(c for c in zoo.CASES if c.name == name)
     net, x1, x2 = zoo.build(case), zoo.sample(case, 11), zoo.sample(case, 7, seed=2)
-    plan = make(Pure.of(net), x1)
+    plan = make(Probe(Pure.of(net), x1))
     k = plan.outputs
     result = 8 * 11 * 11 * (k * k if outputs == "full" else k if outputs == "diagonal" else 1)
     memory = result + 8 * (plan.activations + (k if outputs == "full" else 1) * plan.gradients)

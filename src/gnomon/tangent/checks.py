@@ -2,7 +2,7 @@
 
 >>> import torch
 >>> from gnomon.tangent.pure import Pure
->>> check(Pure.of(torch.nn.Linear(2, 1)), torch.zeros(3, 2))
+>>> check(Probe(Pure.of(torch.nn.Linear(2, 1)), torch.zeros(3, 2)))
 """
 
 import torch
@@ -11,16 +11,15 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
-from gnomon.tangent.inputs import Inputs, count, take, tensors
+from gnomon.tangent.inputs import Inputs, take, tensors
+from gnomon.tangent.probe import Probe
 from gnomon.tangent.pure import CALL, Pure, check_finite
 
 
-def check(f: Pure, x: Inputs) -> None:
-    """Refuse, with the reason, a module for which "the kernel between two examples" means nothing.
+def check_inputs(f: Pure, x: Inputs) -> None:
+    """Refuse inputs that are not finite, and modules that drop units at random or normalize over the batch.
 
-    Hypotheses tested: finite inputs; no chance in the output; the output for one example is the same alone and in
-    company.
-    Cost: two forward passes on at most three examples.
+    Cost: one pass over x.
     """
     for t in tensors(x):
         if t.is_floating_point() and not torch.isfinite(t).all():
@@ -28,15 +27,23 @@ def check(f: Pure, x: Inputs) -> None:
             cure = "Drop or repair those examples"
             raise NotFiniteError(lesson(CALL, f"example {where} of x is not finite", "finite inputs", cure))
     _refuse_by_name(f.module)
-    before = torch.get_rng_state()
-    y = f(take(x, slice(0, 3))).detach()
+
+
+def check(probe: Probe) -> None:
+    """Refuse, with the reason, a module for which "the kernel between two examples" means nothing.
+
+    Hypotheses tested: finite outputs; no chance in the output; the output for one example is the same alone and in
+    company.
+    Cost: one forward pass on one example; one more on three if the module draws random numbers.
+    """
+    f, y = probe.f, probe.outputs.detach()
     if y.shape[1] == 0:
         raise InputError(lesson(CALL, "the module has 0 outputs", "at least one output", "Return one row per example"))
     check_finite(y)
-    if not torch.equal(before, torch.get_rng_state()) and not _close(f(take(x, slice(0, 3))).detach(), y):
+    if probe.drew and not _close(f(probe.x).detach(), y):
         cure = "Call module.eval(), or fix the noise"
         raise InputError(lesson(CALL, "two passes gave different outputs", "a network without chance", cure))
-    if count(x) > 1 and not _close(f(take(x, slice(0, 1))).detach(), y[:1]):
+    if not probe.single and not _close(f(take(probe.x, slice(0, 1))).detach(), y[:1]):
         found = "the output for example 0 changes with the other examples of the batch"
         cure = "Call module.eval(), or replace what mixes examples by a normalization within each example"
         raise InputError(lesson(CALL, found, "examples do not see each other", cure))

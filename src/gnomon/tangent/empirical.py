@@ -20,11 +20,12 @@ from torch import Tensor, nn
 from gnomon.core.errors import BudgetError, InputError, lesson
 from gnomon.core.memory import SHARE, free_bytes, human
 from gnomon.tangent.block import Block, ChangedGraph, unit
-from gnomon.tangent.checks import check
+from gnomon.tangent.checks import check, check_inputs
 from gnomon.tangent.contract import contract, outer
 from gnomon.tangent.inputs import Inputs, count, fitted, take
 from gnomon.tangent.jacobian import rows
 from gnomon.tangent.plan import Plan, make, without_terms
+from gnomon.tangent.probe import Probe
 from gnomon.tangent.pure import CALL, Pure, check_finite, undisturbed
 
 OUTPUTS = ("trace", "full", "diagonal", "pseudo")
@@ -71,10 +72,13 @@ def ntk(
         f = Pure.of(module, parameters)
         first = fitted(x1, module)
         second = None if x2 is None or x2 is x1 else fitted(x2, module)
-        larger = first if second is None or count(first) >= count(second) else second
-        count(first)
-        check(f, larger)
-        plan = make(f, larger)
+        n, m = count(first), count(first if second is None else second)
+        for x in (first,) if second is None else (first, second):
+            check_inputs(f, x)
+        probe = Probe(f, first if second is None or n >= m else second)
+        check(probe)
+        plan = make(probe)
+        del probe  # and its graph
         try:
             return _Kernel(f, plan, outputs, by_layer, memory, progress).between(first, second)
         except ChangedGraph:

@@ -8,7 +8,7 @@ A parameter with any use that is not understood goes to ``others`` and is differ
 >>> import torch
 >>> from gnomon.tangent.pure import Pure
 >>> net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.LayerNorm(4))
->>> [(t.layer, t.kind, t.bias) for t in make(Pure.of(net), torch.randn(5, 3)).terms]
+>>> [(t.layer, t.kind, t.bias) for t in make(Probe(Pure.of(net), torch.randn(5, 3))).terms]
 [('0', 'matrix', True), ('1', 'vector', False), ('1', 'vector', False)]
 """
 
@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from gnomon.tangent.graph import Use, entries, footprint, nodes, uses
-from gnomon.tangent.inputs import Inputs, count, take
-from gnomon.tangent.layout import EXAMPLES, PERMUTATION, SCALES, Layout, candidates, moves
+from gnomon.tangent.graph import Use, entries
+from gnomon.tangent.layout import EXAMPLES, Layout
+from gnomon.tangent.probe import Probe
 from gnomon.tangent.pure import Pure
-from gnomon.tangent.rules import Lookup, Matrix, Rule, rule
+from gnomon.tangent.rules import Lookup, Matrix, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,92 +48,38 @@ class Plan:
     gradients: int  # bytes of one example and one output: gradients of all uses, and rows that must be held whole
 
 
-def make(f: Pure, x: Inputs) -> Plan:
-    """Read f on a few examples of x and decide how each parameter's share of the kernel will be computed.
+def make(probe: Probe) -> Plan:
+    """Decide on three examples how each parameter's share of the kernel will be computed on all.
 
     Hypotheses: the output for an example does not depend on the other examples.
-    Cost: a forward and two backward passes on three examples; a second forward pass where positions are ambiguous.
+    Cost: two backward passes on three examples; a second forward pass where positions are ambiguous.
     """
-    probe = _Probe(f, x)
+    leaves = probe.f.leaves
     known: dict[str, list[tuple[int, Rule, Layout]]] = {}
     strange: set[str] = set()
-    for i, use in enumerate(probe.uses):
-        how = rule(use.node, use.slot, use.consumed)
+    for i, (use, how) in enumerate(zip(probe.uses, probe.rules, strict=True)):
         layout = None if how is None else probe.layout(i, how)
-        if layout is None:
+        if how is None or layout is None:
             strange.add(use.name)
         else:
             known.setdefault(use.name, []).append((i, how, layout))
     terms: list[Term] = []
-    for name, leaf in f.leaves.items():
+    for name, leaf in leaves.items():
         if name in known and name not in strange:
             terms += _terms(name, known[name], probe.uses, leaf)
     merged = _with_biases(terms, probe.uses)
     activations, gradients = probe.bytes()
     activations += sum(h.inputs(p).nbytes for c in known.values() for _, h, p in c if isinstance(h, Matrix)) // EXAMPLES
     whole = {probe.uses[t.uses[0]].name for t in merged if t.kind == "mixed"} | strange
-    gradients += sum(f.leaves[name].nbytes for name in whole)
+    gradients += sum(leaves[name].nbytes for name in whole)
     signature = tuple(use.signature for use in probe.uses)
-    return Plan(signature, tuple(merged), tuple(sorted(strange)), probe.outputs, activations, gradients)
+    k = probe.outputs.shape[1]
+    return Plan(signature, tuple(merged), tuple(sorted(strange)), k, activations, gradients)
 
 
 def without_terms(f: Pure, plan: Plan) -> Plan:
     """The plan that understands nothing, for graphs that change from batch to batch."""
     return replace(plan, signature=(), terms=(), others=tuple(f.leaves))
-
-
-class _Probe:
-    """A few examples, run forward once and backward twice."""
-
-    def __init__(self, f: Pure, x: Inputs):
-        n = count(x)
-        self.f, self.single = f, n == 1
-        self.x = take(x, torch.arange(EXAMPLES) % n)
-        y = f(self.x)
-        self.outputs = y.shape[1]
-        self.nodes = nodes(y)
-        self.uses = uses(y, f.leaves)
-        edges = list({use.node: use.output for use in self.uses}.values())
-        weights = torch.rand(y.shape, generator=torch.Generator().manual_seed(0)).to(y) + 0.5
-        scales = torch.tensor(SCALES).to(y).unsqueeze(1)
-        self.plain = _backward(y, edges, weights)
-        self.scaled = _backward(y, edges, weights * scales)
-        self._permuted: list[Use] | None = None
-
-    def bytes(self) -> tuple[int, int]:
-        """Bytes per example of activations, and of gradients per output."""
-        gradients = sum(g.nbytes for g in self.plain.values() if g is not None)
-        return -(-footprint(self.nodes) // EXAMPLES), -(-gradients // EXAMPLES)
-
-    def layout(self, i: int, how: Rule) -> Layout | None:
-        """Where the examples are in use i, or None where that cannot be told for certain."""
-        g, scaled = self.plain[self.uses[i].node], self.scaled[self.uses[i].node]
-        if g is None or scaled is None:
-            return None
-        found = [layout for layout in candidates(g, scaled, EXAMPLES) if how.allows(layout)]
-        if len(found) == 1 and g.any():
-            return found[0]
-        if how.seen is None or not found:
-            return None
-        other = self._again(i)
-        moved = [layout for layout in found if other is not None and moves(layout, how.seen, other, EXAMPLES)]
-        return moved[0] if len(moved) == 1 or (moved and self.single) else None
-
-    def _again(self, i: int) -> Tensor | None:
-        if self._permuted is None:
-            y = self.f(take(self.x, torch.tensor(PERMUTATION)))
-            self._permuted = uses(y, self.f.leaves)
-        if [u.signature for u in self._permuted] != [u.signature for u in self.uses]:
-            return None
-        use = self._permuted[i]
-        return rule(use.node, use.slot, use.consumed).seen
-
-
-def _backward(y: Tensor, edges: list, weights: Tensor) -> dict:
-    if not edges:
-        return {}
-    grads = torch.autograd.grad(y, edges, weights, retain_graph=True, allow_unused=True)
-    return {edge.node: g for edge, g in zip(edges, grads, strict=True)}
 
 
 def _kind(how: Rule) -> str:

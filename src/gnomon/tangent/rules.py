@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
-import torch
 from torch import Tensor
 from torch.autograd.graph import Node
 from torch.nn.functional import pad
@@ -91,6 +90,7 @@ def rule(node: Node, slot: int, parameter: tuple[int, ...]) -> Rule | None:
 
     Cost: none; factors are views of what autograd saved until they are asked for.
 
+    >>> import torch
     >>> w = torch.ones(2, 3, requires_grad=True)
     >>> y = torch.nn.functional.linear(torch.ones(4, 3), w)
     >>> rule(y.grad_fn, 1, (3, 2)).inputs(Layout(0, 1, 1)).shape
@@ -137,6 +137,7 @@ def patches(x: Tensor, kernel: tuple[int, ...], padding: tuple, stride: tuple, d
 
     Cost: one copy of prod(kernel) times the input; none for a 1x1 kernel at stride one.
 
+    >>> import torch
     >>> patches(torch.arange(4.0).reshape(1, 1, 4), (2,), (0,), (1,), (1,))
     tensor([[[0., 1., 2.],
              [1., 2., 3.]]])
