@@ -103,6 +103,19 @@ class Repeated(nn.Module):
         return self.head(x)
 
 
+class Shared(nn.Module):
+    """One kernel applied by convolution at two scales, and once as a plain matrix."""
+
+    def __init__(self):
+        super().__init__()
+        self.kernel, self.head = nn.Parameter(torch.randn(4, 2, 3, 3) / 3), nn.Linear(8, 2)
+
+    def forward(self, x):
+        near, far = F.conv2d(x, self.kernel, padding=1), F.conv2d(x, self.kernel, padding=2, dilation=2)
+        rows = F.linear(x.flatten(1)[:, :18], self.kernel.flatten(1))
+        return self.head(torch.cat([torch.tanh(near * far).mean((2, 3)), rows], 1))
+
+
 class Gains(nn.Module):
     """Scalar, vector and positional parameters, a class token, subtraction, a learned slope."""
 
@@ -202,6 +215,7 @@ CASES = (
     Case("tied", Tied, lambda n: torch.randint(0, 7, (n, 5))),
     Case("autoencoder", Autoencoder, _normal(6)),
     Case("repeated", Repeated, _normal(5)),
+    Case("shared kernel", Shared, _normal(2, 4, 5)),
     Case("gains", Gains, _normal(3, 5)),
     Case("strange", Strange, _normal(4), ("power", "u", "v")),
     Case("tagger", Tagger, lambda n: {"ids": torch.randint(0, 9, (n, 6)), "weight": torch.rand(n, 6)}),

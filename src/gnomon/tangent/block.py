@@ -1,21 +1,25 @@
 """A block of examples with its graph: activations once, gradients for each output asked for.
 
 One forward pass serves all outputs and all parameters. A backward pass stops at the results of the operations that
-use parameters; the gradients of the parameters themselves, summed over the batch, are never formed.
+use parameters; the gradients of the parameters themselves, summed over the batch, are never formed. The examples go
+through in pieces whose activations stay near the processor: memory that is used again costs less than new memory.
 """
 
 import torch
 from torch import Tensor
 
 from gnomon.tangent.graph import uses
-from gnomon.tangent.inputs import Inputs
+from gnomon.tangent.inputs import Inputs, count, take
 from gnomon.tangent.layout import Layout
 from gnomon.tangent.plan import Plan, Term
-from gnomon.tangent.pure import Pure
+from gnomon.tangent.pure import Pure, check_finite
 from gnomon.tangent.rules import Lookup, Matrix, Rule, rule
 
 Gradients = dict[int, Tensor | None]
 """For each use, by its number: the gradient of one output, summed over examples, with respect to its result."""
+
+NEAR = 32 * 2**20
+"""Bytes of activations that one piece may hold, so that its tensors are taken from memory just given back."""
 
 
 class ChangedGraph(Exception):
@@ -23,11 +27,54 @@ class ChangedGraph(Exception):
 
 
 class Block:
-    """The examples of one tile's rows, or columns, and everything the contraction needs of them."""
+    """The examples of one tile's rows, or columns, in pieces."""
 
-    def __init__(self, f: Pure, x: Inputs, plan: Plan):
-        self.f, self.x, self.plan = f, x, plan
+    def __init__(self, f: Pure, x: Inputs, plan: Plan, start: int = 0):
+        n = count(x)
+        size = max(1, min(n, NEAR // max(1, plan.activations)))
+        size = -(-n // -(-n // size))  # even out the last piece
+        self.x, self.size = x, n
+        self.pieces = [Piece(f, take(x, slice(i, i + size)), plan, start + i) for i in range(0, n, size)]
+
+    def __len__(self) -> int:
+        return self.size
+
+    @property
+    def outputs(self) -> Tensor:
+        """(n, k)."""
+        return torch.cat([piece.outputs.detach() for piece in self.pieces])
+
+    def gradients(self, cotangent: Tensor) -> list[Gradients]:
+        """Gradients of sum_i <cotangent, f(x_i)> at every use, piece by piece."""
+        return [piece.gradients(cotangent) for piece in self.pieces]
+
+    def inputs(self, term: Term) -> list[Tensor]:
+        """The activations of a matrix term, pieces of (n, groups, positions, features)."""
+        return [piece.inputs(term) for piece in self.pieces]
+
+    def grads(self, term: Term, gradients: list[Gradients]) -> list[Tensor]:
+        """The gradients of a matrix term, pieces of (n, groups, positions, features)."""
+        return [piece.grads(term, g) for piece, g in zip(self.pieces, gradients, strict=True)]
+
+    def tokens(self, term: Term) -> Tensor:
+        """The indices of a lookup term, (n, positions)."""
+        return torch.cat([piece.tokens(term) for piece in self.pieces])
+
+    def token_grads(self, term: Term, gradients: list[Gradients]) -> Tensor:
+        """The gradients of a lookup term, (n, positions, features)."""
+        return torch.cat([piece.token_grads(term, g) for piece, g in zip(self.pieces, gradients, strict=True)])
+
+    def each(self, term: Term, gradients: list[Gradients]) -> Tensor:
+        """Per-example gradients (n, p) of a vector or mixed term."""
+        return torch.cat([piece.each(term, g) for piece, g in zip(self.pieces, gradients, strict=True)])
+
+
+class Piece:
+    """Some examples with the graph of their outputs."""
+
+    def __init__(self, f: Pure, x: Inputs, plan: Plan, start: int):
         self.outputs = f(x)
+        check_finite(self.outputs.detach(), start)
         self.uses = uses(self.outputs, f.leaves) if plan.terms else []
         if plan.terms and tuple(use.signature for use in self.uses) != plan.signature:
             raise ChangedGraph
@@ -35,9 +82,6 @@ class Block:
         needed = {i for term in plan.terms for i in term.uses}
         self._edges = {self.uses[i].node: self.uses[i].output for i in needed}
         self._inputs: dict[tuple[int, ...], Tensor] = {}
-
-    def __len__(self) -> int:
-        return len(self.outputs)
 
     def gradients(self, cotangent: Tensor) -> Gradients:
         """Gradients of sum_i <cotangent, f(x_i)> at every use; example i's part is that of its own outputs."""
@@ -50,55 +94,50 @@ class Block:
         return {i: by_node[use.node] for i, use in enumerate(self.uses) if use.node in by_node}
 
     def inputs(self, term: Term) -> Tensor:
-        """The activations of a matrix term, (n, groups, positions, features), kept for all outputs."""
+        """The activations of a matrix term, kept for all outputs; several uses are more positions."""
         if term.uses not in self._inputs:
-            parts = [self._matrix(i).inputs(layout) for i, layout in self._placed(term)]
+            parts = [self._matrix(i).inputs(layout) for i, layout in _placed(term)]
             self._inputs[term.uses] = parts[0] if len(parts) == 1 else torch.cat(parts, dim=2)
         return self._inputs[term.uses]
 
-    def grads(self, term: Term, gradients: Gradients) -> Tensor | None:
-        """The gradients of a matrix term, (n, groups, positions, features), or None where they all vanish."""
-        given = [gradients[i] for i in term.uses]
-        if all(g is None for g in given):
-            return None
-        parts = []
-        for (i, layout), g in zip(self._placed(term), given, strict=True):
-            parts.append(self._matrix(i).grads(layout, self._or_zeros(i, g)))
+    def grads(self, term: Term, gradients: Gradients) -> Tensor:
+        """The gradients of a matrix term; zeros where the output does not reach a use."""
+        parts = [self._matrix(i).grads(layout, self._or_zeros(i, gradients[i])) for i, layout in _placed(term)]
         return parts[0] if len(parts) == 1 else torch.cat(parts, dim=2)
 
     def tokens(self, term: Term) -> Tensor:
-        """The indices of a lookup term, (n, positions)."""
-        return torch.cat([self._lookup(i).indices(layout) for i, layout in self._placed(term)], dim=1)
+        """The indices of a lookup term."""
+        return torch.cat([self._lookup(i).indices(layout) for i, layout in _placed(term)], dim=1)
 
     def token_grads(self, term: Term, gradients: Gradients) -> Tensor:
-        """The gradients of a lookup term, (n, positions, features)."""
-        parts = [self._lookup(i).grads(layout, self._or_zeros(i, gradients[i])) for i, layout in self._placed(term)]
+        """The gradients of a lookup term."""
+        parts = [self._lookup(i).grads(layout, self._or_zeros(i, gradients[i])) for i, layout in _placed(term)]
         return torch.cat(parts, dim=1)
 
     def each(self, term: Term, gradients: Gradients) -> Tensor:
         """Per-example gradients (n, p) of a vector or mixed term."""
-        total: Tensor | None = None
         places = term.places or (None,) * len(term.uses)
-        for (i, layout), place in zip(self._placed(term), places, strict=True):
-            g = self._or_zeros(i, gradients[i])
-            part = _dense(self.rules[i], layout, g)
-            if place is not None:
-                part = _scattered(part, place)
-            total = part if total is None else total + part
-        return total
-
-    def _placed(self, term: Term) -> list[tuple[int, Layout]]:
-        return list(zip(term.uses, term.layouts, strict=True))
+        parts = []
+        for (i, layout), place in zip(_placed(term), places, strict=True):
+            how = self.rules[i]
+            assert how is not None  # the plan has no term without rules
+            part = how.each(layout, self._or_zeros(i, gradients[i]))
+            parts.append(part if place is None else _scattered(part, place))
+        return sum(parts[1:], parts[0])
 
     def _or_zeros(self, i: int, g: Tensor | None) -> Tensor:
         shape = self.uses[i].node._input_metadata[0].shape
         return self.outputs.new_zeros(tuple(shape)) if g is None else g
 
     def _matrix(self, i: int) -> Matrix:
-        return self.rules[i]
+        how = self.rules[i]
+        assert isinstance(how, Matrix)
+        return how
 
     def _lookup(self, i: int) -> Lookup:
-        return self.rules[i]
+        how = self.rules[i]
+        assert isinstance(how, Lookup)
+        return how
 
 
 def unit(outputs: int, which: int, like: Tensor) -> Tensor:
@@ -112,18 +151,8 @@ def unit(outputs: int, which: int, like: Tensor) -> Tensor:
     return cotangent
 
 
-def _dense(how: Rule, layout: Layout, g: Tensor) -> Tensor:
-    """(n, p) in the order of the view that was consumed."""
-    if isinstance(how, Matrix):
-        a, g = how.inputs(layout), how.grads(layout, g)
-        left, right = (a, g) if how.flip else (g, a)
-        return torch.matmul(left.transpose(2, 3), right).flatten(1)
-    if isinstance(how, Lookup):
-        flat = how.grads(layout, g)
-        index = how.indices(layout).unsqueeze(-1).expand_as(flat)
-        table = flat.new_zeros(len(flat), how.rows, flat.shape[-1])
-        return table.scatter_add_(1, index, flat).flatten(1)
-    return how.each(layout, g)
+def _placed(term: Term) -> list[tuple[int, Layout]]:
+    return list(zip(term.uses, term.layouts, strict=True))
 
 
 def _scattered(part: Tensor, place: Tensor) -> Tensor:

@@ -16,8 +16,46 @@ from torch import Tensor
 from gnomon.tangent.block import Block, Gradients
 from gnomon.tangent.plan import Term
 
+Pieces = list[Tensor]
+"""Tensors (n, groups, positions, features) for successive examples."""
+
 ELEMENTWISE = 16
 """Multiply-adds that cost as much as one pass over an entry that does not stay in cache."""
+
+SLICE = 16 * 2**20
+"""Bytes of per-example gradients formed before they are multiplied."""
+
+
+def contract(
+    term: Term,
+    one: Block,
+    two: Block,
+    first: list[list[Gradients]],
+    second: list[list[Gradients]],
+    mode: str,
+    workspace: int,
+) -> Tensor:
+    """The term's share of the kernel between two blocks, for the outputs whose gradients are given.
+
+    Cost: the smaller of (1) and (2); temporary memory near ``workspace`` bytes.
+    """
+    same = second is first
+    if term.kind == "matrix":
+        g1 = [one.grads(term, g) for g in first]
+        g2 = g1 if same else [two.grads(term, g) for g in second]
+        a1 = one.inputs(term)
+        a2 = a1 if same else two.inputs(term)
+        if pairs_cost(a1, a2, g1, mode) > each_cost(a1, a2, g1, mode):
+            return each(a1, a2, g1, g2, mode, term.bias, workspace)
+        left, joined = _join(a1), [_join(g) for g in g1]
+        right, other = (left, joined) if same else (_join(a2), [_join(g) for g in g2])
+        return pairs(left, right, joined, other, mode, term.bias, workspace)
+    if term.kind == "lookup":
+        t1 = [one.token_grads(term, g) for g in first]
+        t2 = t1 if same else [two.token_grads(term, g) for g in second]
+        return matches(one.tokens(term), two.tokens(term), t1, t2, mode, workspace)
+    d1 = [one.each(term, g) for g in first]
+    return outer(mode, d1, d1 if same else [two.each(term, g) for g in second])
 
 
 def outer(mode: str, left: list[Tensor], right: list[Tensor]) -> Tensor:
@@ -38,56 +76,31 @@ def outer(mode: str, left: list[Tensor], right: list[Tensor]) -> Tensor:
     return total
 
 
-def contract(
-    term: Term, one: Block, two: Block, first: list[Gradients], second: list[Gradients], mode: str, workspace: int
-) -> Tensor | None:
-    """The term's share of the kernel between two blocks, for the outputs whose gradients are given.
-
-    Cost: the smaller of (1) and (2); temporary memory near ``workspace`` bytes.
-    """
-    if term.kind == "matrix":
-        g1 = [one.grads(term, g) for g in first]
-        g2 = g1 if second is first else [two.grads(term, g) for g in second]
-        if any(g is None for g in (*g1, *g2)):
-            g1, g2 = _filled(g1, g2, one, two, term)
-        if g1 is None:
-            return None
-        a1, a2 = one.inputs(term), two.inputs(term)
-        form = pairs if pairs_cost(a1, a2, g1, mode) <= each_cost(a1, a2, g1, mode) else each
-        return form(a1, a2, g1, g2, mode, term.bias, workspace)
-    if term.kind == "lookup":
-        g1 = [one.token_grads(term, g) for g in first]
-        g2 = g1 if second is first else [two.token_grads(term, g) for g in second]
-        return _matches(one.tokens(term), two.tokens(term), g1, g2, mode, workspace)
-    d1 = [one.each(term, g) for g in first]
-    d2 = d1 if second is first else [two.each(term, g) for g in second]
-    return outer(mode, d1, d2)
-
-
-def pairs_cost(a1: Tensor, a2: Tensor, grads: list[Tensor], mode: str) -> float:
+def pairs_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> int:
     """Multiply-adds of (1).
 
-    >>> a, g = torch.zeros(10, 1, 1, 5), [torch.zeros(10, 1, 1, 7)]
+    >>> a, g = [torch.zeros(10, 1, 1, 5)], [[torch.zeros(10, 1, 1, 7)]]
     >>> pairs_cost(a, a, g, "trace") - ELEMENTWISE * 100
     1200
     """
-    n, groups, positions, d = a1.shape
+    _, groups, positions, d = a1[0].shape
+    n, m = sum(map(len, a1)), sum(map(len, a2))
     q = len(grads) ** 2 if mode == "full" else len(grads)
-    return n * len(a2) * groups * positions * a2.shape[2] * (d + q * grads[0].shape[3] + ELEMENTWISE)
+    return n * m * groups * positions * a2[0].shape[2] * (d + q * grads[0][0].shape[3] + ELEMENTWISE)
 
 
-def each_cost(a1: Tensor, a2: Tensor, grads: list[Tensor], mode: str) -> float:
+def each_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> int:
     """Multiply-adds of (2).
 
-    >>> a, g = torch.zeros(10, 1, 3, 5), [torch.zeros(10, 1, 3, 7)]
+    >>> a, g = [torch.zeros(10, 1, 3, 5)], [[torch.zeros(10, 1, 3, 7)]]
     >>> each_cost(a, a, g, "trace")
     4550
     """
-    n, groups, positions, d = a1.shape
-    weights = groups * d * grads[0].shape[3]
-    q = len(grads)
-    rows = n * positions + (0 if a1 is a2 else len(a2) * a2.shape[2])
-    return rows * weights * q + n * len(a2) * weights * (q * q if mode == "full" else q)
+    _, groups, positions, d = a1[0].shape
+    n, m = sum(map(len, a1)), sum(map(len, a2))
+    weights, q = groups * d * grads[0][0].shape[3], len(grads)
+    rows = n * positions + (0 if a1 is a2 else m * a2[0].shape[2])
+    return rows * weights * q + n * m * weights * (q * q if mode == "full" else q)
 
 
 def pairs(a1: Tensor, a2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str, bias: bool, workspace: int) -> Tensor:
@@ -100,58 +113,85 @@ def pairs(a1: Tensor, a2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str,
     """
     n, groups, t, _ = a1.shape
     m, _, s, _ = a2.shape
-    copies = 2 + (len(g1) ** 2 if mode == "full" else len(g1) if mode == "diagonal" else 1)
-    strip = max(1, min(n, workspace // max(1, copies * t * m * s * a1.element_size())))
     strips = []
-    for start in range(0, n, strip):
-        rows = slice(start, start + strip)
-        total: Tensor | None = None
+    for rows in _strips(n, t, m * s, len(g1), mode, a1.element_size(), workspace):
+        shares = []
         for r in range(groups):
-            seen = a1[rows, r].reshape(-1, a1.shape[3]) @ a2[:, r].reshape(m * s, -1).T
+            seen = _flat(a1[rows, r]) @ _flat(a2[:, r]).T
             if bias:
                 seen += 1
             back = outer(mode, [_flat(g[rows, r]) for g in g1], [_flat(g[:, r]) for g in g2])
-            share = _pooled(back, seen, t, s, mode)  # (1)
-            total = share if total is None else total.add_(share)
-        strips.append(total)
-    axis = {"diagonal": 1, "full": 1}.get(mode, 0)
-    return strips[0] if len(strips) == 1 else torch.cat(strips, dim=axis)
+            shares.append(_pooled(back, seen, t, s, mode))  # (1)
+        strips.append(sum(shares[1:], shares[0]))
+    return strips[0] if len(strips) == 1 else torch.cat(strips, dim=1 if mode in ("diagonal", "full") else 0)
 
 
-def each(a1: Tensor, a2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str, bias: bool, workspace: int) -> Tensor:
-    """Equation (2), a slice of the layer's units at a time so that per-example gradients stay within the workspace.
+def each(a1: Pieces, a2: Pieces, g1: list[Pieces], g2: list[Pieces], mode: str, bias: bool, workspace: int) -> Tensor:
+    """Equation (2), a slice of the layer's units at a time so that per-example gradients stay near the processor.
 
-    >>> a, g = torch.full((2, 1, 1, 1), 3.0), [torch.ones(2, 1, 1, 1)]
+    >>> a, g = [torch.full((2, 1, 1, 1), 3.0)], [[torch.ones(2, 1, 1, 1)]]
     >>> each(a, a, g, g, "trace", True, 2**20)
     tensor([[10., 10.],
             [10., 10.]])
     """
-    n, groups, _, d = a1.shape
-    units = g1[0].shape[3]
-    same = a1 is a2 and g1 is g2
+    units, same = g1[0][0].shape[3], g1 is g2
     together = len(g1) if mode == "full" else 1
-    row = groups * d * a1.element_size() * together * (n if same else n + len(a2))
-    width = max(1, min(units, workspace // max(1, row)))
-    total: Tensor | None = None
+    rows = sum(map(len, a1)) + (0 if same else sum(map(len, a2)))
+    one_unit = rows * together * a1[0].shape[1] * a1[0].shape[3] * a1[0].element_size()
+    width = max(1, min(units, min(workspace, SLICE) // one_unit))
+    width = -(-units // -(-units // width))  # even out the last slice
+    shares = []
     for start in range(0, units, width):
         part = slice(start, start + width)
         if mode == "full":
-            d1 = [_example_gradients(g[..., part], a1) for g in g1]
-            share = outer(mode, d1, d1 if same else [_example_gradients(g[..., part], a2) for g in g2])  # (2)
+            d1 = [_example_gradients(g, a1, part) for g in g1]
+            share = outer(mode, d1, d1 if same else [_example_gradients(g, a2, part) for g in g2])  # (2)
         else:
-            share = _one_output_at_a_time(a1, a2, g1, g2, mode, part, same)
-        total = share if total is None else total.add_(share)
+            share = _one_output_at_a_time(a1, a2, g1, g2, mode, part)
+        shares.append(share)
     if bias:
-        b1 = [g.sum(2).flatten(1) for g in g1]
-        total += outer(mode, b1, b1 if same else [g.sum(2).flatten(1) for g in g2])
-    return total
+        b1 = [torch.cat([p.sum(2).flatten(1) for p in g]) for g in g1]
+        b2 = b1 if same else [torch.cat([p.sum(2).flatten(1) for p in g]) for g in g2]
+        shares.append(outer(mode, b1, b2))
+    return sum(shares[1:], shares[0])
 
 
-def _one_output_at_a_time(a1, a2, g1, g2, mode: str, part: slice, same: bool) -> Tensor:
+def matches(v1: Tensor, v2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str, workspace: int) -> Tensor:
+    """A table of rows: activations are one-hot, so (1) asks whether two positions hold the same index, and (2) adds
+    up the gradients of each index that occurs.
+
+    >>> v, g = torch.tensor([[0, 1], [1, 1]]), [torch.ones(2, 2, 1)]
+    >>> matches(v, v, g, g, "trace", 2**20)
+    tensor([[2., 2.],
+            [2., 4.]])
+    """
+    (n, t), (m, s) = v1.shape, v2.shape
+    vocabulary, where = torch.unique(torch.cat([v1.flatten(), v2.flatten()]), return_inverse=True)
+    f, q = g1[0].shape[-1], len(g1)
+    table = len(vocabulary) * f
+    if t * s * (f + ELEMENTWISE) > table and table * (n + m) * q * g1[0].element_size() <= workspace:
+        d1 = [_table(where[: n * t].reshape(n, t), g, len(vocabulary)) for g in g1]
+        d2 = d1 if g1 is g2 else [_table(where[n * t :].reshape(m, s), g, len(vocabulary)) for g in g2]
+        return outer(mode, d1, d2)
+    strips = []
+    for rows in _strips(n, t, m * s, q, mode, g1[0].element_size(), workspace):
+        equal = (v1[rows].reshape(-1, 1) == v2.reshape(1, -1)).to(g1[0].dtype)
+        back = outer(mode, [_flat(g[rows]) for g in g1], [_flat(g) for g in g2])
+        strips.append(_pooled(back, equal, t, s, mode))
+    return torch.cat(strips, dim=1 if mode in ("diagonal", "full") else 0)
+
+
+def _strips(n: int, t: int, columns: int, q: int, mode: str, item: int, workspace: int) -> list[slice]:
+    copies = 2 + {"full": q * q, "diagonal": q}.get(mode, 1)
+    strip = max(1, min(n, workspace // max(1, copies * t * columns * item)))
+    return [slice(start, start + strip) for start in range(0, n, strip)]
+
+
+def _one_output_at_a_time(a1: Pieces, a2: Pieces, g1: list[Pieces], g2: list[Pieces], mode: str, part: slice) -> Tensor:
     shares: list[Tensor] = []
     for u, v in zip(g1, g2, strict=True):
-        left = _example_gradients(u[..., part], a1)
-        right = left if same else _example_gradients(v[..., part], a2)
+        left = _example_gradients(u, a1, part)
+        right = left if u is v else _example_gradients(v, a2, part)
         if mode == "diagonal" or not shares:
             shares.append(left @ right.T)  # (2)
         else:
@@ -159,63 +199,39 @@ def _one_output_at_a_time(a1, a2, g1, g2, mode: str, part: slice, same: bool) ->
     return torch.stack(shares) if mode == "diagonal" else shares[0]
 
 
-def _example_gradients(g: Tensor, a: Tensor) -> Tensor:
-    return torch.matmul(g.transpose(2, 3), a).flatten(1)
+def _example_gradients(g: Pieces, a: Pieces, part: slice) -> Tensor:
+    """sum_t g_t a_t^T for a slice of units and all examples, (n, groups * units * features)."""
+    groups, d = a[0].shape[1], a[0].shape[3]
+    units = len(range(*part.indices(g[0].shape[3])))
+    found = a[0].new_empty(sum(map(len, a)), groups, units, d)
+    start = 0
+    for gradient, activation in zip(g, a, strict=True):
+        rows = found[start : start + len(activation)].flatten(0, 1)
+        torch.bmm(gradient[..., part].mT.flatten(0, 1), activation.flatten(0, 1), out=rows)
+        start += len(activation)
+    return found.flatten(1)
 
 
-def _flat(g: Tensor) -> Tensor:
-    return g.reshape(-1, g.shape[-1])
+def _join(pieces: Pieces) -> Tensor:
+    return torch.cat(pieces) if len(pieces) > 1 else pieces[0]
+
+
+def _flat(t: Tensor) -> Tensor:
+    return t.reshape(-1, t.shape[-1])
 
 
 def _pooled(back: Tensor, seen: Tensor, t: int, s: int, mode: str) -> Tensor:
     """seen * back, summed over the t positions of each row and the s positions of each column."""
-    if mode == "full":
-        q, rows, _, columns = back.shape
-        product = back.mul_(seen.unsqueeze(1))
-        return product.reshape(q, rows // t, t, q, columns // s, s).sum((2, 5)) if t * s > 1 else product
-    product = back.mul_(seen)
+    product = back.mul_(seen.unsqueeze(1) if mode == "full" else seen)
     if t * s == 1:
         return product
-    lead = product.shape[:-2]
+    if mode == "full":
+        q, rows, _, columns = back.shape
+        return product.reshape(q, rows // t, t, q, columns // s, s).sum((2, 5))
     rows, columns = product.shape[-2:]
-    return product.reshape(*lead, rows // t, t, columns // s, s).sum((-3, -1))
-
-
-def _matches(v1: Tensor, v2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str, workspace: int) -> Tensor:
-    """A table: the activations are one-hot, so (1) asks whether two positions hold the same index, and (2) adds up
-    the gradients of each index that occurs."""
-    n, t = v1.shape
-    m, s = v2.shape
-    vocabulary, where = torch.unique(torch.cat([v1.flatten(), v2.flatten()]), return_inverse=True)
-    f, q = g1[0].shape[-1], len(g1)
-    if t * s * (f + ELEMENTWISE) <= len(vocabulary) * f or len(vocabulary) * f * (n + m) * q * 8 > workspace:
-        copies = 2 + (q * q if mode == "full" else q if mode == "diagonal" else 1)
-        strip = max(1, min(n, workspace // max(1, copies * t * m * s * g1[0].element_size())))
-        strips = []
-        for start in range(0, n, strip):
-            rows = slice(start, start + strip)
-            same = (v1[rows].reshape(-1, 1) == v2.reshape(1, -1)).to(g1[0].dtype)
-            back = outer(mode, [_flat(g[rows]) for g in g1], [_flat(g) for g in g2])
-            strips.append(_pooled(back, same, t, s, mode))
-        return torch.cat(strips, dim=1 if mode in ("diagonal", "full") else 0)
-    left, right = where[: n * t].reshape(n, t), where[n * t :].reshape(m, s)
-    d1 = [_table(left, g, len(vocabulary)) for g in g1]
-    d2 = d1 if g1 is g2 else [_table(right, g, len(vocabulary)) for g in g2]
-    return outer(mode, d1, d2)
+    return product.reshape(*product.shape[:-2], rows // t, t, columns // s, s).sum((-3, -1))
 
 
 def _table(index: Tensor, g: Tensor, rows: int) -> Tensor:
     table = g.new_zeros(len(g), rows, g.shape[-1])
     return table.scatter_add_(1, index.unsqueeze(-1).expand_as(g), g).flatten(1)
-
-
-def _filled(g1: list, g2: list, one: Block, two: Block, term: Term) -> tuple[list | None, list | None]:
-    """Outputs that do not reach a layer have no gradient there; zeros stand in when some outputs do."""
-    given = [g for g in (*g1, *g2) if g is not None]
-    if not given:
-        return None, None
-    shape = given[0].shape[1:]
-    left = [given[0].new_zeros(len(one), *shape) if g is None else g for g in g1]
-    if g1 is g2:
-        return left, left
-    return left, [given[0].new_zeros(len(two), *shape) if g is None else g for g in g2]

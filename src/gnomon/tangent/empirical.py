@@ -10,6 +10,7 @@ one backward pass per output that stops at the results of the layers, and per la
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import prod
 
@@ -19,14 +20,14 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import BudgetError, InputError, lesson
 from gnomon.core.memory import SHARE, free_bytes, human
-from gnomon.tangent.block import Block, ChangedGraph, unit
+from gnomon.tangent.block import NEAR, Block, ChangedGraph, unit
 from gnomon.tangent.checks import check, check_inputs
 from gnomon.tangent.contract import contract, outer
-from gnomon.tangent.inputs import Inputs, count, fitted, take
+from gnomon.tangent.inputs import Inputs, count, fitted, take, with_channels_last
 from gnomon.tangent.jacobian import rows
 from gnomon.tangent.plan import Plan, make, without_terms
 from gnomon.tangent.probe import Probe
-from gnomon.tangent.pure import CALL, Pure, check_finite, undisturbed
+from gnomon.tangent.pure import CALL, Pure, undisturbed
 
 OUTPUTS = ("trace", "full", "diagonal", "pseudo")
 
@@ -75,15 +76,29 @@ def ntk(
         n, m = count(first), count(first if second is None else second)
         for x in (first,) if second is None else (first, second):
             check_inputs(f, x)
-        probe = Probe(f, first if second is None or n >= m else second)
+        probe, channels_last = _probe(f, first if second is None or n >= m else second)
         check(probe)
         plan = make(probe)
         del probe  # and its graph
+        if channels_last:
+            first, second = with_channels_last(first), None if second is None else with_channels_last(second)
         try:
             return _Kernel(f, plan, outputs, by_layer, memory, progress).between(first, second)
         except ChangedGraph:
             plain = without_terms(f, plan)
             return _Kernel(f, plain, outputs, by_layer, memory, progress).between(first, second)
+
+
+def _probe(f: Pure, x: Inputs) -> tuple[Probe, bool]:
+    """Three examples run once, images with channels last in memory where the module bears it.
+
+    Convolutions run faster so, and their neighborhoods are runs of channels; a module that calls ``view`` on an image
+    may refuse, and then gets its inputs as they came.
+    """
+    if any(isinstance(part, nn.Conv2d) for part in f.module.modules()):
+        with suppress(RuntimeError):
+            return Probe(f, with_channels_last(x)), True
+    return Probe(f, x), False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +143,13 @@ class _Kernel:
         return self._finished(result, n, m, k)
 
     def _block(self, x: Inputs, start: int, size: int) -> Block:
-        block = Block(self.f, take(x, slice(start, start + size)), self.plan)
-        check_finite(block.outputs.detach(), start)
-        return block
+        return Block(self.f, take(x, slice(start, start + size)), self.plan, start)
 
     def _tile(self, one: Block, two: Block, k: int, sizes: _Sizes) -> dict[str, Tensor]:
         """Shares of each layer in one tile, in the inner order of axes: outputs before examples."""
         tile: dict[str, Tensor] = {}
-        ones = torch.ones(k).to(one.outputs)
-        every = [ones] if self.mode == "pseudo" else [unit(k, o, one.outputs) for o in range(k)]
+        like = one.pieces[0].outputs.detach()
+        every = [like.new_ones(k)] if self.mode == "pseudo" else [unit(k, o, like) for o in range(k)]
         for start in range(0, len(every), sizes.together):
             cotangents = every[start : start + sizes.together]
             for layer, share in self._shares(one, two, cotangents, sizes.workspace):
@@ -154,8 +167,7 @@ class _Kernel:
         second = first if two is one else [two.gradients(v) for v in cotangents]
         for term in self.plan.terms:
             share = contract(term, one, two, first, second, self.mode, workspace)
-            if share is not None:
-                yield term.layer if self.by_layer else "", share
+            yield term.layer if self.by_layer else "", share
         groups: dict[str, list[str]] = {}
         for name in self.plan.others:
             groups.setdefault(name.rpartition(".")[0] if self.by_layer else "", []).append(name)
@@ -181,7 +193,8 @@ class _Kernel:
         for together in sorted({k, max(1, k // 2), max(1, k // 4), 1} if self.mode != "full" else {k}, reverse=True):
             per_example = self.plan.activations + together * self.plan.gradients
             examples = n if symmetric else n + m
-            if examples * per_example <= room:
+            far = examples * together * self.plan.gradients > 2 * NEAR and together > least
+            if examples * per_example <= room and not far:
                 return _Sizes(max(n, m), together, left // 4)
         return _Sizes(max(1, room // (2 * per_example)), together, left // 4)
 

@@ -29,10 +29,19 @@ class Matrix:
     inputs: Callable[[Layout], Tensor]
     grads: Callable[[Layout, Tensor], Tensor]
     flip: bool = False  # the consumed view is (in, out) rather than (out, in)
+    kernel: tuple[int, ...] = ()  # of a convolution, whose inputs are ordered (kernel, channel)
 
     def allows(self, layout: Layout) -> bool:
         """Rows are examples and positions; columns are features."""
         return layout.axis == 0
+
+    def each(self, layout: Layout, g: Tensor) -> Tensor:
+        """Per-example gradients (n, p), in the order of the consumed view."""
+        a, g = self.inputs(layout), self.grads(layout, g)
+        if self.flip:
+            return (a.mT @ g).flatten(1)
+        found = g.mT @ a
+        return (found.unflatten(3, (prod(self.kernel), -1)).mT if self.kernel else found).flatten(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +90,12 @@ class Lookup:
         flat = parts.reshape(len(parts), -1, g.shape[-1])
         return flat * (self.indices(layout) != self.padding).unsqueeze(-1) if self.padding >= 0 else flat
 
+    def each(self, layout: Layout, g: Tensor) -> Tensor:
+        """Per-example gradients (n, p)."""
+        flat = self.grads(layout, g)
+        index = self.indices(layout).unsqueeze(-1).expand_as(flat)
+        return flat.new_zeros(len(flat), self.rows, flat.shape[-1]).scatter_add_(1, index, flat).flatten(1)
+
 
 Rule = Matrix | Vector | Lookup
 
@@ -127,40 +142,42 @@ def _convolution(node: Node, slot: int, shape: tuple[int, ...]) -> Rule | None:
     padding, stride, dilation = node._saved_padding, node._saved_stride, node._saved_dilation
 
     def inputs(layout: Layout) -> Tensor:
-        return _positions(layout, patches(x, shape[2:], padding, stride, dilation), groups)
+        parts = layout.split(patches(x, groups, shape[2:], padding, stride, dilation))
+        return parts[:, 0, 0] if layout.positions == 1 else parts.permute(0, 3, 1, 2, 4, 5).flatten(2, 4)
 
-    return Matrix(x, inputs, lambda layout, g: _positions(layout, g.flatten(2), groups))
+    def grads(layout: Layout, g: Tensor) -> Tensor:
+        parts = layout.split(g.flatten(2).unflatten(1, (groups, -1)))  # n, before, after, groups, units, sites
+        return parts[:, 0, 0].mT if layout.positions == 1 else parts.permute(0, 3, 1, 2, 5, 4).flatten(2, 4)
+
+    return Matrix(x, inputs, grads, kernel=tuple(shape[2:]))
 
 
-def patches(x: Tensor, kernel: tuple[int, ...], padding: tuple, stride: tuple, dilation: tuple) -> Tensor:
-    """The neighborhoods a convolution sees, (n, channels * prod(kernel), positions), in any number of dimensions.
+def patches(x: Tensor, groups: int, kernel: tuple[int, ...], padding: tuple, stride: tuple, dilation: tuple) -> Tensor:
+    """The neighborhoods a convolution sees, (n, groups, sites, features), features ordered (kernel, channel).
 
-    Cost: one copy of prod(kernel) times the input; none for a 1x1 kernel at stride one.
+    Channels come last in memory, so that the copy moves runs of channels and products read contiguous rows.
+
+    Cost: one copy of prod(kernel) times the input; none for a 1x1 kernel at stride one on channels-last memory.
 
     >>> import torch
-    >>> patches(torch.arange(4.0).reshape(1, 1, 4), (2,), (0,), (1,), (1,))
-    tensor([[[0., 1., 2.],
-             [1., 2., 3.]]])
+    >>> patches(torch.arange(4.0).reshape(1, 1, 4), 1, (2,), (0,), (1,), (1,))
+    tensor([[[[0., 1.],
+              [1., 2.],
+              [2., 3.]]]])
     """
     if any(padding):
         x = pad(x, [p for side in reversed(padding) for p in (side, side)])
-    n, channels, *sizes = x.shape
+    x = x.movedim(1, -1).contiguous()
+    n, *sizes, channels = x.shape
+    per_group = channels // groups
     if prod(kernel) == 1 and prod(stride) == 1:
-        return x.flatten(2)
-    x = x.contiguous()
+        return x.reshape(n, prod(sizes), groups, per_group).transpose(1, 2)
     out = [(s - d * (k - 1) - 1) // st + 1 for s, k, st, d in zip(sizes, kernel, stride, dilation, strict=True)]
-    steps = x.stride()[2:]
-    within = [step * d for step, d in zip(steps, dilation, strict=True)]
+    steps = x.stride()[1:-1]
     across = [step * st for step, st in zip(steps, stride, strict=True)]
-    view = x.as_strided((n, channels, *kernel, *out), (*x.stride()[:2], *within, *across))
-    return view.reshape(n, channels * prod(kernel), prod(out))
-
-
-def _positions(layout: Layout, t: Tensor, groups: int) -> Tensor:
-    parts = layout.split(t.unflatten(1, (groups, -1)))  # n, before, after, groups, features, sites
-    if layout.positions == 1:
-        return parts[:, 0, 0].transpose(2, 3)
-    return parts.permute(0, 3, 1, 2, 5, 4).flatten(2, 4)
+    within = [step * d for step, d in zip(steps, dilation, strict=True)]
+    view = x.as_strided((n, groups, *out, *kernel, per_group), (x.stride(0), per_group, *across, *within, 1))
+    return view.reshape(n, groups, prod(out), prod(kernel) * per_group)
 
 
 def _layer_norm(node: Node, slot: int, shape: tuple[int, ...]) -> Rule | None:
