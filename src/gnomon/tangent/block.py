@@ -8,7 +8,7 @@ through in pieces whose activations stay near the processor: memory that is used
 import torch
 from torch import Tensor
 
-from gnomon.tangent.graph import uses
+from gnomon.tangent.graph import keep_channels_last, nodes, uses
 from gnomon.tangent.inputs import Inputs, count, take
 from gnomon.tangent.layout import Layout
 from gnomon.tangent.plan import Plan, Term
@@ -76,6 +76,7 @@ class Piece:
         self.outputs = f(x)
         check_finite(self.outputs.detach(), start)
         self.uses = uses(self.outputs, f.leaves) if plan.terms else []
+        keep_channels_last(nodes(self.outputs))
         if plan.terms and tuple(use.signature for use in self.uses) != plan.signature:
             raise ChangedGraph
         self.rules: list[Rule | None] = [rule(u.node, u.slot, u.consumed) for u in self.uses]
