@@ -12,14 +12,16 @@ under the caller's random state, which is put back afterwards, also when an erro
 (torch.Size([4, 2]), None, ['weight', 'bias'])
 """
 
+import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.tangent.inputs import Inputs, count, invoke, tensors
@@ -110,6 +112,23 @@ def undisturbed(module: nn.Module) -> Iterator[None]:
             torch.cuda.set_rng_state_all(devices)
         for now, before in attributes:
             _restore(now, before)
+
+
+@contextmanager
+def plain_kernels(module: nn.Module) -> Iterator[None]:
+    """Attention and recurrent layers in their plain forms, which have every derivative; the fused ones do not.
+
+    >>> with plain_kernels(nn.Linear(1, 1)):
+    ...     pass
+    """
+    with ExitStack() as stack:
+        stack.enter_context(sdpa_kernel(SDPBackend.MATH))
+        stack.enter_context(warnings.catch_warnings())
+        warnings.filterwarnings("ignore", message=".*torch.jit.script")  # torch's forward mode loads itself by it
+        warnings.filterwarnings("ignore", message="TF32 acceleration")  # torch sets a flag it then warns about
+        if any(isinstance(part, nn.RNNBase) for part in module.modules()):
+            stack.enter_context(torch.backends.mkldnn.flags(enabled=False))
+        yield
 
 
 def check_finite(y: Tensor, start: int = 0) -> None:
