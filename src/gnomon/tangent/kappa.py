@@ -21,14 +21,13 @@ from dataclasses import asdict, dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.func import grad, jvp, vjp
+from torch.func import grad, vjp
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.tangent.checks import check_inputs
+from gnomon.tangent.directional import Parameters, slope
 from gnomon.tangent.inputs import Inputs, fitted
 from gnomon.tangent.pure import Pure, check_finite, plain_kernels, undisturbed
-
-Parameters = dict[str, Tensor]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +106,10 @@ def kappa(
             raise InputError(lesson("kappa(module, x, y)", found, "one label per output", "Give y the outputs' shape"))
         risk = _half_square if loss is None else loss
         _, back = vjp(f, w)
-        slope = grad(lambda out: risk(out, target))(alpha * now)
+        pressure = grad(lambda out: risk(out, target))(alpha * now)
         first = _first(f, w, back, iterations, seed)
         second = max(_second(f, w, iterations, seed + i) for i in range(starts))
-        force = alpha * _norm(back(slope)[0])
+        force = alpha * _norm(back(pressure)[0])
         distance = float((alpha * now - target).norm())
         value = float(risk(alpha * now, target)) / force * second / first if force else float("inf")  # (1), (3)
     if first == 0:
@@ -127,7 +126,7 @@ def _first(f: Callable, w: Parameters, back: Callable, iterations: int, seed: in
     """|D f|: the square root of the largest eigenvalue of J^T J."""
     u, size = _unit(_random(w, seed)), 0.0
     for _ in range(iterations):
-        pushed = jvp(f, (w,), (u,))[1]
+        pushed = slope(f, u)(w)
         last, size = size, float(pushed.norm())
         pulled = back(pushed)[0]
         if _norm(pulled) == 0 or abs(size - last) <= 1e-9 * size:
@@ -139,12 +138,9 @@ def _first(f: Callable, w: Parameters, back: Callable, iterations: int, seed: in
 def _second(f: Callable, w: Parameters, iterations: int, seed: int) -> float:
     """Ascend v . D^2 f[u, u] in turn over unit output directions v and parameter directions u."""
 
-    def bend(u: Parameters) -> Tensor:
-        return jvp(lambda p: jvp(f, (p,), (u,))[1], (w,), (u,))[1]
-
     u, best = _unit(_random(w, seed)), 0.0
     for _ in range(iterations):
-        curvature = bend(u)
+        curvature = slope(slope(f, u), u)(w)
         last, best = best, max(best, float(curvature.norm()))
         if float(curvature.norm()) == 0 or (last and best - last <= 1e-9 * best):
             break
@@ -155,12 +151,15 @@ def _second(f: Callable, w: Parameters, iterations: int, seed: int) -> float:
 
 def _sharpest(f: Callable, w: Parameters, v: Tensor, u: Parameters, steps: int = 5) -> Parameters:
     """A few power steps on H = sum_i v_i D^2 f_i, shifted by |H u| so that the ascent is in u^T H u, not its size."""
-    slope = grad(lambda p: torch.dot(v, f(p)))
     for _ in range(steps):
-        turned = jvp(slope, (w,), (u,))[1]
+        turned = grad(_directed(f, v, u))(w)
         shift = _norm(turned)
         u = _unit({name: turned[name] + shift * u[name] for name in u})
     return u
+
+
+def _directed(f: Callable, v: Tensor, u: Parameters) -> Callable[[Parameters], Tensor]:
+    return lambda p: torch.dot(v, slope(f, u)(p))
 
 
 def _random(w: Parameters, seed: int) -> Parameters:

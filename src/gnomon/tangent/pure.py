@@ -17,11 +17,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.overrides import TorchFunctionMode
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.tangent.inputs import Inputs, count, invoke, tensors
@@ -116,13 +118,18 @@ def undisturbed(module: nn.Module) -> Iterator[None]:
 
 @contextmanager
 def plain_kernels(module: nn.Module) -> Iterator[None]:
-    """Attention and recurrent layers in their plain forms, which have every derivative; the fused ones do not.
+    """Attention, recurrent and normalization layers in their plain forms, which have every derivative.
+
+    The fused ones have no forward mode, or no second derivative, or, for layer norm, a wrong third one.
 
     >>> with plain_kernels(nn.Linear(1, 1)):
     ...     pass
     """
     with ExitStack() as stack:
+        stack.enter_context(_PlainLayerNorm())
         stack.enter_context(sdpa_kernel(SDPBackend.MATH))
+        stack.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
+        torch.backends.mha.set_fastpath_enabled(False)
         stack.enter_context(warnings.catch_warnings())
         warnings.filterwarnings("ignore", message=".*torch.jit.script")  # torch's forward mode loads itself by it
         warnings.filterwarnings("ignore", message="TF32 acceleration")  # torch sets a flag it then warns about
@@ -142,6 +149,27 @@ def check_finite(y: Tensor, start: int = 0) -> None:
         found = f"the output for example {where} is not finite ({int(bad.sum())} such examples)"
         cure = "Look for NaN in the inputs or the weights, or lower the scale of the weights"
         raise NotFiniteError(lesson(CALL, found, "finite outputs", cure))
+
+
+class _PlainLayerNorm(TorchFunctionMode):
+    """Layer norm from its definition, instead of a kernel that saves mean and scale as if they were constants."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return (_layer_norm if func is nn.functional.layer_norm else func)(*args, **(kwargs or {}))
+
+
+def _layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    axes = tuple(range(-len(normalized_shape), 0))
+    centered = input - input.mean(axes, keepdim=True)
+    found = centered * (centered.square().mean(axes, keepdim=True) + eps).rsqrt()
+    found = found if weight is None else found * weight
+    return found if bias is None else found + bias
 
 
 def _restore(now: dict[str, object], before: dict[str, object]) -> None:
