@@ -142,7 +142,7 @@ def _second(f: Callable, w: Parameters, iterations: int, seed: int) -> float:
     for _ in range(iterations):
         curvature = slope(slope(f, u), u)(w)
         last, best = best, max(best, float(curvature.norm()))
-        if float(curvature.norm()) == 0 or (last and best - last <= 1e-9 * best):
+        if float(curvature.norm()) == 0 or (last and best - last <= 1e-6 * best):
             break
         v = curvature / curvature.norm()
         u = _sharpest(f, w, v, u)
