@@ -44,6 +44,12 @@ def test_one_or_two_examples_are_enough(case, n):
     assert distance(ntk(net, x, outputs="full"), oracle.kernel(net, x, outputs="full")) < EXACT
 
 
+def test_the_layers_that_outputs_see_through_pooled_values_are_found():
+    case = next(c for c in zoo.CASES if c.name == "pooled")
+    plan = make(Probe(Pure.of(zoo.build(case)), zoo.sample(case, 5)))
+    assert [term.layer for term in plan.terms if term.gated] == ["b", "side"]  # not "a", which "b" mixes
+
+
 def test_float32_lstm_whose_fused_kernel_has_no_rule():
     case = next(c for c in zoo.CASES if c.name == "lstm")
     net, x = zoo.build(case).float(), zoo.sample(case, 4).float()
@@ -53,7 +59,7 @@ def test_float32_lstm_whose_fused_kernel_has_no_rule():
 
 
 @pytest.mark.parametrize("outputs", OUTPUTS)
-@pytest.mark.parametrize("name", ["mlp", "cnn", "tagger", "tied", "strange"])
+@pytest.mark.parametrize("name", ["mlp", "cnn", "tagger", "tied", "strange", "pooled"])
 def test_small_memory_gives_the_same_numbers_in_tiles(name, outputs):
     case = next(c for c in zoo.CASES if c.name == name)
     net, x1, x2 = zoo.build(case), zoo.sample(case, 11), zoo.sample(case, 7, seed=2)

@@ -116,6 +116,23 @@ class Shared(nn.Module):
         return self.head(torch.cat([torch.tanh(near * far).mean((2, 3)), rows], 1))
 
 
+class Pooled(nn.Module):
+    """Convolutions that the outputs see through pooled values: a residual block, a gated group of channels, a sum."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Conv2d(3, 4, 3, padding=1), nn.Conv2d(4, 4, 3, padding=1, groups=2)
+        self.norm, self.side = nn.BatchNorm2d(4), nn.Conv2d(3, 5, 3, bias=False)
+        self.head = nn.Linear(9, 3)
+        self.norm.running_mean.normal_()
+        self.norm.running_var.uniform_(0.5, 2.0)
+
+    def forward(self, x):
+        h = F.gelu(self.a(x))
+        h = torch.relu(self.norm(self.b(h)) + h).mean((2, 3))
+        return self.head(torch.tanh(torch.cat([h, torch.sin(self.side(x)).sum((2, 3))], 1)))
+
+
 class Gains(nn.Module):
     """Scalar, vector and positional parameters, a class token, subtraction, a learned slope."""
 
@@ -216,6 +233,7 @@ CASES = (
     Case("autoencoder", Autoencoder, _normal(6)),
     Case("repeated", Repeated, _normal(5)),
     Case("shared kernel", Shared, _normal(2, 4, 5)),
+    Case("pooled", Pooled, _normal(3, 6, 6)),
     Case("gains", Gains, _normal(3, 5)),
     Case("strange", Strange, _normal(4), ("power", "u", "v")),
     Case("tagger", Tagger, lambda n: {"ids": torch.randint(0, 9, (n, 6)), "weight": torch.rand(n, 6)}),

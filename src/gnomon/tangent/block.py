@@ -8,6 +8,7 @@ through in pieces whose activations stay near the processor: memory that is used
 import torch
 from torch import Tensor
 
+from gnomon.tangent.gate import consumers, gate, readout
 from gnomon.tangent.graph import keep_channels_last, nodes, uses
 from gnomon.tangent.inputs import Inputs, count, take
 from gnomon.tangent.layout import Layout
@@ -56,6 +57,20 @@ class Block:
         """The gradients of a matrix term, pieces of (n, groups, positions, features)."""
         return [piece.grads(term, g) for piece, g in zip(self.pieces, gradients, strict=True)]
 
+    def readout(self, term: Term) -> list[Tensor]:
+        """The gradients of the pooled values of a gated term, pieces of (n, groups, positions, units)."""
+        return [piece.readout(term) for piece in self.pieces]
+
+    def gates(self, term: Term, gradients: list[Gradients]) -> Tensor:
+        """The gradients of one output with respect to the pooled values of a gated term, (n, units)."""
+        found = [g[term.uses[0]] for g in gradients]
+        shapes = [len(piece.outputs) for piece in self.pieces]
+        units = next((g[0].numel() for g in found if g is not None), 1)
+        like = self.pieces[0].outputs
+        return torch.cat(
+            [like.new_zeros(n, units) if g is None else g.reshape(n, -1) for g, n in zip(found, shapes, strict=True)]
+        )
+
     def tokens(self, term: Term) -> Tensor:
         """The indices of a lookup term, (n, positions)."""
         return torch.cat([piece.tokens(term) for piece in self.pieces])
@@ -76,12 +91,19 @@ class Piece:
         self.outputs = f(x)
         check_finite(self.outputs.detach(), start)
         self.uses = uses(self.outputs, f.leaves) if plan.terms else []
-        keep_channels_last(nodes(self.outputs))
+        graph = nodes(self.outputs)
+        keep_channels_last(graph)
         if plan.terms and tuple(use.signature for use in self.uses) != plan.signature:
             raise ChangedGraph
         self.rules: list[Rule | None] = [rule(u.node, u.slot, u.consumed) for u in self.uses]
-        needed = {i for term in plan.terms for i in term.uses}
-        self._edges = {self.uses[i].node: self.uses[i].output for i in needed}
+        self._edges = {i: self.uses[i].output for term in plan.terms for i in term.uses}
+        users = consumers(graph) if any(term.gated for term in plan.terms) else {}
+        for term in plan.terms:
+            if term.gated:
+                edge = gate(self.uses[term.uses[0]].node, users)
+                if edge is None:
+                    raise ChangedGraph
+                self._edges[term.uses[0]] = edge
         self._inputs: dict[tuple[int, ...], Tensor] = {}
 
     def gradients(self, cotangent: Tensor) -> Gradients:
@@ -89,10 +111,10 @@ class Piece:
         if not self._edges:
             return {}
         weights = cotangent.expand_as(self.outputs)
-        edges = list(self._edges.values())
+        edges = list(dict.fromkeys(self._edges.values()))
         grads = torch.autograd.grad(self.outputs, edges, weights, retain_graph=True, allow_unused=True)
-        by_node = dict(zip(self._edges, grads, strict=True))
-        return {i: by_node[use.node] for i, use in enumerate(self.uses) if use.node in by_node}
+        found = dict(zip(edges, grads, strict=True))
+        return {i: found[edge] for i, edge in self._edges.items()}
 
     def inputs(self, term: Term) -> Tensor:
         """The activations of a matrix term, kept for all outputs; several uses are more positions."""
@@ -105,6 +127,11 @@ class Piece:
         """The gradients of a matrix term; zeros where the output does not reach a use."""
         parts = [self._matrix(i).grads(layout, self._or_zeros(i, gradients[i])) for i, layout in _placed(term)]
         return parts[0] if len(parts) == 1 else torch.cat(parts, dim=2)
+
+    def readout(self, term: Term) -> Tensor:
+        """The gradients of the pooled values of a gated term, (n, groups, positions, units)."""
+        i, layout = _placed(term)[0]
+        return self._matrix(i).grads(layout, readout(self._edges[i], self.uses[i].output))
 
     def tokens(self, term: Term) -> Tensor:
         """The indices of a lookup term."""

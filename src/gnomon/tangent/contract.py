@@ -181,6 +181,50 @@ def matches(v1: Tensor, v2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: st
     return torch.cat(strips, dim=1 if mode in ("diagonal", "full") else 0)
 
 
+def gated(term: Term, one: Block, two: Block, s1: list[Tensor], s2: list[Tensor], mode: str, workspace: int) -> Tensor:
+    """A layer seen through pooled values: with E_ic = sum_t H_ict a_it, of `gnomon.tangent.gate`,
+
+        sum_c s_oic s_pjc <E_ic, E_jc>                                                                       (3)
+
+    for all outputs at once, a slice of units at a time.
+
+    Cost: (n + m) T d o + n m d o multiply-adds, whatever the number of outputs.
+    """
+    same = one is two
+    a1, h1 = one.inputs(term), one.readout(term)
+    a2, h2 = (a1, h1) if same else (two.inputs(term), two.readout(term))
+    _, groups, _, d = a1[0].shape
+    units = h1[0].shape[3]
+    outputs = {"full": len(s1) ** 2, "diagonal": len(s1)}.get(mode, 1)
+    one_unit = groups * a1[0].element_size() * ((len(one) + len(two)) * d + len(one) * len(two) * (1 + outputs))
+    width = max(1, min(units, min(workspace, 2 * SLICE) // one_unit))
+    left, right = (torch.stack(s).unflatten(2, (groups, units)) for s in (s1, s2))  # outputs, examples, groups, units
+    shares = []
+    for start in range(0, units, width):
+        part = slice(start, start + width)
+        e1 = _unit_sums(h1, a1, part, term.bias)
+        e2 = e1 if same else _unit_sums(h2, a2, part, term.bias)
+        grams = torch.bmm(e1, e2.mT)  # units, n, m
+        u, v = left[..., part].flatten(2), right[..., part].flatten(2)
+        if mode == "full":
+            shares.append(torch.einsum("oic,pjc,cij->oipj", u, v, grams))  # (3)
+        elif mode == "diagonal":
+            shares.append(torch.einsum("oic,ojc,cij->oij", u, v, grams))  # (3)
+        else:
+            shares.append((torch.bmm(u.permute(2, 1, 0), v.permute(2, 0, 1)) * grams).sum(0))  # (3)
+    return sum(shares[1:], shares[0])
+
+
+def _unit_sums(h: Pieces, a: Pieces, part: slice, bias: bool) -> Tensor:
+    """E for a slice of units, (groups * units, n, features), with the sum of H as one more feature for the bias."""
+    groups, d = a[0].shape[1], a[0].shape[3]
+    found = _example_gradients(h, a, part).unflatten(1, (groups, -1, d)).flatten(1, 2)
+    if bias:
+        ones = torch.cat([piece[..., part].sum(2).flatten(1) for piece in h])
+        found = torch.cat([found, ones.unsqueeze(2)], dim=2)
+    return found.transpose(0, 1)
+
+
 def _strips(n: int, t: int, columns: int, q: int, mode: str, item: int, workspace: int) -> list[slice]:
     copies = 2 + {"full": q * q, "diagonal": q}.get(mode, 1)
     strip = max(1, min(n, workspace // max(1, copies * t * columns * item)))

@@ -22,7 +22,7 @@ from gnomon.core.errors import BudgetError, InputError, lesson
 from gnomon.core.memory import SHARE, free_bytes, human
 from gnomon.tangent.block import NEAR, Block, ChangedGraph, unit
 from gnomon.tangent.checks import check, check_inputs
-from gnomon.tangent.contract import contract, outer
+from gnomon.tangent.contract import contract, gated, outer
 from gnomon.tangent.inputs import Inputs, count, fitted, take, with_channels_last
 from gnomon.tangent.jacobian import rows
 from gnomon.tangent.plan import Plan, make, without_terms
@@ -101,6 +101,9 @@ def _probe(f: Pure, x: Inputs) -> tuple[Probe, bool]:
     return Probe(f, x), False
 
 
+_Gates = dict[tuple[int, ...], tuple[list[Tensor], list[Tensor]]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Sizes:
     """Examples per block, outputs per backward round, and bytes for temporaries."""
@@ -145,27 +148,37 @@ class _Kernel:
     def _block(self, x: Inputs, start: int, size: int) -> Block:
         return Block(self.f, take(x, slice(start, start + size)), self.plan, start)
 
+    @torch.no_grad()
     def _tile(self, one: Block, two: Block, k: int, sizes: _Sizes) -> dict[str, Tensor]:
         """Shares of each layer in one tile, in the inner order of axes: outputs before examples."""
         tile: dict[str, Tensor] = {}
         like = one.pieces[0].outputs.detach()
         every = [like.new_ones(k)] if self.mode == "pseudo" else [unit(k, o, like) for o in range(k)]
+        gates: _Gates = {term.uses: ([], []) for term in self.plan.terms if term.gated}
         for start in range(0, len(every), sizes.together):
             cotangents = every[start : start + sizes.together]
-            for layer, share in self._shares(one, two, cotangents, sizes.workspace):
+            for layer, share in self._shares(one, two, cotangents, gates, sizes.workspace):
                 if self.mode == "diagonal":
                     tile.setdefault(layer, share.new_zeros(k, *share.shape[1:]))[start : start + len(share)] += share
-                elif layer in tile:
-                    tile[layer] += share
                 else:
-                    tile[layer] = share
+                    tile[layer] = tile[layer].add_(share) if layer in tile else share
+        for term in self.plan.terms:
+            if term.gated:
+                layer = term.layer if self.by_layer else ""
+                share = gated(term, one, two, *gates[term.uses], self.mode, sizes.workspace)
+                tile[layer] = tile[layer].add_(share) if layer in tile else share
         return tile
 
-    @torch.no_grad()
-    def _shares(self, one: Block, two: Block, cotangents: list[Tensor], workspace: int) -> Iterator[tuple[str, Tensor]]:
+    def _shares(
+        self, one: Block, two: Block, cotangents: list[Tensor], gates: "_Gates", workspace: int
+    ) -> Iterator[tuple[str, Tensor]]:
         first = [one.gradients(v) for v in cotangents]
         second = first if two is one else [two.gradients(v) for v in cotangents]
         for term in self.plan.terms:
+            if term.gated:  # only its pooled gradients are collected here: the rest is the same for all outputs
+                for side, block, gradients in zip(gates[term.uses], (one, two), (first, second), strict=True):
+                    side.extend(block.gates(term, g) for g in gradients)
+                continue
             share = contract(term, one, two, first, second, self.mode, workspace)
             yield term.layer if self.by_layer else "", share
         groups: dict[str, list[str]] = {}

@@ -13,15 +13,20 @@ A parameter with any use that is not understood goes to ``others`` and is differ
 """
 
 from dataclasses import dataclass, replace
+from math import prod
 
 import torch
 from torch import Tensor
 
+from gnomon.tangent.gate import consumers, gate
 from gnomon.tangent.graph import Use, entries
 from gnomon.tangent.layout import EXAMPLES, Layout
 from gnomon.tangent.probe import Probe
 from gnomon.tangent.pure import Pure
 from gnomon.tangent.rules import Lookup, Matrix, Rule
+
+MANY = 16
+"""Positions from which on per-example sums are cheaper than pairs of positions, whatever the other sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,7 @@ class Term:
     uses: tuple[int, ...]
     layouts: tuple[Layout, ...]
     bias: bool = False  # a matrix with its bias: one more input that is always 1
+    gated: bool = False  # outputs see this layer through one pooled value per unit
     places: tuple[Tensor, ...] = ()  # mixed: for each use, where its entries lie in the parameter
 
 
@@ -67,7 +73,7 @@ def make(probe: Probe) -> Plan:
     for name, leaf in leaves.items():
         if name in known and name not in strange:
             terms += _terms(name, known[name], probe.uses, leaf)
-    merged = _with_biases(terms, probe.uses)
+    merged = _with_gates(_with_biases(terms, probe.uses), probe)
     activations, gradients = probe.bytes()
     activations += sum(h.inputs(p).nbytes for c in known.values() for _, h, p in c if isinstance(h, Matrix)) // EXAMPLES
     whole = {probe.uses[t.uses[0]].name for t in merged if t.kind == "mixed"} | strange
@@ -132,6 +138,20 @@ def _with_biases(terms: list[Term], every: list[Use]) -> list[Term]:
         elif not is_bias(term):
             merged.append(term)
     return merged
+
+
+def _with_gates(terms: list[Term], probe: Probe) -> list[Term]:
+    """Convolutions pooled over many positions before any output sees them; see `gnomon.tangent.gate`."""
+    users = consumers(probe.nodes)
+
+    def gated(term: Term) -> bool:
+        node = probe.uses[term.uses[0]].node
+        if term.kind != "matrix" or node.name() != "ConvolutionBackward0":
+            return False
+        alone = len(term.uses) == 1 and term.layouts[0].positions == 1
+        return alone and prod(node._input_metadata[0].shape[2:]) >= MANY and gate(node, users) is not None
+
+    return [replace(term, gated=True) if gated(term) else term for term in terms]
 
 
 def _adds_to_rows(use: Use) -> bool:
