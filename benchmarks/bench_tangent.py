@@ -8,6 +8,7 @@ arithmetic which must happen would take at the speed of this machine's matrix pr
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -107,6 +108,9 @@ def report(times, ours, speed, operations, peer):
     print(f"  {operations / 1e9:.1f} GFLOP must happen; {operations / speed / times[ours]:.0%} of the limit")
     for name, seconds in (peer or {}).items():
         label = "nt " + name
+        if isinstance(seconds, str):
+            print(f"  {label:24s} failed: {seconds}")
+            continue
         print(f"  {label:24s} {seconds * 1e3:9.1f} ms   {seconds / times[ours]:6.2f} x gnomon (own process)")
 
 
@@ -125,9 +129,8 @@ def bench_mlp(peer, speed):
 
 def bench_cnn(peer, speed):
     net, x = cnn(), torch.randn(64, 3, 32, 32)
-    print(
-        f"CNN of 3 convolutions, 10 outputs, {sum(p.numel() for p in net.parameters())} parameters, n = 64, 32x32, float32"
-    )
+    size = sum(p.numel() for p in net.parameters())
+    print(f"CNN of 3 convolutions, 10 outputs, {size} parameters, n = 64, 32x32, float32")
     contenders = {
         "gnomon.ntk": lambda: ntk(net, x),
         "torch.func": lambda: by_torch_func(net, x),
@@ -140,7 +143,9 @@ def bench_cnn(peer, speed):
 def bench_wide():
     """In a process of its own, so that the peak memory is this computation's."""
     code = "import bench_tangent; bench_tangent.wide()"
-    run = subprocess.run([sys.executable, "-c", code], cwd=HERE, capture_output=True, text=True)
+    path = os.pathsep.join(str(Path(p).resolve()) for p in [HERE, *sys.path] if p)
+    environment = {**os.environ, "PYTHONPATH": path}
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     print(run.stdout or run.stderr, end="")
 
 
@@ -151,9 +156,8 @@ def wide():
     seconds = min(race({"ntk": lambda: ntk(net, x)}, 5).values())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(f"MLP 784-1024x3-10, n = 256, {p} parameters, float32")
-    print(
-        f"  gnomon.ntk {seconds * 1e3:.1f} ms; process peak {peak / 2**20:.2f} GiB, of which {(peak - before) / 2**20:.2f} GiB the kernel's"
-    )
+    used = f"process peak {peak / 2**20:.2f} GiB, of which {(peak - before) / 2**20:.2f} GiB the kernel's"
+    print(f"  gnomon.ntk {seconds * 1e3:.1f} ms; {used}")
     print(f"  the Jacobian alone would hold {256 * 10 * p * 4 / 2**30:.1f} GiB")
 
 

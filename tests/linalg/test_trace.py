@@ -14,7 +14,13 @@ def positive(n, decay):
     return q @ torch.diag(torch.arange(1, n + 1, dtype=torch.float64) ** -decay) @ q.T
 
 
-@pytest.mark.parametrize("estimate", [lambda a, s: hutchinson(a, samples=32, confidence=0.9, seed=s), lambda a, s: hutch_plus_plus(a, products=96, confidence=0.9, seed=s)], ids=["hutchinson", "hutch++"])  # fmt: skip
+METHODS = {
+    "hutchinson": lambda a, s: hutchinson(a, samples=32, confidence=0.9, seed=s),
+    "hutch++": lambda a, s: hutch_plus_plus(a, products=96, confidence=0.9, seed=s),
+}
+
+
+@pytest.mark.parametrize("estimate", METHODS.values(), ids=METHODS)
 def test_intervals_cover_the_trace_as_often_as_they_say(estimate):
     a = positive(120, 1.0)
     exact, runs = float(a.trace()), 300

@@ -252,21 +252,41 @@ class Pair(nn.Module):
     [
         (nn.Linear(3, 2), torch.zeros(0, 3), InputError, "0 examples"),
         (nn.Linear(3, 2), torch.ones(4, 3, dtype=torch.long), InputError, "does not accept inputs of type torch.int64"),
-        (nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3)).train(), torch.randn(4, 3), InputError, r"'1' \(BatchNorm1d\) is in training mode"),
-        (nn.Sequential(nn.BatchNorm1d(3, track_running_stats=False)).eval(), torch.randn(4, 3), InputError, "no running statistics"),
-        (nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5)).train(), torch.randn(4, 3), InputError, r"'1' \(Dropout\) .* at random"),
+        (
+            nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3)).train(),
+            torch.randn(4, 3),
+            InputError,
+            r"'1' \(BatchNorm1d\) is in training mode",
+        ),
+        (
+            nn.Sequential(nn.BatchNorm1d(3, track_running_stats=False)).eval(),
+            torch.randn(4, 3),
+            InputError,
+            "no running statistics",
+        ),
+        (
+            nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5)).train(),
+            torch.randn(4, 3),
+            InputError,
+            r"'1' \(Dropout\) .* at random",
+        ),
         (nn.TransformerEncoderLayer(4, 2, 4).train(), torch.randn(4, 3, 4), InputError, "drops units at random"),
         (Mixer(), torch.randn(4, 3), InputError, "changes with the other examples"),
         (Noisy(), torch.randn(4, 3), InputError, "two passes gave different outputs"),
         (nn.Linear(3, 2), torch.full((4, 3), float("nan")), NotFiniteError, "example 0 of x is not finite"),
-        (nn.Sequential(nn.Linear(3, 2), nn.LogSigmoid(), nn.Threshold(1e9, float("nan"))), torch.randn(4, 3), NotFiniteError, "output for example 0 is not finite"),
+        (
+            nn.Sequential(nn.Linear(3, 2), nn.LogSigmoid(), nn.Threshold(1e9, float("nan"))),
+            torch.randn(4, 3),
+            NotFiniteError,
+            "output for example 0 is not finite",
+        ),
         (Pair(), torch.randn(4, 3), InputError, "returned a tuple"),
         (nn.Sequential(nn.Linear(3, 2), nn.Flatten(0)), torch.randn(4, 3), InputError, "one row per example"),
         (nn.ReLU(), torch.randn(4, 3), InputError, "no parameter requires a gradient"),
         (nn.Linear(3, 2), (torch.randn(4, 3), torch.randn(5, 3)), InputError, r"tensors of \[4, 5\] examples"),
         (nn.Linear(3, 2), {}, InputError, "no tensor"),
     ],
-)  # fmt: skip
+)
 def test_bad_input_is_refused_with_the_reason(net, x, error, words):
     with pytest.raises(error, match=words):
         ntk(net, x)

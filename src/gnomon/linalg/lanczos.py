@@ -7,7 +7,7 @@ m steps from a unit vector q give an orthonormal Q (size x m) and a tridiagonal 
     q^T f(A) q ~ sum_j (e_1^T s_j)^2 f(theta_j), exact for polynomials up to degree 2m - 1   (3)
 
 Q is orthogonalized again at every step, twice: without it, rounding brings back eigenvectors already found.
-Reference: [golub2010matrices], chapters 4 and 6; the density is [lin2016approximating], section 3.2.
+Reference: [golub2010matrices], chapters 4 and 6; the density is [lin2016approximating].
 """
 
 from dataclasses import dataclass

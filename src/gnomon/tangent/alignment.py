@@ -33,7 +33,7 @@ def alignment(kernel: Float[Tensor, "n n"], y: Float[Tensor, "n *k"]) -> float:
     """Centered kernel-target alignment, between -1 and 1; equation (2).
 
     Hypotheses: labels that are not all equal. For classes give one-hot rows.
-    Reference: [cortes2012algorithms], definition 4.
+    Reference: [cortes2012algorithms].
     Cost: O(n^2 k).
 
     >>> y = torch.tensor([1.0, -1.0, 1.0, -1.0])
@@ -70,7 +70,6 @@ def participation(kernel: Float[Tensor, "n n"]) -> float:
     """The participation ratio of a positive kernel's spectrum; equation (4), never above `effective_rank`.
 
     Hypotheses: positive semidefinite.
-    Reference: [roy2007effective] discusses it beside (3).
     Cost: O(n^2): traces suffice.
 
     >>> participation(torch.diag(torch.tensor([1.0, 1.0, 0.0])))

@@ -35,8 +35,8 @@ def slope(f: Callable[[Parameters], Tensor], direction: Parameters) -> Callable[
     """
 
     def along(w: Parameters) -> Tensor:
-        y, pull = vjp(f, w)
-        _, push = vjp(lambda u: pull(u)[0], torch.zeros_like(y))
+        y, pull = vjp(f, w)[:2]
+        push = vjp(lambda u: pull(u)[0], torch.zeros_like(y))[1]
         return push(direction)[0]  # (1)
 
     return along

@@ -58,7 +58,7 @@ def gate(node: Node, users: dict[Node, list[Node]]) -> GradientEdge | None:
         result = tuple(node._input_metadata[0].shape)
         if node.name() in POOLS and result[:2] == shape[:2] and all(size == 1 for size in result[2:]):
             return GradientEdge(node, 0)
-        mixes = node.name() == "NativeBatchNormBackward0" and node._saved_training
+        mixes = node.name() == "NativeBatchNormBackward0" and getattr(node, "_saved_training", True)
         if node.name() not in ELEMENTWISE or result != shape or mixes:
             return None
     return None

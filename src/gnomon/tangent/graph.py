@@ -13,6 +13,7 @@ a layer was called twice, a weight was tied, or a functional call was made: the 
 
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -61,7 +62,7 @@ class Use:
     @property
     def consumed(self) -> tuple[int, ...]:
         """The shape of the view that was consumed."""
-        node = self.view.node
+        node: Any = self.view.node
         whole = node.name() == "torch::autograd::AccumulateGrad"
         return tuple(node.variable.shape if whole else node._input_metadata[self.view.output_nr].shape)
 
@@ -88,7 +89,7 @@ def uses(y: Tensor, leaves: dict[str, Tensor]) -> list[Use]:
             continue  # a view of a parameter is not yet a use
         for slot, (parent, number) in enumerate(node.next_functions):
             name = _source(parent, names)
-            if name is not None:
+            if name is not None and parent is not None:
                 found.append(Use(name, node, slot, GradientEdge(parent, number)))
     return found
 

@@ -5,13 +5,13 @@ example and one output at a time by plain autograd.
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor
 from torch.func import grad, vmap
 
-from gnomon.tangent.inputs import Inputs, count, take, transform
+from gnomon.tangent.inputs import Inputs, count, take, tensors, transform
 from gnomon.tangent.pure import Pure
 
 
@@ -76,9 +76,8 @@ def _joined(gradients: dict[str, Tensor], names: tuple[str, ...], n: int) -> Ten
     return torch.cat([gradients[name].reshape(n, -1) for name in names], dim=1)
 
 
-def _flatten(x: Inputs):
-    leaves: list[Tensor] = []
-    transform(lambda t: leaves.append(t) or t, x)
+def _flatten(x: Inputs) -> tuple[list[Tensor], Callable[[list[Tensor]], Inputs]]:
+    leaves = list(tensors(x))
 
     def rebuild(given: list[Tensor]) -> Inputs:
         queue = iter(given)

@@ -13,7 +13,7 @@ and for the output scaled by alpha and the loss by 1 / alpha^2, L_alpha(w) = R(a
 Small kappa: the loss falls before the Jacobian changes, training is lazy. With f(w0) = 0, (4) falls as 1 / alpha;
 otherwise it stays above |f| |D^2 f| / |D f|^2. (2) is invariant when f and y are scaled together: the square of |D f|
 matters. For L = |f - y|^2 / 2 and grad L along the first singular vector, (1) is half of (2).
-Reference: [chizat2019lazy], equation 3 and section 1.2.
+Reference: [chizat2019lazy], section 1.
 """
 
 from collections.abc import Callable
@@ -105,7 +105,7 @@ def kappa(
             found = f"{target.numel()} labels for {start.numel()} outputs"
             raise InputError(lesson("kappa(module, x, y)", found, "one label per output", "Give y the outputs' shape"))
         risk = _half_square if loss is None else loss
-        _, back = vjp(f, w)
+        back = vjp(f, w)[1]
         pressure = grad(lambda out: risk(out, target))(alpha * now)
         first = _first(f, w, back, iterations, seed)
         second = max(_second(f, w, iterations, seed + i) for i in range(starts))

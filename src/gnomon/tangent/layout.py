@@ -88,7 +88,7 @@ def moves(layout: Layout, a: Tensor, permuted: Tensor, n: int) -> bool:
 
 
 def _every(shape: torch.Size, n: int) -> list[Layout]:
-    found = []
+    found: list[Layout] = []
     for axis, size in enumerate(shape):
         if size % n == 0:
             positions = size // n

@@ -12,7 +12,7 @@ Reference: [chizat2019lazy]; (3) is the kernel distance of [fort2020deep].
 import copy
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -89,7 +89,7 @@ def laziness(
     if w0.shape != w1.shape:
         found = f"checkpoints of {len(w0)} and {len(w1)} parameters"
         raise InputError(lesson("laziness(before, after, x)", found, "one architecture", "Compare like with like"))
-    k0, k1 = ntk(first, x, outputs=outputs), ntk(second, x, outputs=outputs)
+    k0, k1 = (cast(Tensor, ntk(m, x, outputs=outputs)) for m in (first, second))
     h0, h1 = _activations(first, x), _activations(second, x)
     changes = {name: _change(h0[name], h1[name]) for name in h0 if name in h1 and h0[name].shape == h1[name].shape}
     output = changes.pop("")

@@ -74,7 +74,7 @@ def linearize(module: nn.Module) -> Taylor:
     Its parameters start at w0 and are trained by any optimizer; its tangent kernel never changes.
 
     Hypotheses: the module is differentiable at w0, in forward mode, and deterministic.
-    Reference: [lee2019wide], equation 6.
+    Reference: [lee2019wide], section 2.
     Cost: about two forward passes per call.
 
     >>> net = nn.Linear(2, 1)                                       # already linear in its parameters

@@ -64,6 +64,8 @@ class Probe:
             return None
         use = self._permuted[i]
         again = rule(use.node, use.slot, use.consumed)
+        if again is None or again.seen is None:
+            return None
         moved = [layout for layout in found if moves(layout, how.seen, again.seen, EXAMPLES)]
         return moved[0] if len(moved) == 1 or (moved and self.single) else None
 
@@ -74,7 +76,7 @@ class Probe:
         edges = list({use.node: use.output for use in self.uses}.values())
         weights = torch.rand(y.shape, generator=torch.Generator().manual_seed(0)).to(y) + 0.5
         scales = torch.tensor(SCALES).to(y).unsqueeze(1)
-        found = []
+        found: list[dict[Node, Tensor | None]] = []
         for cotangent in (weights, weights * scales):
             grads = torch.autograd.grad(y, edges, cotangent, retain_graph=True, allow_unused=True) if edges else ()
             found.append({edge.node: g for edge, g in zip(edges, grads, strict=True)})

@@ -78,7 +78,7 @@ class Pure:
         return y.reshape(len(y), -1)
 
     def _run(self, state: dict[str, Tensor], x: Inputs) -> object:
-        def run(*args, **kwargs):
+        def run(*args: Any, **kwargs: Any) -> Any:
             return functional_call(self.module, state, args, kwargs)
 
         try:

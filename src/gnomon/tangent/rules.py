@@ -13,12 +13,15 @@ tensors autograd saved: nothing is computed twice. Operations without a rule are
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 from torch import Tensor
-from torch.autograd.graph import Node
 from torch.nn.functional import pad
 
 from gnomon.tangent.layout import Layout
+
+Recorded = Any
+"""A node of the graph with what it saved, as attributes that no type declares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,7 @@ class Lookup:
 Rule = Matrix | Vector | Lookup
 
 
-def rule(node: Node, slot: int, parameter: tuple[int, ...]) -> Rule | None:
+def rule(node: Recorded, slot: int, parameter: tuple[int, ...]) -> Rule | None:
     """The rule for a parameter of a given (viewed) shape that entered an operation through a slot, if there is one.
 
     Cost: none; factors are views of what autograd saved until they are asked for.
@@ -115,13 +118,13 @@ def rule(node: Node, slot: int, parameter: tuple[int, ...]) -> Rule | None:
     return None if make is None else make(node, slot, parameter)
 
 
-def _addmm(node: Node, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _addmm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
     if slot == 0:
         return Vector(node._saved_mat1, _along(shape, _result(node))) if node._saved_beta == 1 else None
     return _mm(node, slot - 1, shape) if node._saved_alpha == 1 else None
 
 
-def _mm(node: Node, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _mm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
     if slot != 1:
         return None
     a = node._saved_mat1 if node.name() == "AddmmBackward0" else node._saved_self
@@ -133,7 +136,7 @@ def _rows(layout: Layout, t: Tensor) -> Tensor:
     return parts.reshape(len(parts), 1, layout.positions, t.shape[1])
 
 
-def _convolution(node: Node, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _convolution(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
     if slot == 2:
         return Vector(node._saved_input, (1,))
     if slot != 1 or node._saved_transposed:
@@ -180,13 +183,13 @@ def patches(x: Tensor, groups: int, kernel: tuple[int, ...], padding: tuple, str
     return view.reshape(n, groups, prod(out), prod(kernel) * per_group)
 
 
-def _layer_norm(node: Node, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _layer_norm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
     x, mean, rstd = node._saved_input, node._saved_result1, node._saved_result2
     axes = tuple(range(x.dim() - len(shape), x.dim()))
     return Vector(x, axes, None if slot == 2 else lambda: (x - mean) * rstd)
 
 
-def _batch_norm(node: Node, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _batch_norm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
     x, mean, var = node._saved_input, node._saved_running_mean, node._saved_running_var
     if node._saved_training or mean is None:
         return None
@@ -195,7 +198,7 @@ def _batch_norm(node: Node, slot: int, shape: tuple[int, ...]) -> Rule | None:
     return Vector(x, (1,), None if slot == 2 else lambda: (x - mean.reshape(broadcast)) * rstd.reshape(broadcast))
 
 
-def _group_norm(node: Node, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _group_norm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
     x, mean, rstd = node._saved_input, node._saved_result1, node._saved_result2
 
     def normalized() -> Tensor:
@@ -205,7 +208,7 @@ def _group_norm(node: Node, slot: int, shape: tuple[int, ...]) -> Rule | None:
     return Vector(x, (1,), None if slot == 2 else normalized)
 
 
-def _embedding(node: Node, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _embedding(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
     if node._saved_scale_grad_by_freq:
         return None  # that gradient counts the whole batch
     padding = node._saved_padding_idx
@@ -213,16 +216,16 @@ def _embedding(node: Node, slot: int, shape: tuple[int, ...]) -> Rule | None:
     return Lookup(node._saved_indices, padding, shape[0])
 
 
-def _add(node: Node, slot: int, shape: tuple[int, ...], sign: float = 1.0) -> Rule | None:
+def _add(node: Recorded, slot: int, shape: tuple[int, ...], sign: float = 1.0) -> Rule | None:
     scale = node._saved_alpha if slot == 1 else 1
     return Vector(None, _along(shape, _result(node)), factor=sign * float(scale))
 
 
-def _sub(node: Node, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _sub(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
     return _add(node, slot, shape, -1.0 if slot == 1 else 1.0)
 
 
-def _mul(node: Node, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _mul(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
     other = node._saved_other if slot == 0 else node._saved_self
     if not isinstance(other, Tensor):
         return None
@@ -230,16 +233,16 @@ def _mul(node: Node, slot: int, shape: tuple[int, ...]) -> Rule | None:
     return Vector(other if whole else None, _along(shape, _result(node)), lambda: other)
 
 
-def _expand(node: Node, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _expand(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
     return Vector(None, _along(shape, _result(node)))
 
 
-def _prelu(node: Node, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _prelu(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
     x = node._saved_self
     return Vector(x, _along(shape, tuple(x.shape)), lambda: x.clamp(max=0)) if slot == 1 else None
 
 
-def _result(node: Node) -> tuple[int, ...]:
+def _result(node: Recorded) -> tuple[int, ...]:
     return tuple(node._input_metadata[0].shape)
 
 
@@ -248,7 +251,7 @@ def _along(shape: tuple[int, ...], result: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(lead + i for i, size in enumerate(shape) if size != 1)
 
 
-RULES: dict[str, Callable[[Node, int, tuple[int, ...]], Rule | None]] = {
+RULES: dict[str, Callable[[Recorded, int, tuple[int, ...]], Rule | None]] = {
     "AddmmBackward0": _addmm,
     "MmBackward0": _mm,
     "ConvolutionBackward0": _convolution,
