@@ -187,6 +187,41 @@ class Routed(nn.Module):
         return self.head(torch.tanh(h))
 
 
+class Sorted(nn.Module):
+    """Works on the examples in the order of their first feature, and puts them back."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.head = nn.Linear(4, 3), nn.Linear(3, 2)
+
+    def forward(self, x):
+        order = x[:, 0].argsort()
+        return self.head(torch.tanh(self.inner(x[order])))[order.argsort()]
+
+
+class Packed(nn.Module):
+    """Sequences of different lengths through a packed recurrent layer."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell, self.head = nn.GRU(2, 3, batch_first=True), nn.Linear(3, 2)
+
+    def forward(self, x, lengths):
+        packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+        return self.head(self.cell(packed)[1][0])
+
+
+def _rising(n):
+    """Sorted among the first three examples, not among the rest."""
+    x = torch.randn(n, 4)
+    x[:3, 0] = torch.arange(min(n, 3))
+    return x
+
+
+def _lengths(n):
+    return torch.randn(n, 5, 2), torch.tensor([4, 4, 4, 2, 5, 3, 1, 5, 2, 4, 3][:n])
+
+
 def cnn():
     return nn.Sequential(
         nn.Conv2d(4, 6, 3, stride=2, padding=1, groups=2),
@@ -238,6 +273,8 @@ CASES = (
     Case("strange", Strange, _normal(4), ("power", "u", "v")),
     Case("tagger", Tagger, lambda n: {"ids": torch.randint(0, 9, (n, 6)), "weight": torch.rand(n, 6)}),
     Case("routed", Routed, _normal(4)),
+    Case("sorted", Sorted, _rising),
+    Case("packed", Packed, _lengths),
     Case("frames", frames, _normal(2, 3, 6)),
     Case("one output", lambda: nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1), nn.Flatten(0)), _normal(3)),
     Case(

@@ -11,7 +11,7 @@ from torch import Tensor
 from gnomon.tangent.gate import consumers, gate, readout
 from gnomon.tangent.graph import keep_channels_last, nodes, uses
 from gnomon.tangent.inputs import Inputs, count, take
-from gnomon.tangent.layout import Layout
+from gnomon.tangent.layout import Layout, scaled_with
 from gnomon.tangent.plan import Plan, Term
 from gnomon.tangent.pure import Pure, check_finite
 from gnomon.tangent.rules import Lookup, Matrix, Rule, rule
@@ -105,6 +105,30 @@ class Piece:
                     raise ChangedGraph
                 self._edges[term.uses[0]] = edge
         self._inputs: dict[tuple[int, ...], Tensor] = {}
+        if not all(self._fits(i, layout) for term in plan.terms for i, layout in _placed(term)):
+            raise ChangedGraph
+        if plan.terms and not plan.settled and not self._verified(plan):
+            raise ChangedGraph
+
+    def _fits(self, i: int, layout: Layout) -> bool:
+        shape = self.uses[i].node._input_metadata[0].shape
+        return shape[layout.axis] == len(self.outputs) * layout.positions
+
+    def _verified(self, plan: Plan) -> bool:
+        """Whether examples are where the plan has them, here too: each scales with its outputs, as in `layout`."""
+        n, edges = len(self.outputs), {i: self.uses[i].output for term in plan.terms for i in term.uses}
+        scales = 2.0 ** torch.arange(n).remainder(7).to(self.outputs)
+        scales = scales[torch.randperm(n, generator=torch.Generator().manual_seed(0))]
+        found = []
+        for weights in (torch.ones_like(self.outputs), scales.unsqueeze(1).expand_as(self.outputs)):
+            keys = list(dict.fromkeys(edges.values()))
+            grads = torch.autograd.grad(self.outputs, keys, weights, retain_graph=True, allow_unused=True)
+            found.append(dict(zip(keys, grads, strict=True)))
+        return all(
+            found[0][edges[i]] is None or scaled_with(layout, found[0][edges[i]], found[1][edges[i]], scales)
+            for term in plan.terms
+            for i, layout in _placed(term)
+        )
 
     def gradients(self, cotangent: Tensor) -> Gradients:
         """Gradients of sum_i <cotangent, f(x_i)> at every use; example i's part is that of its own outputs."""

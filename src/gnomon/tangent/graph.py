@@ -39,6 +39,22 @@ VIEWS = frozenset(
 )
 """Operations that rearrange or select entries, each entry at most once."""
 
+REARRANGING = (
+    "Index",
+    "Gather",
+    "Sort",
+    "Topk",
+    "Take",
+    "Scatter",
+    "Pack",
+    "Masked",
+    "Flip",
+    "Roll",
+    "Unique",
+    "Kthvalue",
+)
+"""Parts of the names of operations that may move examples."""
+
 
 @dataclass(frozen=True, slots=True)
 class Use:
@@ -111,6 +127,22 @@ def nodes(y: Tensor) -> list[Node]:
         order[node] = None
         stack.extend(parent for parent, _ in reversed(node.next_functions) if parent is not None)
     return list(order)
+
+
+def rearranges(graph: list[Node]) -> bool:
+    """Whether an operation of a graph may move examples in an order that depends on their values.
+
+    Sorting, gathering and packing do; so might an operation written by the user.
+
+    >>> x = torch.ones(3, requires_grad=True)
+    >>> rearranges(nodes(x.exp())), rearranges(nodes(x.sort().values)), rearranges(nodes(x[torch.tensor([2, 0])]))
+    (False, True, True)
+    """
+    return any(
+        any(word in node.name() for word in REARRANGING) or not node.name()[-1].isdigit()
+        for node in graph
+        if "AccumulateGrad" not in node.name()
+    )
 
 
 def keep_channels_last(graph: list[Node]) -> None:

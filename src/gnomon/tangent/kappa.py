@@ -151,15 +151,12 @@ def _second(f: Callable, w: Parameters, iterations: int, seed: int) -> float:
 
 def _sharpest(f: Callable, w: Parameters, v: Tensor, u: Parameters, steps: int = 5) -> Parameters:
     """A few power steps on H = sum_i v_i D^2 f_i, shifted by |H u| so that the ascent is in u^T H u, not its size."""
+    turn = vjp(grad(lambda p: torch.dot(v, f(p))), w)[1]
     for _ in range(steps):
-        turned = grad(_directed(f, v, u))(w)
+        turned = turn(u)[0]
         shift = _norm(turned)
         u = _unit({name: turned[name] + shift * u[name] for name in u})
     return u
-
-
-def _directed(f: Callable, v: Tensor, u: Parameters) -> Callable[[Parameters], Tensor]:
-    return lambda p: torch.dot(v, slope(f, u)(p))
 
 
 def _random(w: Parameters, seed: int) -> Parameters:

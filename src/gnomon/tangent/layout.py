@@ -65,14 +65,19 @@ def candidates(g: Tensor, scaled: Tensor, n: int) -> list[Layout]:
     Cost: one comparison per divisor of each axis.
     """
     scales = torch.tensor(SCALES[:n]).to(g)
+    return [layout for layout in _every(g.shape, n) if scaled_with(layout, g, scaled, scales)]
 
-    def agrees(layout: Layout) -> bool:
-        parts = layout.split(g)
-        expected = parts * scales.reshape(-1, *[1] * (parts.dim() - 1))  # (1)
-        found = layout.split(scaled)
-        return bool(((found - expected).abs() <= DIGITS * expected.abs()).all())
 
-    return [layout for layout in _every(g.shape, n) if agrees(layout)]
+def scaled_with(layout: Layout, g: Tensor, scaled: Tensor, scales: Tensor) -> bool:
+    """Whether the entries that a layout gives to example i were scaled by its c_i, as in (1).
+
+    >>> g = torch.ones(2, 3)
+    >>> scaled_with(Layout(0, 1, 1), g, g * torch.tensor([[1.0], [2.0]]), torch.tensor([1.0, 2.0]))
+    True
+    """
+    parts = layout.split(g)
+    expected = parts * scales.reshape(-1, *[1] * (parts.dim() - 1))  # (1)
+    return bool(((layout.split(scaled) - expected).abs() <= DIGITS * expected.abs()).all())
 
 
 def moves(layout: Layout, a: Tensor, permuted: Tensor, n: int) -> bool:

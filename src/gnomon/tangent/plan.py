@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from gnomon.tangent.gate import consumers, gate
-from gnomon.tangent.graph import Use, entries
+from gnomon.tangent.graph import Use, entries, rearranges
 from gnomon.tangent.layout import EXAMPLES, Layout
 from gnomon.tangent.probe import Probe
 from gnomon.tangent.pure import Pure
@@ -50,6 +50,7 @@ class Plan:
     terms: tuple[Term, ...]
     others: tuple[str, ...]
     outputs: int  # k
+    settled: bool  # no operation may move examples in an order of its own
     activations: int  # bytes of one example: results of all operations, and neighborhoods of convolutions
     gradients: int  # bytes of one example and one output: gradients of all uses, and rows that must be held whole
 
@@ -80,12 +81,13 @@ def make(probe: Probe) -> Plan:
     gradients += sum(leaves[name].nbytes for name in whole)
     signature = tuple(use.signature for use in probe.uses)
     k = probe.outputs.shape[1]
-    return Plan(signature, tuple(merged), tuple(sorted(strange)), k, activations, gradients)
+    settled = not rearranges(probe.nodes)
+    return Plan(signature, tuple(merged), tuple(sorted(strange)), k, settled, activations, gradients)
 
 
 def without_terms(f: Pure, plan: Plan) -> Plan:
     """The plan that understands nothing, for graphs that change from batch to batch."""
-    return replace(plan, signature=(), terms=(), others=tuple(f.leaves))
+    return replace(plan, signature=(), terms=(), others=tuple(f.leaves), settled=True)
 
 
 def _kind(how: Rule) -> str:

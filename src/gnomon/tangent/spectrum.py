@@ -76,7 +76,7 @@ class Spectrum:
         return ax
 
 
-def spectrum(kernel: Float[Tensor, "n n"], y: Float[Tensor, "n *k"] | None = None) -> Spectrum:
+def spectrum(kernel: Float[Tensor, "n n"], y: Float[Tensor, "m *k"] | None = None) -> Spectrum:
     """Eigenpairs of a symmetric kernel and, with labels, their energy along each mode; equation (1).
 
     Hypotheses: symmetric. Degenerate eigenvalues have no preferred vectors: their energies are only sums.
