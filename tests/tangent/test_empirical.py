@@ -318,3 +318,11 @@ def test_copies_of_the_module_have_the_same_kernel():
     case = next(c for c in zoo.CASES if c.name == "encoder")
     net, x = zoo.build(case), zoo.sample(case, 4)
     assert torch.equal(ntk(net, x), ntk(copy.deepcopy(net), x))
+
+
+def test_many_examples_fill_the_triangle_in_strips():
+    net, x = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).double(), torch.randn(300, 3).double()
+    one = ntk(net, x)
+    assert distance(one, ntk(net, x, x.clone())) < EXACT
+    assert distance(ntk(net, x, outputs="diagonal"), ntk(net, x, x.clone(), outputs="diagonal")) < EXACT
+    assert distance(ntk(net, x, outputs="full"), ntk(net, x, x.clone(), outputs="full")) < EXACT

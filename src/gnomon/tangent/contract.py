@@ -12,6 +12,7 @@ that is always one: it adds 1 to a_it . a_js. Both are products of matrices on c
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from gnomon.tangent.block import Block, Gradients
 from gnomon.tangent.plan import Term
@@ -21,6 +22,9 @@ Pieces = list[Tensor]
 
 ELEMENTWISE = 16
 """Multiply-adds that cost as much as one pass over an entry that does not stay in cache."""
+
+HALF = 128
+"""Rows per strip of a symmetric product of which only the lower triangle is formed; fewer would slow the product."""
 
 SLICE = 16 * 2**20
 """Bytes of per-example gradients formed before they are multiplied."""
@@ -106,6 +110,8 @@ def each_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> int:
 def pairs(a1: Tensor, a2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str, bias: bool, workspace: int) -> Tensor:
     """Equation (1), in strips of examples so that the table of position pairs stays within the workspace.
 
+    Where both sides are the same, only the lower triangle is sure to be filled.
+
     >>> a, g = torch.full((2, 1, 1, 1), 3.0), [torch.ones(2, 1, 1, 1)]
     >>> pairs(a, a, g, g, "trace", True, 2**20)                     # 3 * 3 * 1 * 1 and one for the bias
     tensor([[10., 10.],
@@ -113,16 +119,18 @@ def pairs(a1: Tensor, a2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str,
     """
     n, groups, t, _ = a1.shape
     m, _, s, _ = a2.shape
+    triangle = a1 is a2 and g1 is g2 and mode != "full"  # its upper part is the mirror of the lower one
     strips = []
-    for rows in _strips(n, t, m * s, len(g1), mode, a1.element_size(), workspace):
+    for rows in _strips(n, t, m * s, len(g1), mode, a1.element_size(), workspace, HALF if triangle else n):
+        columns = slice(0, min(n, rows.stop)) if triangle else slice(0, m)
         shares = []
         for r in range(groups):
-            seen = _flat(a1[rows, r]) @ _flat(a2[:, r]).T
+            seen = _flat(a1[rows, r]) @ _flat(a2[columns, r]).T
             if bias:
                 seen += 1
-            back = outer(mode, [_flat(g[rows, r]) for g in g1], [_flat(g[:, r]) for g in g2])
+            back = outer(mode, [_flat(g[rows, r]) for g in g1], [_flat(g[columns, r]) for g in g2])
             shares.append(_pooled(back, seen, t, s, mode))  # (1)
-        strips.append(sum(shares[1:], shares[0]))
+        strips.append(pad(sum(shares[1:], shares[0]), (0, m - columns.stop)))
     return strips[0] if len(strips) == 1 else torch.cat(strips, dim=1 if mode in ("diagonal", "full") else 0)
 
 
@@ -174,7 +182,7 @@ def matches(v1: Tensor, v2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: st
         d2 = d1 if g1 is g2 else [_table(where[n * t :].reshape(m, s), g, len(vocabulary)) for g in g2]
         return outer(mode, d1, d2)
     strips = []
-    for rows in _strips(n, t, m * s, q, mode, g1[0].element_size(), workspace):
+    for rows in _strips(n, t, m * s, q, mode, g1[0].element_size(), workspace, n):
         equal = (v1[rows].reshape(-1, 1) == v2.reshape(1, -1)).to(g1[0].dtype)
         back = outer(mode, [_flat(g[rows]) for g in g1], [_flat(g) for g in g2])
         strips.append(_pooled(back, equal, t, s, mode))
@@ -225,9 +233,9 @@ def _unit_sums(h: Pieces, a: Pieces, part: slice, bias: bool) -> Tensor:
     return found.transpose(0, 1)
 
 
-def _strips(n: int, t: int, columns: int, q: int, mode: str, item: int, workspace: int) -> list[slice]:
+def _strips(n: int, t: int, columns: int, q: int, mode: str, item: int, workspace: int, most: int) -> list[slice]:
     copies = 2 + {"full": q * q, "diagonal": q}.get(mode, 1)
-    strip = max(1, min(n, workspace // max(1, copies * t * columns * item)))
+    strip = max(1, min(n, most, workspace // max(1, copies * t * columns * item)))
     return [slice(start, start + strip) for start in range(0, n, strip)]
 
 
