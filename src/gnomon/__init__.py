@@ -1,0 +1,43 @@
+"""gnomon: the theory of deep learning as an instrument.
+
+>>> import gnomon, torch
+>>> net = torch.nn.Sequential(torch.nn.Linear(2, 256), torch.nn.ReLU(), torch.nn.Linear(256, 1))
+>>> gnomon.limit(net).ntk(torch.eye(2)).shape
+torch.Size([2, 2])
+"""
+
+from gnomon import data, kernels, linalg, models, program
+from gnomon.core import (
+    BudgetError,
+    GnomonError,
+    InputError,
+    MissingExtraError,
+    NoLimitError,
+    NotFiniteError,
+    ReadError,
+)
+from gnomon.kernels import Cost, Kernels, Limit, Sampled, limit
+from gnomon.program import Law
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BudgetError",
+    "Cost",
+    "GnomonError",
+    "InputError",
+    "Kernels",
+    "Law",
+    "Limit",
+    "MissingExtraError",
+    "NoLimitError",
+    "NotFiniteError",
+    "ReadError",
+    "Sampled",
+    "data",
+    "kernels",
+    "limit",
+    "linalg",
+    "models",
+    "program",
+]

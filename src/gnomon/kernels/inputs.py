@@ -1,0 +1,62 @@
+"""What may enter a kernel: finite floating-point batches of one shape."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gnomon.core.errors import InputError, lesson
+
+
+def points(x: Any, name: str, call: str) -> Tensor:
+    """A batch of inputs as a tensor in the working precision, or a lesson on what is wrong with it.
+
+    Arrays become tensors and float32 becomes float64 by themselves; what would change the data's meaning is refused.
+    Cost: one pass over the data.
+
+    >>> points(np.ones((2, 3)), "x1", "ntk(x1)").shape
+    torch.Size([2, 3])
+    """
+    if isinstance(x, np.ndarray):
+        x = torch.from_numpy(np.ascontiguousarray(x)) if x.dtype.kind in "biuf" else x
+    if not isinstance(x, Tensor):
+        raise _bad(
+            call,
+            f"{name} is a {type(x).__name__}",
+            "inputs are a batch of numbers",
+            "Pass a torch tensor (or numpy array)",
+        )
+    if not x.is_floating_point():
+        raise _bad(call, f"{name} has dtype {x.dtype}", "inputs are real numbers", f"Convert: {name}.double()")
+    if x.dim() < 2:
+        raise _bad(
+            call,
+            f"{name} has shape {tuple(x.shape)}",
+            "a batch of inputs, (n, ...)",
+            f"Add the batch dimension: {name}[None]",
+        )
+    if x.numel() == 0:
+        raise _bad(call, f"{name} is empty, shape {tuple(x.shape)}", "at least one input", "Pass at least one row")
+    finite = torch.isfinite(x.detach())
+    if not bool(finite.all()):
+        rows = torch.nonzero(~finite.flatten(1).all(1)).flatten()
+        bad, where = int((~finite).sum()), f"first in row {int(rows[0])} ({len(rows)} of {len(x)} rows)"
+        found = f"{name} holds {bad} NaN or infinite values, {where}"
+        raise _bad(call, found, "finite inputs", "Drop or impute those rows")
+    return x.to(torch.float32 if x.device.type == "mps" else torch.float64)  # mps has no float64
+
+
+def second(x1: Tensor, x2: Any, call: str) -> Tensor:
+    """The other side of a kernel: as ``points``, with the shape and device of the first."""
+    y = points(x2, "x2", call)
+    if y.shape[1:] != x1.shape[1:]:
+        found = f"x1 has inputs of shape {tuple(x1.shape[1:])} and x2 of shape {tuple(y.shape[1:])}"
+        raise _bad(call, found, "both sets have one shape", "Bring them to one shape")
+    if y.device != x1.device:
+        raise _bad(call, f"x1 is on {x1.device} and x2 on {y.device}", "one device", "Move them: x2.to(x1.device)")
+    return y
+
+
+def _bad(call: str, found: str, hypothesis: str, cure: str) -> InputError:
+    return InputError(lesson(call, found, hypothesis, cure))

@@ -1,0 +1,257 @@
+"""The front door of the infinite-width limit: from a module to its kernels.
+
+    NNGP(x, x') = E[f(x) f(x')]        over the initialization, per output                (1)
+    NTK(x, x')  = E[grad f(x) . grad f(x')]                                               (2)
+
+as all hidden widths go to infinity; with the standard parametrization (2) is the leading order in the actual widths.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson
+from gnomon.core.memory import human, tiles
+from gnomon.kernels import propagate
+from gnomon.kernels.cost import Cost, cost
+from gnomon.kernels.inputs import points, second
+from gnomon.kernels.montecarlo import Sampled
+from gnomon.kernels.plan import Plan, plan
+from gnomon.kernels.record import Kernels
+from gnomon.program.laws import Init
+from gnomon.program.read import read
+from gnomon.program.steps import Program
+
+Parametrization = Literal["standard", "ntk"]
+
+
+def limit(
+    net: nn.Module,
+    *,
+    init: Init = "torch",
+    parametrization: Parametrization = "standard",
+    dtype: torch.dtype = torch.float64,
+    memory: int | None = None,
+    method: Literal["exact", "monte-carlo"] = "exact",
+    samples: int = 64,
+    width: int | None = None,
+    seed: int = 0,
+) -> "Limit | Sampled":
+    """The infinite-width kernels of a module, read off the module itself.
+
+    For a fully connected network with activation phi, layer by layer:
+
+        K_1 = w^2 x.x'/d + b^2,   K_{l+1} = w^2 E[phi(u) phi(v)] + b^2,   (u, v) ~ N(0, K_l)             (1)
+        T_1 = A x.x'/d + B,       T_{l+1} = A E[phi(u) phi(v)] + B + w^2 E[phi'(u) phi'(v)] T_l          (2)
+
+    with A = w^2, B = b^2 for ``parametrization="ntk"`` and A = fan_in, B = 1 for ``"standard"``, the NTK of the
+    parameters that PyTorch really trains.
+
+    Args:
+        net: the module; it is neither run on data nor changed.
+        init: ``"torch"`` (each layer's own constructor), ``"measured"`` (the present weights), a ``Law`` or a dict from
+            module path to ``Law``.
+        parametrization: see (2).
+        dtype: of the result; the arithmetic is float64.
+        memory: bytes that a computation may use; by default what is free.
+        method: ``"monte-carlo"`` averages over ``samples`` freshly initialized copies and returns standard errors; it
+            takes any module. ``width`` widens all hidden layers of the copies to at least that many units.
+        samples: copies to average over.
+        width: of the widened copies; None keeps the module as wide as it is.
+        seed: of the Monte-Carlo draws.
+
+    Hypotheses: nonlinearities follow affine layers, no weight is used twice, hidden widths grow; see docs/limits.md.
+    Reference: [lee2018deep], [jacot2018neural], [sohl2020infinite], [yang2019tensor].
+    Cost: of the call, none; ``limit(net).cost(n1, n2)`` says that of a kernel.
+
+    >>> import math
+    >>> net = nn.Sequential(nn.Linear(2, 512), nn.ReLU(), nn.Linear(512, 1))
+    >>> from gnomon.program import Law
+    >>> x = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    >>> k = limit(net, init=Law(math.sqrt(2)), parametrization="ntk").nngp(x)
+    >>> bool((k[0, 1] - 1 / math.pi).abs() < 1e-15)  # arc-cosine kernel of orthogonal inputs
+    True
+    """
+    if parametrization not in ("standard", "ntk"):
+        found = f"parametrization is {parametrization!r}"
+        raise InputError(
+            lesson("limit(net, parametrization=...)", found, "a known parametrization", 'Pass "standard" or "ntk"')
+        )
+    if not dtype.is_floating_point:
+        raise InputError(
+            lesson("limit(net, dtype=...)", f"dtype is {dtype}", "a real kernel", "Pass torch.float64 or torch.float32")
+        )
+    if method == "monte-carlo":
+        return Sampled(net, init, parametrization == "standard", dtype, samples, width, seed)
+    if method != "exact":
+        raise InputError(
+            lesson("limit(net, method=...)", f"method is {method!r}", "a known method", 'Pass "exact" or "monte-carlo"')
+        )
+    if not isinstance(net, nn.Module):
+        found = f"net is a {type(net).__name__}"
+        raise InputError(
+            lesson("limit(net)", found, "a torch.nn.Module", "Pass the module itself, not its class or output")
+        )
+    return Limit(net, init, parametrization, dtype, memory)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The exact infinite-width kernels of a module; made by ``gnomon.limit``.
+
+    >>> net = nn.Sequential(nn.Linear(3, 100), nn.Tanh(), nn.Linear(100, 1))
+    >>> Limit(net).ntk(torch.eye(3)).shape
+    torch.Size([3, 3])
+    """
+
+    net: nn.Module
+    init: Init = "torch"
+    parametrization: Parametrization = "standard"
+    dtype: torch.dtype = torch.float64
+    memory: int | None = None
+
+    def nngp(self, x1: Any, x2: Any = None) -> Tensor:
+        """E[f(x1) f(x2)] per output: (n1, n2), exactly symmetric for ``x2=None``."""
+        return self._kernels(x1, x2, tangent=False).nngp
+
+    def ntk(self, x1: Any, x2: Any = None) -> Tensor:
+        """E[grad f(x1) . grad f(x2)] per output: (n1, n2), exactly symmetric for ``x2=None``."""
+        result = self._kernels(x1, x2, tangent=True).ntk
+        assert result is not None  # asked for
+        return result
+
+    def __call__(self, x1: Any, x2: Any = None) -> Kernels:
+        """Both kernels in one pass, as a record with ``.nngp`` and ``.ntk``."""
+        return self._kernels(x1, x2, tangent=True)
+
+    def program(self, x: Any) -> Program:
+        """The module as the limit reads it, for inputs like x."""
+        return read(self.net, points(x, "x", "limit(net).program(x)"))
+
+    def cost(self, n1: int, n2: int | None = None, *, shape: tuple[int, ...] | None = None) -> Cost:
+        """Memory and estimated time of both kernels between n1 and n2 points, before anything is allocated.
+
+        ``shape`` is that of one input; it may be left out where the first layer is Linear.
+        """
+        shape = shape if shape is not None else _first_shape(self.net)
+        example = torch.empty((1, *shape), device="meta")
+        made = plan(read(self.net, example), self.net, self.init, standard=self.parametrization == "standard")
+        return cost(made, n1, n1 if n2 is None else n2, kinds=2, word=self.dtype.itemsize, memory=self.memory)
+
+    def _kernels(self, x1: Any, x2: Any, *, tangent: bool) -> Kernels:
+        call = f"limit({type(self.net).__name__}).{'ntk' if tangent else 'nngp'}(x1, x2)"
+        x = points(x1, "x1", call)
+        y = x if x2 is None else second(x, x2, call)
+        made = plan(read(self.net, x), self.net, self.init, standard=self.parametrization == "standard")
+        estimate = cost(made, len(x), len(y), kinds=2 if tangent else 1, word=self.dtype.itemsize, memory=self.memory)
+        _refuse_if_too_large(estimate, self.memory, call)
+        grad = torch.is_grad_enabled() and (x.requires_grad or y.requires_grad)
+        with torch.set_grad_enabled(grad):
+            result = _run(made, x, None if x2 is None else y, estimate, tangent, self.dtype)
+        _check_finite(result, call)
+        return result
+
+
+def _run(made: Plan, x: Tensor, y: Tensor | None, estimate: Cost, tangent: bool, dtype: torch.dtype) -> Kernels:
+    """Statistics of the points, then tile after tile of pairs."""
+    left = _measured(made, x)
+    right = left if y is None else _measured(made, y)
+    n, m = len(x), len(x if y is None else y)
+    out = [torch.empty(n, m, dtype=dtype, device=x.device) for _ in range(2 if tangent else 1)]
+    for t in tiles(n, m, pair_bytes=1, budget=estimate.tile, symmetric=y is None):
+        rows, cols = slice(t.row, t.row_end), slice(t.col, t.col_end)
+        same = torch.zeros(t.shape, dtype=torch.bool, device=x.device)
+        if y is None:
+            same = torch.arange(t.row, t.row_end, device=x.device)[:, None] == torch.arange(
+                t.col, t.col_end, device=x.device
+            )
+        data = (_part(left[0], rows), _part(right[0], cols))
+        stats = (_part(left[1], rows), _part(right[1], cols))
+        pair = propagate.pairs(made, data, stats, tangent=tangent, same=same)
+        for target, tile in zip(out, (pair.nngp, pair.ntk), strict=False):
+            assert tile is not None
+            if y is None:
+                tile = _mirrored(tile, t.row, t.col)
+                target[cols, rows] = tile.T.to(dtype)
+            target[rows, cols] = tile.to(dtype)
+    return Kernels(out[0], out[1] if tangent else None)
+
+
+def _mirrored(tile: Tensor, row: int, col: int) -> Tensor:
+    """A tile on the diagonal, exactly symmetric; others as they are."""
+    return tile.tril() + tile.tril(-1).T if row == col else tile
+
+
+def _measured(made: Plan, x: Tensor) -> tuple[propagate.Features, propagate.Statistics]:
+    """Features and statistics of all points, in chunks that keep full self-covariances small."""
+    data = propagate.features(made, x)
+    _require_independent(made, x, data)
+    chunk = max(1, (1 << 24) // made.point_entries())
+    parts = [propagate.statistics(made, _part(data, slice(i, i + chunk))) for i in range(0, len(x), chunk)]
+    joined = tuple(
+        None if column[0] is None else torch.cat([c for c in column if c is not None])
+        for column in zip(*parts, strict=True)
+    )
+    return data, joined
+
+
+def _part(values: tuple[Tensor | None, ...], rows: slice) -> tuple[Tensor | None, ...]:
+    return tuple(None if v is None else v[rows] for v in values)
+
+
+def _require_independent(made: Plan, x: Tensor, data: propagate.Features) -> None:
+    """What happens to one input before the first layer must not depend on the others."""
+    for whole, alone in zip(data, propagate.features(made, x[:1]), strict=True):
+        if whole is not None and alone is not None and not torch.allclose(whole[:1], alone, rtol=1e-10, atol=1e-300):
+            raise InputError(
+                lesson(
+                    f"limit({made.program.name})",
+                    "the preprocessing inside forward gives an input another value when it stands in another batch",
+                    "outputs for one input do not depend on the rest of the batch",
+                    "Normalize the data before calling, with fixed statistics",
+                )
+            )
+
+
+def _refuse_if_too_large(estimate: Cost, memory: int | None, call: str) -> None:
+    room = estimate.free if memory is None else min(memory, estimate.free)
+    if estimate.memory > room:
+        raise BudgetError(
+            lesson(
+                call,
+                f"the {estimate.n1} x {estimate.n2} kernel needs {human(estimate.memory)} "
+                f"({human(estimate.result)} for the result) and {human(room)} may be used",
+                "the result and one tile fit in memory",
+                "Compute fewer rows at a time (x1[:k] against x2), ask for nngp alone, or use dtype=torch.float32",
+            )
+        )
+
+
+def _check_finite(result: Kernels, call: str) -> None:
+    for name, k in (("nngp", result.nngp), ("ntk", result.ntk)):
+        if k is not None and not bool(torch.isfinite(k.detach()).all()):
+            raise NotFiniteError(
+                lesson(
+                    call,
+                    f"the {name} is not finite: variances leave the range of {k.dtype} on the way through the network",
+                    "variances stay bounded from layer to layer",
+                    "Use a smaller weight_std, smaller inputs, or normalization layers",
+                )
+            )
+
+
+def _first_shape(net: nn.Module) -> tuple[int, ...]:
+    """The shape of one input, where the first layer tells it."""
+    first = next((m for m in net.modules() if isinstance(m, nn.Linear | nn.Conv1d | nn.Conv2d)), None)
+    if isinstance(first, nn.Linear):
+        return (first.in_features,)
+    raise InputError(
+        lesson(
+            "limit(net).cost(n1, n2)",
+            "the shape of one input cannot be told from the module",
+            "a known input shape",
+            "Pass shape=(c, h, w)",
+        )
+    )

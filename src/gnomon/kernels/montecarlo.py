@@ -1,0 +1,192 @@
+"""Kernels by simulation: the average over freshly initialized copies of a module, with standard errors.
+
+    NNGP ~ mean over copies of f(x) f(x')              NTK ~ mean over copies of grad f(x) . grad f(x')        (1)
+    standard error = standard deviation over copies / sqrt(samples)                                            (2)
+
+Both are averaged over the outputs. This needs no limit to exist: it takes MaxPool, BatchNorm, softmax, recurrence.
+"""
+
+import copy
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.kernels.inputs import points, second
+from gnomon.kernels.record import Kernels
+from gnomon.kernels.widen import widened
+from gnomon.program.laws import Init, Law
+
+AFFINE = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Kernels estimated over ``samples`` copies of a module; made by ``gnomon.limit(net, method="monte-carlo")``.
+
+    Hypotheses: the module has ``reset_parameters`` wherever it has parameters (all layers of torch.nn do), or a law is
+    given for its Linear and Conv layers.
+    Cost: for each copy one forward pass and one backward pass per input and output; the memory of one Jacobian of one
+    output, (n1 + n2) x parameters.
+
+    >>> net = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 1))
+    >>> k = Sampled(net, samples=16)(torch.eye(2))
+    >>> bool((k.ntk_error > 0).all())
+    True
+    """
+
+    net: nn.Module
+    init: Init = "torch"
+    standard: bool = True
+    dtype: torch.dtype = torch.float64
+    samples: int = 64
+    width: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be averaged."""
+        if not isinstance(self.net, nn.Module):
+            found = f"got {type(self.net).__name__}"
+            raise InputError(lesson("limit(net)", found, "a torch.nn.Module", "Pass the module itself"))
+        if self.samples < 2:
+            found = f"samples is {self.samples}"
+            raise InputError(lesson(_CALL, found, "a standard error needs two samples", "Pass samples >= 2"))
+
+    def nngp(self, x1: Any, x2: Any = None) -> Tensor:
+        """The estimated NNGP; ``__call__`` also gives its standard error."""
+        return self(x1, x2).nngp
+
+    def ntk(self, x1: Any, x2: Any = None) -> Tensor:
+        """The estimated NTK; ``__call__`` also gives its standard error."""
+        result = self(x1, x2).ntk
+        assert result is not None  # always estimated
+        return result
+
+    def __call__(self, x1: Any, x2: Any = None) -> Kernels:
+        """Both kernels with their standard errors, equations (1) and (2)."""
+        x = points(x1, "x1", _CALL).detach()
+        y = x if x2 is None else second(x, x2, _CALL).detach()
+        batch = x if x2 is None else torch.cat([x, y])
+        net = copy.deepcopy(self.net).to(batch)
+        if self.width is not None:
+            net = widened(net, batch[:2], self.width)
+        columns = slice(0, None) if x2 is None else slice(len(x), None)
+        mean, spread = torch.zeros((), dtype=batch.dtype), torch.zeros((), dtype=batch.dtype)
+        devices = [batch.device] if batch.device.type == "cuda" else []
+        with torch.random.fork_rng(devices=devices), torch.enable_grad():
+            for i in range(self.samples):
+                torch.manual_seed(self.seed + i)
+                scales = _initialize(net, self.init, standard=self.standard)
+                draw = _kernels(net, batch, scales)[:, : len(x), columns]
+                delta = draw - mean  # Welford's update: mean and squared spread in one pass
+                mean = mean + delta / (i + 1)
+                spread = spread + delta * (draw - mean)
+        error = (spread / (self.samples - 1)).sqrt() / sqrt(self.samples)  # (2)
+        if not bool(torch.isfinite(mean).all()):
+            raise NotFiniteError(
+                lesson(
+                    _CALL,
+                    "the outputs or gradients of a copy are not finite",
+                    "finite outputs",
+                    "Use smaller inputs or another law",
+                )
+            )
+        result = [t.to(self.dtype) for t in (*mean, *error)]
+        return Kernels(*result)
+
+
+_CALL = 'limit(net, method="monte-carlo")(x1, x2)'
+
+
+def _initialize(net: nn.Module, init: Init, *, standard: bool) -> dict[str, float]:
+    """Draw all parameters afresh; the square of each parameter's scale in the parametrization."""
+    scales: dict[str, float] = {}
+    for path, module in net.named_modules():
+        own = dict(module.named_parameters(recurse=False))
+        if not own:
+            continue
+        if isinstance(module, AFFINE) and init != "torch":
+            _draw(module, _law(path, module, init))
+        elif callable(getattr(module, "reset_parameters", None)):
+            module.reset_parameters()
+        elif callable(getattr(module, "_reset_parameters", None)):
+            module._reset_parameters()
+        elif init != "measured":
+            names = ", ".join(f"'{path}.{n}'" if path else f"'{n}'" for n in own)
+            raise InputError(
+                lesson(
+                    _CALL,
+                    f"{type(module).__name__} has parameters {names} and no reset_parameters()",
+                    "a law for every parameter",
+                    "Give the class a reset_parameters() method",
+                )
+            )
+        for name, tensor in own.items():
+            scale = 1.0 if standard else _ntk_scale(path, module, name, init)
+            scales[f"{path}.{name}" if path else name] = scale * tensor.requires_grad
+    return scales
+
+
+def _law(path: str, module: Any, init: Init) -> Law:
+    if isinstance(init, Law):
+        return init
+    fan_in = module.weight[0].numel()
+    if init == "measured":
+        rms = [0.0 if t is None else float(t.detach().square().mean().sqrt()) for t in (module.weight, module.bias)]
+        return Law(rms[0] * sqrt(fan_in), rms[1])
+    if init == "torch":
+        return Law(1 / sqrt(3), 1 / sqrt(3 * fan_in))
+    if isinstance(init, str) or path not in init:
+        raise InputError(lesson(_CALL, f"no law for '{path}'", "a law for every affine layer", f'Add "{path}" to init'))
+    return init[path]
+
+
+def _draw(module: Any, law: Law) -> None:
+    fan_in = module.weight[0].numel()
+    with torch.no_grad():
+        module.weight.normal_(0.0, law.weight_std / sqrt(fan_in))
+        if module.bias is not None:
+            module.bias.normal_(0.0, law.bias_std)
+
+
+def _ntk_scale(path: str, module: Any, name: str, init: Init) -> float:
+    """W = s theta with theta of variance one: the gradient with respect to theta is s times that with respect to W."""
+    if not isinstance(module, AFFINE):
+        if isinstance(getattr(module, name), nn.Parameter) and getattr(module, name).dim() < 2:
+            return 1.0
+        found = f"'{path}' ({type(module).__name__}) holds matrices that are neither Linear nor Conv"
+        raise InputError(
+            lesson(_CALL, found, "the NTK parametrization scales affine layers", 'Use parametrization="standard"')
+        )
+    law = _law(path, module, init)
+    return law.weight_std**2 / module.weight[0].numel() if name == "weight" else law.bias_std**2
+
+
+def _kernels(net: nn.Module, x: Tensor, scales: dict[str, float]) -> Tensor:
+    """(2, n, n): NNGP and NTK of one network, averaged over outputs; one Jacobian of one output at a time."""
+    out = net(x)
+    if not isinstance(out, Tensor) or out.shape[:1] != x.shape[:1]:
+        raise InputError(
+            lesson(
+                _CALL,
+                f"forward returns {type(out).__name__}",
+                "forward returns one tensor (n, ...)",
+                "Wrap the module so that it does",
+            )
+        )
+    flat = out.reshape(len(x), -1)
+    nngp = flat.detach() @ flat.detach().T / flat.shape[1]
+    named = [(n, p) for n, p in net.named_parameters() if p.requires_grad and scales.get(n, 1.0) > 0]
+    ntk = torch.zeros_like(nngp)
+    for k in range(flat.shape[1]):
+        rows = [
+            torch.autograd.grad(flat[i, k], [p for _, p in named], retain_graph=True, allow_unused=True)
+            for i in range(len(x))
+        ]
+        for j, (name, p) in enumerate(named):
+            jacobian = torch.stack([(torch.zeros_like(p) if r[j] is None else r[j]).reshape(-1) for r in rows])
+            ntk += scales.get(name, 1.0) * jacobian @ jacobian.T / flat.shape[1]  # (1)
+    return torch.stack([nngp, ntk])

@@ -1,0 +1,142 @@
+"""The plan: which rule each step follows and which covariances it needs, decided once.
+
+Covariances between different positions are kept only where something later sums over them (pooling, attention); all
+else needs equal positions only. Variances of each point are needed only below nonlinearities.
+"""
+
+from dataclasses import dataclass
+from math import prod
+
+from torch import nn
+
+from gnomon.kernels.match import dual_of
+from gnomon.kernels.rules.activation import ActivationRule, LineRule
+from gnomon.kernels.rules.affine import ConvRule, DenseRule, Terms
+from gnomon.kernels.rules.base import AbstractRule
+from gnomon.kernels.rules.branches import StackRule, WeightedRule
+from gnomon.kernels.rules.data import DataRule
+from gnomon.kernels.rules.normalization import DropoutRule, NormalizeRule
+from gnomon.kernels.rules.positions import AttendRule, MixRule, MoveRule
+from gnomon.program.laws import Init, Law, laws
+from gnomon.program.linear import line
+from gnomon.program.steps import (
+    Activation,
+    Attend,
+    Concat,
+    Conv,
+    Dense,
+    Dropout,
+    Input,
+    Mix,
+    Move,
+    Normalize,
+    Program,
+    Stack,
+    Step,
+    Sum,
+)  # fmt: skip
+
+ACTIVATION_TEMPORARIES = 6  # arrays that the evaluation of a dual holds at its peak
+LINEAR_TEMPORARIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A program with its rules; ``full[i]`` is the form of step i for pairs, ``own[i]`` for points (None: none)."""
+
+    program: Program
+    rules: tuple[AbstractRule | DataRule, ...]
+    full: tuple[bool, ...]
+    own: tuple[bool | None, ...]
+    last_use: tuple[int, ...]
+
+    def pair_entries(self, *, tangent: bool) -> int:
+        """Numbers that one pair of points holds at the peak of the computation."""
+        return self._peak(2 if tangent else 1)
+
+    def point_entries(self) -> int:
+        """Numbers that one point holds at the peak of the measurement of statistics."""
+        sizes = [0 if f is None else self._size(i, f) for i, f in enumerate(self.own)]
+        return sum(sizes) + ACTIVATION_TEMPORARIES * max(sizes, default=0) + 1
+
+    def work(self, *, tangent: bool) -> float:
+        """Elementary operations per pair of points, in units of one multiplication of arrays."""
+        total = 0.0
+        for i, step in enumerate(self.program.steps):
+            nonlinear = isinstance(self.rules[i], ActivationRule)
+            taps = sum(step.op.window.kernel) if isinstance(step.op, Conv) else 1
+            total += self._size(i, self.full[i]) * ((100.0 if nonlinear else 5.0 + 2.0 * taps) * (2 if tangent else 1))
+        return total
+
+    def _size(self, i: int, full: bool) -> int:
+        return prod(self.program.steps[i].grid) ** (2 if full else 1)
+
+    def _peak(self, arrays: int) -> int:
+        peak = 0
+        for i, step in enumerate(self.program.steps):
+            live = sum(self._size(j, self.full[j]) for j in range(i + 1) if self.last_use[j] >= i)
+            extra = ACTIVATION_TEMPORARIES if isinstance(self.rules[i], ActivationRule) else LINEAR_TEMPORARIES
+            here = max([self._size(i, self.full[i]), *(self._size(j, self.full[j]) for j in step.inputs)])
+            peak = max(peak, arrays * live + extra * here)
+        return peak
+
+
+def plan(program: Program, module: nn.Module, init: Init, *, standard: bool) -> Plan:
+    """Choose rules and forms for a program under an initialization law. Cost: none."""
+    chosen = laws(program, module, init)
+    rules = tuple(_rule(program, step, chosen, standard) for step in program.steps)
+    full, own, last = _forms(program, rules)
+    return Plan(program, rules, full, own, last)
+
+
+def _forms(
+    program: Program, rules: tuple[AbstractRule | DataRule, ...]
+) -> tuple[tuple[bool, ...], tuple[bool | None, ...], tuple[int, ...]]:
+    """Walk backwards from the output, which needs equal positions only."""
+    count = len(program.steps)
+    full, own, last = [False] * count, [None] * count, [count] * count
+    forms: list[bool | None] = list(own)
+    for i in range(count - 1, -1, -1):
+        rule, inputs = rules[i], program.steps[i].inputs
+        if isinstance(rule, DataRule):
+            continue
+        wants, watches = rule.wants(full[i]), rule.watches()
+        carried = rule.wants(bool(forms[i])) if forms[i] is not None else (None,) * len(inputs)
+        for j, want, watch, carry in zip(inputs, wants, watches, carried, strict=True):
+            full[j] = full[j] or want
+            last[j] = i if last[j] == count else last[j]
+            needs = [f for f in (forms[j], watch, carry) if f is not None]
+            forms[j] = any(needs) if needs else None
+    return tuple(full), tuple(forms), tuple(last)
+
+
+def _rule(program: Program, step: Step, chosen: dict[str, Law], standard: bool) -> AbstractRule | DataRule:
+    rank = len(program.steps[step.inputs[0]].grid) if step.inputs else 0
+    match step.op:
+        case Input():
+            return DataRule(step.op)
+        case Dense():
+            return DenseRule(step.op, Terms.of(step.op.weights, chosen[step.op.weights.path], standard=standard), rank)
+        case Conv():
+            return ConvRule(step.op, Terms.of(step.op.weights, chosen[step.op.weights.path], standard=standard))
+        case Activation():
+            straight = line(step.op.expression)
+            if straight is not None:
+                return LineRule(straight, step.op.trainable, rank)
+            return ActivationRule(dual_of(step.op.expression), step.op.trainable, rank)
+        case Mix():
+            return MixRule(step.op)
+        case Move():
+            return MoveRule(step.op, rank)
+        case Sum():
+            return WeightedRule(tuple(c * c for c in step.op.coefficients))
+        case Concat():
+            return WeightedRule(step.op.shares)
+        case Stack():
+            return StackRule(step.op.axis, len(step.inputs), rank)
+        case Normalize():
+            return NormalizeRule(step.op, rank)
+        case Dropout():
+            return DropoutRule(step.op.keep, rank)
+        case Attend():
+            return AttendRule(chosen[step.op.weights.path].weight_std ** 2)

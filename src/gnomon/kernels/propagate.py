@@ -1,0 +1,90 @@
+"""Running a plan: first the statistics of each point, then the covariances of all pairs.
+
+Both passes are one loop over the steps; everything a layer knows is in its rule.
+"""
+
+import torch
+from torch import Tensor
+
+from gnomon.kernels.plan import Plan
+from gnomon.kernels.rules.base import Context, Pair, diagonal
+from gnomon.kernels.rules.data import DataRule
+
+Statistics = tuple[Tensor | None, ...]
+Features = tuple[Tensor | None, ...]
+
+
+def features(plan: Plan, x: Tensor) -> Features:
+    """The data as each input step sees them."""
+    return tuple(rule.features(x) if isinstance(rule, DataRule) else None for rule in plan.rules)
+
+
+def statistics(plan: Plan, data: Features) -> Statistics:
+    """What the rules need to know of each point alone: variances below nonlinearities, attention weights."""
+    own: list[Tensor | None] = []
+    found: list[Tensor | None] = []
+    for i, (rule, step) in enumerate(zip(plan.rules, plan.program.steps, strict=True)):
+        form = plan.own[i]
+        if isinstance(rule, DataRule):
+            x = data[i]
+            own.append(rule.own(x, form) if x is not None and form is not None else None)
+            found.append(None)
+            continue
+        inputs = [_form(plan, j, own[j], w, plan.own[j], 1) for j, w in zip(step.inputs, rule.watches(), strict=True)]
+        measured = rule.measure(tuple(inputs))
+        found.append(measured)
+        if form is None:
+            own.append(None)
+            continue
+        wanted = rule.wants(form)
+        parts = [_form(plan, j, own[j], w, plan.own[j], 1) for j, w in zip(step.inputs, wanted, strict=True)]
+        context = Context(1, form, False, measured, measured, None)
+        own.append(rule.apply(tuple(Pair(p) for p in parts if p is not None), context).nngp)
+    return tuple(found)
+
+
+def pairs(
+    plan: Plan, data: tuple[Features, Features], stats: tuple[Statistics, Statistics], *, tangent: bool, same: Tensor
+) -> Pair:
+    """Covariances (and tangents) of all pairs of two sets of points, at the output of the program."""
+    held: list[Pair | None] = []
+    for i, (rule, step) in enumerate(zip(plan.rules, plan.program.steps, strict=True)):
+        if isinstance(rule, DataRule):
+            x, y = data[0][i], data[1][i]
+            assert x is not None and y is not None  # every input step has features
+            held.append(Pair(rule.cross(x, y, plan.full[i])))
+            continue
+        context = Context(2, plan.full[i], tangent, stats[0][i], stats[1][i], same)
+        inputs = []
+        for j, want in zip(step.inputs, rule.wants(plan.full[i]), strict=True):
+            source = held[j]
+            assert source is not None  # last_use keeps it alive
+            nngp = _form(plan, j, source.nngp, want, plan.full[j], 2)
+            ntk = _form(plan, j, source.ntk, want, plan.full[j], 2)
+            assert nngp is not None
+            inputs.append(Pair(nngp, ntk))
+        held.append(rule.apply(tuple(inputs), context))
+        for j in step.inputs:
+            if plan.last_use[j] == i:
+                held[j] = None
+    return _output(plan, held[-1], tangent=tangent)
+
+
+def _form(plan: Plan, j: int, array: Tensor | None, want: bool | None, have: bool | None, batch: int) -> Tensor | None:
+    """The array of step j in the form that a rule wants."""
+    if array is None or want is None:
+        return None
+    return diagonal(array, batch, len(plan.program.steps[j].grid)) if have and not want else array
+
+
+def _output(plan: Plan, last: Pair | None, *, tangent: bool) -> Pair:
+    """Outputs that still have positions are averaged over them, as over all outputs of a network."""
+    assert last is not None
+    rank = len(plan.program.steps[-1].grid)
+    dims = tuple(range(2, 2 + rank))
+    nngp = last.nngp.mean(dims) if rank else last.nngp
+    if not tangent:
+        return Pair(nngp)
+    if last.ntk is None:
+        return Pair(nngp, torch.zeros_like(nngp))
+    return Pair(nngp, last.ntk.mean(dims) if rank else last.ntk)

@@ -1,0 +1,22 @@
+"""The two kernels of one pass, as a record."""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """NNGP and NTK, (n1, n2) each; the errors are standard errors of Monte-Carlo estimates, None where exact.
+
+    >>> import gnomon, torch
+    >>> k = gnomon.limit(torch.nn.Linear(2, 1))(torch.eye(2))
+    >>> k.ntk, k.ntk_error  # x.x' + 1: a linear map with bias
+    (tensor([[2., 1.],
+            [1., 2.]], dtype=torch.float64), None)
+    """
+
+    nngp: Tensor
+    ntk: Tensor | None
+    nngp_error: Tensor | None = None
+    ntk_error: Tensor | None = None

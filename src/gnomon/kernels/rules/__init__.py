@@ -1,0 +1,1 @@
+"""Rules: one layer family per file; ``base`` has their contract."""

@@ -1,0 +1,91 @@
+"""Activations: the dual of an elementwise function, and the tangents of the parameters that it holds.
+
+    K' = E[phi(u) phi(v)]                                                                 (1)
+    T' = T E[phi'(u) phi'(v)] + [gain] E[u phi'(u) v phi'(v)] / g^2 + [bias] E[phi'(u) phi'(v)] / g^2
+         + [slope] E[min(u, 0) min(v, 0)]                                                 (2)
+
+for (u, v) centered Gaussian with the covariances of the input, and phi(u) = psi(g u + b).
+Hypotheses: the input is the output of affine layers (jointly Gaussian in the limit).
+Reference: [lee2018deep], [jacot2018neural].
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gnomon.kernels.duals import ReLU
+from gnomon.kernels.duals.base import AbstractDual
+from gnomon.kernels.rules.base import AbstractRule, Context, Pair
+from gnomon.program.linear import Line
+from gnomon.program.steps import Trainable
+
+
+@dataclass(frozen=True, slots=True)
+class ActivationRule(AbstractRule):
+    """A nonlinear elementwise function of a Gaussian."""
+
+    dual: AbstractDual
+    trainable: tuple[Trainable, ...]
+    rank: int
+
+    def watches(self) -> tuple[bool | None, ...]:
+        """Variances."""
+        return (False,)
+
+    def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
+        """The variance at each position."""
+        return selves[0]
+
+    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+        """Equations (1) and (2)."""
+        (x,) = inputs
+        if context.batch == 1 and not (context.full and self.rank):
+            return Pair(self.dual.variance(x.nngp))
+        a, b = context.sides(self.rank)
+        nngp = self.dual.dual(a, b, x.nngp)  # (1)
+        if not context.tangent or (x.ntk is None and not self.trainable):
+            return Pair(nngp)
+        slope = self.dual.dual_derivative(a, b, x.nngp)
+        ntk = None if x.ntk is None else x.ntk * slope
+        for t in self.trainable:  # (2)
+            match t.kind:
+                case "gain":
+                    term = self.dual.dual_gain(a, b, x.nngp) / t.scale**2
+                case "bias":
+                    term = slope / t.scale**2
+                case "slope":
+                    term = ReLU().dual(a, b, x.nngp)
+            ntk = _plus(ntk, term, t, self.rank, context)
+        return Pair(nngp, ntk)
+
+
+@dataclass(frozen=True, slots=True)
+class LineRule(AbstractRule):
+    """phi(u) = s u + i: needs no Gaussian and no variance."""
+
+    line: Line
+    trainable: tuple[Trainable, ...]
+    rank: int
+
+    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+        """(1) is s^2 K + i^2 for centered u; (2) has u phi'(u) = s u."""
+        (x,) = inputs
+        slope, shift = self.line
+        nngp = slope**2 * x.nngp + shift**2
+        ntk = None if x.ntk is None else slope**2 * x.ntk
+        if context.tangent:
+            for t in self.trainable:
+                ratio = slope / t.scale if t.scale else 1.0  # a gain of zero is emitted alone: phi(u) = g u + b
+                term = ratio**2 * (x.nngp if t.kind == "gain" else torch.ones_like(x.nngp))
+                ntk = _plus(ntk, term, t, self.rank, context)
+        return Pair(nngp, ntk)
+
+
+def _plus(ntk: Tensor | None, term: Tensor, t: Trainable, rank: int, context: Context) -> Tensor:
+    """Add a parameter's tangent; one parameter per position couples only equal positions."""
+    if not t.shared and context.full and rank:
+        grid = term.shape[context.batch : context.batch + rank]
+        eye = torch.eye(grid.numel(), dtype=term.dtype, device=term.device).reshape(*grid, *grid)
+        term = term * eye
+    return term if ntk is None else ntk + term

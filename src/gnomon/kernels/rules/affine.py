@@ -1,0 +1,112 @@
+"""Affine layers: the only place where weights enter.
+
+With pre the mean over the fan_in inputs of their second moments, and T the same mean of their tangents:
+
+    K' = w^2 pre + b^2                                        (1)
+    T' = A pre + B + w^2 T                                    (2)
+
+    NTK parametrization       A = w^2       B = b^2           (3)
+    standard parametrization  A = fan_in    B = 1             (4)
+
+Hypotheses: weights N(0, w^2/fan_in) and biases N(0, b^2), independent of all other layers.
+Reference: [jacot2018neural] Theorem 1; (4) [sohl2020infinite]; convolutions [novak2019bayesian], [arora2019exact].
+"""
+
+from dataclasses import dataclass
+from math import prod
+
+from torch import Tensor
+
+from gnomon.kernels.rules.base import AbstractRule, Context, Pair, pad
+from gnomon.program.laws import Law
+from gnomon.program.steps import Conv, Dense, Weights
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The four constants of equations (1) and (2)."""
+
+    weight: float
+    bias: float
+    weight_tangent: float
+    bias_tangent: float
+
+    @classmethod
+    def of(cls, weights: Weights, law: Law, *, standard: bool) -> "Terms":
+        """The constants of a layer; parameters that do not train add no tangent."""
+        w2, b2 = law.weight_std**2, law.bias_std**2 if weights.bias else 0.0
+        a, b = (float(weights.fan_in), 1.0) if standard else (w2, b2)  # (4), (3)
+        return cls(w2, b2, a * weights.trained[0], b * (weights.bias is not None and weights.trained[1]))
+
+    def join(self, pre: Tensor, tangent: Tensor | None, context: Context) -> Pair:
+        """Equations (1) and (2)."""
+        nngp = self.weight * pre + self.bias  # (1)
+        if not context.tangent:
+            return Pair(nngp)
+        ntk = self.weight_tangent * pre + self.bias_tangent
+        return Pair(nngp, ntk if tangent is None else ntk + self.weight * tangent)  # (2)
+
+
+@dataclass(frozen=True, slots=True)
+class DenseRule(AbstractRule):
+    """A Linear layer: positions that were flattened into its input are averaged at equal places."""
+
+    op: Dense
+    terms: Terms
+    rank: int
+
+    def wants(self, full: bool) -> tuple[bool, ...]:
+        """All pairs of positions only if some remain."""
+        return (full and len(self.op.contracted) < self.rank,)
+
+    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+        """Average, then join."""
+        (x,) = inputs
+        full = self.wants(context.full)[0]
+        pre = self._mean(x.nngp, context.batch, full)
+        return self.terms.join(pre, None if x.ntk is None else self._mean(x.ntk, context.batch, full), context)
+
+    def _mean(self, array: Tensor, batch: int, full: bool) -> Tensor:
+        for axis in sorted(self.op.contracted, reverse=True):
+            if full:
+                rank = (array.dim() - batch) // 2
+                array = array.diagonal(dim1=batch + axis, dim2=batch + rank + axis).mean(-1)
+            else:
+                array = array.mean(batch + axis)
+        return array
+
+
+@dataclass(frozen=True, slots=True)
+class ConvRule(AbstractRule):
+    """A convolution: the mean over taps of the covariances at both shifted positions, one grid axis after the other."""
+
+    op: Conv
+    terms: Terms
+
+    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+        """Average over the taps, then join."""
+        (x,) = inputs
+        pre = self._mean(x.nngp, context)
+        return self.terms.join(pre, None if x.ntk is None else self._mean(x.ntk, context), context)
+
+    def _mean(self, array: Tensor, context: Context) -> Tensor:
+        rank = len(self.op.window.kernel)
+        for axis in range(rank):
+            dims = (context.batch + axis, context.batch + rank + axis) if context.full else (context.batch + axis,)
+            array = self._taps(array, axis, dims)
+        return array / prod(self.op.window.kernel)
+
+    def _taps(self, array: Tensor, axis: int, dims: tuple[int, ...]) -> Tensor:
+        window = self.op.window
+        kernel, stride, dilation = window.kernel[axis], window.stride[axis], window.dilation[axis]
+        for dim in dims:
+            array = pad(array, dim, *window.padding[axis], circular=window.mode == "circular")
+        last = array.shape[dims[0]] - dilation * (kernel - 1)
+        total = None
+        for tap in range(kernel):
+            place = [slice(None)] * array.dim()
+            for dim in dims:
+                place[dim] = slice(tap * dilation, tap * dilation + last, stride)
+            total = array[tuple(place)] if total is None else total + array[tuple(place)]
+        assert total is not None  # kernels have at least one tap
+        return total

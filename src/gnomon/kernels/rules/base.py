@@ -1,0 +1,89 @@
+"""The contract of a layer rule: how second moments and tangents pass through one step.
+
+Arrays have batch axes first, (n,) for points with themselves and (n, m) for pairs, then the grid of positions: once
+("diagonal": covariances at equal positions) or twice ("full": all pairs of positions).
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Second moments of a step's output and its tangent kernel; ``ntk`` is None where no parameter has been met yet."""
+
+    nngp: Tensor
+    ntk: Tensor | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The pass in which a rule runs.
+
+    ``batch`` counts the batch axes, ``full`` says which form the result must have, ``left`` and ``right`` are the
+    statistics of the two sides, ``same`` marks pairs that are one and the same sample (None: all of them are).
+    """
+
+    batch: int
+    full: bool
+    tangent: bool
+    left: Tensor | None
+    right: Tensor | None
+    same: Tensor | None
+
+    def sides(self, rank: int) -> tuple[Tensor, Tensor]:
+        """The statistics of both sides, shaped to broadcast against the covariances of a grid of ``rank`` axes."""
+        assert self.left is not None and self.right is not None  # the plan measures what a rule asks for
+        a, b = self.left, self.right
+        if self.batch == 2:
+            a, b = a.unsqueeze(1), b.unsqueeze(0)
+        if self.full and rank:
+            a = a.reshape(*a.shape, *(1,) * rank)
+            b = b.reshape(*b.shape[: self.batch], *(1,) * rank, *b.shape[self.batch :])
+        return a, b
+
+
+class AbstractRule(ABC):
+    """One step of the recursion."""
+
+    def wants(self, full: bool) -> tuple[bool, ...]:
+        """For each input: must it be full, if the output is to be ``full``?"""
+        return (full,)
+
+    def watches(self) -> tuple[bool | None, ...]:
+        """For each input: the form of the self-covariance that the statistics need; None if they need none."""
+        return (None,)
+
+    def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
+        """Statistics per sample, from the self-covariances of the inputs."""
+        return None
+
+    @abstractmethod
+    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+        """Covariances and tangents of the output from those of the inputs."""
+
+
+def diagonal(array: Tensor, batch: int, rank: int) -> Tensor:
+    """The diagonal form of a full array."""
+    if rank == 0:
+        return array
+    grid = array.shape[batch : batch + rank]
+    size = grid.numel()
+    square = array.reshape(*array.shape[:batch], size, size)
+    return square.diagonal(dim1=-2, dim2=-1).reshape(*array.shape[:batch], *grid)
+
+
+def pad(array: Tensor, dim: int, before: int, after: int, *, circular: bool) -> Tensor:
+    """Extend one dimension by zeros or periodically."""
+    if before == after == 0:
+        return array
+    size = array.shape[dim]
+    if circular:
+        index = torch.arange(-before, size + after, device=array.device) % size
+        return array.index_select(dim, index)
+    widths = [0, 0] * (array.dim() - dim)
+    widths[-2:] = [before, after]
+    return torch.nn.functional.pad(array, widths)

@@ -1,0 +1,74 @@
+"""The data: second moments of fixed inputs, averaged over their features.
+
+    K(x, x')[p, q] = (1/C) sum_c x[c, p] x'[c, q]                                   (1)
+                   = (v(x)[p] + v(x')[q]) / 2 - |x[:, p] - x'[:, q]|^2 / 2C         (2)
+
+(2) is used for nearly equal rows of many features, where the rounding of (1) would be magnified by every arccos.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gnomon.kernels.rules.base import pad
+from gnomon.program.steps import Input, Window
+
+LONG = 16  # features beyond which two summation orders may differ by more than the duals forgive
+NEAR = 1e-9  # pairs with a cosine within this of one are recomputed by (2)
+
+
+@dataclass(frozen=True, slots=True)
+class DataRule:
+    """Gram matrices of the data; no weights yet, so no tangent."""
+
+    op: Input
+
+    def features(self, x: Tensor) -> Tensor:
+        """The data, or their patches, as (n, channels, *grid)."""
+        data = self.op.function(x).movedim(self.op.channel, 1)
+        return data if self.op.window is None else _patches(data, self.op.window)
+
+    def own(self, x: Tensor, full: bool) -> Tensor:
+        """Second moments of each point with itself."""
+        n, c, *grid = x.shape
+        if not full or not grid:
+            return (x * x).sum(1) / c
+        flat = x.reshape(n, c, -1)
+        return (flat.transpose(1, 2) @ flat).reshape(n, *grid, *grid) / c  # (1)
+
+    def cross(self, x: Tensor, y: Tensor, full: bool) -> Tensor:
+        """Second moments of all pairs of points."""
+        (n, c, *grid), m = x.shape, y.shape[0]
+        a, b = x.reshape(n, c, -1), y.reshape(m, c, -1)
+        if full and grid:
+            moments = torch.einsum("icp,jcq->ijpq", a, b) / c  # (1)
+            return moments.reshape(n, m, *grid, *grid)
+        moments = torch.einsum("icp,jcp->ijp", a, b) / c
+        if c > LONG:
+            moments = _near_equal(a, b, moments)
+        return moments.reshape(n, m, *grid)
+
+
+def _patches(data: Tensor, window: Window) -> Tensor:
+    """(n, channels * taps, *output grid): what a convolution sees at each of its positions."""
+    for axis, (before, after) in enumerate(window.padding):
+        data = pad(data, 2 + axis, before, after, circular=window.mode == "circular")
+    rank = len(window.kernel)
+    for axis, (kernel, stride, dilation) in enumerate(zip(window.kernel, window.stride, window.dilation, strict=True)):
+        data = data.unfold(2 + axis, dilation * (kernel - 1) + 1, stride)[
+            ..., ::dilation
+        ]  # taps become the last dimension
+    return data.permute(0, 1, *range(2 + rank, 2 + 2 * rank), *range(2, 2 + rank)).flatten(1, 1 + rank)
+
+
+def _near_equal(a: Tensor, b: Tensor, moments: Tensor) -> Tensor:
+    """Replace the entries of nearly equal rows by equation (2)."""
+    c = a.shape[1]
+    va, vb = (a * a).sum(1)[:, None] / c, (b * b).sum(1)[None] / c
+    half = (va + vb) / 2
+    i, j, p = torch.nonzero(moments > (1 - NEAR) * half, as_tuple=True)
+    if len(i) == 0 or len(i) > a.shape[0] * b.shape[0]:
+        return moments
+    exact = half[i, j, p] - (a[i, :, p] - b[j, :, p]).square().sum(1) / (2 * c)  # (2)
+    return moments.index_put((i, j, p), exact)

@@ -1,0 +1,68 @@
+"""Normalization and dropout.
+
+    Normalize  K'[p, q](x, x') = K[p, q](x, x') / sqrt((v(x)[p] + eps) (v(x')[q] + eps))   (1)
+    Dropout    K' = K / keep where both sides are one sample and one position, else K      (2)
+
+v is the variance, averaged over the normalized positions. The same factors multiply the tangents: the derivative of
+the normalizer itself is of order 1/channels.
+Hypotheses: centered channels (for LayerNorm and GroupNorm), independent masks on every entry.
+Reference: [yang2019tensor] for (1), [novak2020neural] for (2).
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gnomon.kernels.rules.base import AbstractRule, Context, Pair
+from gnomon.program.steps import Normalize
+
+
+@dataclass(frozen=True, slots=True)
+class NormalizeRule(AbstractRule):
+    """Equation (1)."""
+
+    op: Normalize
+    rank: int
+
+    def watches(self) -> tuple[bool | None, ...]:
+        """Variances."""
+        return (False,)
+
+    def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
+        """1 / sqrt(v + eps) at each position."""
+        v = selves[0]
+        assert v is not None  # asked for by watches
+        if self.op.pooled:
+            v = v.mean([1 + a for a in self.op.pooled], keepdim=True).expand_as(v)
+        return (v + self.op.eps).rsqrt()
+
+    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+        """Multiply both sides."""
+        (x,) = inputs
+        left, right = context.sides(self.rank)
+        scale = left * right
+        return Pair(x.nngp * scale, None if x.ntk is None else x.ntk * scale)  # (1)
+
+
+@dataclass(frozen=True, slots=True)
+class DropoutRule(AbstractRule):
+    """Equation (2)."""
+
+    keep: float
+    rank: int
+
+    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+        """Multiply the entries that share a mask."""
+        (x,) = inputs
+        factor = self._factor(x.nngp, context)
+        return Pair(x.nngp * factor, None if x.ntk is None else x.ntk * factor)  # (2)
+
+    def _factor(self, array: Tensor, context: Context) -> Tensor:
+        grid = array.shape[context.batch : context.batch + self.rank]
+        shared = torch.ones(grid, dtype=array.dtype, device=array.device)
+        if context.full and self.rank:
+            shared = torch.eye(grid.numel(), dtype=array.dtype, device=array.device).reshape(*grid, *grid)
+        if context.same is not None:
+            shared = shared * context.same.to(array).reshape(*context.same.shape, *(1,) * shared.dim())
+        return 1 + (1 / self.keep - 1) * shared

@@ -1,0 +1,112 @@
+"""Rules that only touch positions: fixed linear maps, moves, attention.
+
+    Mix     K'[p, q] = sum_{s, t} M[p, s] M[q, t] K[s, t]                                  (1)
+    Move    K'[p, q] = K[i(p), i(q)]                                                       (2)
+    Attend  K'[p, q] = sum_{s, t} Z(x)[p, s] Z(x')[q, t] K[s, t]                           (3)
+            Z(x)[p, s] = softmax over s of w^2 K_in(x, x)[p, s]                            (4)
+
+and the same for tangents. (4): with logits (1/d_k) sum_j q_j(p) q_j(s), tied queries and keys, and d_k, heads to
+infinity, the logits are deterministic and the query/key weights have no tangent.
+Reference: [novak2019bayesian] for pooling; [hron2020infinite] for attention.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gnomon.kernels.rules.base import AbstractRule, Context, Pair, diagonal
+from gnomon.program.steps import Mix, Move
+
+
+@dataclass(frozen=True, slots=True)
+class MixRule(AbstractRule):
+    """Equation (1): pooling, means, padding, upsampling."""
+
+    op: Mix
+
+    def wants(self, full: bool) -> tuple[bool, ...]:
+        """All pairs where positions are summed; a map that only copies positions (padding) keeps the diagonal form."""
+        return (full or self._sums,)
+
+    @property
+    def _sums(self) -> bool:
+        return any(m is not None and bool(((m != 0).sum(1) > 1).any()) for m in self.op.matrices)
+
+    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+        """Both sides of every grid axis."""
+        (x,) = inputs
+        return Pair(self._mix(x.nngp, context), None if x.ntk is None else self._mix(x.ntk, context))
+
+    def _mix(self, array: Tensor, context: Context) -> Tensor:
+        rank = len(self.op.matrices)
+        full = self.wants(context.full)[0]
+        for axis, matrix in enumerate(self.op.matrices):
+            if matrix is None:
+                continue
+            m = matrix.to(array)
+            if not full:
+                dim = context.batch + axis
+                array = torch.tensordot(array, m * m, dims=([dim], [1])).movedim(-1, dim)  # (1) with one s for each p
+                continue
+            for dim in (context.batch + rank + axis, context.batch + axis):
+                array = torch.tensordot(array, m, dims=([dim], [1])).movedim(-1, dim)  # (1)
+        return diagonal(array, context.batch, rank) if full and not context.full else array
+
+
+@dataclass(frozen=True, slots=True)
+class MoveRule(AbstractRule):
+    """Equation (2): reshapes, permutes, slices of positions."""
+
+    op: Move
+    rank: int
+
+    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+        """Gather by the index."""
+        (x,) = inputs
+        return Pair(self._move(x.nngp, context), None if x.ntk is None else self._move(x.ntk, context))
+
+    def _move(self, array: Tensor, context: Context) -> Tensor:
+        head, index = array.shape[: context.batch], self.op.index.to(array.device)
+        size = array.shape[context.batch : context.batch + self.rank].numel()
+        identity = len(index) == size and bool((index == torch.arange(size, device=index.device)).all())
+        if not context.full:
+            flat = array.reshape(*head, size)
+            return (flat if identity else flat[..., index]).reshape(*head, *self.op.shape)  # (2)
+        square = array.reshape(*head, size, size)
+        moved = square if identity else square[..., index, :][..., index]
+        return moved.reshape(*head, *self.op.shape, *self.op.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class AttendRule(AbstractRule):
+    """Equation (3)."""
+
+    weight: float
+
+    def wants(self, full: bool) -> tuple[bool, ...]:
+        """All pairs of the values; the logits' input matters only through its statistics."""
+        return True, False
+
+    def watches(self) -> tuple[bool | None, ...]:
+        """The full self-covariance that makes the logits."""
+        return None, True
+
+    def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
+        """Equation (4)."""
+        logits = selves[1]
+        assert logits is not None  # asked for by watches
+        return torch.softmax(self.weight * logits, dim=-1)  # (4)
+
+    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+        """Mix both sides with their own weights."""
+        x = inputs[0]
+        return Pair(self._attend(x.nngp, context), None if x.ntk is None else self._attend(x.ntk, context))
+
+    def _attend(self, array: Tensor, context: Context) -> Tensor:
+        assert context.left is not None and context.right is not None
+        left, right = context.left, context.right.transpose(-1, -2)
+        if context.batch == 2:
+            left, right = left.unsqueeze(1), right.unsqueeze(0)
+        mixed = left @ array @ right  # (3)
+        return mixed if context.full else diagonal(mixed, context.batch, 1)

@@ -1,0 +1,154 @@
+"""Reading affine layers: nn.Linear, nn.Conv1d / Conv2d, and the same as functions of bare parameters."""
+
+from math import prod
+from typing import Any
+
+from torch import nn
+
+from gnomon.program import layout as lay
+from gnomon.program.builder import Builder
+from gnomon.program.layout import Axis, Role
+from gnomon.program.steps import Conv, Dense, Weights, Window
+from gnomon.program.values import Call, Fixed, Parameter, Random
+
+
+def linear(b: Builder, call: Call) -> Random:
+    """nn.Linear, F.linear(x, weight, bias), and x @ weight: the last dimension is contracted."""
+    value = call.args[0]
+    if call.module is not None:
+        weights = _of_module(b, call)
+        size = int(call.module.out_features)
+    else:
+        weight, bias = call.get(1, "weight"), call.get(2, "bias")
+        size = call.shape[-1]
+        weights = _of_parameters(b, call, weight, bias, value_size(value))
+    return dense(b, call, value, weights, size)
+
+
+def dense(b: Builder, call: Call, value: Any, weights: Weights, size: int) -> Random:
+    """An affine map of the last dimension to ``size`` channels."""
+    if isinstance(value, Fixed):
+        value = b.enter(value, len(value.shape) - 1, call.where)
+    value = b.flush(value, call)
+    last = len(value.layout) - 1
+    if lay.channel_dimension(value.layout) != last:
+        raise b.refuse(
+            call,
+            "acts on positions or samples, not on channels",
+            "each affine layer sums over the channels, the axis that grows",
+            "Move the channels to the last dimension first",
+        )
+    contracted = lay.position_axes(value.layout, last)
+    layout = (*value.layout[:-1], (Axis(size, Role.CHANNEL),))
+    return b.emit(Dense(weights, contracted), (value.source,), call.where, layout, gaussian=True)
+
+
+def convolution(b: Builder, call: Call) -> Random:
+    """nn.Conv1d, nn.Conv2d and their functional forms: channels at dimension 1, one grid axis per further dimension."""
+    value, module = call.args[0], call.module
+    if isinstance(module, nn.Conv1d | nn.Conv2d):
+        weights, form = _of_module(b, call), module
+        stride, dilation, groups, padding = form.stride, form.dilation, form.groups, form.padding
+        kernel, mode = form.kernel_size, form.padding_mode
+    else:
+        weight = call.get(1, "weight")
+        if not isinstance(weight, Parameter):
+            raise b.unread(call, "convolves with something that is not a parameter")
+        kernel, mode = tuple(weight.tensor.shape[2:]), "zeros"
+        rank = len(kernel)
+        stride, padding = _each(call.get(3, "stride", 1), rank), call.get(4, "padding", 0)
+        dilation, groups = _each(call.get(5, "dilation", 1), rank), call.get(6, "groups", 1)
+        weights = _of_parameters(b, call, weight, call.get(2, "bias"), prod(weight.tensor.shape[1:]))
+    if mode not in ("zeros", "circular"):
+        raise b.unread(call, f"pads with mode '{mode}'; 'zeros' and 'circular' have a rule")
+    window = Window(tuple(kernel), tuple(stride), tuple(dilation), _padding(padding, kernel, dilation), mode)
+    if isinstance(value, Fixed) and groups == 1:
+        patches = lay.with_channels(_standard_image(call.shape), weights.fan_in)
+        patched = b.enter(value, 1, call.where, window, patches)
+        return b.emit(Dense(weights), (patched.source,), call.where, _standard_image(call.shape), gaussian=True)
+    if isinstance(value, Fixed):
+        value = b.enter(value, 1, call.where)
+    value = _image(b, b.flush(value, call), call)
+    size = lay.channels(value.layout)
+    if groups > 1 and size // groups < 2:
+        raise b.refuse(
+            call,
+            f"has {groups} groups of one channel each (depthwise)",
+            "every unit sums over many channels",
+            "Use groups with many channels",
+        )
+    layout = _standard_image(call.shape)
+    return b.emit(Conv(weights, window), (value.source,), call.where, layout, gaussian=True)
+
+
+def value_size(value: Any) -> int:
+    """Size of the last dimension."""
+    shape = value.shape if isinstance(value, Fixed) else lay.shape_of(value.layout)
+    return int(shape[-1])
+
+
+def _of_module(b: Builder, call: Call) -> Weights:
+    module = call.module
+    assert module is not None  # the table calls this for modules only
+    return read_weights(b, module, call.where)
+
+
+def read_weights(b: Builder, module: Any, path: str) -> Weights:
+    """Account for the weight and bias of an affine module at ``path``."""
+    weight, bias = _join(path, "weight"), _join(path, "bias") if module.bias is not None else None
+    b.account(weight, path)
+    if bias:
+        b.account(bias, path)
+    fan_in = prod(module.weight.shape[1:])
+    trained = (module.weight.requires_grad, bool(bias) and module.bias.requires_grad)
+    own = getattr(type(module).reset_parameters, "__module__", "").startswith("torch.nn")
+    return Weights(path, type(module).__name__ if own else "Parameter", weight, bias, fan_in, trained)
+
+
+def _of_parameters(b: Builder, call: Call, weight: Any, bias: Any, fan_in: int) -> Weights:
+    if not isinstance(weight, Parameter) or not isinstance(bias, Parameter | None):
+        raise b.unread(call, "multiplies by something that is not a parameter of the module")
+    b.account(weight.path, call.where)
+    if bias is not None:
+        b.account(bias.path, call.where)
+    trained = (weight.tensor.requires_grad, bias is not None and bias.tensor.requires_grad)
+    return Weights(weight.path, "Parameter", weight.path, bias.path if bias else None, fan_in, trained)
+
+
+def _image(b: Builder, value: Random, call: Call) -> Random:
+    """A value laid out as (batch, channel, one axis per further dimension)."""
+    shape = lay.shape_of(value.layout)
+    wanted = _standard_image(shape)
+    plain = [tuple(a.role for a in d) for d in value.layout]
+    ok = plain[0] == (Role.BATCH,) and plain[1] == (Role.CHANNEL,) and all(set(d) <= {Role.POSITION} for d in plain[2:])
+    if not ok:
+        raise b.refuse(
+            call,
+            "convolves a tensor whose dimension 1 does not hold the channels",
+            "each affine layer sums over the channels, the axis that grows",
+            "Permute to (batch, channels, positions) first",
+        )
+    return b.settle(value, wanted, call.where)
+
+
+def _standard_image(shape: tuple[int, ...]) -> lay.Layout:
+    """Every dimension after the channels keeps an axis, also those of size one: a convolution needs them."""
+    positions = tuple((Axis(s, Role.POSITION),) for s in shape[2:])
+    return ((Axis(shape[0], Role.BATCH),), (Axis(shape[1], Role.CHANNEL),), *positions)
+
+
+def _padding(padding: Any, kernel: Any, dilation: Any) -> tuple[tuple[int, int], ...]:
+    if padding == "valid":
+        return tuple((0, 0) for _ in kernel)
+    if padding == "same":
+        totals = [d * (k - 1) for k, d in zip(kernel, dilation, strict=True)]
+        return tuple((t // 2, t - t // 2) for t in totals)
+    return tuple((p, p) for p in _each(padding, len(kernel)))
+
+
+def _each(value: Any, rank: int) -> tuple[int, ...]:
+    return tuple(value) if isinstance(value, tuple | list) else (value,) * rank
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name

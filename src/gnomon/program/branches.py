@@ -1,0 +1,85 @@
+"""Reading sums and concatenations of branches."""
+
+from typing import Any
+
+from gnomon.program import layout as lay
+from gnomon.program.builder import Builder
+from gnomon.program.layout import Axis, Role
+from gnomon.program.linear import line
+from gnomon.program.steps import Concat, Stack
+from gnomon.program.values import Call, Fixed, Random
+
+
+def add(b: Builder, call: Call) -> Random:
+    """x + y, x - y, x + alpha * y of different branches."""
+    sign = -1.0 if call.name == "sub" else 1.0
+    weights = (1.0, sign * float(call.options.get("alpha", 1.0)))
+    terms: list[tuple[float, Random]] = []
+    first = next(a for a in call.args if isinstance(a, Random))
+    for weight, value in zip(weights, call.args[:2], strict=True):
+        if isinstance(value, Fixed):
+            value = _data_branch(b, call, value, first)
+        if not isinstance(value, Random) or lay.shape_of(value.layout) != lay.shape_of(first.layout):
+            raise b.unread(call, "adds tensors of different shapes")
+        slope = line(value.expression)
+        if slope is not None and slope[1] == 0.0 and not value.trainable:
+            weight, value = weight * slope[0], Random(value.source, value.layout)
+        else:
+            value = b.flush(value, call)
+        terms.append((weight, _same_layout(b, call, value, first.layout)))
+    return b.combine(terms, call)
+
+
+def concatenate(b: Builder, call: Call) -> Random:
+    """torch.cat along the channels or along one axis of positions."""
+    values, dimension = list(call.args[0]), call.get(1, "dim", 0)
+    first = next(v for v in values if isinstance(v, Random))
+    dimension %= len(first.layout)
+    roles = tuple(a.role for a in first.layout[dimension])
+    flushed: list[Random] = []
+    for value in values:
+        if not isinstance(value, Random):
+            raise b.unread(call, "concatenates data or parameters with the output of a layer")
+        flushed.append(b.flush(value, call))
+    if roles == (Role.CHANNEL,):
+        sizes = [lay.channels(v.layout) for v in flushed]
+        layout = lay.with_channels(first.layout, sum(sizes))
+        moved = tuple(
+            _same_layout(b, call, v, lay.with_channels(first.layout, s)).source
+            for v, s in zip(flushed, sizes, strict=True)
+        )
+        return b.emit(Concat(tuple(s / sum(sizes) for s in sizes)), moved, call.where, layout, gaussian=False)
+    if set(roles) <= {Role.POSITION}:
+        return _stack(b, call, flushed, dimension)
+    raise b.unread(call, "concatenates along a dimension that is neither channels nor positions")
+
+
+def _stack(b: Builder, call: Call, values: list[Random], dimension: int) -> Random:
+    aligned = []
+    for value in values:
+        sizes = lay.shape_of(value.layout)
+        layout = list(value.layout)
+        layout[dimension] = (Axis(sizes[dimension], Role.POSITION),)
+        aligned.append(b.settle(value, tuple(layout), call.where))
+    b.require_uncorrelated(tuple(v.source for v in aligned), call)
+    layout = list(aligned[0].layout)
+    layout[dimension] = (Axis(call.shape[dimension], Role.POSITION),)
+    axis = lay.position_axes(tuple(layout), dimension)[0]
+    gaussian = all(b.steps[v.source].gaussian for v in aligned)
+    return b.emit(Stack(axis), tuple(v.source for v in aligned), call.where, tuple(layout), gaussian=gaussian)
+
+
+def _data_branch(b: Builder, call: Call, value: Fixed, like: Random) -> Random:
+    channel = lay.channel_dimension(like.layout)
+    if channel is None or value.shape != lay.shape_of(like.layout):
+        raise b.unread(call, "adds data of another shape to the output of a layer")
+    return b.enter(value, channel, call.where)
+
+
+def _same_layout(b: Builder, call: Call, value: Random, layout: lay.Layout) -> Random:
+    """Two layouts of one shape may differ in axes of size one, or in how positions were merged."""
+    roles: list[Any] = [[a.role for a in d if a.size > 1] for d in value.layout]
+    wanted: list[Any] = [[a.role for a in d if a.size > 1] for d in layout]
+    if [r[:1] for r in roles] != [w[:1] for w in wanted]:
+        raise b.unread(call, "joins branches whose channels are in different dimensions")
+    return b.settle(value, layout, call.where)

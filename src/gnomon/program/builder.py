@@ -1,0 +1,231 @@
+"""The program under construction: steps, the parameters accounted for, and which branches are independent.
+
+Cross-covariances of two branches A and B vanish when a sign flip of A's last affine layers turns A into -A and
+leaves B alone (or the other way round): the layers in ``tails`` of A are none of the ``layers`` that B went through.
+"""
+
+import copy
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+import torch
+from torch import Tensor, fx, nn
+
+from gnomon.core.errors import NoLimitError, ReadError, lesson
+from gnomon.program import layout as lay
+from gnomon.program.expression import Variable, words
+from gnomon.program.linear import line
+from gnomon.program.steps import Activation, Concat, Conv, Dense, Input, Move, Op, Step, Sum, Window
+from gnomon.program.trace import attribute
+from gnomon.program.values import Call, Fixed, Random, Value
+
+MONTE_CARLO = 'or estimate it: gnomon.limit(net, method="monte-carlo", samples=64)'
+
+
+@dataclass(slots=True)
+class Builder:
+    """Collects steps; the only mutable object of the reader."""
+
+    root: nn.Module
+    graph: fx.Graph
+    steps: list[Step] = field(default_factory=list)
+    read: dict[str, str] = field(default_factory=dict)
+    layers: list[frozenset[str]] = field(default_factory=list)
+    tails: list[frozenset[str] | None] = field(default_factory=list)
+    inputs: dict[tuple[fx.Node, int, Window | None], int] = field(default_factory=dict)
+
+    def emit(self, op: Op, inputs: tuple[int, ...], where: str, layout: lay.Layout, *, gaussian: bool) -> Random:
+        """Append a step and return its output as a value."""
+        self.steps.append(Step(op, inputs, where, lay.grid(layout), lay.channels(layout), gaussian))
+        before = frozenset[str]().union(*(self.layers[i] for i in inputs))
+        tails: frozenset[str] | None
+        if isinstance(op, Dense | Conv):
+            self.layers.append(before | {op.weights.path})
+            tails = frozenset({op.weights.path})
+        else:
+            self.layers.append(before)
+            nonlinear = isinstance(op, Input) or (isinstance(op, Activation) and line(op.expression) is None)
+            shifted = isinstance(op, Activation) and (line(op.expression) or (1.0, 0.0))[1] != 0.0
+            parts = [self.tails[i] for i in inputs]
+            if nonlinear or shifted or any(p is None for p in parts):
+                tails = None
+            else:
+                tails = frozenset[str]().union(*(p for p in parts if p is not None))
+        self.tails.append(tails)
+        return Random(len(self.steps) - 1, layout)
+
+    def account(self, path: str, where: str) -> None:
+        """Note that a parameter is read at ``where``; a second reading is weight sharing, which has no limit here."""
+        tensor = attribute(self.root, path)
+        named = [name for name, p in self.root.named_parameters() if p is tensor]  # tied modules share one name
+        if not named:
+            found = f"'{path}' is computed from other parameters (weight_norm, spectral_norm, parametrize)"
+            cure = f"Remove the reparametrization, {MONTE_CARLO}"
+            raise NoLimitError(lesson(self.call, found, "weights are the parameters themselves", cure))
+        path = named[0]
+        if path in self.read:
+            raise NoLimitError(
+                lesson(
+                    self.call,
+                    f"parameter '{path}' is used at '{self.read[path]}' and again at '{where}'",
+                    "independent weights in every layer: no weight sharing across depth",
+                    f"Give each use its own parameters, {MONTE_CARLO}",
+                )
+            )
+        self.read[path] = where
+
+    @property
+    def call(self) -> str:
+        """How messages name the reading."""
+        return f"read({type(self.root).__name__})"
+
+    def refuse(self, call: Call, found: str, hypothesis: str, cure: str) -> NoLimitError:
+        """The error for a construction that has no closed-form limit."""
+        return NoLimitError(
+            lesson(self.call, f"'{call.where}' ({call.name}) {found}", hypothesis, f"{cure}, {MONTE_CARLO}")
+        )
+
+    def unread(self, call: Call, found: str) -> ReadError:
+        """The error for a construction that the reader does not know."""
+        return ReadError(
+            lesson(
+                self.call,
+                f"'{call.where}' ({call.name}) {found}",
+                "every node of the module is understood",
+                f"Rewrite it with the layers of docs/limits.md, {MONTE_CARLO}",
+            )
+        )
+
+    def enter(
+        self, value: Fixed, channel: int, where: str, window: Window | None = None, layout: lay.Layout | None = None
+    ) -> Random:
+        """Data become the input of a random layer: channels at dimension ``channel``, or patches in ``layout``."""
+        key = (value.node, channel, window)
+        layout = layout or lay.standard(value.shape, channel)
+        if key not in self.inputs:
+            function = _extract(self.root, self.graph, value.node)
+            self.inputs[key] = self.emit(Input(function, channel, window), (), where, layout, gaussian=False).source
+        return Random(self.inputs[key], layout)
+
+    def flush(self, value: Random, call: Call) -> Random:
+        """Emit the pending expression of a value, so that it is the plain output of a step."""
+        if isinstance(value.expression, Variable):
+            return value
+        source = self.steps[value.source]
+        straight = line(value.expression)
+        linear = straight is not None
+        if not linear and isinstance(source.op, Concat):
+            return self._through_concat(value, call)
+        if not linear and not source.gaussian:
+            raise self.refuse(
+                call,
+                f"needs {words(value.expression)} of the output of '{source.where}' ({type(source.op).__name__}), "
+                "which is not Gaussian",
+                "affine-before-activation: every nonlinearity receives sums of many independent units",
+                "Put a Linear or Conv layer between them"
+                if source.op.__class__ is not Input
+                else "Apply that function to the data beforehand",
+            )
+        op = Activation(value.expression, value.trainable)
+        if straight is not None and straight[1] != 0.0 and self.tails[value.source] is None:
+            raise self.refuse(
+                call,
+                f"adds a constant to the output of '{source.where}', whose mean is not zero",
+                "constants are added to centered channels: the output of affine layers",
+                "Put the constant into the activation, or after a Linear or Conv layer",
+            )
+        centered = straight is not None and straight[1] == 0.0
+        return self.emit(
+            op, (value.source,), value.where or call.where, value.layout, gaussian=centered and source.gaussian
+        )
+
+    def _through_concat(self, value: Random, call: Call) -> Random:
+        """phi of concatenated channels is the concatenation of phi of each part."""
+        step = self.steps[value.source]
+        parts = []
+        for i in step.inputs:
+            layout = lay.with_channels(value.layout, self.steps[i].channels)
+            parts.append(self.flush(replace(value, source=i, layout=layout), call).source)
+        return self.emit(step.op, tuple(parts), call.where, value.layout, gaussian=False)
+
+    def settle(self, value: Random, layout: lay.Layout, where: str, index: Tensor | None = None) -> Random:
+        """The same entries under another layout; positions are moved only if the grid or the order changed."""
+        source = self.steps[value.source]
+        if index is None and lay.grid(layout) == source.grid:
+            return replace(value, layout=layout)
+        if index is None:
+            index = torch.arange(_size(source.grid))
+        if isinstance(
+            source.op, Concat
+        ):  # channels side by side move alike: keep the parts visible to a later activation
+            parts = []
+            for i in source.inputs:
+                size = self.steps[i].channels
+                part = Random(i, lay.with_channels(value.layout, size))
+                parts.append(self.settle(part, lay.with_channels(layout, size), where, index).source)
+            moved = self.emit(source.op, tuple(parts), where, layout, gaussian=False)
+        else:
+            moved = self.emit(Move(index, lay.grid(layout)), (value.source,), where, layout, gaussian=source.gaussian)
+        return replace(value, source=moved.source, layout=layout)
+
+    def combine(self, terms: list[tuple[float, Random]], call: Call) -> Random:
+        """A sum of branches: equal branches add their coefficients, different ones must be uncorrelated."""
+        total: dict[int, float] = {}
+        for coefficient, value in terms:
+            step = self.steps[value.source]
+            inner = (
+                zip(step.op.coefficients, step.inputs, strict=True)
+                if isinstance(step.op, Sum)
+                else ((1.0, value.source),)
+            )
+            for weight, source in inner:
+                total[source] = total.get(source, 0.0) + coefficient * weight
+        sources = tuple(total)
+        self.require_uncorrelated(sources, call)
+        gaussian = all(self.steps[s].gaussian for s in sources)
+        layout = terms[0][1].layout
+        return self.emit(Sum(tuple(total.values())), sources, call.where, layout, gaussian=gaussian)
+
+    def require_uncorrelated(self, sources: tuple[int, ...], call: Call) -> None:
+        """Raise unless the cross-covariance of every two of the steps is proven to vanish."""
+        for a, b in combinations(sources, 2):
+            if not self._uncorrelated(a, b):
+                raise self.refuse(
+                    call,
+                    f"joins the outputs of '{self.steps[a].where}' and '{self.steps[b].where}', which are correlated",
+                    "independent-branches: of two branches one ends in an affine layer that the other has not passed",
+                    "End one branch with its own Linear or Conv layer",
+                )
+
+    def _uncorrelated(self, a: int, b: int) -> bool:
+        return any(
+            self.tails[i] is not None and not (self.tails[i] or frozenset()) & self.layers[j]
+            for i, j in ((a, b), (b, a))
+        )
+
+
+def constant(value: Value, root: nn.Module) -> float | None:
+    """The number that a buffer of one element holds, if the value is one."""
+    if isinstance(value, Fixed) and value.node.op == "get_attr":
+        tensor = attribute(root, str(value.node.target))
+        return float(tensor) if isinstance(tensor, Tensor) and tensor.numel() == 1 else None
+    return None
+
+
+def _size(grid: tuple[int, ...]) -> int:
+    return int(torch.Size(grid).numel())
+
+
+def _extract(root: nn.Module, graph: fx.Graph, target: fx.Node) -> fx.GraphModule:
+    """The part of the module that leads from the data to one node, as a module of its own."""
+    needed = {target}
+    for node in reversed(graph.nodes):
+        if node in needed:
+            needed.update(node.all_input_nodes)
+    part = fx.Graph()
+    copies: dict[fx.Node, fx.Node] = {}
+    for node in graph.nodes:
+        if node in needed or node.op == "placeholder":
+            copies[node] = part.node_copy(node, copies.__getitem__)
+    part.output(copies[target])
+    return copy.deepcopy(fx.GraphModule(root, part)).double()  # a copy: the module's own buffers keep their dtype

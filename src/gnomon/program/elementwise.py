@@ -1,0 +1,219 @@
+"""Reading elementwise calls: a maximal region with one random source becomes one expression."""
+
+import operator
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import NoLimitError
+from gnomon.program import layout as lay
+from gnomon.program.branches import add
+from gnomon.program.builder import Builder, constant
+from gnomon.program.expression import Apply, Expression
+from gnomon.program.linear import line
+from gnomon.program.steps import Trainable
+from gnomon.program.values import Call, Fixed, Parameter, Random
+
+ARITHMETIC = frozenset("add sub mul div neg rsub".split())
+
+FUNCTIONS = frozenset(
+    """abs acos acosh arctan asin asinh atan atanh celu clamp clamp_max clamp_min clip cos cosh digamma elu eq erf erfc
+    erfinv exp exp2 expm1 fix floor frac ge gelu gt hardshrink hardsigmoid hardswish hardtanh heaviside le leaky_relu
+    lgamma log log10 log1p log2 logical_and logical_not logical_or logsigmoid lt maximum minimum mish nan_to_num ne
+    positive pow reciprocal relu relu6 round rrelu rsqrt selu sgn sigmoid sign silu sin sinc sinh softplus softshrink
+    softsign sqrt square tan tanh tanhshrink threshold trunc where xlogy""".split()
+)
+
+MODULES: tuple[type[nn.Module], ...] = (
+    nn.CELU, nn.ELU, nn.GELU, nn.Hardshrink, nn.Hardsigmoid, nn.Hardswish, nn.Hardtanh, nn.LeakyReLU, nn.LogSigmoid,
+    nn.Mish, nn.ReLU, nn.ReLU6, nn.SELU, nn.SiLU, nn.Sigmoid, nn.Softplus, nn.Softshrink, nn.Softsign, nn.Tanh,
+    nn.Tanhshrink, nn.Threshold,
+)  # fmt: skip
+
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "neg": torch.neg, "pow": torch.pow,
+}  # fmt: skip
+
+
+def elementwise(b: Builder, call: Call) -> Random | Fixed:
+    """A function that acts on each entry alone, or arithmetic between branches."""
+    random = [a for a in _operands(call) if isinstance(a, Random)]
+    parameters = [a for a in _operands(call) if isinstance(a, Parameter)]
+    if not random and not parameters:
+        return _of_data(b, call)
+    if parameters:
+        return _with_parameter(b, call)
+    call = _inline_constants(b, call)
+    fixed = [a for a in _operands(call) if isinstance(a, Fixed)]
+    one_source = all(r.source == random[0].source and r.layout == random[0].layout for r in random)
+    if one_source and not fixed:
+        trainable = _merge(b, call, random)
+        return Random(random[0].source, random[0].layout, _tree(call), trainable, call.where)
+    if call.name in ("add", "sub"):
+        return add(b, call)
+    raise b.refuse(
+        call,
+        f"combines {len(random) + len(fixed)} different branches by '{call.name}'",
+        "branches are added or concatenated; products and other functions of several branches are not Gaussian",
+        "Write the network without that product",
+    )
+
+
+def activation_module(b: Builder, call: Call) -> Random | Fixed:
+    """An activation of torch.nn; its own functional form says what it computes."""
+    assert call.module is not None
+    name, options = _functional(call.module)
+    return elementwise(b, Call(call.node, name, call.where, call.args, options, None, call.result))
+
+
+def prelu(b: Builder, call: Call) -> Random:
+    """nn.PReLU: a leaky ReLU whose slope is a parameter."""
+    module, value = call.module, call.args[0]
+    assert isinstance(module, nn.PReLU)
+    slope = uniform(b, call, module.weight, "slope")
+    path = f"{call.where}.weight"
+    b.account(path, call.where)
+    if isinstance(value, Fixed):
+        raise _nonlinear_data(b, call)
+    value = b.flush(value, call)
+    tree = Apply("leaky_relu", torch.nn.functional.leaky_relu, (value.expression,), (("negative_slope", slope),))
+    trainable = (Trainable(path, "slope"),) if module.weight.requires_grad else ()
+    return b.flush(Random(value.source, value.layout, tree, trainable, call.where), call)
+
+
+def gain(b: Builder, call: Call, value: Random, scale: float, shift: float, trainable: tuple[Trainable, ...]) -> Random:
+    """scale * x + shift with trainable parameters, kept pending so that an activation can join the expression."""
+    biases = all(t.kind == "bias" for t in trainable) and scale == 1.0
+    joins = biases and bool(value.trainable) and line(value.expression) is not None  # the bias after its gain
+    if not joins:
+        value = b.flush(value, call)
+    tree: Expression = Apply("mul", torch.mul, (value.expression, scale))
+    if shift != 0.0:
+        tree = Apply("add", torch.add, (tree, shift))
+    slope = (line(tree) or (1.0, 0.0))[0]
+    records = value.trainable + tuple(replace(t, scale=slope) for t in trainable)
+    result = Random(value.source, value.layout, tree, records, call.where)
+    return b.flush(result, call) if slope == 0.0 else result
+
+
+def _with_parameter(b: Builder, call: Call) -> Random:
+    """x * g and x + b with bare parameters of one value: a trainable gain or bias."""
+    pair = call.args[:2]
+    random = next((a for a in pair if isinstance(a, Random)), None)
+    parameter = next((a for a in pair if isinstance(a, Parameter)), None)
+    if random is None or parameter is None or call.name not in ("mul", "add"):
+        raise b.unread(call, "computes with a parameter in a way that is neither an affine layer nor a gain")
+    if lay.shape_of(random.layout) != call.shape:
+        raise b.unread(call, "broadcasts a value against a larger parameter")
+    positions = prod_positions(parameter.tensor, random)
+    value = uniform(b, call, parameter.tensor, "gain or bias")
+    b.account(parameter.path, call.where)
+    kind: Literal["gain", "bias"] = "gain" if call.name == "mul" else "bias"
+    trained = (Trainable(parameter.path, kind, shared=positions == 1),)
+    scale, shift = (value, 0.0) if kind == "gain" else (1.0, value)
+    return gain(b, call, random, scale, shift, trained if parameter.tensor.requires_grad else ())
+
+
+def prod_positions(tensor: Tensor, value: Random) -> int:
+    """How many positions of the value have a parameter of their own: the entries of ``tensor`` off the channel axis."""
+    channel = lay.channel_dimension(value.layout)
+    rank = len(value.layout)
+    sizes = [1] * (rank - tensor.dim()) + list(tensor.shape)
+    return int(torch.Size(s for i, s in enumerate(sizes) if i != channel).numel())
+
+
+def uniform(b: Builder, call: Call, tensor: Tensor, what: str) -> float:
+    """The one value that all entries of an elementwise parameter have."""
+    first = float(tensor.detach().reshape(-1)[0])
+    if not bool((tensor.detach() == first).all()):
+        raise b.refuse(
+            call,
+            f"has a {what} that differs between channels",
+            "channels are exchangeable: equal elementwise parameters at initialization",
+            "Read the freshly constructed module",
+        )
+    return first
+
+
+def _of_data(b: Builder, call: Call) -> Fixed:
+    """On data alone, straight lines are preprocessing; a nonlinearity there is missing the affine layer before it."""
+    if call.name not in ARITHMETIC:
+        raise _nonlinear_data(b, call)
+    return Fixed(call.node, call.shape)
+
+
+def _nonlinear_data(b: Builder, call: Call) -> NoLimitError:
+    return b.refuse(
+        call,
+        "is a nonlinearity applied to the data, before any affine layer",
+        "affine-before-activation: every nonlinearity receives sums of many independent units",
+        "Put a Linear or Conv layer before it, or apply it to the data yourself and pass the result",
+    )
+
+
+def _merge(b: Builder, call: Call, random: list[Random]) -> tuple[Trainable, ...]:
+    """Trainable parameters survive one straight use of their value; anything else must be emitted first."""
+    held = [r for r in random if r.trainable]
+    if not held:
+        return ()
+    if all(r.trainable == held[0].trainable for r in random):
+        return held[0].trainable  # all are functions of one g u + b, as in x * sigmoid(x) after a normalization
+    raise b.unread(call, "uses a trainable gain and the same branch without it in one elementwise function")
+
+
+def _operands(call: Call) -> list[Any]:
+    return [*call.args, *call.options.values()]
+
+
+def _inline_constants(b: Builder, call: Call) -> Call:
+    """Buffers of one element are numbers."""
+
+    def value(a: Any) -> Any:
+        number = constant(a, b.root) if isinstance(a, Fixed) else None
+        return a if number is None else number
+
+    args = tuple(value(a) for a in call.args)
+    options = {k: value(v) for k, v in call.options.items()}
+    return Call(call.node, call.name, call.where, args, options, call.module, call.result)
+
+
+def _tree(call: Call) -> Apply:
+    args = tuple(a.expression if isinstance(a, Random) else a for a in call.args)
+    name, options = call.name, {k: v for k, v in call.options.items() if k not in ("inplace", "out")}
+    if name == "rsub":
+        name, args = "sub", (args[1], args[0])
+    function = _OPERATORS.get(name) or _resolve(name)
+    return Apply(name, function, args, tuple(sorted(options.items())))
+
+
+def _resolve(name: str) -> Callable[..., Any]:
+    for home in (torch, torch.nn.functional, operator, torch.Tensor):
+        if hasattr(home, name):
+            return getattr(home, name)
+    raise KeyError(name)
+
+
+def _functional(module: nn.Module) -> tuple[str, dict[str, Any]]:
+    """Name and options of the function that an activation module computes."""
+    match module:
+        case nn.LeakyReLU():
+            return "leaky_relu", {"negative_slope": module.negative_slope}
+        case nn.ELU() | nn.CELU():
+            return type(module).__name__.lower(), {"alpha": module.alpha}
+        case nn.GELU():
+            return "gelu", {"approximate": module.approximate}
+        case nn.Softplus():
+            return "softplus", {"beta": module.beta, "threshold": module.threshold}
+        case nn.Hardshrink() | nn.Softshrink():
+            return type(module).__name__.lower(), {"lambd": module.lambd}
+        case nn.Threshold():
+            return "threshold", {"threshold": module.threshold, "value": module.value}
+        case nn.ReLU6():
+            return "relu6", {}
+        case nn.Hardtanh():
+            return "hardtanh", {"min_val": module.min_val, "max_val": module.max_val}
+        case _:
+            return type(module).__name__.lower(), {}

@@ -1,0 +1,71 @@
+"""Elementwise functions as small immutable trees.
+
+A maximal region of elementwise calls with one source is ONE activation: ``0.5 * torch.erf(x / 2.4) + 0.5`` becomes
+``Apply("add", (Apply("mul", (0.5, Apply("erf", ...))), 0.5))``, and ``x * torch.sigmoid(x)`` a tree in which the
+variable occurs twice.
+
+>>> import torch
+>>> tree = Apply("mul", torch.mul, (Variable(), Apply("sigmoid", torch.sigmoid, (Variable(),))))
+>>> u = torch.tensor([0.0, 1.0])
+>>> torch.equal(evaluate(tree, u), torch.nn.functional.silu(u))
+True
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """The preactivation itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """``function(*args, **options)``; args are trees or plain constants, options plain constants by name."""
+
+    name: str
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def option(self, name: str, position: int, default: Any) -> Any:
+        """The value of an option given by name or by position."""
+        named = dict(self.options)
+        return named.get(name, self.args[position] if len(self.args) > position else default)
+
+
+Expression = Variable | Apply
+
+
+def evaluate(tree: Any, u: Tensor) -> Any:
+    """The value of the tree at u; constants evaluate to themselves.
+
+    >>> import torch
+    >>> evaluate(Apply("neg", torch.neg, (Variable(),)), torch.ones(2))
+    tensor([-1., -1.])
+    """
+    match tree:
+        case Variable():
+            return u
+        case Apply():
+            return tree.function(*(evaluate(a, u) for a in tree.args), **dict(tree.options))
+        case _:
+            return tree
+
+
+def words(tree: Any) -> str:
+    """The tree as a person would write it."""
+    match tree:
+        case Variable():
+            return "x"
+        case Apply():
+            options = [f"{k}={v!r}" for k, v in tree.options]
+            return f"{tree.name}({', '.join([words(a) for a in tree.args] + options)})"
+        case float():
+            return f"{tree:g}"
+        case _:
+            return str(tree)

@@ -1,0 +1,122 @@
+"""Initialization laws: the variances that the limit sees.
+
+    Law(w, b):  weights N(0, w^2 / fan_in), biases N(0, b^2)                                (1)
+    PyTorch's Linear and Conv:  U(-1/sqrt(fan_in), 1/sqrt(fan_in)) for weights and biases,
+    of variance 1/(3 fan_in), so  w = 1/sqrt(3),  b = 1/sqrt(3 fan_in)                      (2)
+
+>>> Law(1.0, 0.0)
+Law(weight_std=1.0, bias_std=0.0)
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite, sqrt
+from typing import Literal
+
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.program.steps import Program, Weights
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """Standard deviations of an affine layer: weights N(0, weight_std^2 / fan_in), biases N(0, bias_std^2).
+
+    In the limit only these two moments matter, whatever the shape of the distribution.
+    Reference: [sohl2020infinite]; [he2015delving] is ``Law(2**0.5, 0.0)``.
+
+    >>> Law(2**0.5, 0.0).weight_std ** 2  # keeps the variance of a ReLU network
+    2.0000000000000004
+    """
+
+    weight_std: float
+    bias_std: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a standard deviation."""
+        for name, value in (("weight_std", self.weight_std), ("bias_std", self.bias_std)):
+            if not isfinite(value) or value < 0:
+                found = f"{name} is {value}"
+                raise InputError(
+                    lesson(
+                        "Law(weight_std, bias_std)",
+                        found,
+                        "standard deviations are finite and >= 0",
+                        "Pass w >= 0 and b >= 0",
+                    )
+                )
+
+
+Init = Literal["torch", "measured"] | Law | Mapping[str, Law]
+
+
+def laws(program: Program, module: nn.Module, init: Init) -> dict[str, Law]:
+    """The law of each affine layer of a program, by its path.
+
+    Cost: none for "torch"; one pass over the weights for "measured".
+
+    >>> import torch
+    >>> from gnomon.program import read
+    >>> net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+    >>> round(laws(read(net, torch.zeros(1, 4)), net, "torch")["0"].weight_std ** -2, 9)  # equation (2)
+    3.0
+    """
+    if isinstance(init, Law):
+        return {w.path: init for w in program.weights}
+    if isinstance(init, Mapping):
+        return _from_mapping(program, init)
+    if init == "torch":
+        return {w.path: _torch(w) for w in program.weights}
+    if init == "measured":
+        state = dict(module.named_parameters())
+        return {w.path: _measured(w, state) for w in program.weights}
+    found = f"init is {init!r}"
+    raise InputError(
+        lesson(
+            "limit(net, init=...)",
+            found,
+            "a law for every layer",
+            'Pass "torch", "measured", a Law, or a dict from module path to Law',
+        )
+    )
+
+
+def _torch(w: Weights) -> Law:
+    if w.kind == "Parameter":
+        raise InputError(
+            lesson(
+                'limit(net, init="torch")',
+                f"'{w.path}' is a bare parameter or a class of your own, which no PyTorch constructor initializes",
+                "a law for every layer",
+                f'Pass init="measured", or init={{"{w.path}": Law(w, b), ...}}',
+            )
+        )
+    return Law(1 / sqrt(3), 1 / sqrt(3 * w.fan_in))  # (2)
+
+
+def _measured(w: Weights, state: Mapping[str, Tensor]) -> Law:
+    def rms(name: str) -> float:
+        return float(state[name].detach().double().square().mean().sqrt())
+
+    return Law(rms(w.weight) * sqrt(w.fan_in), rms(w.bias) if w.bias else 0.0)
+
+
+def _from_mapping(program: Program, init: Mapping[str, Law]) -> dict[str, Law]:
+    paths = [w.path for w in program.weights]
+    missing, unknown = [p for p in paths if p not in init], [p for p in init if p not in paths]
+    if missing or unknown:
+        found = "; ".join(
+            f"{what} {', '.join(map(repr, which))}"
+            for what, which in (("no law for", missing), ("no affine layer at", unknown))
+            if which
+        )
+        raise InputError(
+            lesson(
+                "limit(net, init={...})",
+                found,
+                "a law for every affine layer",
+                f"Use the paths {', '.join(map(repr, paths))}",
+            )
+        )
+    return {p: init[p] for p in paths}

@@ -1,0 +1,138 @@
+"""Where the batch, the channels and the positions of a tensor are, through every reshape and permute.
+
+A tensor of a random network has one batch axis, one channel axis (the one that grows) and any number of position
+axes. Each dimension of the tensor holds a row-major product of such axes: after ``flatten(1)`` of (n, c, h, w) the
+second dimension holds (channel, position h, position w).
+
+    layout = ((batch n,), (channel c,), (position h,), (position w,))       of an image
+
+Axes of size one carry nothing and are dropped (a channel axis is kept), so ``squeeze`` and ``unsqueeze`` need no rule.
+
+>>> image = standard((5, 3, 4, 6), channel=1)
+>>> grid(regroup(image, (5, 3, 24)))
+(24,)
+>>> [len(d) for d in regroup(image, (5, 72))]
+[1, 2]
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from math import prod
+
+from gnomon.core.errors import ReadError
+
+
+class Role(Enum):
+    """What an axis counts."""
+
+    BATCH = "batch"
+    CHANNEL = "channel"
+    POSITION = "position"
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One factor of a dimension."""
+
+    size: int
+    role: Role
+
+
+Dimension = tuple[Axis, ...]
+Layout = tuple[Dimension, ...]
+
+
+def standard(shape: tuple[int, ...], channel: int) -> Layout:
+    """Batch first, channels at ``channel``, and one position axis for every other dimension."""
+
+    def dimension(index: int, size: int) -> Dimension:
+        if index == 0:
+            return (Axis(size, Role.BATCH),)
+        if index == channel:
+            return (Axis(size, Role.CHANNEL),)
+        return (Axis(size, Role.POSITION),) if size > 1 else ()
+
+    return tuple(dimension(i, s) for i, s in enumerate(shape))
+
+
+def shape_of(layout: Layout) -> tuple[int, ...]:
+    """The shape of the tensor."""
+    return tuple(prod(a.size for a in d) for d in layout)
+
+
+def grid(layout: Layout) -> tuple[int, ...]:
+    """Sizes of the position axes in order of appearance: the shape of one covariance side."""
+    return tuple(a.size for d in layout for a in d if a.role is Role.POSITION)
+
+
+def channels(layout: Layout) -> int:
+    """Size of the channel axis (1 where it was squeezed away)."""
+    return prod(a.size for d in layout for a in d if a.role is Role.CHANNEL)
+
+
+def with_channels(layout: Layout, size: int) -> Layout:
+    """The same layout with another number of channels."""
+    return tuple(tuple(Axis(size, a.role) if a.role is Role.CHANNEL else a for a in d) for d in layout)
+
+
+def channel_dimension(layout: Layout) -> int | None:
+    """The dimension that holds the channel axis, alone or with others."""
+    return next((i for i, d in enumerate(layout) if any(a.role is Role.CHANNEL for a in d)), None)
+
+
+def position_axes(layout: Layout, dimension: int) -> tuple[int, ...]:
+    """Indices into ``grid(layout)`` of the position axes that ``dimension`` holds."""
+    before = sum(a.role is Role.POSITION for d in layout[:dimension] for a in d)
+    inside = sum(a.role is Role.POSITION for a in layout[dimension])
+    return tuple(range(before, before + inside))
+
+
+def regroup(layout: Layout, shape: tuple[int, ...]) -> Layout:
+    """The layout after a row-major reshape; adjacent positions may merge and split, batch and channels may not split.
+
+    Cost: the number of axes.
+
+    >>> flat = regroup(standard((5, 3, 4), channel=1), (5, 12))
+    >>> shape_of(regroup(flat, (5, 3, 2, 2)))
+    (5, 3, 2, 2)
+    """
+    runs = _runs([a for d in layout for a in d])
+    result: list[Dimension] = []
+    for size in shape:
+        taken: list[Axis] = []
+        while size > 1:
+            if not runs:
+                raise ReadError("more elements than the tensor has")
+            head = runs.pop(0)
+            if head.size <= size and size % head.size == 0:
+                taken.append(head)
+                size //= head.size
+            elif head.role is Role.POSITION and head.size % size == 0:
+                taken.append(Axis(size, Role.POSITION))
+                runs.insert(0, Axis(head.size // size, Role.POSITION))
+                size = 1
+            else:
+                raise ReadError(f"it would split the {head.role.value} axis of size {head.size}")
+        while (
+            runs and runs[0].size == 1 and not taken
+        ):  # a channel or batch axis of size one keeps a dimension of its own
+            taken.append(runs.pop(0))
+        result.append(tuple(taken))
+    return tuple(result)
+
+
+def permute(layout: Layout, order: tuple[int, ...]) -> tuple[Layout, tuple[int, ...]]:
+    """The layout after a permutation of dimensions, and the old grid axis found at each new grid axis."""
+    moved = tuple(layout[i] for i in order)
+    return moved, tuple(a for i in order for a in position_axes(layout, i))
+
+
+def _runs(axes: list[Axis]) -> list[Axis]:
+    """Merge adjacent position axes: a reshape sees only their product."""
+    merged: list[Axis] = []
+    for axis in axes:
+        if merged and axis.role is Role.POSITION and merged[-1].role is Role.POSITION:
+            merged[-1] = Axis(merged[-1].size * axis.size, Role.POSITION)
+        else:
+            merged.append(axis)
+    return merged

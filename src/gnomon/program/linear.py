@@ -1,0 +1,51 @@
+"""Is an elementwise expression a straight line?
+
+>>> import torch
+>>> from gnomon.program.expression import Apply, Variable
+>>> line(Apply("add", torch.add, (Apply("mul", torch.mul, (2.0, Variable())), 3.0)))
+(2.0, 3.0)
+>>> line(Apply("relu", torch.relu, (Variable(),))) is None
+True
+"""
+
+from typing import Any
+
+from gnomon.program.expression import Apply, Variable
+
+Line = tuple[float, float]
+
+
+def line(tree: Any) -> Line | None:
+    """(slope, intercept) of an expression built from +, -, *, / and constants alone; None if it is anything else."""
+    match tree:
+        case Variable():
+            return 1.0, 0.0
+        case bool() | None:
+            return None
+        case int() | float():
+            return 0.0, float(tree)
+        case Apply(name="neg", args=(x,)):
+            return _combine("sub", (0.0, 0.0), line(x))
+        case Apply(name="add" | "sub" | "mul" | "div" as name, args=(x, y), options=()):
+            return _combine(name, line(x), line(y))
+        case Apply(name="add" | "sub" as name, args=(x, y), options=(("alpha", float() | int() as alpha),)):
+            return _combine(name, line(x), _combine("mul", (0.0, float(alpha)), line(y)))
+        case _:
+            return None
+
+
+def _combine(name: str, x: Line | None, y: Line | None) -> Line | None:
+    if x is None or y is None:
+        return None
+    match name:
+        case "add":
+            return x[0] + y[0], x[1] + y[1]
+        case "sub":
+            return x[0] - y[0], x[1] - y[1]
+        case "mul" if x[0] == 0.0:
+            return x[1] * y[0], x[1] * y[1]
+        case "mul" if y[0] == 0.0:
+            return x[0] * y[1], x[1] * y[1]
+        case "div" if y[0] == 0.0 and y[1] != 0.0:
+            return x[0] / y[1], x[1] / y[1]
+    return None

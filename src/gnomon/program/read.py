@@ -1,0 +1,145 @@
+"""Reading: a torch.nn.Module becomes an immutable program, and nothing in it is left unread.
+
+The traced graph is walked once, and every node is described by the table: data stay data until the first affine layer;
+after it each value has a layout, a source step and a pending elementwise expression. At the end every parameter has
+been accounted for, or the reading fails.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from torch import Tensor, fx, nn
+
+from gnomon.core.errors import InputError, ReadError, lesson
+from gnomon.program.builder import MONTE_CARLO, Builder
+from gnomon.program.steps import Program, Step
+from gnomon.program.table import describe, name_of
+from gnomon.program.trace import attribute, function_of, trace, where
+from gnomon.program.values import Call, Fixed, Parameter, Random
+
+
+def read(module: nn.Module, example: Tensor) -> Program:
+    """Turn a module into a program, given one batch of inputs (only its shape is used).
+
+    Hypotheses: ``forward`` takes one tensor with the batch first, is traceable by torch.fx, and uses the layers of
+    docs/limits.md. The module is not run on data and not changed.
+    Reference: the hypotheses that errors name are those of [yang2019tensor].
+    Cost: one pass over the graph on the meta device; milliseconds.
+
+    >>> import torch
+    >>> net = nn.Sequential(nn.Linear(3, 64), nn.ReLU(), nn.Linear(64, 1))
+    >>> print(read(net, torch.zeros(5, 3)))
+    %0   = Input()  channels 3, positions -  0
+    %1   = Dense(%0)  channels 64, positions -  0
+    %2   = Activation(%1)  channels 64, positions -  1
+    %3   = Dense(%2)  channels 1, positions -  2
+    """
+    if not isinstance(module, nn.Module):
+        found = f"got {type(module).__name__}"
+        raise ReadError(
+            lesson("read(module)", found, "a torch.nn.Module", "Pass the module itself, not its class or output")
+        )
+    if example.dim() < 2:
+        found = f"the example has shape {tuple(example.shape)}"
+        raise InputError(
+            lesson("read(module, example)", found, "a batch of inputs", "Add the batch dimension: x[None]")
+        )
+    graph = trace(module, example)
+    builder = Builder(module, graph)
+    values: dict[fx.Node, Any] = {}
+    for node in graph.nodes:
+        match node.op:
+            case "placeholder":
+                values[node] = _placeholder(builder, node, values)
+            case "get_attr":
+                values[node] = _attribute(builder, node)
+            case "output":
+                _finish(builder, node, values)
+            case _:
+                _visit(builder, node, values)
+    _prove_complete(builder)
+    return Program(_needed(builder.steps), type(module).__name__, tuple(example.shape[1:]))
+
+
+def _visit(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
+    """Describe one call."""
+    module = b.root.get_submodule(str(node.target)) if node.op == "call_module" else None
+    args, options = fx.node.map_arg((node.args, node.kwargs), values.__getitem__)
+    result = node.meta["result"]
+    call = Call(node, name_of(node, module), where(node), tuple(args), dict(options), module, result)
+    if not _is_tensor(result):
+        values[node] = result
+        return
+    values[node] = describe(b, call, function_of(node, b.root))
+    if _in_place(node, module) and node.all_input_nodes:
+        values[node.all_input_nodes[0]] = values[node]
+
+
+def _placeholder(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> Any:
+    if node.args:  # an optional argument: its default
+        return node.args[0]
+    if any(isinstance(v, Fixed) for v in values.values()):
+        found = f"forward takes a second argument '{node.target}'"
+        cure = f"Wrap the module so that it takes one tensor, {MONTE_CARLO}"
+        raise ReadError(lesson(b.call, found, "forward takes one tensor", cure))
+    return Fixed(node, tuple(node.meta["result"].shape))
+
+
+def _attribute(b: Builder, node: fx.Node) -> Any:
+    value = attribute(b.root, str(node.target))
+    if isinstance(value, nn.Parameter):
+        return Parameter(str(node.target), value)
+    return Fixed(node, tuple(value.shape)) if isinstance(value, Tensor) else value
+
+
+def _finish(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
+    """The output must be one random tensor; what is pending there is emitted."""
+    result = fx.node.map_arg(node.args[0], values.__getitem__)
+    if isinstance(result, Fixed):
+        found = "the output does not depend on any parameter"
+        raise ReadError(lesson(b.call, found, "a random network", "Pass a module with Linear or Conv layers"))
+    if not isinstance(result, Random):
+        found = f"forward returns a {type(result).__name__}"
+        raise ReadError(
+            lesson(b.call, found, "forward returns one tensor", "Wrap the module so that it returns one tensor")
+        )
+    last = b.flush(result, Call(node, "output", "output", (result,), {}, None, None))
+    del b.steps[last.source + 1 :]
+
+
+def _needed(steps: list[Step]) -> tuple[Step, ...]:
+    """The steps that the last one needs, renumbered."""
+    needed = {len(steps) - 1}
+    for i in range(len(steps) - 1, -1, -1):
+        if i in needed:
+            needed.update(steps[i].inputs)
+    place = {old: new for new, old in enumerate(sorted(needed))}
+    return tuple(replace(steps[i], inputs=tuple(place[j] for j in steps[i].inputs)) for i in sorted(needed))
+
+
+def _prove_complete(b: Builder) -> None:
+    """Every parameter of the module has been read by some step."""
+    missing = [name for name, _ in b.root.named_parameters() if name not in b.read]
+    if missing:
+        raise ReadError(
+            lesson(
+                b.call,
+                f"forward does not use the parameters {', '.join(repr(m) for m in missing[:5])}",
+                "every parameter is accounted for",
+                "Delete unused layers, or pass the part of the module that is used",
+            )
+        )
+
+
+def _is_tensor(result: Any) -> bool:
+    several = isinstance(result, tuple | list) and any(isinstance(r, Tensor) for r in result)
+    return isinstance(result, Tensor) or several
+
+
+def _in_place(node: fx.Node, module: nn.Module | None) -> bool:
+    """Whether the call overwrites its first argument: relu_(), x += y, nn.ReLU(inplace=True)."""
+    if module is not None:
+        return bool(getattr(module, "inplace", False))
+    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+    augmented = getattr(node.target, "__module__", "") == "_operator" and name in ("iadd", "isub", "imul", "itruediv")
+    return bool(node.kwargs.get("inplace")) or (name.endswith("_") and not name.endswith("__")) or augmented

@@ -1,0 +1,192 @@
+"""The alphabet of a program: one frozen record per kind of step.
+
+A step maps the covariances of its inputs to those of its output; nothing here computes, the rules of the limit do.
+Positions are named by their index in the grid of the step's input.
+
+>>> from gnomon.program import read
+>>> import torch
+>>> program = read(torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh()), torch.zeros(1, 2))
+>>> [type(step.op).__name__ for step in program.steps]
+['Input', 'Dense', 'Activation']
+>>> program.weights[0].fan_in
+2
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from torch import Tensor
+
+from gnomon.program.expression import Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The parameters of an affine layer: where they live, which class made them, its fan-in, which of them train."""
+
+    path: str
+    kind: str
+    weight: str
+    bias: str | None
+    fan_in: int
+    trained: tuple[bool, bool] = (True, True)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How a convolution looks at its input: one entry per grid axis, ``padding`` as (before, after)."""
+
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    dilation: tuple[int, ...]
+    padding: tuple[tuple[int, int], ...]
+    mode: Literal["zeros", "circular"]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A fixed function of the data, given to the first affine layers; channels are moved to dimension 1.
+
+    With a ``window`` the features of a position are the entries of its patch: a convolution of data is a dense layer on
+    their patches, which needs covariances at its output positions only.
+    """
+
+    function: Callable[[Tensor], Tensor]
+    channel: int
+    window: Window | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dense:
+    """An affine map of all channels and of the ``contracted`` position axes that were flattened into them."""
+
+    weights: Weights
+    contracted: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Conv:
+    """A convolution over the whole grid."""
+
+    weights: Weights
+    window: Window
+
+
+@dataclass(frozen=True, slots=True)
+class Trainable:
+    """A parameter of phi(u) = psi(g u + b): its ``gain`` g, its ``bias`` b, or the ``slope`` of a PReLU.
+
+    ``scale`` is the present g, equal for all channels; ``shared`` says whether positions share the parameter.
+    """
+
+    path: str
+    kind: Literal["gain", "bias", "slope"]
+    scale: float = 1.0
+    shared: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Activation:
+    """An elementwise function, with the trainable parameters that it holds."""
+
+    expression: Expression
+    trainable: tuple[Trainable, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """A fixed linear map of positions (pooling, means, padding): a matrix (out, in) per grid axis, or None."""
+
+    matrices: tuple[Tensor | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Position s of the output (row-major in ``shape``) is position ``index[s]`` of the input."""
+
+    index: Tensor
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A linear combination of branches whose cross-covariances are proven to vanish."""
+
+    coefficients: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Concat:
+    """Channels of several branches side by side; ``shares`` are their fractions."""
+
+    shares: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Positions of several branches one after the other along one grid axis."""
+
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
+class Normalize:
+    """Division by the root mean square over channels and the ``pooled`` position axes."""
+
+    pooled: tuple[int, ...]
+    eps: float
+
+
+@dataclass(frozen=True, slots=True)
+class Dropout:
+    """Independent masks with keep probability ``keep``, rescaled by 1 / keep (training mode)."""
+
+    keep: float
+
+
+@dataclass(frozen=True, slots=True)
+class Attend:
+    """Softmax attention of the first input, with deterministic logits from the second input's covariance."""
+
+    weights: Weights
+
+
+Op = Input | Dense | Conv | Activation | Mix | Move | Sum | Concat | Stack | Normalize | Dropout | Attend
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One operation of a program: its inputs by index, where it stands in the module, the grid of its output."""
+
+    op: Op
+    inputs: tuple[int, ...]
+    where: str
+    grid: tuple[int, ...]
+    channels: int
+    gaussian: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A module as data: steps in execution order, the last one its output."""
+
+    steps: tuple[Step, ...]
+    name: str
+    input_shape: tuple[int, ...]
+
+    @property
+    def weights(self) -> tuple[Weights, ...]:
+        """The affine layers in execution order."""
+        return tuple(s.op.weights for s in self.steps if isinstance(s.op, Dense | Conv | Attend))
+
+    def __str__(self) -> str:
+        """One line per step."""
+        rows = []
+        for i, s in enumerate(self.steps):
+            source = ", ".join(f"%{j}" for j in s.inputs)
+            grid = "x".join(map(str, s.grid)) or "-"
+            rows.append(
+                f"%{i:<3} = {type(s.op).__name__}({source})  channels {s.channels}, positions {grid}  {s.where}"
+            )
+        return "\n".join(rows)
