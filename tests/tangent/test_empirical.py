@@ -31,7 +31,9 @@ def test_equals_the_dense_jacobian_product(case, outputs):
     assert distance(ntk(net, x1, x2, outputs=outputs), oracle.kernel(net, x1, x2, outputs)) < EXACT
 
 
-@pytest.mark.parametrize("case", [c for c in zoo.CASES if c.name not in ("routed", "sorted", "packed")], ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case", [c for c in zoo.CASES if c.name not in ("routed", "sorted", "packed")], ids=lambda case: case.name
+)
 def test_only_what_has_no_rule_is_left_to_the_fallback(case):
     plan = make(Probe(Pure.of(zoo.build(case)), zoo.sample(case, 5)))
     assert plan.others == case.fallback

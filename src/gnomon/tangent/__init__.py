@@ -10,17 +10,15 @@ from gnomon.tangent.alignment import alignment, effective_rank, participation, r
 from gnomon.tangent.empirical import ntk
 from gnomon.tangent.kappa import Kappa, kappa
 from gnomon.tangent.laziness import Laziness, laziness
-from gnomon.tangent.linear import Rescaled, Taylor, linearize, rescale, taylor
+from gnomon.tangent.linear import linearize, rescale, taylor
 from gnomon.tangent.operator import TangentOperator, operator
 from gnomon.tangent.spectrum import Spectrum, spectrum
 
 __all__ = [
     "Kappa",
     "Laziness",
-    "Rescaled",
     "Spectrum",
     "TangentOperator",
-    "Taylor",
     "alignment",
     "effective_rank",
     "kappa",

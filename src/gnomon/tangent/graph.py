@@ -163,11 +163,13 @@ def keep_channels_last(graph: list[Node]) -> None:
 def footprint(graph: list[Node]) -> int:
     """Bytes of all results that the operations of a graph produced, an upper bound on what it holds.
 
+    Parameters and their views are not counted: they are there once, whatever the number of examples.
+
     >>> footprint(nodes(torch.ones(10, requires_grad=True).exp()))
-    80
+    40
     """
-    metadata = (m for node in graph for m in node._input_metadata)
-    return sum(prod(m.shape) * m.dtype.itemsize for m in metadata)
+    made = (node for node in graph if not _is_leaf(node))
+    return sum(prod(m.shape) * m.dtype.itemsize for node in made for m in node._input_metadata)
 
 
 def entries(use: Use, leaf: Tensor) -> Tensor:
@@ -199,6 +201,12 @@ def _source(node: Node | None, names: dict[int, str]) -> str | None:
     while node is not None and node.name() in VIEWS:
         node = node.next_functions[0][0]
     return None if node is None else names.get(id(getattr(node, "variable", None)))
+
+
+def _is_leaf(node: Node | None) -> bool:
+    while node is not None and node.name() in VIEWS:
+        node = node.next_functions[0][0]
+    return node is not None and hasattr(node, "variable")
 
 
 def _channels_last(grads: tuple[Tensor, ...]) -> tuple[Tensor, ...]:

@@ -14,6 +14,10 @@ Small kappa: the loss falls before the Jacobian changes, training is lazy. With 
 otherwise it stays above |f| |D^2 f| / |D f|^2. (2) is invariant when f and y are scaled together: the square of |D f|
 matters. For L = |f - y|^2 / 2 and grad L along the first singular vector, (1) is half of (2).
 Reference: [chizat2019lazy], section 1.
+
+>>> import torch
+>>> kappa(torch.nn.Linear(2, 1), torch.ones(3, 2), torch.zeros(3, 1)).verdict           # linear in its parameters
+'kappa is 0: training from here at scale 1 is lazy.'
 """
 
 from collections.abc import Callable

@@ -7,6 +7,10 @@
 
 Lazy training moves the function while (2), (3) and (4) stay near zero: the network is its linearization.
 Reference: [chizat2019lazy]; (3) is the kernel distance of [fort2020deep].
+
+>>> import torch
+>>> Laziness(parameters=0.01, kernel=0.02, rotation=0.001, outputs=1.0, activations={}).verdict[:22]
+'Training was lazy: the'
 """
 
 import copy

@@ -6,6 +6,11 @@ With J the Jacobian of all n k outputs with respect to all p parameters,
     J v      one backward pass through the map u -> J^T u               (2)
 
 so neither matrix is formed, and their nonzero spectra, which agree, come from `gnomon.linalg`.
+
+>>> import torch
+>>> a = operator(torch.nn.Linear(2, 1), torch.eye(2), parameters="weight")
+>>> a.size, round(a.trace(products=6).value, 4)
+(2, 2.0)
 """
 
 from collections.abc import Sequence

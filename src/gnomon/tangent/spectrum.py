@@ -5,6 +5,10 @@
 Under gradient flow on the squared loss the part of the labels along u_i is learned at rate lambda_i, so labels whose
 energy sits in the first modes are learned early.
 Reference: [arora2019fine], section 4.
+
+>>> import torch
+>>> spectrum(torch.diag(torch.tensor([3.0, 1.0])), torch.ones(2)).modes_for(0.9)
+2
 """
 
 from dataclasses import dataclass
