@@ -32,9 +32,8 @@ def check_inputs(f: Pure, x: Inputs) -> None:
 def check(probe: Probe) -> None:
     """Refuse, with the reason, a module for which "the kernel between two examples" means nothing.
 
-    Hypotheses tested: finite outputs; no chance in the output; the output for one example is the same alone and in
-    company.
-    Cost: one forward pass on one example; one more on three if the module draws random numbers.
+    Hypotheses tested: finite outputs; no chance in the output.
+    Cost: none; one forward pass on three examples if the module draws random numbers.
     """
     f, y = probe.f, probe.outputs.detach()
     if y.shape[1] == 0:
@@ -43,7 +42,17 @@ def check(probe: Probe) -> None:
     if probe.drew and not _close(f(probe.x).detach(), y):
         cure = "Call module.eval(), or fix the noise"
         raise InputError(lesson(CALL, "two passes gave different outputs", "a network without chance", cure))
-    if not probe.single and not _close(f(take(probe.x, slice(0, 1))).detach(), y[:1]):
+
+
+def check_company(f: Pure, x: Inputs, few: Tensor, many: Tensor) -> None:
+    """Refuse a module whose outputs for the first examples of x differ as the batch holds few or many others.
+
+    Cost: none, or one forward pass on one example where few and many are the same batch.
+    """
+    if len(many) == len(few):
+        few = f(take(x, slice(0, 1))).detach()
+    both = min(len(few), len(many))
+    if not _close(many[:both], few[:both]):
         found = "the output for example 0 changes with the other examples of the batch"
         cure = "Call module.eval(), or replace what mixes examples by a normalization within each example"
         raise InputError(lesson(CALL, found, "examples do not see each other", cure))

@@ -49,7 +49,8 @@ def contract(
         g2 = g1 if same else [two.grads(term, g) for g in second]
         a1 = one.inputs(term)
         a2 = a1 if same else two.inputs(term)
-        if pairs_cost(a1, a2, g1, mode) > each_cost(a1, a2, g1, mode):
+        half = 0.75 if same and mode != "full" and len(one) > HALF else 1.0  # only a triangle of pairs is formed
+        if half * pairs_cost(a1, a2, g1, mode) > each_cost(a1, a2, g1, mode):
             return each(a1, a2, g1, g2, mode, term.bias, workspace)
         left, joined = _join(a1), [_join(g) for g in g1]
         right, other = (left, joined) if same else (_join(a2), [_join(g) for g in g2])

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from gnomon.core.errors import BudgetError, InputError, lesson
 from gnomon.core.memory import SHARE, free_bytes, human
 from gnomon.tangent.block import NEAR, Block, ChangedGraph, unit
-from gnomon.tangent.checks import check, check_inputs
+from gnomon.tangent.checks import check, check_company, check_inputs
 from gnomon.tangent.contract import contract, gated, outer
 from gnomon.tangent.inputs import Inputs, count, fitted, take, with_channels_last
 from gnomon.tangent.jacobian import rows
@@ -79,14 +79,15 @@ def ntk(
         probe, channels_last = _probe(f, first if second is None or n >= m else second)
         check(probe)
         plan = make(probe)
+        known = None if probe.single else _Known(second is not None and m > n, probe.outputs.detach())
         del probe  # and its graph
         if channels_last:
             first, second = with_channels_last(first), None if second is None else with_channels_last(second)
         try:
-            return _Kernel(f, plan, outputs, by_layer, memory, progress).between(first, second)
+            return _Kernel(f, plan, outputs, by_layer, memory, progress, known).between(first, second)
         except ChangedGraph:
             plain = without_terms(f, plan)
-            return _Kernel(f, plain, outputs, by_layer, memory, progress).between(first, second)
+            return _Kernel(f, plain, outputs, by_layer, memory, progress, known).between(first, second)
 
 
 def _probe(f: Pure, x: Inputs) -> tuple[Probe, bool]:
@@ -99,6 +100,14 @@ def _probe(f: Pure, x: Inputs) -> tuple[Probe, bool]:
         with suppress(RuntimeError):
             return Probe(f, with_channels_last(x)), True
     return Probe(f, x), False
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Outputs of the first few examples, of x2 or of x1, when no others were in the batch."""
+
+    second: bool
+    outputs: Tensor
 
 
 _Gates = dict[tuple[int, ...], tuple[list[Tensor], list[Tensor]]]
@@ -123,6 +132,7 @@ class _Kernel:
     by_layer: bool
     memory: int | None
     progress: Callable[[int, int], None] | None
+    known: "_Known | None"
 
     def between(self, first: Inputs, second: Inputs | None) -> Tensor | dict[str, Tensor]:
         n, m = count(first), count(first if second is None else second)
@@ -134,9 +144,10 @@ class _Kernel:
         for done, (i, j) in enumerate(steps):
             if held is None or held[0] != i:
                 held = None  # free the last rows before the next are computed
-                held = (i, self._block(first, i, sizes.block))
-            one = held[1]
-            two = one if second is None and i == j else self._block(first if second is None else second, j, sizes.block)
+                held = (i, self._block(first, i, sizes.block, self.known is not None and not self.known.second))
+            one, other = held[1], first if second is None else second
+            known = self.known is not None and self.known.second and i == 0
+            two = one if second is None and i == j else self._block(other, j, sizes.block, known)
             for layer, tile in self._tile(one, two, k, sizes).items():
                 if layer not in result:
                     result[layer] = tile.new_zeros(_shape(self.mode, n, m, k))
@@ -145,8 +156,11 @@ class _Kernel:
                 self.progress(done + 1, len(steps))
         return self._finished(result, n, m, k)
 
-    def _block(self, x: Inputs, start: int, size: int) -> Block:
-        return Block(self.f, take(x, slice(start, start + size)), self.plan, start)
+    def _block(self, x: Inputs, start: int, size: int, known: bool) -> Block:
+        block = Block(self.f, take(x, slice(start, start + size)), self.plan, start)
+        if known and start == 0 and self.known is not None:
+            check_company(self.f, x, self.known.outputs, block.pieces[0].outputs.detach())
+        return block
 
     @torch.no_grad()
     def _tile(self, one: Block, two: Block, k: int, sizes: _Sizes) -> dict[str, Tensor]:
