@@ -90,9 +90,10 @@ class Piece:
     def __init__(self, f: Pure, x: Inputs, plan: Plan, start: int):
         self.outputs = f(x)
         check_finite(self.outputs.detach(), start)
-        self.uses = uses(self.outputs, f.leaves) if plan.terms else []
-        graph = nodes(self.outputs)
-        keep_channels_last(graph)
+        graph = nodes(self.outputs) if plan.terms else []
+        self.uses = uses(graph, f.leaves)
+        if any(operation == "ConvolutionBackward0" for _, operation, _ in plan.signature):
+            keep_channels_last(graph)
         if plan.terms and tuple(use.signature for use in self.uses) != plan.signature:
             raise ChangedGraph
         self.rules: list[Rule | None] = [rule(u.node, u.slot, u.consumed) for u in self.uses]

@@ -7,7 +7,7 @@ a layer was called twice, a weight was tied, or a functional call was made: the 
 >>> import torch
 >>> w = torch.ones(2, 3, requires_grad=True)
 >>> y = torch.nn.functional.linear(torch.ones(4, 3), w)
->>> [(u.name, u.operation, u.slot) for u in uses(y, {"w": w})]
+>>> [(u.name, u.operation, u.slot) for u in uses(nodes(y), {"w": w})]
 [('w', 'MmBackward0', 1)]
 """
 
@@ -88,19 +88,19 @@ class Use:
         return self.name, self.operation, self.slot
 
 
-def uses(y: Tensor, leaves: dict[str, Tensor]) -> list[Use]:
-    """Every use of every leaf in the graph of y, in an order that depends on the graph's structure alone.
+def uses(graph: list[Node], leaves: dict[str, Tensor]) -> list[Use]:
+    """Every use of every leaf in a graph, in an order that depends on the graph's structure alone.
 
-    Hypotheses: y was computed from the leaves with gradients on.
+    Hypotheses: the graph was recorded from the leaves with gradients on.
     Cost: one visit of each node.
 
     >>> w = torch.ones(3, requires_grad=True)
-    >>> [u.operation for u in uses(w * 2 + w[:1], {"w": w})]
+    >>> [u.operation for u in uses(nodes(w * 2 + w[:1]), {"w": w})]
     ['AddBackward0', 'MulBackward0']
     """
     names = {id(leaf): name for name, leaf in leaves.items()}
     found: list[Use] = []
-    for node in nodes(y):
+    for node in graph:
         if node.name() in VIEWS and _source(node, names) is not None:
             continue  # a view of a parameter is not yet a use
         for slot, (parent, number) in enumerate(node.next_functions):
@@ -180,7 +180,7 @@ def entries(use: Use, leaf: Tensor) -> Tensor:
     Cost: a few passes over the parameter.
 
     >>> w = torch.ones(2, 3, requires_grad=True)
-    >>> entries(uses(w.t() * 2, {"w": w})[0], w)
+    >>> entries(uses(nodes(w.t() * 2), {"w": w})[0], w)
     tensor([[1, 3, 5],
             [2, 4, 6]])
     """

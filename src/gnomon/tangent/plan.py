@@ -144,6 +144,8 @@ def _with_biases(terms: list[Term], every: list[Use]) -> list[Term]:
 
 def _with_gates(terms: list[Term], probe: Probe) -> list[Term]:
     """Convolutions pooled over many positions before any output sees them; see `gnomon.tangent.gate`."""
+    if not any(use.operation == "ConvolutionBackward0" for use in probe.uses):
+        return terms
     users = consumers(probe.nodes)
 
     def gated(term: Term) -> bool:

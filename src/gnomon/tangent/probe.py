@@ -40,7 +40,7 @@ class Probe:
     @cached_property
     def uses(self) -> list[Use]:
         """Where the parameters are used."""
-        return uses(self.outputs, self.f.leaves)
+        return uses(self.nodes, self.f.leaves)
 
     @cached_property
     def rules(self) -> list[Rule | None]:
@@ -54,11 +54,9 @@ class Probe:
 
     def layout(self, i: int, how: Rule) -> Layout | None:
         """Where the examples are in use i, or None where that cannot be told for certain."""
-        g, scaled = (grads[self.uses[i].node] for grads in self._gradients)
-        if g is None or scaled is None:
-            return None
-        found = [layout for layout in candidates(g, scaled, EXAMPLES) if how.allows(layout)]
-        if len(found) == 1 and g.any():
+        alive, every = self._layouts[self.uses[i].node]
+        found = [layout for layout in every if how.allows(layout)]
+        if len(found) == 1 and alive:
             return found[0]
         if how.seen is None or not found or self._permuted is None:
             return None
@@ -83,7 +81,18 @@ class Probe:
         return tuple(found)
 
     @cached_property
+    def _layouts(self) -> dict[Node, tuple[bool, list[Layout]]]:
+        """For each node with uses, whether its gradient is not all zero, and where the examples may be in it."""
+        plain, scaled = self._gradients
+        found: dict[Node, tuple[bool, list[Layout]]] = {}
+        for node, g in plain.items():
+            other = scaled[node]
+            unknown = g is None or other is None
+            found[node] = (False, []) if unknown else (bool(g.any()), candidates(g, other, EXAMPLES))
+        return found
+
+    @cached_property
     def _permuted(self) -> list[Use] | None:
-        again = uses(self.f(take(self.x, torch.tensor(PERMUTATION))), self.f.leaves)
+        again = uses(nodes(self.f(take(self.x, torch.tensor(PERMUTATION)))), self.f.leaves)
         same = [u.signature for u in again] == [u.signature for u in self.uses]
         return again if same else None
