@@ -12,7 +12,6 @@ Reference: (1) [hutchinson1989stochastic]; (2) [meyer2021hutch].
 from dataclasses import dataclass
 
 import torch
-from scipy.stats import t as student
 from torch import Tensor
 
 from gnomon.core.errors import InputError, lesson
@@ -93,9 +92,13 @@ def hutch_plus_plus(
 
 
 def _estimate(known: float, values: Tensor, confidence: float, products: int) -> TraceEstimate:
+    from scipy.special import (
+        stdtrit,  # here and not above: scipy is slow to import, and `import gnomon` must stay light
+    )
+
     n = len(values)
     spread = float(values.double().std()) / n**0.5 if n > 1 else 0.0
-    width = float(student.ppf((1 + confidence) / 2, max(1, n - 1))) * spread
+    width = float(stdtrit(max(1, n - 1), (1 + confidence) / 2)) * spread
     return TraceEstimate(known + float(values.double().mean()), width, confidence, products)
 
 

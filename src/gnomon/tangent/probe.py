@@ -87,8 +87,10 @@ class Probe:
         found: dict[Node, tuple[bool, list[Layout]]] = {}
         for node, g in plain.items():
             other = scaled[node]
-            unknown = g is None or other is None
-            found[node] = (False, []) if unknown else (bool(g.any()), candidates(g, other, EXAMPLES))
+            if g is None or other is None:
+                found[node] = (False, [])
+            else:
+                found[node] = (bool(g.any()), candidates(g, other, EXAMPLES))
         return found
 
     @cached_property
