@@ -1,26 +1,16 @@
 """A tape of instructions over a short run of entries, all layers in the first cache.
 
 One register holds, for RUN entries of one row, their half squared distances e and their tangents T. Statistics of the
-points are rows of one table: a scalar for the row's point, a vector for the run's points. In the notation of formulas.py:
-
-    AFFINE     T' = (ua + ub) - A e + w2 T,   e' = w2 e               ua = (A a + B) / 2                        (1)
-    KINK       e' = p e + q e_relu,           T' = (T + B) (p + q k0) + G c' + S c_relu                         (2)
-    ERF, SIGN  e' = o e_g,                    T' = o s (T + B) E[g' g'] + G c'                                  (3)
-    NORMALIZE  e' = la lb e + (la - lb) (ga - gb),  T' = la lb T      g = a l / 2                               (4)
-    DROPOUT    e' = e + (1/keep - 1) (a + b) / 2, and on the diagonal T' = T / keep                             (5)
-    SCALE, ADD linear combinations of registers                                                                 (6)
-
-Reference: rules/, of which these are the same equations.
-Cost: a few cycles per entry and instruction.
+points are rows of one table: a number for the row's point, a vector for the run's points.
 """
 
 import numpy as np
 
-from gnomon.kernels.fused.formulas import error_function, kink, turned
-from gnomon.kernels.fused.machine import entry, inner, wide
+from gnomon.kernels.fused import pointwise as do
+from gnomon.kernels.fused.machine import bare, entry, inner, wide
 
 RUN = 512
-LOAD, AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(10)
+AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)  # as in tape.py
 BLOCK = 16  # side of the squares in which the mirror image is written
 
 
@@ -31,6 +21,8 @@ def chain(code, numbers, k, gram, x, y, fx, fy, near, place, mirror, regs, nngp,
     ``place`` is (first row, rows, first column, columns, last stat row); with ``mirror`` only the lower triangle is
     computed and its reflection written.
     """
+    code, numbers, gram, x, y, regs = bare(code), bare(numbers), bare(gram), bare(x), bare(y), bare(regs)
+    fx, fy, nngp, ntk = bare(fx), bare(fy), bare(nngp), bare(ntk)
     row, rows, col, cols = place[0], place[1], place[2], place[3]
     bad, end = 0, code[len(code) - 1, 1]
     for i in range(row, row + rows):
@@ -45,9 +37,9 @@ def chain(code, numbers, k, gram, x, y, fx, fy, near, place, mirror, regs, nngp,
             for c in range(len(code)):
                 _instruction(code[c], numbers, k, x, y, i, j, n, mirror, regs)
             if nngp.shape[0] > 0:
-                bad += _covariance(regs[end, 0, :n], x[place[4], i], y[place[4], j : j + n], nngp[i, j : j + n])
+                bad += do.covariance(regs[end, 0, :n], x[place[4], i], y[place[4], j : j + n], nngp[i, j : j + n])
             if ntk.shape[0] > 0:
-                bad += _copy(regs[end, 1, :n], ntk[i, j : j + n])
+                bad += do.copy(regs[end, 1, :n], ntk[i, j : j + n])
     if mirror:
         if nngp.shape[0] > 0:
             _mirror(nngp, row, rows, col, cols)
@@ -62,25 +54,33 @@ def _instruction(ins, numbers, k, x, y, i, j, n, mirror, regs):  # type: ignore[
     op, st, p = ins[0], ins[3], numbers[ins[4] :]
     e, t = regs[ins[1], 0, :n], regs[ins[1], 1, :n]
     if op == ADD:
-        _add(e, t, regs[ins[2], 0, :n], regs[ins[2], 1, :n], p[0])
+        do.add(e, t, regs[ins[2], 0, :n], regs[ins[2], 1, :n], p[0])
         return
     if ins[1] != ins[2]:
-        _copy(regs[ins[2], 0, :n], e)
-        _copy(regs[ins[2], 1, :n], t)
+        do.copy(regs[ins[2], 0, :n], e)
+        do.copy(regs[ins[2], 1, :n], t)
+    if op == SCALE:
+        do.scale(e, t, p[0])
+        return
+    x0, y0 = x[st, i], y[st, j : j + n]
     if op == AFFINE:
-        _affine(e, t, x[st, i], y[st, j : j + n], p[0], p[1])
-    elif op == KINK:
-        _kink(e, t, x[st, i], x[st + 1, i], y[st, j : j + n], y[st + 1, j : j + n], p[0], p[1], k)
-    elif op == TRAINED:
-        _trained(e, t, x[st : st + 3, i], y[st : st + 3, j : j + n], p, k)
-    elif op == ERF or op == SIGN:
-        _bounded(op == ERF, e, t, x[st : st + 3, i], y[st : st + 3, j : j + n], p, k)
-    elif op == NORMALIZE:
-        _normalize(e, t, x[st, i], x[st + 1, i], y[st, j : j + n], y[st + 1, j : j + n])
+        do.affine(e, t, x0, y0, p[0], p[1])
     elif op == DROPOUT:
-        _dropout(e, t, x[st, i], y[st, j : j + n], p[0], i - j if mirror else -1, k)
+        do.dropout(e, t, x0, y0, p[0], i - j if mirror else -1, k)
     else:
-        _scale(e, t, p[0])
+        x1, y1 = x[st + 1, i], y[st + 1, j : j + n]
+        if op == KINK:
+            do.kinked(e, t, x0, x1, y0, y1, p[0], p[1], k)
+        elif op == NORMALIZE:
+            do.normalize(e, t, x0, x1, y0, y1)
+        else:
+            x2, y2 = x[st + 2, i], y[st + 2, j : j + n]
+            if op == TRAINED:
+                do.trained(e, t, x0, x1, x2, y0, y1, y2, p, k)
+            elif op == ERF:
+                do.erf(e, t, x0, x1, x2, y0, y1, y2, p, k)
+            else:
+                do.sign(e, t, x0, x1, x2, y0, y1, y2, p, k)
 
 
 @inner
@@ -111,116 +111,6 @@ def _recompute(e, a, b, fx, fy, near, k):  # type: ignore[no-untyped-def]
             for d in range(len(fx)):
                 total += (fx[d] - fy[q, d]) ** 2
             e[q] = total * k[2]
-
-
-@inner
-def _affine(e, t, ua, ub, w2, a):  # type: ignore[no-untyped-def]
-    wide()
-    for q in range(len(e)):
-        distance = e[q]
-        t[q] = (ua + ub[q]) - a * distance + w2 * t[q]  # (1)
-        e[q] = w2 * distance
-
-
-@inner
-def _kink(e, t, sa, ra, sb, rb, p, q2, k):  # type: ignore[no-untyped-def]
-    wide()
-    for q in range(len(e)):
-        before = e[q]
-        distance, slope = kink(before, sa, ra, sb[q], rb[q], k)
-        t[q] = t[q] * (p + q2 * slope)  # (2)
-        e[q] = p * before + q2 * distance
-
-
-@inner
-def _trained(e, t, x, y, numbers, k):  # type: ignore[no-untyped-def]
-    """Statistics s, r, a' / 2; numbers p, q, bias, gain, slope."""
-    wide()
-    sa, ra, ha = x[0], x[1], x[2]
-    p, q2, bias, gain, prelu = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
-    for q in range(len(e)):
-        before, sb = e[q], y[0, q]
-        distance, slope = kink(before, sa, ra, sb, y[1, q], k)
-        after = p * before + q2 * distance
-        rectified = k[1] * (sa * sa + sb * sb) - distance  # E[relu relu], the tangent of a PReLU's slope
-        tangent = (t[q] + bias) * (p + q2 * slope)
-        t[q] = tangent + gain * ((ha + y[2, q]) - after) + prelu * rectified  # (2)
-        e[q] = after
-
-
-@inner
-def _bounded(erf, e, t, x, y, numbers, k):  # type: ignore[no-untyped-def]
-    """Statistics S, 1 / S, g's own second moment / 2; numbers o^2, s^2, o^2 s^2 4 / pi, bias."""
-    wide()
-    sa, ra, ha = x[0], x[1], x[2]
-    outer, inner, factor, bias = numbers[0], numbers[1], numbers[2], numbers[3]
-    if erf:
-        for q in range(len(e)):
-            distance, slope = error_function(inner * e[q], ha, y[2, q], sa, ra, y[0, q], y[1, q], k)
-            t[q] = factor * (t[q] + bias) * slope  # (3)
-            e[q] = outer * distance
-    else:
-        for q in range(len(e)):
-            d, rr, both = sa - y[0, q], ra * y[1, q], ha + y[2, q]
-            turn, h = turned(inner * e[q], d * d, rr, k)
-            t[q] = k[0]
-            e[q] = outer * (both - k[3] + (turn + turn + turn + turn) if rr > k[0] else both)
-
-
-@inner
-def _normalize(e, t, la, ga, lb, gb):  # type: ignore[no-untyped-def]
-    wide()
-    for q in range(len(e)):
-        scale = la * lb[q]
-        t[q] = scale * t[q]
-        e[q] = scale * e[q] + (la - lb[q]) * (ga - gb[q])  # (4)
-
-
-@inner
-def _dropout(e, t, ha, hb, excess, own, k):  # type: ignore[no-untyped-def]
-    wide()
-    for q in range(len(e)):
-        same = q == own
-        t[q] = t[q] * (k[3] + excess if same else k[3])
-        e[q] = e[q] + (k[0] if same else excess * (ha + hb[q]))  # (5)
-
-
-@inner
-def _scale(e, t, weight):  # type: ignore[no-untyped-def]
-    wide()
-    for q in range(len(e)):
-        e[q] = weight * e[q]  # (6)
-        t[q] = weight * t[q]
-
-
-@inner
-def _add(e, t, e2, t2, weight):  # type: ignore[no-untyped-def]
-    wide()
-    for q in range(len(e)):
-        e[q] += weight * e2[q]  # (6)
-        t[q] += weight * t2[q]
-
-
-@inner
-def _covariance(e, ha, hb, out):  # type: ignore[no-untyped-def]
-    """(a + b) / 2 - e; returns how many are not finite."""
-    wide()
-    bad = 0
-    for q in range(len(e)):
-        c = (ha + hb[q]) - e[q]
-        out[q] = c
-        bad += 0 if c - c == 0 else 1
-    return bad
-
-
-@inner
-def _copy(t, out):  # type: ignore[no-untyped-def]
-    wide()
-    bad = 0
-    for q in range(len(t)):
-        out[q] = t[q]
-        bad += 0 if t[q] - t[q] == 0 else 1
-    return bad
 
 
 @inner

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.kernels.fused import dense
+from gnomon.kernels.fused import dense, images
 from gnomon.kernels.plan import Plan
 
 Features = tuple[Tensor | None, ...]
@@ -32,16 +32,22 @@ def kernels(
         return None
     if torch.is_grad_enabled() and (x.requires_grad or y.requires_grad):
         return None
-    if not dense.covers(plan) or not _compiler():
+    small = dense.covers(plan)
+    staged = None if small else images.lower(plan)
+    if (not small and staged is None) or not _compiler():
         return None
     symmetric = data[0] is data[1]
     sides = (x.detach(), x.detach()) if symmetric else (x.detach(), y.detach())
     sides = (sides[0], sides[0]) if symmetric else sides
-    chain = dense.lower(plan, sides, dtype)
-    if chain is None:
+    chain = dense.lower(plan, sides, dtype) if small else None
+    if chain is None and staged is None:
         return None
     out = {kind: torch.from_numpy(np.empty((len(x), len(y)), DTYPES[dtype])) for kind in kinds}  # numpy asks for huge pages
-    bad = dense.run(chain, (out.get("nngp"), out.get("ntk")), symmetric=symmetric)
+    wanted = (out.get("nngp"), out.get("ntk"))
+    try:
+        bad = dense.run(chain, wanted, symmetric=symmetric) if chain is not None else images.run(staged, sides, wanted, symmetric=symmetric)
+    except images.Uncovered:
+        return None
     return None if bad else out
 
 

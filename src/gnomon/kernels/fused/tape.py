@@ -19,7 +19,8 @@ from gnomon.kernels.rules.base import Context, Pair
 from gnomon.kernels.rules.data import DataRule
 from gnomon.program.steps import Trainable
 
-LOAD, AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(10)  # as in chain.py
+AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)  # as in chain.py and planes.py
+DATA, FETCH, CONV, POOL, FLAT = range(10, 15)  # planes only
 
 
 @dataclass(frozen=True, slots=True)
