@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.kernels.fused import dense, images
+from gnomon.kernels.fused import dense, images, pairs
 from gnomon.kernels.plan import Plan
 
 Features = tuple[Tensor | None, ...]
@@ -43,9 +43,11 @@ def kernels(
     if chain is None and staged is None:
         return None
     out = {kind: torch.from_numpy(np.empty((len(x), len(y)), DTYPES[dtype])) for kind in kinds}  # numpy asks for huge pages
-    wanted = (out.get("nngp"), out.get("ntk"))
     try:
-        bad = dense.run(chain, wanted, symmetric=symmetric) if chain is not None else images.run(staged, sides, wanted, symmetric=symmetric)
+        if chain is not None:
+            bad = dense.run(chain, (out.get("nngp"), out.get("ntk")), symmetric=symmetric)
+        else:
+            bad = pairs.run(staged, sides, out, symmetric=symmetric)
     except images.Uncovered:
         return None
     return None if bad else out

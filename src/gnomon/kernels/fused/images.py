@@ -1,7 +1,7 @@
-"""Convolutional programs: first each image with itself, which gives all statistics, then pair after pair.
+"""Convolutional programs on single images: each image with itself gives the statistics that all its pairs need.
 
-Images that occur twice are computed once, so that duplicates are exact. In float32, pairs of nearly equal images are
-computed in float64: after a pooling their distance is a difference of larger numbers.
+Between poolings the variances follow from the rules; at a pooling they are the plane d = 0 of the image with itself.
+Pairs are computed in pairs.py.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,6 @@ from gnomon.kernels.rules.normalization import DropoutRule
 from gnomon.kernels.rules.positions import MixRule
 
 BYTES = 64  # one vector: 16 lanes of float32, 8 of float64
-NEAR = 1e-4  # relative squared distance below which float32 pairs are computed in float64
 
 
 class Uncovered(Exception):
@@ -31,19 +30,29 @@ class Uncovered(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Programme:
-    """A plan, its stages, and the tapes as arrays (made with the statistics of the first images)."""
+    """A plan and its stages."""
 
     plan: Plan
     stages: st.Stages
 
-    def code(self, stage: st.Stage, offsets: list[int], numbers: list[int], lanes: int) -> np.ndarray:
+    def code(self, stage: st.Stage, tape: "Tape", lanes: int) -> np.ndarray:
         """The items of a stage as rows of integers; see planes.py."""
         rows = [
-            (i.op, i.target, i.source, o * lanes, n, *i.before, *i.after, *i.kernel, *i.stride, *i.dilation, *i.padding,
+            (op, i.target, i.source, o * lanes, n, *i.before, *i.after, *i.kernel, *i.stride, *i.dilation, *i.padding,
              int(self.stages.wraps), i.store)
-            for i, o, n in zip(stage.items, offsets, numbers, strict=True)
+            for i, op, o, n in zip(stage.items, tape.ops, tape.offsets, tape.places, strict=True)
         ]  # fmt: skip
         return np.array(rows, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Tape:
+    """What the items of one stage do: operations, their first statistics, the places of their numbers, the numbers."""
+
+    ops: list[int]
+    offsets: list[int]
+    places: list[int]
+    numbers: list[float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +62,7 @@ class Statistics:
     table: np.ndarray
     half: np.ndarray
     tangent: np.ndarray
-    offsets: list[list[int]]
-    numbers: list[tuple[list[int], list[float]]]
-    ops: list[list[int]]
+    tapes: list[Tape]
 
 
 class Runner:
@@ -102,53 +109,7 @@ def lower(plan: Plan) -> Programme | None:
     return None if made is None else Programme(plan, made)
 
 
-def run(
-    programme: Programme, data: tuple[Tensor, Tensor], out: tuple[Tensor | None, Tensor | None], *, symmetric: bool
-) -> int:
-    """Fill the kernels (nngp, ntk); returns how many numbers are not finite."""
-    merge = not any(isinstance(r, DropoutRule) for r in programme.plan.rules)
-    images, left, right = _distinct(data, symmetric, merge)
-    found = _measure(programme, images)
-    dtype = next(o for o in out if o is not None).dtype
-    single = dtype == torch.float32 and all(map(kinked, programme.plan.rules))
-    pairs = _pairs(left, right, symmetric)
-    near = _near(images, pairs) if single else np.ones(len(pairs), bool)
-    values = np.empty((2, len(images), len(images)) if symmetric else (2, len(left), len(right)))
-    table = {np.float32: found.table.T.astype(np.float32) if single else None, np.float64: np.ascontiguousarray(found.table.T)}
-    results = [(pairs[~near], np.float32), (pairs[near], np.float64)]
-    filled = {}
-    for some, kind in results:
-        if len(some):
-            e, t = _run_pairs(programme, found, table[kind], some, kind)
-            c = found.half[some[:, 0]] + found.half[some[:, 1]] - e
-            filled[kind] = (some, c, t)
-    del values
-    return _fill(out, filled, found, left, right, symmetric)
-
-
-def _run_pairs(programme: Programme, found: Statistics, table: np.ndarray, pairs: np.ndarray, kind: type) -> tuple[np.ndarray, np.ndarray]:
-    """Half squared distances and tangents of pairs of images."""
-    runner = Runner(programme, kind, alone=False)
-    lanes, e, t = runner.lanes, np.empty(len(pairs)), np.empty(len(pairs))
-    parts = programme.stages.parts
-    codes = [programme.code(p, o, n[0], lanes) for p, o, n in zip(parts, found.offsets, found.numbers, strict=True)]
-    for code, ops in zip(codes, found.ops, strict=True):
-        code[:, 0] = ops
-    numbers = [np.array(n[1] or [0.0], kind) for n in found.numbers]
-
-    def batch(start: int, room: dict[str, np.ndarray]) -> None:
-        some = pairs[np.minimum(np.arange(start, start + lanes), len(pairs) - 1)]
-        x, y = table[:, some[:, 0]].reshape(-1), table[:, some[:, 1]].reshape(-1)
-        for g in range(len(parts)):
-            last = runner.stage(g, codes[g], numbers[g], x, y, room)
-        stop = min(start + lanes, len(pairs))
-        e[start:stop], t[start:stop] = last[:lanes][: stop - start], last[lanes:][: stop - start]
-
-    share_out(batch, range(0, len(pairs), lanes), runner.room, "pairs")
-    return e, t
-
-
-def _measure(programme: Programme, images: Tensor) -> Statistics:
+def measure(programme: Programme, images: Tensor) -> Statistics:
     """All statistics of all images, from each image with itself, in float64."""
     runner = Runner(programme, np.float64, alone=True)
 
@@ -159,29 +120,29 @@ def _measure(programme: Programme, images: Tensor) -> Statistics:
     parts = sorted(share_out(batch, range(0, len(images), runner.lanes), runner.room, "images"), key=lambda p: p[0])
     table, half, tangent = (np.concatenate([getattr(s, name)[:n] for _, n, s in parts]) for name in ("table", "half", "tangent"))
     first = parts[0][2]
-    return Statistics(table, half, tangent, first.offsets, first.numbers, first.ops)
+    return Statistics(table, half, tangent, first.tapes)
 
 
 def _self(programme: Programme, runner: Runner, x: Tensor, room: dict[str, np.ndarray]) -> Statistics:
     """One batch of images with themselves, stage after stage: each stage's variances come from the one before."""
     own: dict[int, Tensor] = {}
-    tables, offsets, numbers, ops, total = [], [], [], [], 0
-    left = np.zeros(0)
+    tables: list[Tensor] = []
+    tapes: list[Tape] = []
+    total, left = 0, np.zeros(0)
     for g, part in enumerate(programme.stages.parts):
         found = [_item(programme.plan, item, own, x, left, runner, g) for item in part.items]
         sizes = [sum(prod(s.shape[1:]) for s in statistics) for _, statistics, _ in found]
-        offsets.append([total + sum(sizes[:i]) for i in range(len(sizes))])
         counts = [len(n) for _, _, n in found]
-        numbers.append(([sum(counts[:i]) for i in range(len(counts))], [v for _, _, n in found for v in n]))
-        ops.append([op for op, _, _ in found])
+        offsets, places = ([sum(v[:i]) for i in range(len(v))] for v in (sizes, counts))
+        values = [v for _, _, n in found for v in n] or [0.0]
+        tapes.append(Tape([op for op, _, _ in found], [total + o for o in offsets], places, values))
         tables += [s.reshape(len(x), -1) for _, statistics, _ in found for s in statistics]
         total += sum(sizes)
-        block = np.ascontiguousarray(torch.cat(tables, 1).numpy().T).reshape(-1) if tables else np.zeros(1)
-        code = programme.code(part, offsets[g], numbers[g][0], runner.lanes)
-        code[:, 0] = ops[g]
-        left = runner.stage(g, code, np.array(numbers[g][1] or [0.0]), block, block, room)
+        block = np.ascontiguousarray(torch.cat(tables, 1).numpy().T).reshape(-1)
+        code = programme.code(part, tapes[g], runner.lanes)
+        left = runner.stage(g, code, np.array(values), block, block, room)
     last = own[len(programme.plan.rules) - 1].reshape(len(x), -1).mean(1)
-    return Statistics(torch.cat(tables, 1).numpy(), last.numpy() / 2, left[runner.lanes :].copy(), offsets, numbers, ops)
+    return Statistics(torch.cat(tables, 1).numpy(), last.numpy() / 2, left[runner.lanes :].copy(), tapes)
 
 
 def _item(
@@ -268,55 +229,3 @@ def _padded(item: st.Item) -> int:
         (a - 1) * s + (k - 1) * d + 1 for a, s, k, d in zip(item.after, item.stride, item.kernel, item.dilation, strict=True)
     )
     return (rows + item.after[0]) * width
-
-
-def _distinct(data: tuple[Tensor, Tensor], symmetric: bool, merge: bool) -> tuple[Tensor, np.ndarray, np.ndarray]:
-    """The different images of both sides, and which of them each row and column is."""
-    x = data[0] if symmetric else torch.cat(data)
-    if not merge:
-        place = np.arange(len(x))
-    else:
-        seen: dict[bytes, int] = {}
-        place = np.array([seen.setdefault(row.numpy().tobytes(), len(seen)) for row in x])
-    first = np.unique(place, return_index=True)[1]
-    n = len(data[0])
-    return x[torch.from_numpy(first)], place[:n], place[:n] if symmetric else place[n:]
-
-
-def _pairs(left: np.ndarray, right: np.ndarray, symmetric: bool) -> np.ndarray:
-    """Pairs of different images that the kernel needs, each once."""
-    if symmetric:
-        i, j = np.tril_indices(int(left.max()) + 1, -1)
-        return np.stack([i, j], 1)
-    i, j = np.unique(left), np.unique(right)
-    grid = np.stack(np.meshgrid(i, j, indexing="ij"), -1).reshape(-1, 2)
-    grid = np.sort(grid[grid[:, 0] != grid[:, 1]], 1)
-    return np.unique(grid, axis=0)
-
-
-def _near(images: Tensor, pairs: np.ndarray) -> np.ndarray:
-    """Pairs of nearly equal images."""
-    flat = images.flatten(1)
-    square = (flat * flat).sum(1)
-    gram = (flat @ flat.T).numpy()
-    s = square.numpy()
-    i, j = pairs[:, 0], pairs[:, 1]
-    return s[i] + s[j] - 2 * gram[i, j] < NEAR * (s[i] + s[j])
-
-
-def _fill(
-    out: tuple[Tensor | None, Tensor | None], filled: dict, found: Statistics, left: np.ndarray, right: np.ndarray, symmetric: bool
-) -> int:
-    """Write the values of pairs into rows and columns."""
-    bad = 0
-    for which, target in enumerate(out):
-        if target is None:
-            continue
-        n = len(found.half)
-        square = np.zeros((n, n))
-        np.fill_diagonal(square, found.tangent if which else 2 * found.half)
-        for pairs, c, t in filled.values():
-            square[pairs[:, 0], pairs[:, 1]] = square[pairs[:, 1], pairs[:, 0]] = t if which else c
-        target.copy_(torch.from_numpy(square[np.ix_(left, right)]))
-        bad += int((~torch.isfinite(target)).sum())
-    return bad

@@ -123,6 +123,7 @@ class _Maker:
         self.plan = plan
         self.stages = [Stage()]
         self.value: dict[int, tuple[int, int]] = {}
+        self.grid: dict[int, Grid] = {}  # a flattening of positions keeps its grid: planes d = 0 do not care
 
     def add(self, i: int) -> bool:
         """Append the items of step i; False if it has none."""
@@ -130,13 +131,12 @@ class _Maker:
         if isinstance(rule, DataRule):
             register = self.stages[0].register()
             self.stages[0].items.append(Item(DATA, i, register, 0, grid_of(step.grid), (step.channels, 0)))
-            self.value[i] = (0, register)
+            self.value[i], self.grid[i] = (0, register), grid_of(step.grid)
             return True
         where = {self.value[j][0] for j in step.inputs}
         if len(where) != 1:
             return False
-        shape = self.plan.program.steps[step.inputs[0]].grid
-        made = self._place(i, where.pop(), grid_of(shape), grid_of(step.grid), len(shape))
+        made = self._place(i, where.pop(), self.grid[step.inputs[0]])
         for j in set(step.inputs):
             if made and self.plan.last_use[j] == i and self.value[j] != self.value[i]:
                 stage, register = self.value[j]
@@ -146,13 +146,17 @@ class _Maker:
     def close(self, last: int) -> None:
         """The result is the mean over equal positions of the last step."""
         stage, register = self.value[last]
-        grid = grid_of(self.plan.program.steps[last].grid)
+        grid = self.grid[last]
         self.stages[stage].items.append(Item(FLAT, last, 0, register, grid, ONE, store=0, weight=1 / prod(grid)))
 
-    def _place(self, i: int, stage: int, before: Grid, after: Grid, rank: int) -> bool:
-        rule = self.plan.rules[i]
-        source = self.value[self.plan.program.steps[i].inputs[0]][1]
+    def _place(self, i: int, stage: int, before: Grid) -> bool:
+        rule, step = self.plan.rules[i], self.plan.program.steps[i]
+        first = self.plan.program.steps[step.inputs[0]].grid
+        after, source = grid_of(step.grid), self.value[step.inputs[0]][1]
+        self.grid[i] = after if isinstance(rule, ConvRule | MixRule) or not step.grid else before
         match rule:
+            case ConvRule() | MixRule() if before != grid_of(first):
+                return False
             case ConvRule():
                 return self._conv(i, rule, stage, source, before, after)
             case MixRule():
@@ -161,7 +165,7 @@ class _Maker:
                     return False
                 self._leave(Item(POOL, i, 0, source, before, after, kernel, weight=prod(kernel) ** -2.0), stage, corrected=True)
                 return True
-            case DenseRule() if rule.op.contracted and len(rule.op.contracted) == rank:
+            case DenseRule() if rule.op.contracted and len(rule.op.contracted) == len(first):
                 self._leave(Item(FLAT, i, 0, source, before, ONE, weight=1 / prod(before)), stage, corrected=False)
                 stage, register = self.value[i]
                 self.stages[stage].items.append(Item(AFFINE, i, register, register, ONE, ONE))
@@ -178,7 +182,8 @@ class _Maker:
             case WeightedRule():
                 return self._sum(i, rule, stage, before)
             case MoveRule():
-                same = before == after and bool((rule.op.index == torch.arange(len(rule.op.index))).all())
+                index = rule.op.index
+                same = len(index) == prod(before) and bool((index == torch.arange(len(index))).all())
                 return same and self._inside(i, SCALE, stage, source, before)
         return False
 
