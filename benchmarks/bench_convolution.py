@@ -29,7 +29,10 @@ def main() -> None:
             shape = [side, side, 3]
             peer.warm(words, shape, *their_n)
             best, other = alternate(
-                lambda: lim.ntk(x, y), lambda: peer.run(words, shape, *their_n)["seconds"], repetitions=repetitions, each=2
+                lambda: lim.ntk(x, y),
+                lambda: peer.run(words, shape, *their_n)["seconds"],
+                repetitions=repetitions,
+                each=2,
             )
             half, _ = alternate(lambda: lim.ntk(x), lambda: 0.0, repetitions=1, each=2)
             mine, theirs = best / (mine_n[0] * mine_n[1]), other / (their_n[0] * their_n[1])

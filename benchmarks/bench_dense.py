@@ -22,9 +22,23 @@ def main() -> None:
             peer.warm(words, [D], N)
             mine, theirs = alternate(lambda: lim.ntk(x), lambda: peer.run(words, [D], N)["seconds"], repetitions=5)
             limit = N * (N + 1) / 2 * depth / rate
-            rows.append([str(depth), f"{mine:.3f} s", f"{theirs:.3f} s", f"{theirs / mine:.0f}x", f"{wanted}x", f"{limit / mine:.0%}"])
+            rows.append(
+                [
+                    str(depth),
+                    f"{mine:.3f} s",
+                    f"{theirs:.3f} s",
+                    f"{theirs / mine:.0f}x",
+                    f"{wanted}x",
+                    f"{limit / mine:.0%}",
+                ]
+            )
     note = "Limit: the time of the lower triangle's dual evaluations alone, on 512 entries in the first cache, on all threads."
-    record("Dense, n = 4000, d = 64", ["hidden layers", "gnomon", "neural-tangents", "ratio", "wanted", "of the limit"], rows, note)
+    record(
+        "Dense, n = 4000, d = 64",
+        ["hidden layers", "gnomon", "neural-tangents", "ratio", "wanted", "of the limit"],
+        rows,
+        note,
+    )
 
 
 if __name__ == "__main__":

@@ -67,10 +67,21 @@ def machine() -> str:
 
 def record(title: str, columns: list[str], rows: list[list[str]], note: str) -> None:
     """Print a table and put it into RESULTS.md, in place of an older one of the same title."""
-    lines = [f"## {title}", "", f"{date.today()}; {machine()}.", "", f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
+    lines = [
+        f"## {title}",
+        "",
+        f"{date.today()}; {machine()}.",
+        "",
+        f"| {' | '.join(columns)} |",
+        f"|{'---|' * len(columns)}",
+    ]
     lines += [f"| {' | '.join(row)} |" for row in rows] + ["", note, ""]
     text = "\n".join(lines)
     print(text, flush=True)
-    old = RESULTS.read_text() if RESULTS.exists() else "# Results\n\nWritten by `make bench`; newest run of each workload.\n\n"
+    old = (
+        RESULTS.read_text()
+        if RESULTS.exists()
+        else "# Results\n\nWritten by `make bench`; newest run of each workload.\n\n"
+    )
     pattern = re.compile(rf"## {re.escape(title)}\n.*?(?=\n## |\Z)", re.S)
     RESULTS.write_text(pattern.sub(lambda _: text, old) if pattern.search(old) else old.rstrip() + "\n\n" + text)

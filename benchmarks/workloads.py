@@ -28,7 +28,11 @@ def convolutional(plan: str, side: int, *, flatten: bool = False):
         layers += [nn.Conv2d(channels, 8, 3, padding=1), nn.ReLU()]
         words += [("conv", WEIGHT, BIAS), ("relu",)]
         channels = 8
-    end = [nn.Flatten(), nn.Linear(8 * side * side, 1)] if flatten else [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 1)]
+    end = (
+        [nn.Flatten(), nn.Linear(8 * side * side, 1)]
+        if flatten
+        else [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 1)]
+    )
     words += [("flatten",) if flatten else ("gap",), ("dense", WEIGHT, BIAS)]
     return nn.Sequential(*layers, *end), words
 

@@ -1,6 +1,6 @@
 """Kernels: exact infinite-width limits of modules.
 
-Lives here: rules/ (one layer family each), duals/ (one activation each), the plan and its execution, Monte-Carlo limits.
+Lives here: rules/ (a layer family each), duals/ (an activation each), the plan and its execution, Monte-Carlo limits.
 Does not live here: kernels of finite networks (tangent), what is done with a kernel (dynamics, estimators).
 May import: program, linalg, core.
 """

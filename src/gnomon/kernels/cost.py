@@ -7,8 +7,9 @@ import torch
 
 from gnomon.core.memory import free_bytes, human
 from gnomon.kernels.plan import Plan
+from gnomon.kernels.rules.data import DataRule
 
-WORKSPACE = 512 * 2**20  # tiles larger than this gain nothing: they only leave the caches
+WORKSPACE = 128 * 2**20  # tiles larger than this gain nothing: they only leave the caches
 WORD = 8
 
 
@@ -18,6 +19,10 @@ class Cost:
 
     ``result`` is the kernel itself, ``workspace`` what the tiles of the computation need at one time, ``tile`` the
     number of pairs per tile. ``fits`` compares with the memory that is free now.
+
+    >>> import gnomon
+    >>> gnomon.limit(torch.nn.Linear(3, 1)).cost(1000, 500).result  # two kernels of float64
+    8000000
     """
 
     n1: int
@@ -43,7 +48,7 @@ class Cost:
         verdict = "fits" if self.fits else "does not fit"
         return (
             f"{self.n1} x {self.n2} kernel: {human(self.result)} for the result and {human(self.workspace)} to work in "
-            f"({self.tile} pairs at a time), about {self.seconds:.2g} s; {verdict} into {human(self.free)} of free memory"
+            f"({self.tile} pairs at a time), about {self.seconds:.2g} s; {verdict} into {human(self.free)} of memory"
         )
 
 
@@ -61,21 +66,25 @@ def cost(plan: Plan, n1: int, n2: int, *, kinds: int, word: int, memory: int | N
 
 
 def _kept(plan: Plan) -> list[int]:
-    """Numbers kept for each point during the whole computation: one variance per position below each nonlinearity."""
+    """Numbers kept for each point during the whole computation: features, and variances below each nonlinearity."""
     kept = []
     for rule, step in zip(plan.rules, plan.program.steps, strict=True):
-        watches = getattr(rule, "watches", tuple)()
         size = int(torch.Size(step.grid).numel())
+        if isinstance(rule, DataRule):
+            kept.append(size * step.channels)  # the features themselves
+            continue
+        watches = rule.watches()
         kept.append(size * size if True in watches else size if False in watches else 0)
     return kept
 
 
 def _second_per_unit() -> float:
-    """Seconds per elementary operation, measured on the spot: one square root of one number in a cache-sized array."""
-    x = torch.rand(1 << 16, dtype=torch.float64)
+    """Seconds per elementary operation, measured on the spot: one multiplication, by all threads of torch."""
+    x = torch.rand(1 << 14, dtype=torch.float64)  # small enough for one core's cache and one thread
+    x * x  # the first call of a process is slow
     times = []
-    for _ in range(3):
+    for _ in range(5):
         start = perf_counter()
-        x.sqrt()
+        x * x
         times.append(perf_counter() - start)
-    return 2 * min(times) / x.numel()
+    return min(times) / x.numel() / torch.get_num_threads()

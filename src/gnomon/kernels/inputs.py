@@ -12,7 +12,7 @@ from gnomon.core.errors import InputError, lesson
 def points(x: Any, name: str, call: str) -> Tensor:
     """A batch of inputs as a tensor in the working precision, or a lesson on what is wrong with it.
 
-    Arrays become tensors and float32 becomes float64 by themselves; what would change the meaning of the data is refused.
+    Arrays become tensors and float32 becomes float64 by themselves; what would change the data's meaning is refused.
     Cost: one pass over the data.
 
     >>> points(np.ones((2, 3)), "x1", "ntk(x1)").shape
@@ -21,17 +21,28 @@ def points(x: Any, name: str, call: str) -> Tensor:
     if isinstance(x, np.ndarray):
         x = torch.from_numpy(np.ascontiguousarray(x)) if x.dtype.kind in "biuf" else x
     if not isinstance(x, Tensor):
-        raise _bad(call, f"{name} is a {type(x).__name__}", "inputs are a batch of numbers", "Pass a torch tensor (or numpy array)")
+        raise _bad(
+            call,
+            f"{name} is a {type(x).__name__}",
+            "inputs are a batch of numbers",
+            "Pass a torch tensor (or numpy array)",
+        )
     if not x.is_floating_point():
         raise _bad(call, f"{name} has dtype {x.dtype}", "inputs are real numbers", f"Convert: {name}.double()")
     if x.dim() < 2:
-        raise _bad(call, f"{name} has shape {tuple(x.shape)}", "a batch of inputs, (n, ...)", f"Add the batch dimension: {name}[None]")
+        raise _bad(
+            call,
+            f"{name} has shape {tuple(x.shape)}",
+            "a batch of inputs, (n, ...)",
+            f"Add the batch dimension: {name}[None]",
+        )
     if x.numel() == 0:
         raise _bad(call, f"{name} is empty, shape {tuple(x.shape)}", "at least one input", "Pass at least one row")
     finite = torch.isfinite(x.detach())
     if not bool(finite.all()):
         rows = torch.nonzero(~finite.flatten(1).all(1)).flatten()
-        found = f"{name} holds {int((~finite).sum())} NaN or infinite values, first in row {int(rows[0])} ({len(rows)} of {len(x)} rows)"
+        bad, where = int((~finite).sum()), f"first in row {int(rows[0])} ({len(rows)} of {len(x)} rows)"
+        found = f"{name} holds {bad} NaN or infinite values, {where}"
         raise _bad(call, found, "finite inputs", "Drop or impute those rows")
     return x.to(torch.float32 if x.device.type == "mps" else torch.float64)  # mps has no float64
 

@@ -17,7 +17,19 @@ from typing import Any
 from torch import Tensor
 
 from gnomon.kernels.duals import (
-    GELU, Cos, Erf, Exp, Gaussian, Identity, LeakyReLU, Polynomial, Quadrature, ReLU, Scaled, Sign, Sin,
+    GELU,
+    Cos,
+    Erf,
+    Exp,
+    Gaussian,
+    Identity,
+    LeakyReLU,
+    Polynomial,
+    Quadrature,
+    ReLU,
+    Scaled,
+    Sign,
+    Sin,
 )  # fmt: skip
 from gnomon.kernels.duals.base import AbstractDual
 from gnomon.program.expression import Apply, Expression, Variable, evaluate
@@ -54,7 +66,7 @@ def dual_of(tree: Expression) -> AbstractDual:
 
 
 def polynomial(tree: Any) -> tuple[float, ...] | None:
-    """Coefficients (constant first) of an expression made of +, -, *, /, integer powers and constants; None if it is not one."""
+    """Coefficients, constant first, of an expression of +, -, *, /, integer powers and constants; None otherwise."""
     match tree:
         case Variable():
             return 0.0, 1.0
@@ -87,13 +99,19 @@ def _affine(tree: Any) -> tuple[float, Any, float]:
     match tree:
         case Apply(name="neg", args=(x,)):
             return _shifted(_affine(x), -1.0, 0.0)
-        case Apply(name="add", args=(x, (int() | float()) as k), options=()) | Apply(name="add", args=((int() | float()) as k, x), options=()):
+        case (
+            Apply(name="add", args=(x, (int() | float()) as k), options=())
+            | Apply(name="add", args=((int() | float()) as k, x), options=())
+        ):
             return _shifted(_affine(x), 1.0, float(k))
         case Apply(name="sub", args=(x, (int() | float()) as k), options=()):
             return _shifted(_affine(x), 1.0, -float(k))
         case Apply(name="sub", args=((int() | float()) as k, x), options=()):
             return _shifted(_affine(x), -1.0, float(k))
-        case Apply(name="mul", args=(x, (int() | float()) as k), options=()) | Apply(name="mul", args=((int() | float()) as k, x), options=()):
+        case (
+            Apply(name="mul", args=(x, (int() | float()) as k), options=())
+            | Apply(name="mul", args=((int() | float()) as k, x), options=())
+        ):
             return _shifted(_affine(x), float(k), 0.0)
         case Apply(name="div", args=(x, (int() | float()) as k), options=()) if k:
             return _shifted(_affine(x), 1.0 / k, 0.0)

@@ -86,7 +86,14 @@ class Sampled:
                 spread = spread + delta * (draw - mean)
         error = (spread / (self.samples - 1)).sqrt() / sqrt(self.samples)  # (2)
         if not bool(torch.isfinite(mean).all()):
-            raise NotFiniteError(lesson(_CALL, "the outputs or gradients of a copy are not finite", "finite outputs", "Use smaller inputs or another law"))
+            raise NotFiniteError(
+                lesson(
+                    _CALL,
+                    "the outputs or gradients of a copy are not finite",
+                    "finite outputs",
+                    "Use smaller inputs or another law",
+                )
+            )
         result = [t.to(self.dtype) for t in (*mean, *error)]
         return Kernels(*result)
 
@@ -104,24 +111,31 @@ def _initialize(net: nn.Module, init: Init, *, standard: bool) -> dict[str, floa
         if isinstance(module, AFFINE) and init != "torch":
             _draw(module, _law(path, module, init))
         elif callable(getattr(module, "reset_parameters", None)):
-            module.reset_parameters()  # type: ignore[operator]
+            module.reset_parameters()
         elif callable(getattr(module, "_reset_parameters", None)):
-            module._reset_parameters()  # type: ignore[operator]
+            module._reset_parameters()
         elif init != "measured":
             names = ", ".join(f"'{path}.{n}'" if path else f"'{n}'" for n in own)
-            raise InputError(lesson(_CALL, f"{type(module).__name__} has parameters {names} and no reset_parameters()", "a law for every parameter", "Give the class a reset_parameters() method"))
+            raise InputError(
+                lesson(
+                    _CALL,
+                    f"{type(module).__name__} has parameters {names} and no reset_parameters()",
+                    "a law for every parameter",
+                    "Give the class a reset_parameters() method",
+                )
+            )
         for name, tensor in own.items():
             scale = 1.0 if standard else _ntk_scale(path, module, name, init)
             scales[f"{path}.{name}" if path else name] = scale * tensor.requires_grad
     return scales
 
 
-def _law(path: str, module: nn.Module, init: Init) -> Law:
+def _law(path: str, module: Any, init: Init) -> Law:
     if isinstance(init, Law):
         return init
-    fan_in = module.weight[0].numel()  # type: ignore[index]
+    fan_in = module.weight[0].numel()
     if init == "measured":
-        rms = [0.0 if t is None else float(t.detach().square().mean().sqrt()) for t in (module.weight, module.bias)]  # type: ignore[union-attr, operator]
+        rms = [0.0 if t is None else float(t.detach().square().mean().sqrt()) for t in (module.weight, module.bias)]
         return Law(rms[0] * sqrt(fan_in), rms[1])
     if init == "torch":
         return Law(1 / sqrt(3), 1 / sqrt(3 * fan_in))
@@ -130,21 +144,23 @@ def _law(path: str, module: nn.Module, init: Init) -> Law:
     return init[path]
 
 
-def _draw(module: nn.Module, law: Law) -> None:
-    fan_in = module.weight[0].numel()  # type: ignore[index]
+def _draw(module: Any, law: Law) -> None:
+    fan_in = module.weight[0].numel()
     with torch.no_grad():
-        module.weight.normal_(0.0, law.weight_std / sqrt(fan_in))  # type: ignore[operator, union-attr]
+        module.weight.normal_(0.0, law.weight_std / sqrt(fan_in))
         if module.bias is not None:
-            module.bias.normal_(0.0, law.bias_std)  # type: ignore[operator, union-attr]
+            module.bias.normal_(0.0, law.bias_std)
 
 
-def _ntk_scale(path: str, module: nn.Module, name: str, init: Init) -> float:
+def _ntk_scale(path: str, module: Any, name: str, init: Init) -> float:
     """W = s theta with theta of variance one: the gradient with respect to theta is s times that with respect to W."""
     if not isinstance(module, AFFINE):
         if isinstance(getattr(module, name), nn.Parameter) and getattr(module, name).dim() < 2:
             return 1.0
         found = f"'{path}' ({type(module).__name__}) holds matrices that are neither Linear nor Conv"
-        raise InputError(lesson(_CALL, found, "the NTK parametrization scales affine layers", 'Use parametrization="standard"'))
+        raise InputError(
+            lesson(_CALL, found, "the NTK parametrization scales affine layers", 'Use parametrization="standard"')
+        )
     law = _law(path, module, init)
     return law.weight_std**2 / module.weight[0].numel() if name == "weight" else law.bias_std**2
 
@@ -153,13 +169,23 @@ def _kernels(net: nn.Module, x: Tensor, scales: dict[str, float]) -> Tensor:
     """(2, n, n): NNGP and NTK of one network, averaged over outputs; one Jacobian of one output at a time."""
     out = net(x)
     if not isinstance(out, Tensor) or out.shape[:1] != x.shape[:1]:
-        raise InputError(lesson(_CALL, f"forward returns {type(out).__name__}", "forward returns one tensor (n, ...)", "Wrap the module so that it does"))
+        raise InputError(
+            lesson(
+                _CALL,
+                f"forward returns {type(out).__name__}",
+                "forward returns one tensor (n, ...)",
+                "Wrap the module so that it does",
+            )
+        )
     flat = out.reshape(len(x), -1)
     nngp = flat.detach() @ flat.detach().T / flat.shape[1]
     named = [(n, p) for n, p in net.named_parameters() if p.requires_grad and scales.get(n, 1.0) > 0]
     ntk = torch.zeros_like(nngp)
     for k in range(flat.shape[1]):
-        rows = [torch.autograd.grad(flat[i, k], [p for _, p in named], retain_graph=True, allow_unused=True) for i in range(len(x))]
+        rows = [
+            torch.autograd.grad(flat[i, k], [p for _, p in named], retain_graph=True, allow_unused=True)
+            for i in range(len(x))
+        ]
         for j, (name, p) in enumerate(named):
             jacobian = torch.stack([(torch.zeros_like(p) if r[j] is None else r[j]).reshape(-1) for r in rows])
             ntk += scales.get(name, 1.0) * jacobian @ jacobian.T / flat.shape[1]  # (1)

@@ -20,7 +20,20 @@ from gnomon.kernels.rules.positions import AttendRule, MixRule, MoveRule
 from gnomon.program.laws import Init, Law, laws
 from gnomon.program.linear import line
 from gnomon.program.steps import (
-    Activation, Attend, Concat, Conv, Dense, Dropout, Input, Mix, Move, Normalize, Program, Stack, Step, Sum,
+    Activation,
+    Attend,
+    Concat,
+    Conv,
+    Dense,
+    Dropout,
+    Input,
+    Mix,
+    Move,
+    Normalize,
+    Program,
+    Stack,
+    Step,
+    Sum,
 )  # fmt: skip
 
 ACTIVATION_TEMPORARIES = 6  # arrays that the evaluation of a dual holds at its peak
@@ -29,7 +42,7 @@ LINEAR_TEMPORARIES = 3
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A program with its rules; ``full[i]`` is the form of step i for pairs, ``own[i]`` for single points (None: not needed)."""
+    """A program with its rules; ``full[i]`` is the form of step i for pairs, ``own[i]`` for points (None: none)."""
 
     program: Program
     rules: tuple[AbstractRule | DataRule, ...]
@@ -44,15 +57,15 @@ class Plan:
     def point_entries(self) -> int:
         """Numbers that one point holds at the peak of the measurement of statistics."""
         sizes = [0 if f is None else self._size(i, f) for i, f in enumerate(self.own)]
-        return sum(sizes) + ACTIVATION_TEMPORARIES * max(sizes, default=1)
+        return sum(sizes) + ACTIVATION_TEMPORARIES * max(sizes, default=0) + 1
 
     def work(self, *, tangent: bool) -> float:
-        """Elementary operations per pair of points, in units of one evaluation of an elementwise formula on one number."""
+        """Elementary operations per pair of points, in units of one multiplication of arrays."""
         total = 0.0
         for i, step in enumerate(self.program.steps):
             nonlinear = isinstance(self.rules[i], ActivationRule)
-            taps = sum(step.op.kernel) if isinstance(step.op, Conv) else 1
-            total += self._size(i, self.full[i]) * ((10.0 if nonlinear else 1.0 + taps) * (2 if tangent else 1))
+            taps = sum(step.op.window.kernel) if isinstance(step.op, Conv) else 1
+            total += self._size(i, self.full[i]) * ((100.0 if nonlinear else 5.0 + 2.0 * taps) * (2 if tangent else 1))
         return total
 
     def _size(self, i: int, full: bool) -> int:

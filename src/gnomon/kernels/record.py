@@ -7,7 +7,14 @@ from torch import Tensor
 
 @dataclass(frozen=True, slots=True)
 class Kernels:
-    """NNGP and NTK, (n1, n2) each; the errors are standard errors of Monte-Carlo estimates, None where exact."""
+    """NNGP and NTK, (n1, n2) each; the errors are standard errors of Monte-Carlo estimates, None where exact.
+
+    >>> import gnomon, torch
+    >>> k = gnomon.limit(torch.nn.Linear(2, 1))(torch.eye(2))
+    >>> k.ntk, k.ntk_error  # x.x' + 1: a linear map with bias
+    (tensor([[2., 1.],
+            [1., 2.]], dtype=torch.float64), None)
+    """
 
     nngp: Tensor
     ntk: Tensor | None

@@ -17,7 +17,7 @@ BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d)
 
 
 def widened(net: nn.Module, x: Tensor, width: int) -> nn.Module:
-    """Replace the layers of ``net`` (changed in place: pass a copy) so that its narrowest hidden layer has ``width`` units.
+    """Replace the layers of ``net`` (in place: pass a copy) so that its narrowest hidden layer has ``width`` units.
 
     Hypotheses: hidden layers are Linear, Conv, BatchNorm, LayerNorm, GroupNorm; forward has no hard-coded widths.
     Cost: two forward passes.
@@ -56,11 +56,12 @@ def _ends(net: nn.Module, x: Tensor) -> tuple[set[str], set[str]]:
     hooks = []
 
     def watch(path: str, module: nn.Module) -> Any:
-        def hook(_: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+        def hook(_: nn.Module, inputs: tuple[Tensor, ...], output: Any) -> None:
             if not inputs[0].requires_grad:
                 fed.add(path)
-            if isinstance(output, Tensor):
-                made[output.grad_fn] = (path, module)
+            for tensor in output if isinstance(output, tuple) else (output,):
+                if isinstance(tensor, Tensor):
+                    made[tensor.grad_fn] = (path, module)
 
         return module.register_forward_hook(hook)
 
@@ -83,7 +84,7 @@ def _ends(net: nn.Module, x: Tensor) -> tuple[set[str], set[str]]:
         path, module = made.get(node, ("", None))
         if module is not None:
             last.add(path)
-            if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+            if not isinstance(module, (*BATCH_NORMS, nn.GroupNorm, nn.LayerNorm)):
                 continue
         todo.extend(parent for parent, _ in node.next_functions)
     return fed, last
@@ -98,8 +99,10 @@ def _wider(path: str, m: Any, left: int, right: int) -> nn.Module:
     if isinstance(m, nn.Linear):
         return nn.Linear(m.in_features * left, m.out_features * right, bias=m.bias is not None)
     if isinstance(m, CONVOLUTIONS):
+        kind: Any = type(m)
         sizes = (m.in_channels * left, m.out_channels * right, m.kernel_size, m.stride, m.padding, m.dilation)
-        return type(m)(*sizes, groups=m.groups, bias=m.bias is not None, padding_mode=m.padding_mode)
+        wide: nn.Module = kind(*sizes, groups=m.groups, bias=m.bias is not None, padding_mode=m.padding_mode)
+        return wide
     grow = min(left, right)
     if isinstance(m, BATCH_NORMS):
         return type(m)(m.num_features * grow, m.eps, m.momentum, m.affine, m.track_running_stats)

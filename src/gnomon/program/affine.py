@@ -8,7 +8,7 @@ from torch import nn
 from gnomon.program import layout as lay
 from gnomon.program.builder import Builder
 from gnomon.program.layout import Axis, Role
-from gnomon.program.steps import Conv, Dense, Weights
+from gnomon.program.steps import Conv, Dense, Weights, Window
 from gnomon.program.values import Call, Fixed, Parameter, Random
 
 
@@ -61,6 +61,11 @@ def convolution(b: Builder, call: Call) -> Random:
         weights = _of_parameters(b, call, weight, call.get(2, "bias"), prod(weight.tensor.shape[1:]))
     if mode not in ("zeros", "circular"):
         raise b.unread(call, f"pads with mode '{mode}'; 'zeros' and 'circular' have a rule")
+    window = Window(tuple(kernel), tuple(stride), tuple(dilation), _padding(padding, kernel, dilation), mode)
+    if isinstance(value, Fixed) and groups == 1:
+        patches = lay.with_channels(_standard_image(call.shape), weights.fan_in)
+        patched = b.enter(value, 1, call.where, window, patches)
+        return b.emit(Dense(weights), (patched.source,), call.where, _standard_image(call.shape), gaussian=True)
     if isinstance(value, Fixed):
         value = b.enter(value, 1, call.where)
     value = _image(b, b.flush(value, call), call)
@@ -72,10 +77,8 @@ def convolution(b: Builder, call: Call) -> Random:
             "every unit sums over many channels",
             "Use groups with many channels",
         )
-    pads = _padding(padding, kernel, dilation)
-    op = Conv(weights, tuple(kernel), tuple(stride), tuple(dilation), pads, mode)
     layout = _standard_image(call.shape)
-    return b.emit(op, (value.source,), call.where, layout, gaussian=True)
+    return b.emit(Conv(weights, window), (value.source,), call.where, layout, gaussian=True)
 
 
 def value_size(value: Any) -> int:
@@ -98,7 +101,8 @@ def read_weights(b: Builder, module: Any, path: str) -> Weights:
         b.account(bias, path)
     fan_in = prod(module.weight.shape[1:])
     trained = (module.weight.requires_grad, bool(bias) and module.bias.requires_grad)
-    return Weights(path, type(module).__name__, weight, bias, fan_in, trained)
+    own = getattr(type(module).reset_parameters, "__module__", "").startswith("torch.nn")
+    return Weights(path, type(module).__name__ if own else "Parameter", weight, bias, fan_in, trained)
 
 
 def _of_parameters(b: Builder, call: Call, weight: Any, bias: Any, fan_in: int) -> Weights:

@@ -1,8 +1,6 @@
 """Reading global self-attention: a value map, a deterministic mixing of positions, an output map."""
 
-from typing import Any
-
-from gnomon.core.attention import SelfAttending
+from gnomon.core.attention import AttentionForm
 from gnomon.program import layout as lay
 from gnomon.program.affine import dense, read_weights
 from gnomon.program.builder import Builder
@@ -12,11 +10,10 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def self_attention(b: Builder, call: Call) -> Random:
-    """In the limit of many heads and large d_k the 1/d_k logits are deterministic, and attention mixes positions linearly."""
-    module: Any = call.module
-    assert isinstance(module, SelfAttending)
-    form, value = module.attention_form, call.args[0]
-    parts = {name: module.get_submodule(name) for name in (form.query_key, form.value, form.out)}
+    """With many heads and large d_k the 1/d_k logits are deterministic: attention mixes positions linearly."""
+    form: AttentionForm = call.module.attention_form
+    value = call.args[0]
+    parts = {name: call.module.get_submodule(name) for name in (form.query_key, form.value, form.out)}
     if isinstance(value, Fixed):
         value = b.enter(value, len(value.shape) - 1, call.where)
     value = b.flush(value, call)

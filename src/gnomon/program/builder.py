@@ -4,6 +4,7 @@ Cross-covariances of two branches A and B vanish when a sign flip of A's last af
 leaves B alone (or the other way round): the layers in ``tails`` of A are none of the ``layers`` that B went through.
 """
 
+import copy
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
@@ -12,13 +13,13 @@ from torch import Tensor, fx, nn
 
 from gnomon.core.errors import NoLimitError, ReadError, lesson
 from gnomon.program import layout as lay
-from gnomon.program.expression import Apply, Variable, words
+from gnomon.program.expression import Variable, words
 from gnomon.program.linear import line
-from gnomon.program.steps import Activation, Concat, Conv, Dense, Input, Move, Op, Step, Sum
+from gnomon.program.steps import Activation, Concat, Conv, Dense, Input, Move, Op, Step, Sum, Window
+from gnomon.program.trace import attribute
 from gnomon.program.values import Call, Fixed, Random, Value
 
 MONTE_CARLO = 'or estimate it: gnomon.limit(net, method="monte-carlo", samples=64)'
-FINITE = "or use the finite network's own kernel"
 
 
 @dataclass(slots=True)
@@ -31,7 +32,7 @@ class Builder:
     read: dict[str, str] = field(default_factory=dict)
     layers: list[frozenset[str]] = field(default_factory=list)
     tails: list[frozenset[str] | None] = field(default_factory=list)
-    inputs: dict[tuple[fx.Node, int], int] = field(default_factory=dict)
+    inputs: dict[tuple[fx.Node, int, Window | None], int] = field(default_factory=dict)
 
     def emit(self, op: Op, inputs: tuple[int, ...], where: str, layout: lay.Layout, *, gaussian: bool) -> Random:
         """Append a step and return its output as a value."""
@@ -55,6 +56,13 @@ class Builder:
 
     def account(self, path: str, where: str) -> None:
         """Note that a parameter is read at ``where``; a second reading is weight sharing, which has no limit here."""
+        tensor = attribute(self.root, path)
+        named = [name for name, p in self.root.named_parameters() if p is tensor]  # tied modules share one name
+        if not named:
+            found = f"'{path}' is computed from other parameters (weight_norm, spectral_norm, parametrize)"
+            cure = f"Remove the reparametrization, {MONTE_CARLO}"
+            raise NoLimitError(lesson(self.call, found, "weights are the parameters themselves", cure))
+        path = named[0]
         if path in self.read:
             raise NoLimitError(
                 lesson(
@@ -73,7 +81,9 @@ class Builder:
 
     def refuse(self, call: Call, found: str, hypothesis: str, cure: str) -> NoLimitError:
         """The error for a construction that has no closed-form limit."""
-        return NoLimitError(lesson(self.call, f"'{call.where}' ({call.name}) {found}", hypothesis, f"{cure}, {MONTE_CARLO}"))
+        return NoLimitError(
+            lesson(self.call, f"'{call.where}' ({call.name}) {found}", hypothesis, f"{cure}, {MONTE_CARLO}")
+        )
 
     def unread(self, call: Call, found: str) -> ReadError:
         """The error for a construction that the reader does not know."""
@@ -86,13 +96,15 @@ class Builder:
             )
         )
 
-    def enter(self, value: Fixed, channel: int, where: str) -> Random:
-        """Data become the input of a random layer, with channels at dimension ``channel``."""
-        key = (value.node, channel)
-        layout = lay.standard(value.shape, channel)
+    def enter(
+        self, value: Fixed, channel: int, where: str, window: Window | None = None, layout: lay.Layout | None = None
+    ) -> Random:
+        """Data become the input of a random layer: channels at dimension ``channel``, or patches in ``layout``."""
+        key = (value.node, channel, window)
+        layout = layout or lay.standard(value.shape, channel)
         if key not in self.inputs:
             function = _extract(self.root, self.graph, value.node)
-            self.inputs[key] = self.emit(Input(function, channel), (), where, layout, gaussian=False).source
+            self.inputs[key] = self.emit(Input(function, channel, window), (), where, layout, gaussian=False).source
         return Random(self.inputs[key], layout)
 
     def flush(self, value: Random, call: Call) -> Random:
@@ -107,9 +119,12 @@ class Builder:
         if not linear and not source.gaussian:
             raise self.refuse(
                 call,
-                f"needs {words(value.expression)} of the output of '{source.where}' ({type(source.op).__name__}), which is not Gaussian",
+                f"needs {words(value.expression)} of the output of '{source.where}' ({type(source.op).__name__}), "
+                "which is not Gaussian",
                 "affine-before-activation: every nonlinearity receives sums of many independent units",
-                "Put a Linear or Conv layer between them" if source.op.__class__ is not Input else "Apply that function to the data beforehand",
+                "Put a Linear or Conv layer between them"
+                if source.op.__class__ is not Input
+                else "Apply that function to the data beforehand",
             )
         op = Activation(value.expression, value.trainable)
         if straight is not None and straight[1] != 0.0 and self.tails[value.source] is None:
@@ -120,7 +135,9 @@ class Builder:
                 "Put the constant into the activation, or after a Linear or Conv layer",
             )
         centered = straight is not None and straight[1] == 0.0
-        return self.emit(op, (value.source,), value.where or call.where, value.layout, gaussian=centered and source.gaussian)
+        return self.emit(
+            op, (value.source,), value.where or call.where, value.layout, gaussian=centered and source.gaussian
+        )
 
     def _through_concat(self, value: Random, call: Call) -> Random:
         """phi of concatenated channels is the concatenation of phi of each part."""
@@ -138,7 +155,9 @@ class Builder:
             return replace(value, layout=layout)
         if index is None:
             index = torch.arange(_size(source.grid))
-        if isinstance(source.op, Concat):  # channels side by side move alike: keep the parts visible to a later activation
+        if isinstance(
+            source.op, Concat
+        ):  # channels side by side move alike: keep the parts visible to a later activation
             parts = []
             for i in source.inputs:
                 size = self.steps[i].channels
@@ -154,7 +173,11 @@ class Builder:
         total: dict[int, float] = {}
         for coefficient, value in terms:
             step = self.steps[value.source]
-            inner = zip(step.op.coefficients, step.inputs, strict=True) if isinstance(step.op, Sum) else ((1.0, value.source),)
+            inner = (
+                zip(step.op.coefficients, step.inputs, strict=True)
+                if isinstance(step.op, Sum)
+                else ((1.0, value.source),)
+            )
             for weight, source in inner:
                 total[source] = total.get(source, 0.0) + coefficient * weight
         sources = tuple(total)
@@ -176,28 +199,17 @@ class Builder:
 
     def _uncorrelated(self, a: int, b: int) -> bool:
         return any(
-            self.tails[i] is not None and not (self.tails[i] or frozenset()) & self.layers[j] for i, j in ((a, b), (b, a))
+            self.tails[i] is not None and not (self.tails[i] or frozenset()) & self.layers[j]
+            for i, j in ((a, b), (b, a))
         )
 
 
 def constant(value: Value, root: nn.Module) -> float | None:
     """The number that a buffer of one element holds, if the value is one."""
     if isinstance(value, Fixed) and value.node.op == "get_attr":
-        tensor = _attribute(root, str(value.node.target))
+        tensor = attribute(root, str(value.node.target))
         return float(tensor) if isinstance(tensor, Tensor) and tensor.numel() == 1 else None
     return None
-
-
-def scaled(coefficient: float) -> Apply:
-    """The expression coefficient * x."""
-    return Apply("mul", torch.mul, (Variable(), coefficient))
-
-
-def _attribute(root: nn.Module, path: str) -> object:
-    owner: object = root
-    for name in path.split("."):
-        owner = getattr(owner, name)
-    return owner
 
 
 def _size(grid: tuple[int, ...]) -> int:
@@ -210,9 +222,10 @@ def _extract(root: nn.Module, graph: fx.Graph, target: fx.Node) -> fx.GraphModul
     for node in reversed(graph.nodes):
         if node in needed:
             needed.update(node.all_input_nodes)
-    part, copies = fx.Graph(), {}
+    part = fx.Graph()
+    copies: dict[fx.Node, fx.Node] = {}
     for node in graph.nodes:
         if node in needed or node.op == "placeholder":
             copies[node] = part.node_copy(node, copies.__getitem__)
     part.output(copies[target])
-    return fx.GraphModule(root, part)
+    return copy.deepcopy(fx.GraphModule(root, part)).double()  # a copy: the module's own buffers keep their dtype

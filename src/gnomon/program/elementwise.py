@@ -8,6 +8,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from gnomon.core.errors import NoLimitError
 from gnomon.program import layout as lay
 from gnomon.program.branches import add
 from gnomon.program.builder import Builder, constant
@@ -27,8 +28,9 @@ FUNCTIONS = frozenset(
 )
 
 MODULES: tuple[type[nn.Module], ...] = (
-    nn.CELU, nn.ELU, nn.GELU, nn.Hardshrink, nn.Hardsigmoid, nn.Hardswish, nn.Hardtanh, nn.LeakyReLU, nn.LogSigmoid, nn.Mish,
-    nn.ReLU, nn.ReLU6, nn.SELU, nn.SiLU, nn.Sigmoid, nn.Softplus, nn.Softshrink, nn.Softsign, nn.Tanh, nn.Tanhshrink, nn.Threshold,
+    nn.CELU, nn.ELU, nn.GELU, nn.Hardshrink, nn.Hardsigmoid, nn.Hardswish, nn.Hardtanh, nn.LeakyReLU, nn.LogSigmoid,
+    nn.Mish, nn.ReLU, nn.ReLU6, nn.SELU, nn.SiLU, nn.Sigmoid, nn.Softplus, nn.Softshrink, nn.Softsign, nn.Tanh,
+    nn.Tanhshrink, nn.Threshold,
 )  # fmt: skip
 
 _OPERATORS: dict[str, Callable[..., Any]] = {
@@ -75,7 +77,7 @@ def prelu(b: Builder, call: Call) -> Random:
     path = f"{call.where}.weight"
     b.account(path, call.where)
     if isinstance(value, Fixed):
-        return _of_data(b, Call(call.node, "leaky_relu", call.where, call.args, {}, None, call.result))  # type: ignore[return-value]
+        raise _nonlinear_data(b, call)
     value = b.flush(value, call)
     tree = Apply("leaky_relu", torch.nn.functional.leaky_relu, (value.expression,), (("negative_slope", slope),))
     trainable = (Trainable(path, "slope"),) if module.weight.requires_grad else ()
@@ -83,7 +85,7 @@ def prelu(b: Builder, call: Call) -> Random:
 
 
 def gain(b: Builder, call: Call, value: Random, scale: float, shift: float, trainable: tuple[Trainable, ...]) -> Random:
-    """scale * x + shift with trainable scale and shift, kept pending so that an activation can follow in one expression."""
+    """scale * x + shift with trainable parameters, kept pending so that an activation can join the expression."""
     biases = all(t.kind == "bias" for t in trainable) and scale == 1.0
     joins = biases and bool(value.trainable) and line(value.expression) is not None  # the bias after its gain
     if not joins:
@@ -139,13 +141,17 @@ def uniform(b: Builder, call: Call, tensor: Tensor, what: str) -> float:
 def _of_data(b: Builder, call: Call) -> Fixed:
     """On data alone, straight lines are preprocessing; a nonlinearity there is missing the affine layer before it."""
     if call.name not in ARITHMETIC:
-        raise b.refuse(
-            call,
-            "is a nonlinearity applied to the data, before any affine layer",
-            "affine-before-activation: every nonlinearity receives sums of many independent units",
-            "Put a Linear or Conv layer before it, or apply it to the data yourself and pass the result",
-        )
+        raise _nonlinear_data(b, call)
     return Fixed(call.node, call.shape)
+
+
+def _nonlinear_data(b: Builder, call: Call) -> NoLimitError:
+    return b.refuse(
+        call,
+        "is a nonlinearity applied to the data, before any affine layer",
+        "affine-before-activation: every nonlinearity receives sums of many independent units",
+        "Put a Linear or Conv layer before it, or apply it to the data yourself and pass the result",
+    )
 
 
 def _merge(b: Builder, call: Call, random: list[Random]) -> tuple[Trainable, ...]:

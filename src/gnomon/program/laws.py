@@ -38,7 +38,14 @@ class Law:
         for name, value in (("weight_std", self.weight_std), ("bias_std", self.bias_std)):
             if not isfinite(value) or value < 0:
                 found = f"{name} is {value}"
-                raise InputError(lesson("Law(weight_std, bias_std)", found, "standard deviations are finite and >= 0", "Pass w >= 0 and b >= 0"))
+                raise InputError(
+                    lesson(
+                        "Law(weight_std, bias_std)",
+                        found,
+                        "standard deviations are finite and >= 0",
+                        "Pass w >= 0 and b >= 0",
+                    )
+                )
 
 
 Init = Literal["torch", "measured"] | Law | Mapping[str, Law]
@@ -65,7 +72,14 @@ def laws(program: Program, module: nn.Module, init: Init) -> dict[str, Law]:
         state = dict(module.named_parameters())
         return {w.path: _measured(w, state) for w in program.weights}
     found = f"init is {init!r}"
-    raise InputError(lesson("limit(net, init=...)", found, "a law for every layer", 'Pass "torch", "measured", a Law, or a dict from module path to Law'))
+    raise InputError(
+        lesson(
+            "limit(net, init=...)",
+            found,
+            "a law for every layer",
+            'Pass "torch", "measured", a Law, or a dict from module path to Law',
+        )
+    )
 
 
 def _torch(w: Weights) -> Law:
@@ -73,7 +87,7 @@ def _torch(w: Weights) -> Law:
         raise InputError(
             lesson(
                 'limit(net, init="torch")',
-                f"'{w.path}' is a bare parameter, which no PyTorch constructor initializes",
+                f"'{w.path}' is a bare parameter or a class of your own, which no PyTorch constructor initializes",
                 "a law for every layer",
                 f'Pass init="measured", or init={{"{w.path}": Law(w, b), ...}}',
             )
@@ -81,7 +95,7 @@ def _torch(w: Weights) -> Law:
     return Law(1 / sqrt(3), 1 / sqrt(3 * w.fan_in))  # (2)
 
 
-def _measured(w: Weights, state: dict[str, Tensor]) -> Law:
+def _measured(w: Weights, state: Mapping[str, Tensor]) -> Law:
     def rms(name: str) -> float:
         return float(state[name].detach().double().square().mean().sqrt())
 
@@ -93,7 +107,16 @@ def _from_mapping(program: Program, init: Mapping[str, Law]) -> dict[str, Law]:
     missing, unknown = [p for p in paths if p not in init], [p for p in init if p not in paths]
     if missing or unknown:
         found = "; ".join(
-            f"{what} {', '.join(map(repr, which))}" for what, which in (("no law for", missing), ("no affine layer at", unknown)) if which
+            f"{what} {', '.join(map(repr, which))}"
+            for what, which in (("no law for", missing), ("no affine layer at", unknown))
+            if which
         )
-        raise InputError(lesson("limit(net, init={...})", found, "a law for every affine layer", f"Use the paths {', '.join(map(repr, paths))}"))
+        raise InputError(
+            lesson(
+                "limit(net, init={...})",
+                found,
+                "a law for every affine layer",
+                f"Use the paths {', '.join(map(repr, paths))}",
+            )
+        )
     return {p: init[p] for p in paths}

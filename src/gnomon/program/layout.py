@@ -43,7 +43,7 @@ Layout = tuple[Dimension, ...]
 
 
 def standard(shape: tuple[int, ...], channel: int) -> Layout:
-    """The layout of a tensor with its batch first, channels at ``channel`` and one position axis per other dimension."""
+    """Batch first, channels at ``channel``, and one position axis for every other dimension."""
 
     def dimension(index: int, size: int) -> Dimension:
         if index == 0:
@@ -113,7 +113,9 @@ def regroup(layout: Layout, shape: tuple[int, ...]) -> Layout:
                 size = 1
             else:
                 raise ReadError(f"it would split the {head.role.value} axis of size {head.size}")
-        while runs and runs[0].size == 1 and not taken:  # a channel or batch axis of size one keeps a dimension of its own
+        while (
+            runs and runs[0].size == 1 and not taken
+        ):  # a channel or batch axis of size one keeps a dimension of its own
             taken.append(runs.pop(0))
         result.append(tuple(taken))
     return tuple(result)

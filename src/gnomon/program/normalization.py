@@ -72,7 +72,9 @@ def batch_norm(b: Builder, call: Call) -> Random:
     scale = 1.0 / float(module.running_var[0] + module.eps) ** 0.5
     fixed = Apply("mul", torch.mul, (value.expression, scale))
     shape = (module.num_features,) + (1,) * (len(value.layout) - 2)
-    return _affine(b, call, Random(value.source, value.layout, fixed, value.trainable), module.weight, module.bias, shape)
+    return _affine(
+        b, call, Random(value.source, value.layout, fixed, value.trainable), module.weight, module.bias, shape
+    )
 
 
 def dropout(b: Builder, call: Call) -> Any:
@@ -96,10 +98,10 @@ def dropout(b: Builder, call: Call) -> Any:
 
 
 def _entered(b: Builder, call: Call, channel: int) -> Random | Fixed:
-    """Data may be normalized too: without parameters that is preprocessing, with them it is a trainable gain on data."""
+    """Data may be normalized too: without parameters that is preprocessing; with them it is refused."""
     value, module = call.args[0], call.module
     if not isinstance(value, Fixed):
-        return value  # type: ignore[no-any-return]
+        return value
     if module is not None and getattr(module, "weight", None) is not None:
         raise b.refuse(
             call,
@@ -140,7 +142,10 @@ def _affine(
     if weight is None and bias is None:
         return value
     trainable, factor, shift = [], 1.0, 0.0
-    kinds: tuple[tuple[Literal["gain", "bias"], str, Tensor | None], ...] = (("gain", "weight", weight), ("bias", "bias", bias))
+    kinds: tuple[tuple[Literal["gain", "bias"], str, Tensor | None], ...] = (
+        ("gain", "weight", weight),
+        ("bias", "bias", bias),
+    )
     for kind, name, tensor in kinds:
         if tensor is None:
             continue

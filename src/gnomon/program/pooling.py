@@ -65,6 +65,40 @@ def upsample(b: Builder, call: Call) -> Random:
     return mix(b, call, value, matrices, call.shape)
 
 
+def pad(b: Builder, call: Call) -> Random:
+    """F.pad and the padding layers of torch.nn over positions: zeros, circular, reflected or replicated."""
+    value = b.flush(call.args[0], call)
+    m = call.module
+    widths = list(m.padding if m is not None else call.get(1, "pad"))
+    mode = _PADDING.get(call.name, "constant") if m is not None else call.get(2, "mode", "constant")
+    number = float(getattr(m, "value", 0.0) or 0.0) if m is not None else float(call.get(3, "value") or 0.0)
+    rank = len(value.layout)
+    touched = [rank - 1 - i for i in range(len(widths) // 2)]
+    roles = {a.role for d in touched for a in value.layout[d]}
+    if number != 0.0 or roles - {Role.POSITION}:
+        raise b.unread(call, "pads with a constant other than zero, or pads channels")
+    layout, matrices = list(value.layout), {}
+    for i, d in enumerate(touched):
+        size = lay.shape_of(value.layout)[d]
+        layout[d] = (Axis(size, Role.POSITION),)
+        eye = torch.eye(size, dtype=torch.float64)[:, None]
+        matrices[d] = functional.pad(eye, widths[2 * i : 2 * i + 2], mode=mode)[:, 0].T
+    value = b.settle(value, tuple(layout), call.where)
+    after = tuple((Axis(call.shape[d], Role.POSITION),) if d in matrices else axes for d, axes in enumerate(layout))
+    by_axis: list[Tensor | None] = [None] * len(lay.grid(value.layout))
+    for d, matrix in matrices.items():
+        by_axis[lay.position_axes(value.layout, d)[0]] = matrix
+    gaussian = b.steps[value.source].gaussian  # padded zeros are Gaussian of variance zero
+    return b.emit(Mix(tuple(by_axis)), (value.source,), call.where, after, gaussian=gaussian)
+
+
+_PADDING = {
+    "ZeroPad1d": "constant", "ZeroPad2d": "constant", "ConstantPad1d": "constant", "ConstantPad2d": "constant",
+    "CircularPad1d": "circular", "CircularPad2d": "circular", "ReflectionPad1d": "reflect",
+    "ReflectionPad2d": "reflect", "ReplicationPad1d": "replicate", "ReplicationPad2d": "replicate",
+}  # fmt: skip
+
+
 def mean(b: Builder, call: Call) -> Random:
     """x.mean(dim), x.sum(dim) over dimensions that hold positions."""
     value = b.flush(call.args[0], call)
@@ -87,9 +121,7 @@ def mean(b: Builder, call: Call) -> Random:
     factor = {"mean": lambda s: 1.0 / s, "sum": lambda s: 1.0}[call.name]
     grid = lay.grid(value.layout)
     matrices = [torch.full((1, s), factor(s), dtype=torch.float64) if i in axes else None for i, s in enumerate(grid)]
-    pooled = tuple(
-        tuple(Axis(1, a.role) if d in chosen else a for a in axes_) for d, axes_ in enumerate(value.layout)
-    )
+    pooled = tuple(tuple(Axis(1, a.role) if d in chosen else a for a in axes_) for d, axes_ in enumerate(value.layout))
     result = b.emit(Mix(tuple(matrices)), (value.source,), call.where, pooled, gaussian=b.steps[value.source].gaussian)
     kept = tuple(() if d in chosen else axes_ for d, axes_ in enumerate(pooled))
     if not call.get(2, "keepdim", False):
@@ -114,4 +146,6 @@ def _image(b: Builder, call: Call) -> Random:
 
 
 def _at(value: Any, axis: int) -> int:
-    return int(value[axis]) if isinstance(value, tuple | list) and len(value) > 1 else int(value[0] if isinstance(value, tuple | list) else value)
+    if isinstance(value, tuple | list):
+        return int(value[axis] if len(value) > 1 else value[0])
+    return int(value)

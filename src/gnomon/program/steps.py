@@ -2,6 +2,14 @@
 
 A step maps the covariances of its inputs to those of its output; nothing here computes, the rules of the limit do.
 Positions are named by their index in the grid of the step's input.
+
+>>> from gnomon.program import read
+>>> import torch
+>>> program = read(torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh()), torch.zeros(1, 2))
+>>> [type(step.op).__name__ for step in program.steps]
+['Input', 'Dense', 'Activation']
+>>> program.weights[0].fan_in
+2
 """
 
 from collections.abc import Callable
@@ -15,7 +23,7 @@ from gnomon.program.expression import Expression
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The parameters of an affine layer: where they live, how wide it is, which class made them, which of them train."""
+    """The parameters of an affine layer: where they live, which class made them, its fan-in, which of them train."""
 
     path: str
     kind: str
@@ -26,11 +34,27 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
+class Window:
+    """How a convolution looks at its input: one entry per grid axis, ``padding`` as (before, after)."""
+
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    dilation: tuple[int, ...]
+    padding: tuple[tuple[int, int], ...]
+    mode: Literal["zeros", "circular"]
+
+
+@dataclass(frozen=True, slots=True)
 class Input:
-    """A fixed function of the data, given to the first affine layers; channels are moved to dimension 1."""
+    """A fixed function of the data, given to the first affine layers; channels are moved to dimension 1.
+
+    With a ``window`` the features of a position are the entries of its patch: a convolution of data is a dense layer on
+    their patches, which needs covariances at its output positions only.
+    """
 
     function: Callable[[Tensor], Tensor]
     channel: int
+    window: Window | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +67,15 @@ class Dense:
 
 @dataclass(frozen=True, slots=True)
 class Conv:
-    """A convolution over the whole grid: one entry per grid axis, ``padding`` as (before, after)."""
+    """A convolution over the whole grid."""
 
     weights: Weights
-    kernel: tuple[int, ...]
-    stride: tuple[int, ...]
-    dilation: tuple[int, ...]
-    padding: tuple[tuple[int, int], ...]
-    mode: Literal["zeros", "circular"]
+    window: Window
 
 
 @dataclass(frozen=True, slots=True)
 class Trainable:
-    """A parameter of the elementwise map phi(u) = psi(g u + b): its ``gain`` g, its ``bias`` b, or the ``slope`` of a PReLU.
+    """A parameter of phi(u) = psi(g u + b): its ``gain`` g, its ``bias`` b, or the ``slope`` of a PReLU.
 
     ``scale`` is the present g, equal for all channels; ``shared`` says whether positions share the parameter.
     """
@@ -76,7 +96,7 @@ class Activation:
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """A fixed linear map of positions, one matrix (out, in) per grid axis, None for the identity: pooling, means, upsampling."""
+    """A fixed linear map of positions (pooling, means, padding): a matrix (out, in) per grid axis, or None."""
 
     matrices: tuple[Tensor | None, ...]
 
@@ -166,5 +186,7 @@ class Program:
         for i, s in enumerate(self.steps):
             source = ", ".join(f"%{j}" for j in s.inputs)
             grid = "x".join(map(str, s.grid)) or "-"
-            rows.append(f"%{i:<3} = {type(s.op).__name__}({source})  channels {s.channels}, positions {grid}  {s.where}")
+            rows.append(
+                f"%{i:<3} = {type(s.op).__name__}({source})  channels {s.channels}, positions {grid}  {s.where}"
+            )
         return "\n".join(rows)

@@ -3,7 +3,6 @@
 Adding a layer adds a line here and a function in the file of its kind.
 """
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -13,12 +12,13 @@ from torch import fx, nn
 from gnomon.core.attention import SelfAttending
 from gnomon.program.affine import convolution, linear
 from gnomon.program.attention import self_attention
-from gnomon.program.branches import add, concatenate
+from gnomon.program.branches import concatenate
 from gnomon.program.builder import Builder
 from gnomon.program.elementwise import ARITHMETIC, FUNCTIONS, MODULES, activation_module, elementwise, prelu
 from gnomon.program.moves import permute, reshape, take
 from gnomon.program.normalization import batch_norm, dropout, group_norm, layer_norm
-from gnomon.program.pooling import adaptive_average_pool, average_pool, mean, upsample
+from gnomon.program.pooling import adaptive_average_pool, average_pool, mean, pad, upsample
+from gnomon.program.refused import REFUSED
 from gnomon.program.values import Call, Fixed, Parameter, Random
 
 Reader = Callable[[Builder, Call], Any]
@@ -41,7 +41,18 @@ LAYERS: dict[type[nn.Module], Reader] = {
     nn.PReLU: prelu,
     nn.Flatten: reshape,
     nn.Unflatten: reshape,
-} | dict.fromkeys(MODULES, activation_module)
+    nn.ZeroPad1d: pad,
+    nn.ZeroPad2d: pad,
+    nn.ConstantPad1d: pad,
+    nn.ConstantPad2d: pad,
+    nn.CircularPad1d: pad,
+    nn.CircularPad2d: pad,
+    nn.ReflectionPad1d: pad,
+    nn.ReflectionPad2d: pad,
+    nn.ReplicationPad1d: pad,
+    nn.ReplicationPad2d: pad,
+    **dict.fromkeys(MODULES, activation_module),
+}
 
 CALLS: dict[str, Reader] = {
     "linear": linear,
@@ -58,28 +69,13 @@ CALLS: dict[str, Reader] = {
     "cat": concatenate,
     "concat": concatenate,
     "dropout": dropout,
+    "pad": pad,
 }
 
 RESHAPES = frozenset("reshape view flatten unflatten squeeze unsqueeze ravel reshape_as view_as".split())
 PERMUTES = frozenset("permute transpose movedim moveaxis swapaxes swapdims t".split())
 TAKES = frozenset("getitem narrow select flip roll chunk split unbind index_select".split())
 SAME = frozenset("contiguous clone float double to type Identity dropout_eval alpha_identity".split())
-
-NO_LIMIT: dict[str, tuple[str, str, str]] = {
-    "max": ("takes a maximum over positions", "pooling is linear: a maximum of Gaussians is not Gaussian", "Use AvgPool"),
-    "softmax": ("applies softmax", "no nonlinearity across features: elementwise functions only", "Return the logits and put the softmax in the loss"),
-    "norm": ("normalizes each channel or the batch alone", "statistics are means over many channels", "Use LayerNorm or GroupNorm(1, C)"),
-    "recurrent": ("applies the same weights at every time step", "independent weights in every layer: no weight sharing across depth", "Unroll it with its own weights per step"),
-    "attention": ("has softmax of random logits (scaled by 1/sqrt(d_k))", "attention logits are deterministic in the limit (1/d_k scaling)", "Use gnomon.models.SelfAttention"),
-}  # fmt: skip
-
-REFUSED: dict[str, str] = {
-    **dict.fromkeys(("MaxPool1d", "MaxPool2d", "MaxPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "max_pool1d", "max_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d", "max", "amax", "min", "amin", "LPPool2d", "FractionalMaxPool2d"), "max"),
-    **dict.fromkeys(("Softmax", "softmax", "LogSoftmax", "log_softmax", "Softmin", "Softmax2d", "logsumexp", "normalize", "GLU", "glu", "Maxout"), "softmax"),
-    **dict.fromkeys(("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LocalResponseNorm", "batch_norm", "instance_norm"), "norm"),
-    **dict.fromkeys(("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"), "recurrent"),
-    **dict.fromkeys(("MultiheadAttention", "scaled_dot_product_attention", "TransformerEncoderLayer", "TransformerDecoderLayer"), "attention"),
-}  # fmt: skip
 
 
 def name_of(node: fx.Node, module: nn.Module | None) -> str:
@@ -88,11 +84,27 @@ def name_of(node: fx.Node, module: nn.Module | None) -> str:
         return type(module).__name__
     name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", str(node.target))
     if getattr(node.target, "__module__", "") == "_operator":
-        name = {"truediv": "div", "iadd": "add", "isub": "sub", "imul": "mul", "itruediv": "div", "matmul": "matmul"}.get(name, name)
+        name = {
+            "truediv": "div",
+            "iadd": "add",
+            "isub": "sub",
+            "imul": "mul",
+            "itruediv": "div",
+            "matmul": "matmul",
+        }.get(name, name)
         if node.args and not isinstance(node.args[0], fx.Node):  # 1 - x
             name = name.removeprefix("r")
     plain = name if name.startswith("__") else name.rstrip("_")
-    return {"true_divide": "div", "divide": "div", "multiply": "mul", "subtract": "sub", "absolute": "abs", "arctan": "atan", "negative": "neg", "concatenate": "cat"}.get(plain, plain)
+    return {
+        "true_divide": "div",
+        "divide": "div",
+        "multiply": "mul",
+        "subtract": "sub",
+        "absolute": "abs",
+        "arctan": "atan",
+        "negative": "neg",
+        "concatenate": "cat",
+    }.get(plain, plain)
 
 
 def describe(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
@@ -103,16 +115,16 @@ def describe(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
     if isinstance(call.module, SelfAttending):
         return self_attention(b, call)
     if call.module is not None:
-        for kind, reader in LAYERS.items():
-            if type(call.module) is kind:
-                return reader(b, call)
+        kind = next((c for c in type(call.module).__mro__ if c in LAYERS), None)
+        if kind is not None and type(call.module).forward is kind.forward:
+            return LAYERS[kind](b, call)
         if isinstance(call.module, nn.Identity):
             return call.args[0]
     if call.name in SAME:
         return call.args[0]
     if call.name in REFUSED:
-        found, hypothesis, cure = NO_LIMIT[REFUSED[call.name]]
-        raise b.refuse(call, found, hypothesis, cure)
+        reason = REFUSED[call.name]
+        raise b.refuse(call, reason.found, reason.hypothesis, reason.cure)
     if call.name in CALLS:
         return CALLS[call.name](b, call)
     if call.name in ARITHMETIC or call.name in FUNCTIONS:
@@ -138,7 +150,7 @@ def _moved(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
 
 def _data(b: Builder, call: Call) -> Any:
     """A call on data alone is preprocessing, unless it is a nonlinearity, random, or mixes the batch."""
-    if call.module is not None and type(call.module) in MODULES:
+    if isinstance(call.module, MODULES):
         return activation_module(b, call)
     if call.name in FUNCTIONS:
         return elementwise(b, call)
@@ -160,6 +172,3 @@ def _operands(call: Call) -> list[Any]:
     for a in (*call.args, *call.options.values()):
         flat.extend(a if isinstance(a, tuple | list) else [a])
     return flat
-
-
-__all__ = ["add", "describe", "name_of", "operator"]

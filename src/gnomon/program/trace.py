@@ -1,59 +1,212 @@
-"""Tracing: torch.fx records the calls of a module; layers of torch.nn and self-describing modules stay whole."""
+"""Tracing: torch.fx records the calls of a module, and every call runs on the meta device to learn its shape.
 
+Layers of torch.nn and self-describing modules stay whole. While it is traced, ``forward`` sees real sizes (``x.dim()``,
+``x.shape[1]``), except for the batch size, which stays symbolic; so code that depends on shapes is no obstacle.
+"""
+
+from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
-from torch import fx, nn
+import torch
+from torch import Tensor, fx, nn
+from torch.func import functional_call
 
 from gnomon.core.attention import SelfAttending
-from gnomon.core.errors import ReadError, lesson
+from gnomon.core.errors import GnomonError, InputError, ReadError, lesson
+
+CALL, GETATTR = nn.Module.__call__, nn.Module.__getattr__
+BATCH = 11  # of the shape run: a prime, so that no reshape takes it for a product of other sizes
+
+
+class Shaped(fx.Proxy):
+    """A proxy that knows its shape."""
+
+    @property
+    def shape(self) -> Any:
+        """Sizes; that of the batch stays symbolic."""
+        return self.size()
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self._tensor().shape)
+
+    def dim(self) -> int:
+        """Number of dimensions."""
+        return self.ndim
+
+    def ndimension(self) -> int:
+        """Number of dimensions."""
+        return self.ndim
+
+    def size(self, dim: int | None = None) -> Any:
+        """One size or all of them."""
+        sizes = tuple(self._tensor().shape)
+        if dim is None:
+            return tuple(self.size(i) for i in range(len(sizes)))
+        if sizes[dim] == BATCH and dim % len(sizes) == 0:
+            return self.tracer.create_proxy("call_method", "size", (self, 0), {})
+        return sizes[dim]
+
+    def _tensor(self) -> Tensor:
+        value = self.node.meta["result"]
+        if not isinstance(value, Tensor):
+            raise TypeError(f"{self.node.name} is not a tensor")
+        return value
+
+
+class Unhooked(nn.Module):
+    """A layer without its hooks: the shape run is none of their business."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__()
+        self.layer = layer
+        self.training = layer.training
+
+    def forward(self, *args: Any, **options: Any) -> Any:
+        """The layer's own forward."""
+        return self.layer.forward(*args, **options)
 
 
 class Tracer(fx.Tracer):
     """A tracer whose leaves are the layers that the reader has a rule for, or a reason to refuse."""
 
+    def __init__(self, example: Tensor) -> None:
+        super().__init__(autowrap_modules=())  # type: ignore[arg-type]
+        self.example = example
+
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        """Layers of torch.nn (but not containers) and attention modules."""
-        return isinstance(m, SelfAttending) or super().is_leaf_module(m, module_qualified_name)
+        """Layers of torch.nn (but not containers), classes that inherit their forward, and attention modules."""
+        inherited = getattr(type(m).forward, "__module__", "").startswith("torch.nn") and not isinstance(
+            m, nn.Sequential
+        )
+        return inherited or isinstance(m, SelfAttending) or super().is_leaf_module(m, module_qualified_name)
+
+    def create_proxy(self, *args: Any, **options: Any) -> fx.Proxy:
+        """Record a call, and run it on the meta device."""
+        proxy = super().create_proxy(*args, **options)
+        if proxy.node.op != "output":
+            find_result(proxy.node, self.root, self.example)
+        return proxy
+
+    def proxy(self, node: fx.Node) -> fx.Proxy:
+        """Proxies know their shapes."""
+        return Shaped(node, self)
 
 
-def trace(module: nn.Module) -> fx.Graph:
-    """The graph of calls that ``module.forward`` makes.
+def trace(module: nn.Module, example: Tensor) -> fx.Graph:
+    """The calls that ``module.forward`` makes on inputs like ``example``; ``node.meta["result"]`` has the shapes.
 
     Hypotheses: forward is a fixed sequence of calls; it does not branch on the values of tensors.
-    Cost: one symbolic execution, no arithmetic.
+    Cost: one execution on the meta device, no arithmetic.
 
-    >>> len(trace(nn.Sequential(nn.Linear(2, 3), nn.ReLU())).nodes)
+    >>> len(trace(nn.Sequential(nn.Linear(2, 3), nn.ReLU()), torch.zeros(1, 2)).nodes)
     4
     """
-    if not isinstance(module, nn.Module):
-        raise ReadError(
-            lesson("read(module)", f"got {type(module).__name__}", "a torch.nn.Module", "Pass the module itself, not its class or output")
-        )
-    tracer = Tracer()
+    tracer = Tracer(example)
+    tracer.root = module
     try:
-        if tracer.is_leaf_module(module, ""):
-            return _single(module)
-        return tracer.trace(module)
+        graph = _single(module) if tracer.is_leaf_module(module, "") else tracer.trace(module)
+        for node in graph.nodes:
+            find_result(node, module, example)
+        return graph
+    except GnomonError:
+        raise
     except Exception as reason:  # whatever the user's forward raises under tracing is a reason, not a crash of ours
         raise ReadError(
             lesson(
                 f"read({type(module).__name__})",
                 f"forward cannot be traced: {type(reason).__name__}: {_first_line(reason)}",
                 "forward is a fixed sequence of calls on tensors",
-                'Remove branches on tensor values from forward, or estimate: gnomon.limit(net, method="monte-carlo", samples=64)',
+                "Remove branches on tensor values from forward, "
+                'or estimate: gnomon.limit(net, method="monte-carlo", samples=64)',
             )
         ) from reason
+
+
+def find_result(node: fx.Node, root: nn.Module, example: Tensor) -> None:
+    """Run a node on the meta device, once, and note what it returns."""
+    if "result" in node.meta or node.op == "output":
+        return
+    for source in node.all_input_nodes:
+        find_result(source, root, example)
+    if node.op == "placeholder":
+        node.meta["result"] = node.args[0] if node.args else _batch(root, example)
+    elif node.op == "get_attr":
+        with _plain():
+            value = attribute(root, str(node.target))
+        node.meta["result"] = value.to("meta") if isinstance(value, Tensor) else value
+    else:
+        node.meta["result"] = _run(node, root)
+
+
+def function_of(node: fx.Node, root: nn.Module) -> Callable[..., Any]:
+    """The node as a function of tensors; the parameters of layers are on the meta device."""
+    if node.op == "call_module":
+        layer = Unhooked(root.get_submodule(str(node.target)))
+        state = {k: v.to("meta") for k, v in (*layer.named_parameters(), *layer.named_buffers())}
+        return lambda *args, **options: functional_call(layer, state, args, options)
+    if node.op == "call_method":
+        return getattr(torch.Tensor, str(node.target))
+    return node.target  # type: ignore[return-value]
+
+
+def where(node: fx.Node) -> str:
+    """The place of a node in the module: the path of a layer, or the module in whose forward a function is called."""
+    if node.op == "call_module":
+        return str(node.target)
+    stack = node.meta.get("nn_module_stack")
+    path = list(stack.values())[-1][0] if stack else ""
+    return f"{path}:{node.name}" if path else node.name
+
+
+def attribute(root: nn.Module, path: str) -> Any:
+    """What stands at a dotted path below a module."""
+    owner: Any = root
+    for name in path.split("."):
+        owner = getattr(owner, name)
+    return owner
+
+
+def _plain() -> Any:
+    """Modules as torch made them: torch.fx replaces both methods while it traces."""
+    return patch.multiple(nn.Module, __call__=CALL, __getattr__=GETATTR)
+
+
+def _run(node: fx.Node, root: nn.Module) -> Any:
+    args, options = fx.node.map_arg((node.args, node.kwargs), lambda n: n.meta["result"])
+    try:
+        with torch.no_grad(), _plain():
+            return function_of(node, root)(*args, **options)
+    except Exception as reason:
+        sources = [n.meta["result"] for n in node.all_input_nodes]
+        sizes = [f"(n, {', '.join(map(str, s.shape[1:]))})" for s in sources if isinstance(s, Tensor)]
+        raise InputError(
+            lesson(
+                f"read({type(root).__name__})",
+                f"'{where(node)}' cannot take inputs of shape {' and '.join(sizes)}: {_first_line(reason)}",
+                "inputs have the shape that the module takes, batch first",
+                "Check the feature size and layout of x: vectors (n, d), sequences and images as torch.nn takes them",
+            )
+        ) from reason
+
+
+def _batch(root: nn.Module, example: Tensor) -> Tensor:
+    """An input like the example, in the precision of the module: the shape run must not trip over dtypes."""
+    kinds = (p.dtype for p in root.parameters() if p.is_floating_point())
+    dtype = next(kinds, example.dtype) if example.is_floating_point() else example.dtype
+    return torch.empty((BATCH, *example.shape[1:]), dtype=dtype, device="meta")
 
 
 def _single(module: nn.Module) -> fx.Graph:
     """A module that is itself one layer."""
     graph = fx.Graph()
     x = graph.placeholder("x")
-    node = graph.create_node("call_module", "", (x,), {}, type(module).__name__.lower())
-    graph.output(node)
+    graph.output(graph.create_node("call_module", "", (x,), {}, type(module).__name__.lower()))
     return graph
 
 
 def _first_line(reason: BaseException) -> str:
-    text: Any = str(reason).strip().splitlines()
+    text = str(reason).strip().splitlines()
     return text[0] if text else "no message"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from torch import Tensor, fx, nn
+from torch import Tensor, fx
 
 from gnomon.program.expression import Expression, Variable
 from gnomon.program.layout import Layout
@@ -31,7 +31,7 @@ class Random:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of the module itself, fetched by its path; ``transposed`` where its last two dimensions were swapped."""
+    """A parameter of the module, by its path; ``transposed`` where its two dimensions were swapped."""
 
     path: str
     tensor: Tensor
@@ -50,7 +50,7 @@ class Call:
     where: str
     args: tuple[Any, ...]
     options: dict[str, Any]
-    module: nn.Module | None
+    module: Any
     result: Any
 
     def get(self, position: int, name: str, default: Any = None) -> Any:

@@ -41,7 +41,7 @@ def angles(m):  # type: ignore[no-untyped-def]
 
 @overload(angles, jit_options={"fastmath": set(ARITHMETIC), "forceinline": True})
 def _angles(m):  # type: ignore[no-untyped-def]
-    """One polynomial per precision; the coefficients must have the type of m, or all arithmetic would become float64."""
+    """One polynomial per precision; coefficients have the type of m, or all arithmetic would become float64."""
     if m == types.float32:
         p0, p1, p2, p3, p4, p5, p6, p7 = (np.float32(v) for v in P32)
         r0, r1, r2, r3, r4, r5, r6 = (np.float32(v) for v in R32)

@@ -5,9 +5,10 @@ points are rows of one table: a number for the row's point, a vector for the run
 """
 
 import numpy as np
+from numba import njit
 
 from gnomon.kernels.fused import pointwise as do
-from gnomon.kernels.fused.machine import bare, entry, inner, wide
+from gnomon.kernels.fused.machine import INNER, bare, entry, wide
 
 RUN = 512
 AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)  # as in tape.py
@@ -48,7 +49,7 @@ def chain(code, numbers, k, gram, x, y, fx, fy, near, place, mirror, regs, nngp,
     return bad
 
 
-@inner
+@njit(**INNER)
 def _instruction(ins, numbers, k, x, y, i, j, n, mirror, regs):  # type: ignore[no-untyped-def]
     """Dispatch: (operation, target, source, first statistic, first number)."""
     op, st, p = ins[0], ins[3], numbers[ins[4] :]
@@ -83,7 +84,7 @@ def _instruction(ins, numbers, k, x, y, i, j, n, mirror, regs):  # type: ignore[
                 do.sign(e, t, x0, x1, x2, y0, y1, y2, p, k)
 
 
-@inner
+@njit(**INNER)
 def _load(gram, a, b, e, t):  # type: ignore[no-untyped-def]
     """Half the second moments of the data are the first statistic."""
     wide()
@@ -93,7 +94,7 @@ def _load(gram, a, b, e, t):  # type: ignore[no-untyped-def]
         t[q] = zero
 
 
-@inner
+@njit(**INNER)
 def _count_near(e, a, b, near):  # type: ignore[no-untyped-def]
     wide()
     count = 0
@@ -102,7 +103,7 @@ def _count_near(e, a, b, near):  # type: ignore[no-untyped-def]
     return count
 
 
-@inner
+@njit(**INNER)
 def _recompute(e, a, b, fx, fy, near, k):  # type: ignore[no-untyped-def]
     """Nearly equal points: their distance from the differences of their features, not from the Gram matrix."""
     for q in range(len(e)):
@@ -113,7 +114,7 @@ def _recompute(e, a, b, fx, fy, near, k):  # type: ignore[no-untyped-def]
             e[q] = total * k[2]
 
 
-@inner
+@njit(**INNER)
 def _mirror(out, row, rows, col, cols):  # type: ignore[no-untyped-def]
     """Reflect a tile of the lower triangle, square after square."""
     for top in range(row, row + rows, BLOCK):

@@ -11,8 +11,17 @@ import torch
 from torch import Tensor
 
 from gnomon.kernels.fused.tape import (
-    ADD, AFFINE, DROPOUT, NORMALIZE, SCALE, Instruction, Moments, activation, kinked, moments,
-)  # fmt: skip
+    ADD,
+    AFFINE,
+    DROPOUT,
+    NORMALIZE,
+    SCALE,
+    Instruction,
+    Moments,
+    activation,
+    kinked,
+    moments,
+)
 from gnomon.kernels.fused.threads import share_out
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.rules.activation import ActivationRule, LineRule
@@ -63,11 +72,17 @@ def lower(plan: Plan, data: tuple[Tensor, Tensor], dtype: torch.dtype) -> Chain 
     if first is None or second is None:
         return None
     last = [m.own[-1] / 2 for m in found]
-    rows = [torch.stack([m.own[0] / 2, *(s for ins in t for s in ins.statistics), end]) for m, t, end in zip(found, (first, second), last, strict=True)]
+    rows = [
+        torch.stack([m.own[0] / 2, *(s for ins in t for s in ins.statistics), end])
+        for m, t, end in zip(found, (first, second), last, strict=True)
+    ]
     arithmetic = _arithmetic(plan, rows, dtype)
     code, numbers = _arrays(first, arithmetic)
     scale = data[0].shape[1] ** -0.5
-    sides = [Side((x * scale).numpy().astype(arithmetic), r.numpy().astype(arithmetic)) for x, r in zip(data, rows, strict=True)]
+    sides = [
+        Side((x * scale).numpy().astype(arithmetic), r.numpy().astype(arithmetic))
+        for x, r in zip(data, rows, strict=True)
+    ]
     registers = 1 + max(i.target for i in first)
     return Chain(code, numbers, registers, arithmetic, (sides[0], sides[0] if data[1] is data[0] else sides[1]))
 
@@ -97,9 +112,21 @@ def run(chain: Chain, out: tuple[Tensor | None, Tensor | None], *, symmetric: bo
         gram = room[0][: rows * cols].reshape(rows, cols)
         np.matmul(left.features[i : i + rows], right.features[j : j + cols].T, out=gram)
         return loops.chain(
-            chain.code, chain.numbers, constants, gram, left.table, right.table, left.features, right.features, near,
-            (i, rows, j, cols, last), symmetric, room[1], nngp, ntk,
-        )  # fmt: skip
+            chain.code,
+            chain.numbers,
+            constants,
+            gram,
+            left.table,
+            right.table,
+            left.features,
+            right.features,
+            near,
+            (i, rows, j, cols, last),
+            symmetric,
+            room[1],
+            nngp,
+            ntk,
+        )
 
     return sum(share_out(tile, tiles, worker, "entries"))
 
@@ -109,7 +136,9 @@ def _arithmetic(plan: Plan, rows: list[Tensor], dtype: torch.dtype) -> np.dtype:
     single = dtype == torch.float32 and all(kinked(rule) for rule in plan.rules)
     for r in rows:
         positive = r[r > 0]
-        single = single and float(r.abs().max()) < 1 / SMALLEST and (not len(positive) or float(positive.min()) > SMALLEST)
+        single = (
+            single and float(r.abs().max()) < 1 / SMALLEST and (not len(positive) or float(positive.min()) > SMALLEST)
+        )
     return np.dtype(np.float32 if single else np.float64)
 
 
@@ -176,5 +205,3 @@ def _arrays(tape: list[Instruction], arithmetic: np.dtype) -> tuple[np.ndarray, 
         numbers += ins.numbers
         row += len(ins.statistics)
     return np.array(code or [(SCALE, 0, 0, 0, 0)], np.int64).reshape(-1, 5), np.array(numbers or [1.0], arithmetic)
-
-

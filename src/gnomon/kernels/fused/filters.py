@@ -1,4 +1,4 @@
-"""Linear maps of displacement planes: the box filter of a convolution, the blocks of a pooling, the sum of a flattening.
+"""Linear maps of displacement planes: the box filter of a convolution, the blocks of a pooling, the sum of a flatten.
 
 Planes are arrays (rows, columns, lanes) of the overlap of two images, one shifted by d against the other; with
 ``wraps`` they are tori. Rows of an instruction: see planes.py.
@@ -6,24 +6,26 @@ Reference: equations (2), (3) and (4) of planes.py.
 Cost: a few additions per entry.
 """
 
-from gnomon.kernels.fused.machine import inner, wide
+from numba import njit
+
+from gnomon.kernels.fused.machine import INNER, wide
 
 
-@inner
+@njit(**INNER)
 def index(high, width, dy, dx):  # type: ignore[no-untyped-def]
     """The number of a displacement."""
     return (dy + high - 1) * (2 * width - 1) + dx + width - 1
 
 
-@inner
+@njit(**INNER)
 def extent(size, d, wraps):  # type: ignore[no-untyped-def]
     """Positions of one axis that have a partner at displacement d."""
     return size if wraps else size - abs(d)
 
 
-@inner
+@njit(**INNER)
 def box(source, ins, dy, dx, tag, vx, vy, room, e, t):  # type: ignore[no-untyped-def]
-    """Sums over the taps; vx and vy are half the variances of the two images, which stand where the other image ends."""
+    """Sums over the taps; vx and vy are half the variances of the images, which stand where the other image ends."""
     lanes, wraps = len(tag), ins[17] == 1
     h, w = extent(ins[5], dy, wraps), extent(ins[6], dx, wraps)
     rows = len(e) // lanes // extent(ins[8], dx // ins[12], wraps)
@@ -40,7 +42,9 @@ def box(source, ins, dy, dx, tag, vx, vy, room, e, t):  # type: ignore[no-untype
                 _border(padded, ins, dy, dx, h, w, high, width, tag, vx, vy)
         for u in range(rows):
             at = u * width * lanes
-            _taps(padded[u * ins[11] * width * lanes :], summed[at : at + width * lanes], ins[9], ins[13] * width * lanes)
+            _taps(
+                padded[u * ins[11] * width * lanes :], summed[at : at + width * lanes], ins[9], ins[13] * width * lanes
+            )
         target = e if part == 0 else t
         for u in range(rows):
             line = summed[u * width * lanes : (u + 1) * width * lanes]
@@ -52,7 +56,7 @@ def box(source, ins, dy, dx, tag, vx, vy, room, e, t):  # type: ignore[no-untype
                 _taps(line[v * ins[12] * lanes :], target[at : at + lanes], ins[10], ins[14] * lanes)
 
 
-@inner
+@njit(**INNER)
 def _taps(source, target, taps, step):  # type: ignore[no-untyped-def]
     """target[i] = sum over taps of source[i + tap * step]."""
     n = len(target)
@@ -64,35 +68,35 @@ def _taps(source, target, taps, step):  # type: ignore[no-untyped-def]
         _increase(source[tap * step : tap * step + n], target)
 
 
-# Indices are loop variables throughout: an index that the compiler cannot prove to be positive keeps it from vectorizing.
-@inner
+# Indices are loop variables: an index that the compiler cannot prove to be positive keeps it from vectorizing.
+@njit(**INNER)
 def _three(a, b, c, target):  # type: ignore[no-untyped-def]
     wide()
     for i in range(len(target)):
         target[i] = a[i] + b[i] + c[i]
 
 
-@inner
+@njit(**INNER)
 def _set(values, target):  # type: ignore[no-untyped-def]
     wide()
     for i in range(len(target)):
         target[i] = values[i]
 
 
-@inner
+@njit(**INNER)
 def _increase(values, target):  # type: ignore[no-untyped-def]
     wide()
     for i in range(len(target)):
         target[i] += values[i]
 
 
-@inner
+@njit(**INNER)
 def _clear(target):  # type: ignore[no-untyped-def]
     for i in range(len(target)):
         target[i] = 0
 
 
-@inner
+@njit(**INNER)
 def _pad(source, padded, h, w, high, width, top, left, lanes):  # type: ignore[no-untyped-def]
     """The plane inside zeros."""
     first, last = max(0, left), min(width, left + w)
@@ -106,7 +110,7 @@ def _pad(source, padded, h, w, high, width, top, left, lanes):  # type: ignore[n
         _set(source[(u * w + first - left) * lanes : (u * w + last - left) * lanes], row[first * lanes : last * lanes])
 
 
-@inner
+@njit(**INNER)
 def _border(padded, ins, dy, dx, h, w, high, width, tag, vx, vy):  # type: ignore[no-untyped-def]
     """Beyond one border the other image still has its variance: e = a / 2 + 0 - 0."""
     lanes, before, left = len(tag), ins[15], ins[16]
@@ -124,7 +128,7 @@ def _border(padded, ins, dy, dx, h, w, high, width, tag, vx, vy):  # type: ignor
                     _increase(values[at : at + (end - begin) * lanes], row[begin * lanes : end * lanes])
 
 
-@inner
+@njit(**INNER)
 def _wrap(source, padded, h, w, high, width, top, left, lanes):  # type: ignore[no-untyped-def]
     """The plane continued periodically."""
     for r in range(high):
@@ -134,7 +138,7 @@ def _wrap(source, padded, h, w, high, width, top, left, lanes):  # type: ignore[
             _set(source[of : of + lanes], padded[at : at + lanes])
 
 
-@inner
+@njit(**INNER)
 def pool(source, ins, dy, dx, tag, out, out_at, weight):  # type: ignore[no-untyped-def]
     """Add a plane to the (up to four) planes of the pooled grid that it feeds."""
     wraps, lanes = ins[17] == 1, len(tag)
@@ -164,7 +168,7 @@ def pool(source, ins, dy, dx, tag, out, out_at, weight):  # type: ignore[no-unty
                         _blocks(source[part, :size], of, out[to : to + cols * lanes], kx, begin, end, tag, weight)
 
 
-@inner
+@njit(**INNER)
 def _blocks(source, of, target, k, begin, end, tag, weight):  # type: ignore[no-untyped-def]
     lanes = len(tag)
     for v in range(len(target) // lanes):
@@ -172,7 +176,7 @@ def _blocks(source, of, target, k, begin, end, tag, weight):  # type: ignore[no-
         _collect(source[place : place + (end - begin) * lanes], target[v * lanes : (v + 1) * lanes], tag, weight)
 
 
-@inner
+@njit(**INNER)
 def _collect(source, target, tag, weight):  # type: ignore[no-untyped-def]
     """Add the weighted sum of several positions to one, lane by lane."""
     wide()
@@ -183,7 +187,7 @@ def _collect(source, target, tag, weight):  # type: ignore[no-untyped-def]
             target[i] += weight * block[i]
 
 
-@inner
+@njit(**INNER)
 def flat(source, ins, dy, dx, tag, out, out_at, weight):  # type: ignore[no-untyped-def]
     """The mean over equal positions."""
     if dy != 0 or dx != 0:

@@ -21,11 +21,13 @@ Cost: about thirty operations.
 
 from math import sqrt
 
+from numba import njit
+
 from gnomon.kernels.fused.angle import angles
-from gnomon.kernels.fused.machine import inner
+from gnomon.kernels.fused.machine import INNER
 
 
-@inner
+@njit(**INNER)
 def half_angle(e, dd, rr, k):  # type: ignore[no-untyped-def]
     """Equation (2), clipped to [0, 1]."""
     zero, quarter, half, one = k
@@ -34,7 +36,7 @@ def half_angle(e, dd, rr, k):  # type: ignore[no-untyped-def]
     return h if h < one else one
 
 
-@inner
+@njit(**INNER)
 def kink(e, sa, ra, sb, rb, k):  # type: ignore[no-untyped-def]
     """Equations (3) and (4); a point without variance has no derivative."""
     zero, quarter, half, one = k
@@ -49,7 +51,7 @@ def kink(e, sa, ra, sb, rb, k):  # type: ignore[no-untyped-def]
     return quarter * dd + sa * sb * rise, slope if rr > zero else zero  # (3), (4)
 
 
-@inner
+@njit(**INNER)
 def turned(e, dd, rr, k):  # type: ignore[no-untyped-def]
     """(t / 2 pi, sin^2(t / 2)) from (2)."""
     zero, quarter, half, one = k
@@ -59,7 +61,7 @@ def turned(e, dd, rr, k):  # type: ignore[no-untyped-def]
     return half - turn if far else turn, h
 
 
-@inner
+@njit(**INNER)
 def error_function(e, ha, hb, sa, ra, sb, rb, k):  # type: ignore[no-untyped-def]
     """Equation (5); ha and hb are a' / 2 and b' / 2."""
     zero, quarter, half, one = k

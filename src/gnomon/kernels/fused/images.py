@@ -12,15 +12,31 @@ import torch
 from torch import Tensor
 
 from gnomon.kernels.fused import stages as st
-from gnomon.kernels.fused.tape import ADD, AFFINE, CONV, DATA, DROPOUT, FETCH, FLAT, KINK, NORMALIZE, POOL, activation, kinked
+from gnomon.kernels.fused.tape import (
+    ADD,
+    AFFINE,
+    CONV,
+    DATA,
+    DROPOUT,
+    FETCH,
+    FLAT,
+    KINK,
+    NORMALIZE,
+    POOL,
+    activation,
+)
 from gnomon.kernels.fused.threads import share_out
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.rules.activation import ActivationRule, LineRule
-from gnomon.kernels.rules.affine import ConvRule, DenseRule
+from gnomon.kernels.rules.affine import ConvRule, DenseRule, Terms
 from gnomon.kernels.rules.base import Context, Pair
+from gnomon.kernels.rules.data import DataRule
 from gnomon.kernels.rules.normalization import DropoutRule
 from gnomon.kernels.rules.positions import MixRule
+from gnomon.program.steps import Conv, Weights
 
+RAW = -1  # the data before their convolution
+NO_WEIGHTS = Weights("", "", "", None, 1)
 BYTES = 64  # one vector: 16 lanes of float32, 8 of float64
 
 
@@ -57,7 +73,7 @@ class Tape:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Of some images: statistics of all stages (images, numbers), half the final variances, the tangents with themselves."""
+    """Of some images: all statistics (images, numbers), half the final variances, the tangents with themselves."""
 
     table: np.ndarray
     half: np.ndarray
@@ -76,7 +92,9 @@ class Runner:
         parts, wraps = programme.stages.parts, programme.stages.wraps
         self.planes = st.displacements(programme.stages, alone=alone)
         last = (np.zeros((1, 1), np.int64), 2 * self.lanes)
-        self.places = [st.places(p, d, self.lanes, wraps=wraps) for p, d in zip(parts[1:], self.planes[1:], strict=True)] + [last]
+        self.places = [
+            st.places(p, d, self.lanes, wraps=wraps) for p, d in zip(parts[1:], self.planes[1:], strict=True)
+        ] + [last]
 
     def room(self) -> dict[str, np.ndarray]:
         """What one thread needs: registers, room for the filters, and the planes between stages."""
@@ -91,12 +109,16 @@ class Runner:
         made["filters"] = np.zeros(max(pads, default=1) * self.lanes, self.dtype)
         return made
 
-    def stage(self, g: int, code: np.ndarray, numbers: np.ndarray, x: np.ndarray, y: np.ndarray, room: dict[str, np.ndarray]) -> np.ndarray:
+    def stage(
+        self, g: int, code: np.ndarray, numbers: np.ndarray, x: np.ndarray, y: np.ndarray, room: dict[str, np.ndarray]
+    ) -> np.ndarray:
         """Run one stage; returns what it left for the next."""
         from gnomon.kernels.fused.planes import stage
 
         out, (out_at, _) = room[f"out{g}"], self.places[g]
-        kept, kept_at = (room[f"out{g - 1}"], self.places[g - 1][0]) if g else (room["filters"], np.zeros((1, 1), np.int64))
+        kept, kept_at = (
+            (room[f"out{g - 1}"], self.places[g - 1][0]) if g else (room["filters"], np.zeros((1, 1), np.int64))
+        )
         out[:] = 0
         stage(code, numbers, self.constants, self.planes[g], self.tag, self.alone, x, y, kept, kept_at, out, out_at,
               room["registers"], room["filters"], room["runs"])  # fmt: skip
@@ -118,7 +140,9 @@ def measure(programme: Programme, images: Tensor) -> Statistics:
         return start, min(runner.lanes, len(images) - start), _self(programme, runner, images[index], room)
 
     parts = sorted(share_out(batch, range(0, len(images), runner.lanes), runner.room, "images"), key=lambda p: p[0])
-    table, half, tangent = (np.concatenate([getattr(s, name)[:n] for _, n, s in parts]) for name in ("table", "half", "tangent"))
+    table, half, tangent = (
+        np.concatenate([getattr(s, name)[:n] for _, n, s in parts]) for name in ("table", "half", "tangent")
+    )
     first = parts[0][2]
     return Statistics(table, half, tangent, first.tapes)
 
@@ -151,19 +175,19 @@ def _item(
     """Operation, statistics and numbers of an item; fills in the variances of its step."""
     i = item.step
     if item.op == DATA:
-        own[i] = (x * x).mean(1)
+        own[RAW if plan.rules[0].op.window is not None else i] = (x * x).mean(1)
         return DATA, ((x / (2 * x.shape[1]) ** 0.5).flatten(1),), ()
-    rule, source = plan.rules[i], plan.program.steps[i].inputs[0]
+    rule = plan.rules[i]
     if item.op == FETCH:
         return FETCH, _entered(plan, item, own, left, runner, g), ()
     if item.op == FLAT or item.op == POOL:
         return item.op, (), (item.weight,)
-    before = own[source]
+    if isinstance(rule, DataRule):
+        return _patches(rule, item, own)
+    before = own[plan.program.steps[i].inputs[0]]
     if item.op == CONV:
         assert isinstance(rule, ConvRule)
-        after = _apply(plan, i, own)
-        if item.store < 0:
-            own[i] = after
+        own[i] = after = _apply(plan, i, own)
         pre, terms = (after - rule.terms.bias) / rule.terms.weight, rule.terms
         taps = prod(item.kernel)
         u = (terms.weight_tangent * pre + terms.bias_tangent) / 2
@@ -176,7 +200,19 @@ def _item(
     return _pointwise(plan, item, own, before)
 
 
-def _pointwise(plan: Plan, item: st.Item, own: dict[int, Tensor], before: Tensor) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]]:
+def _patches(
+    rule: DataRule, item: st.Item, own: dict[int, Tensor]
+) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]]:
+    """The convolution of the data: the mean over its taps, no weights yet."""
+    assert rule.op.window is not None
+    mean = ConvRule(Conv(NO_WEIGHTS, rule.op.window), Terms(1.0, 0.0, 0.0, 0.0))
+    own[item.step] = mean.apply((Pair(own[RAW]),), Context(1, False, False, None, None, None)).nngp
+    return CONV, (own[RAW] / 2, torch.zeros_like(own[item.step])), (1 / prod(item.kernel), 0.0)
+
+
+def _pointwise(
+    plan: Plan, item: st.Item, own: dict[int, Tensor], before: Tensor
+) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]]:
     i = item.step
     rule = plan.rules[i]
     if item.op == ADD:
@@ -197,13 +233,13 @@ def _pointwise(plan: Plan, item: st.Item, own: dict[int, Tensor], before: Tensor
     return item.op, (), (item.weight,)
 
 
-def _entered(plan: Plan, item: st.Item, own: dict[int, Tensor], left: np.ndarray, runner: Runner, g: int) -> tuple[Tensor, ...]:
-    """The variances of planes that enter a stage; after a pooling they are its plane d = 0, and (3) of planes.py needs z."""
+def _entered(
+    plan: Plan, item: st.Item, own: dict[int, Tensor], left: np.ndarray, runner: Runner, g: int
+) -> tuple[Tensor, ...]:
+    """The variances of planes that enter a stage; after a pooling they are its plane d = 0, and z is needed."""
     i, (h, w) = item.step, item.before
     rule = plan.rules[i]
     if not isinstance(rule, MixRule):
-        if isinstance(rule, ConvRule):
-            own[i] = _apply(plan, i, own)
         return ()
     at = runner.places[g - 1][0][item.store, (h - 1) * (2 * w - 1) + w - 1]
     distance = torch.from_numpy(left[at : at + h * w * runner.lanes].reshape(h * w, runner.lanes).T.copy())
@@ -211,7 +247,9 @@ def _entered(plan: Plan, item: st.Item, own: dict[int, Tensor], left: np.ndarray
     for axis, matrix in enumerate(rule.op.matrices):
         if matrix is not None:
             mean = torch.tensordot(mean, matrix.to(mean), dims=([1 + axis], [1])).movedim(-1, 1 + axis)
-    own[i] = mean.reshape(len(mean), *plan.program.steps[i].grid) - distance.reshape(len(mean), *plan.program.steps[i].grid)
+    own[i] = mean.reshape(len(mean), *plan.program.steps[i].grid) - distance.reshape(
+        len(mean), *plan.program.steps[i].grid
+    )
     return (distance / 2,)
 
 
@@ -226,6 +264,7 @@ def _apply(plan: Plan, i: int, own: dict[int, Tensor]) -> Tensor:
 def _padded(item: st.Item) -> int:
     """Elements that the filter of a convolution needs: the padded plane and its vertical sums."""
     rows, width = (
-        (a - 1) * s + (k - 1) * d + 1 for a, s, k, d in zip(item.after, item.stride, item.kernel, item.dilation, strict=True)
+        (a - 1) * s + (k - 1) * d + 1
+        for a, s, k, d in zip(item.after, item.stride, item.kernel, item.dilation, strict=True)
     )
     return (rows + item.after[0]) * width

@@ -1,7 +1,7 @@
 """How loops are compiled: for the whole vector unit, without the interpreter lock, and only once per machine.
 
 Numba marks no argument as free of aliases and lets the compiler prefer half of a 512-bit vector unit; ``wide`` repairs
-both for the function that calls it. ``bare`` saves slices their reference counts. Both change speed alone, never results.
+both for the function that calls it. ``bare`` saves slices their reference counts. Results do not depend on them.
 """
 
 from collections.abc import Callable
@@ -12,13 +12,19 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-ARITHMETIC = frozenset({"contract", "nsz", "arcp"})  # fused multiply-add; no reordering, no assumption on NaN or infinity
+ARITHMETIC = frozenset(
+    {"contract", "nsz", "arcp"}
+)  # fused multiply-add; no reordering, no assumption on NaN or infinity
+
+
+INNER = {"nogil": True, "fastmath": set(ARITHMETIC), "error_model": "numpy", "forceinline": True}
+"""Options of what entries call: never kept alone, for what comes from disk is machine code and cannot be inlined."""
 
 
 def entry(function: Callable[..., Any]) -> Any:
     """Compile on first use what Python calls; kept on disk where the installation or the user's cache can be written.
 
-    Numba looks only at the file of the function itself to see whether a kept version is old; here it is shown the whole room.
+    Numba looks only at the file of the function to see whether a kept version is old; here it is shown the whole room.
     """
     try:
         made = njit(cache=True, nogil=True, fastmath=set(ARITHMETIC), error_model="numpy")(function)
@@ -29,11 +35,6 @@ def entry(function: Callable[..., Any]) -> Any:
     except AttributeError:  # numba keeps it elsewhere: kept versions are renewed by changes of one file only
         pass
     return made
-
-
-def inner(function: Callable[..., Any]) -> Any:
-    """Compile what entries call: never kept alone, for what comes from disk is machine code and cannot be inlined."""
-    return njit(nogil=True, fastmath=set(ARITHMETIC), error_model="numpy", forceinline=True)(function)
 
 
 def _stamp() -> tuple[tuple[str, int, int], ...]:
@@ -47,9 +48,13 @@ def wide(typing_context):  # type: ignore[no-untyped-def]
 
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         function = builder.function
-        set.add(function.attributes, '"prefer-vector-width"="512"')  # a string attribute, which llvmlite passes on unread
+        set.add(
+            function.attributes, '"prefer-vector-width"="512"'
+        )  # a string attribute, which llvmlite passes on unread
         for argument in function.args:
-            if isinstance(argument.type, ir.PointerType) and isinstance(argument.type.pointee, ir.FloatType | ir.DoubleType):
+            if isinstance(argument.type, ir.PointerType) and isinstance(
+                argument.type.pointee, ir.FloatType | ir.DoubleType
+            ):
                 argument.add_attribute("noalias")
         return context.get_dummy_value()
 

@@ -38,7 +38,14 @@ class Work:
         """Translate tapes and statistics."""
         runner = Runner(programme, dtype, alone=False)
         codes = [programme.code(p, t, runner.lanes) for p, t in zip(programme.stages.parts, found.tapes, strict=True)]
-        return cls(programme, found, runner, found.table.T.astype(dtype), codes, [np.array(t.numbers, dtype) for t in found.tapes])
+        return cls(
+            programme,
+            found,
+            runner,
+            found.table.T.astype(dtype),
+            codes,
+            [np.array(t.numbers, dtype) for t in found.tapes],
+        )
 
     @property
     def flat(self) -> bool:

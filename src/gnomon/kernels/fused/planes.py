@@ -1,7 +1,7 @@
 """Displacement planes: all covariances between positions p of one image and p + d of the other, for one d at a time.
 
 A convolution moves both positions alike, so it acts on each plane alone, as a box filter; so does everything else
-between two poolings. L pairs of images lie side by side in the lanes of the vector unit. In the variables of formulas.py:
+between two poolings. L pairs of images lie in the lanes of the vector unit. In the variables of formulas.py:
 
     DATA    e[p, q] = sum_c (x_c[p] - y_c[q])^2 / 2C                                                            (1)
     CONV    e' = w2 mean_taps e,  T' = (ux[p] + uy[q]) + w2 mean_taps T - A mean_taps e                         (2)
@@ -14,9 +14,11 @@ Reference: [novak2019bayesian], [arora2019exact]; rules/affine.py and rules/posi
 Cost: for S positions, S^2 evaluations of a dual per pair and nonlinearity; the filters cost about as much again.
 """
 
+from numba import njit
+
 from gnomon.kernels.fused import pointwise as do
 from gnomon.kernels.fused.filters import box, extent, flat, index, pool
-from gnomon.kernels.fused.machine import bare, entry, inner, wide
+from gnomon.kernels.fused.machine import INNER, bare, entry, wide
 
 AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)  # as in tape.py
 DATA, FETCH, CONV, POOL, FLAT = range(10, 15)
@@ -43,7 +45,7 @@ def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at
                 _step(ins, numbers, k, dy, dx, tag, alone, x, y, kept, kept_at, out, out_at, regs, room, runs)
 
 
-@inner
+@njit(**INNER)
 def _step(ins, numbers, k, dy, dx, tag, alone, x, y, kept, kept_at, out, out_at, regs, room, table):  # type: ignore[no-untyped-def]
     op, wraps, numbers = ins[0], ins[17] == 1, numbers[ins[4] :]
     if op == CONV:
@@ -79,7 +81,7 @@ def _step(ins, numbers, k, dy, dx, tag, alone, x, y, kept, kept_at, out, out_at,
         _elementwise(op, runs, x, y, ins[3], grid, numbers, e, t, k, -2 if alone and dy == 0 and dx == 0 else -1)
 
 
-@inner
+@njit(**INNER)
 def _runs(high, width, dy, dx, wraps, lanes, table):  # type: ignore[no-untyped-def]
     """Stretches that are contiguous in the plane and in both images: (place in the plane, in x, in y, length)."""
     h, w = extent(high, dy, wraps), extent(width, dx, wraps)
@@ -99,7 +101,7 @@ def _runs(high, width, dy, dx, wraps, lanes, table):  # type: ignore[no-untyped-
     return runs
 
 
-@inner
+@njit(**INNER)
 def _convolve(ins, numbers, dy, dx, tag, x, y, out, out_at, regs, room, table):  # type: ignore[no-untyped-def]
     """Within the stage; with a stride, into the next one."""
     wraps = ins[17] == 1
@@ -124,7 +126,7 @@ def _convolve(ins, numbers, dy, dx, tag, x, y, out, out_at, regs, room, table): 
         do.affine(e[at : at + n], t[at : at + n], x[p : p + n], y[q : q + n], numbers[0], numbers[1])  # (2)
 
 
-@inner
+@njit(**INNER)
 def _elementwise(op, runs, x, y, st, grid, numbers, e, t, k, own):  # type: ignore[no-untyped-def]
     """The instructions of pointwise.py, with a vector of statistics on both sides."""
     for r in range(len(runs)):
@@ -155,7 +157,7 @@ def _elementwise(op, runs, x, y, st, grid, numbers, e, t, k, own):  # type: igno
             do.sign(en, tn, x0, x1, x2, y0, y1, y2, numbers, k)
 
 
-@inner
+@njit(**INNER)
 def _data(runs, x, y, st, channels, grid, e, t):  # type: ignore[no-untyped-def]
     """Equation (1); the features are scaled by 1 / sqrt(2 C)."""
     zero = x[0] - x[0]
@@ -169,7 +171,7 @@ def _data(runs, x, y, st, channels, grid, e, t):  # type: ignore[no-untyped-def]
             _squares(e[at : at + n], x[p : p + n], y[q : q + n])
 
 
-@inner
+@njit(**INNER)
 def _squares(e, a, b):  # type: ignore[no-untyped-def]
     wide()
     for i in range(len(e)):
@@ -177,7 +179,7 @@ def _squares(e, a, b):  # type: ignore[no-untyped-def]
         e[i] += d * d  # (1)
 
 
-@inner
+@njit(**INNER)
 def _correct(runs, x, y, st, e):  # type: ignore[no-untyped-def]
     """The second half of (3); rounding must not make a distance negative."""
     for r in range(len(runs)):
@@ -185,7 +187,7 @@ def _correct(runs, x, y, st, e):  # type: ignore[no-untyped-def]
         _minus(e[at : at + n], x[p : p + n], y[q : q + n])
 
 
-@inner
+@njit(**INNER)
 def _minus(e, za, zb):  # type: ignore[no-untyped-def]
     wide()
     for i in range(len(e)):

@@ -14,11 +14,11 @@ Reference: rules/, of which these are the same equations.
 Cost: a few cycles per entry.
 """
 
-from numba import types
+from numba import njit, types
 from numba.extending import overload
 
 from gnomon.kernels.fused.formulas import error_function, kink, turned
-from gnomon.kernels.fused.machine import inner, wide
+from gnomon.kernels.fused.machine import INNER, wide
 
 
 def at(values, q):  # type: ignore[no-untyped-def]
@@ -33,7 +33,7 @@ def _at(values, q):  # type: ignore[no-untyped-def]
     return lambda values, q: values[q]
 
 
-@inner
+@njit(**INNER)
 def affine(e, t, ua, ub, w2, a):  # type: ignore[no-untyped-def]
     """Equation (1)."""
     wide()
@@ -43,7 +43,7 @@ def affine(e, t, ua, ub, w2, a):  # type: ignore[no-untyped-def]
         e[q] = w2 * distance
 
 
-@inner
+@njit(**INNER)
 def kinked(e, t, sa, ra, sb, rb, p, q2, k):  # type: ignore[no-untyped-def]
     """Equation (2); statistics s, r."""
     wide()
@@ -54,7 +54,7 @@ def kinked(e, t, sa, ra, sb, rb, p, q2, k):  # type: ignore[no-untyped-def]
         e[q] = p * before + q2 * distance
 
 
-@inner
+@njit(**INNER)
 def trained(e, t, sa, ra, ha, sb, rb, hb, numbers, k):  # type: ignore[no-untyped-def]
     """Equation (3); statistics s, r, a' / 2; numbers p, q, bias, gain, slope of a PReLU."""
     wide()
@@ -69,7 +69,7 @@ def trained(e, t, sa, ra, ha, sb, rb, hb, numbers, k):  # type: ignore[no-untype
         e[q] = after
 
 
-@inner
+@njit(**INNER)
 def erf(e, t, sa, ra, ha, sb, rb, hb, numbers, k):  # type: ignore[no-untyped-def]
     """Equation (4); statistics S, 1 / S, g's own second moment / 2; numbers o^2, s^2, o^2 s^2 4 / pi, bias."""
     wide()
@@ -80,7 +80,7 @@ def erf(e, t, sa, ra, ha, sb, rb, hb, numbers, k):  # type: ignore[no-untyped-de
         e[q] = outer * distance
 
 
-@inner
+@njit(**INNER)
 def sign(e, t, sa, ra, ha, sb, rb, hb, numbers, k):  # type: ignore[no-untyped-def]
     """Equation (4) without derivative; statistics s, r, g's own second moment / 2; numbers o^2, s^2."""
     wide()
@@ -92,7 +92,7 @@ def sign(e, t, sa, ra, ha, sb, rb, hb, numbers, k):  # type: ignore[no-untyped-d
         e[q] = outer * (both - k[3] + (turn + turn + turn + turn) if rr > k[0] else both)
 
 
-@inner
+@njit(**INNER)
 def normalize(e, t, la, ga, lb, gb):  # type: ignore[no-untyped-def]
     """Equation (5)."""
     wide()
@@ -102,7 +102,7 @@ def normalize(e, t, la, ga, lb, gb):  # type: ignore[no-untyped-def]
         e[q] = scale * e[q] + (at(la, q) - lb[q]) * (at(ga, q) - gb[q])
 
 
-@inner
+@njit(**INNER)
 def dropout(e, t, ha, hb, excess, own, k):  # type: ignore[no-untyped-def]
     """Equation (6); ``own`` is the place where both sides are one point (-1: nowhere, -2: everywhere)."""
     wide()
@@ -112,7 +112,7 @@ def dropout(e, t, ha, hb, excess, own, k):  # type: ignore[no-untyped-def]
         e[q] = e[q] + (k[0] if same else excess * (at(ha, q) + hb[q]))
 
 
-@inner
+@njit(**INNER)
 def scale(e, t, weight):  # type: ignore[no-untyped-def]
     """Multiples."""
     wide()
@@ -121,7 +121,7 @@ def scale(e, t, weight):  # type: ignore[no-untyped-def]
         t[q] = weight * t[q]
 
 
-@inner
+@njit(**INNER)
 def add(e, t, e2, t2, weight):  # type: ignore[no-untyped-def]
     """Sums with another register."""
     wide()
@@ -130,7 +130,7 @@ def add(e, t, e2, t2, weight):  # type: ignore[no-untyped-def]
         t[q] += weight * t2[q]
 
 
-@inner
+@njit(**INNER)
 def copy(values, out):  # type: ignore[no-untyped-def]
     """Copies; returns how many are not finite."""
     wide()
@@ -141,7 +141,7 @@ def copy(values, out):  # type: ignore[no-untyped-def]
     return bad
 
 
-@inner
+@njit(**INNER)
 def covariance(e, ha, hb, out):  # type: ignore[no-untyped-def]
     """(a + b) / 2 - e; returns how many are not finite."""
     wide()

@@ -16,10 +16,12 @@ from gnomon.kernels.fused.tape import ADD, AFFINE, CONV, DATA, DROPOUT, FETCH, F
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.rules.activation import ActivationRule, LineRule
 from gnomon.kernels.rules.affine import ConvRule, DenseRule
+from gnomon.kernels.rules.base import AbstractRule
 from gnomon.kernels.rules.branches import WeightedRule
 from gnomon.kernels.rules.data import DataRule
 from gnomon.kernels.rules.normalization import DropoutRule, NormalizeRule
 from gnomon.kernels.rules.positions import MixRule, MoveRule
+from gnomon.program.steps import Step, Window
 
 Grid = tuple[int, int]
 ONE = (1, 1)
@@ -129,9 +131,7 @@ class _Maker:
         """Append the items of step i; False if it has none."""
         rule, step = self.plan.rules[i], self.plan.program.steps[i]
         if isinstance(rule, DataRule):
-            register = self.stages[0].register()
-            self.stages[0].items.append(Item(DATA, i, register, 0, grid_of(step.grid), (step.channels, 0)))
-            self.value[i], self.grid[i] = (0, register), grid_of(step.grid)
+            self._data(i, rule)
             return True
         where = {self.value[j][0] for j in step.inputs}
         if len(where) != 1:
@@ -142,6 +142,17 @@ class _Maker:
                 stage, register = self.value[j]
                 self.stages[stage].free.append(register)
         return made
+
+    def _data(self, i: int, rule: DataRule) -> None:
+        """The data; a convolution that the reader has put into their patches is taken out again: it is a box filter."""
+        step, window = self.plan.program.steps[i], rule.op.window
+        grid = grid_of(step.grid if window is None else raw_grid(self.plan))
+        channels = step.channels if window is None else step.channels // prod(window.kernel)
+        register = self.stages[0].register()
+        self.stages[0].items.append(Item(DATA, i, register, 0, grid, (channels, 0)))
+        self.value[i], self.grid[i] = (0, register), grid_of(step.grid)
+        if window is not None:
+            self._window(i, window, 0, register, grid, grid_of(step.grid))
 
     def close(self, last: int) -> None:
         """The result is the mean over equal positions of the last step."""
@@ -163,7 +174,9 @@ class _Maker:
                 kernel = _blocks(rule.op.matrices, before, after)
                 if kernel is None:
                     return False
-                self._leave(Item(POOL, i, 0, source, before, after, kernel, weight=prod(kernel) ** -2.0), stage, corrected=True)
+                self._leave(
+                    Item(POOL, i, 0, source, before, after, kernel, weight=prod(kernel) ** -2.0), stage, corrected=True
+                )
                 return True
             case DenseRule() if rule.op.contracted and len(rule.op.contracted) == len(first):
                 self._leave(Item(FLAT, i, 0, source, before, ONE, weight=1 / prod(before)), stage, corrected=False)
@@ -210,19 +223,22 @@ class _Maker:
         return True
 
     def _conv(self, i: int, rule: ConvRule, stage: int, source: int, before: Grid, after: Grid) -> bool:
-        op = rule.op
         if rule.terms.weight == 0.0:
             return False
-        first = tuple(p[0] for p in op.padding)
-        kernel, stride, dilation = ((1, *v)[-2:] for v in (op.kernel, op.stride, op.dilation))
-        item = Item(CONV, i, 0, source, before, after, kernel, stride, dilation, (0, *first)[-2:])
-        if stride != ONE:
-            self._leave(item, stage, corrected=False)
-            return True
-        target = self.stages[stage].register()
-        self.stages[stage].items.append(Item(CONV, i, target, source, before, after, kernel, stride, dilation, item.padding))
-        self.value[i] = (stage, target)
+        self._window(i, rule.op.window, stage, source, before, after)
         return True
+
+    def _window(self, i: int, window: Window, stage: int, source: int, before: Grid, after: Grid) -> None:
+        kernel, stride, dilation = ((1, *v)[-2:] for v in (window.kernel, window.stride, window.dilation))
+        padding = (0, *(p[0] for p in window.padding))[-2:]
+        if stride != ONE:
+            self._leave(
+                Item(CONV, i, 0, source, before, after, kernel, stride, dilation, padding), stage, corrected=False
+            )
+            return
+        target = self.stages[stage].register()
+        self.stages[stage].items.append(Item(CONV, i, target, source, before, after, kernel, stride, dilation, padding))
+        self.value[i] = (stage, target)
 
     def _leave(self, item: Item, stage: int, *, corrected: bool) -> None:
         """Close the stage for this value and fetch it in the next one."""
@@ -231,7 +247,17 @@ class _Maker:
         after = self.stages[stage + 1]
         store, register = len(after.stores), after.register()
         after.stores.append(item.after)
-        fields = (item.op, item.step, item.target, item.source, item.before, item.after, item.kernel, item.stride, item.dilation)
+        fields = (
+            item.op,
+            item.step,
+            item.target,
+            item.source,
+            item.before,
+            item.after,
+            item.kernel,
+            item.stride,
+            item.dilation,
+        )
         self.stages[stage].items.append(Item(*fields, item.padding, store, item.weight))
         after.items.append(Item(FETCH, item.step, register, 0, item.after, (int(corrected), 0), store=store))
         self.value[item.step] = (stage + 1, register)
@@ -239,19 +265,34 @@ class _Maker:
 
 def _wraps(plan: Plan) -> bool | None:
     """Whether the grids are tori; None where circular and other convolutions meet."""
-    convolutions = [(r.op, s) for r, s in zip(plan.rules, plan.program.steps, strict=True) if isinstance(r, ConvRule)]
-    if not any(op.mode == "circular" and any(map(sum, op.padding)) for op, _ in convolutions):
-        return False
     steps = plan.program.steps
-    for op, step in convolutions:
-        before = steps[step.inputs[0]].grid
-        padded = any(map(sum, op.padding))
-        if (padded and op.mode != "circular") or any(b != a * s for b, a, s in zip(before, step.grid, op.stride, strict=True)):
+    windows = [(r.op.window, steps[s.inputs[0]].grid, s.grid) for r, s in _steps(plan) if isinstance(r, ConvRule)]
+    data = plan.rules[0].op.window
+    if data is not None:
+        windows.append((data, raw_grid(plan), steps[0].grid))
+    if not any(window.mode == "circular" and any(map(sum, window.padding)) for window, _, _ in windows):
+        return False
+    for window, before, after in windows:
+        padded = any(map(sum, window.padding))
+        smaller = any(b != a * s for b, a, s in zip(before, after, window.stride, strict=True))
+        if (padded and window.mode != "circular") or smaller:
             return None
-    for rule, step in zip(plan.rules, steps, strict=True):
-        if isinstance(rule, MixRule) and any(b % a for b, a in zip(steps[step.inputs[0]].grid, step.grid, strict=False)):
+    for rule, step in _steps(plan):
+        if isinstance(rule, MixRule) and any(
+            b % a for b, a in zip(steps[step.inputs[0]].grid, step.grid, strict=False)
+        ):
             return None
     return True
+
+
+def raw_grid(plan: Plan) -> tuple[int, ...]:
+    """The grid of the data before the convolution that the reader has put into their patches."""
+    shape = plan.rules[0].op.function(torch.empty((1, *plan.program.input_shape), dtype=torch.float64, device="meta"))
+    return tuple(shape.movedim(plan.rules[0].op.channel, 1).shape[2:])
+
+
+def _steps(plan: Plan) -> "zip[tuple[AbstractRule | DataRule, Step]]":
+    return zip(plan.rules, plan.program.steps, strict=True)
 
 
 def _blocks(matrices: tuple[Tensor | None, ...], before: Grid, after: Grid) -> Grid | None:

@@ -58,7 +58,9 @@ def moments(plan: Plan, x: Tensor) -> Moments:
     return Moments(tuple(own), tuple(measured))
 
 
-def activation(rule: ActivationRule | LineRule, before: Tensor, after: Tensor) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]] | None:
+def activation(
+    rule: ActivationRule | LineRule, before: Tensor, after: Tensor
+) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]] | None:
     """The instruction of an elementwise function: operation, statistics, numbers; None if it has none."""
     if isinstance(rule, LineRule):
         return _line(rule, before)
@@ -121,5 +123,3 @@ def _sum(trainable: tuple[Trainable, ...], kind: str) -> float:
 
 def _reciprocal(s: Tensor) -> Tensor:
     return torch.where(s > 0, 1 / s, torch.zeros_like(s))
-
-

@@ -42,7 +42,11 @@ def share_out(
 
 
 def _threaded(
-    function: Callable[[Task, Room], Result], tasks: Sequence[Task], room: Callable[[], Room], count: int, progress: Progress
+    function: Callable[[Task, Room], Result],
+    tasks: Sequence[Task],
+    room: Callable[[], Room],
+    count: int,
+    progress: Progress,
 ) -> list[Result]:
     source, lock, stop = iter(tasks), threading.Lock(), threading.Event()
 

@@ -9,16 +9,15 @@ With pre the mean over the fan_in inputs of their second moments, and T the same
     standard parametrization  A = fan_in    B = 1             (4)
 
 Hypotheses: weights N(0, w^2/fan_in) and biases N(0, b^2), independent of all other layers.
-Reference: [jacot2018neural] Theorem 1; [sohl2020infinite] for (4); [novak2019bayesian], [arora2019exact] for convolutions.
+Reference: [jacot2018neural] Theorem 1; (4) [sohl2020infinite]; convolutions [novak2019bayesian], [arora2019exact].
 """
 
 from dataclasses import dataclass
 from math import prod
 
-import torch
 from torch import Tensor
 
-from gnomon.kernels.rules.base import AbstractRule, Context, Pair
+from gnomon.kernels.rules.base import AbstractRule, Context, Pair, pad
 from gnomon.program.laws import Law
 from gnomon.program.steps import Conv, Dense, Weights
 
@@ -91,35 +90,23 @@ class ConvRule(AbstractRule):
         return self.terms.join(pre, None if x.ntk is None else self._mean(x.ntk, context), context)
 
     def _mean(self, array: Tensor, context: Context) -> Tensor:
-        rank = len(self.op.kernel)
+        rank = len(self.op.window.kernel)
         for axis in range(rank):
             dims = (context.batch + axis, context.batch + rank + axis) if context.full else (context.batch + axis,)
             array = self._taps(array, axis, dims)
-        return array / prod(self.op.kernel)
+        return array / prod(self.op.window.kernel)
 
     def _taps(self, array: Tensor, axis: int, dims: tuple[int, ...]) -> Tensor:
-        kernel, stride, dilation = self.op.kernel[axis], self.op.stride[axis], self.op.dilation[axis]
+        window = self.op.window
+        kernel, stride, dilation = window.kernel[axis], window.stride[axis], window.dilation[axis]
         for dim in dims:
-            array = pad(array, dim, *self.op.padding[axis], circular=self.op.mode == "circular")
+            array = pad(array, dim, *window.padding[axis], circular=window.mode == "circular")
         last = array.shape[dims[0]] - dilation * (kernel - 1)
         total = None
         for tap in range(kernel):
-            window = [slice(None)] * array.dim()
+            place = [slice(None)] * array.dim()
             for dim in dims:
-                window[dim] = slice(tap * dilation, tap * dilation + last, stride)
-            total = array[tuple(window)] if total is None else total + array[tuple(window)]
+                place[dim] = slice(tap * dilation, tap * dilation + last, stride)
+            total = array[tuple(place)] if total is None else total + array[tuple(place)]
         assert total is not None  # kernels have at least one tap
         return total
-
-
-def pad(array: Tensor, dim: int, before: int, after: int, *, circular: bool) -> Tensor:
-    """Extend one dimension by zeros or periodically."""
-    if before == after == 0:
-        return array
-    size = array.shape[dim]
-    if circular:
-        index = torch.arange(-before, size + after, device=array.device) % size
-        return array.index_select(dim, index)
-    widths = [0, 0] * (array.dim() - dim)
-    widths[-2:] = [before, after]
-    return torch.nn.functional.pad(array, widths)

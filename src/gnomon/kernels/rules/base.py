@@ -7,6 +7,7 @@ Arrays have batch axes first, (n,) for points with themselves and (n, m) for pai
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 
@@ -73,3 +74,16 @@ def diagonal(array: Tensor, batch: int, rank: int) -> Tensor:
     size = grid.numel()
     square = array.reshape(*array.shape[:batch], size, size)
     return square.diagonal(dim1=-2, dim2=-1).reshape(*array.shape[:batch], *grid)
+
+
+def pad(array: Tensor, dim: int, before: int, after: int, *, circular: bool) -> Tensor:
+    """Extend one dimension by zeros or periodically."""
+    if before == after == 0:
+        return array
+    size = array.shape[dim]
+    if circular:
+        index = torch.arange(-before, size + after, device=array.device) % size
+        return array.index_select(dim, index)
+    widths = [0, 0] * (array.dim() - dim)
+    widths[-2:] = [before, after]
+    return torch.nn.functional.pad(array, widths)

@@ -1,8 +1,8 @@
 """Branches: sums of uncorrelated branches, channels side by side, positions one after the other.
 
-    Sum     K' = sum_i a_i^2 K_i         (cross terms vanish; the reader proved it)        (1)
-    Concat  K' = sum_i (C_i / C) K_i                                                       (2)
-    Stack   K' = block diagonal in the joined positions                                    (3)
+Sum     K' = sum_i a_i^2 K_i         (cross terms vanish; the reader proved it)        (1)
+Concat  K' = sum_i (C_i / C) K_i                                                       (2)
+Stack   K' = block diagonal in the joined positions                                    (3)
 """
 
 from dataclasses import dataclass

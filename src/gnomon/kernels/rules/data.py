@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.program.steps import Input
+from gnomon.kernels.rules.base import pad
+from gnomon.program.steps import Input, Window
 
 LONG = 16  # features beyond which two summation orders may differ by more than the duals forgive
 NEAR = 1e-9  # pairs with a cosine within this of one are recomputed by (2)
@@ -24,8 +25,9 @@ class DataRule:
     op: Input
 
     def features(self, x: Tensor) -> Tensor:
-        """The data as (n, channels, *grid)."""
-        return self.op.function(x).movedim(self.op.channel, 1)
+        """The data, or their patches, as (n, channels, *grid)."""
+        data = self.op.function(x).movedim(self.op.channel, 1)
+        return data if self.op.window is None else _patches(data, self.op.window)
 
     def own(self, x: Tensor, full: bool) -> Tensor:
         """Second moments of each point with itself."""
@@ -46,6 +48,18 @@ class DataRule:
         if c > LONG:
             moments = _near_equal(a, b, moments)
         return moments.reshape(n, m, *grid)
+
+
+def _patches(data: Tensor, window: Window) -> Tensor:
+    """(n, channels * taps, *output grid): what a convolution sees at each of its positions."""
+    for axis, (before, after) in enumerate(window.padding):
+        data = pad(data, 2 + axis, before, after, circular=window.mode == "circular")
+    rank = len(window.kernel)
+    for axis, (kernel, stride, dilation) in enumerate(zip(window.kernel, window.stride, window.dilation, strict=True)):
+        data = data.unfold(2 + axis, dilation * (kernel - 1) + 1, stride)[
+            ..., ::dilation
+        ]  # taps become the last dimension
+    return data.permute(0, 1, *range(2 + rank, 2 + 2 * rank), *range(2, 2 + rank)).flatten(1, 1 + rank)
 
 
 def _near_equal(a: Tensor, b: Tensor, moments: Tensor) -> Tensor:

@@ -7,7 +7,7 @@
 
 and the same for tangents. (4): with logits (1/d_k) sum_j q_j(p) q_j(s), tied queries and keys, and d_k, heads to
 infinity, the logits are deterministic and the query/key weights have no tangent.
-Reference: [novak2019bayesian] for pooling; [hron2020infinite] Theorem 3 for attention.
+Reference: [novak2019bayesian] for pooling; [hron2020infinite] for attention.
 """
 
 from dataclasses import dataclass
@@ -21,13 +21,17 @@ from gnomon.program.steps import Mix, Move
 
 @dataclass(frozen=True, slots=True)
 class MixRule(AbstractRule):
-    """Equation (1): pooling, means, upsampling."""
+    """Equation (1): pooling, means, padding, upsampling."""
 
     op: Mix
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """All pairs: covariances at different positions enter even the variances."""
-        return (True,)
+        """All pairs where positions are summed; a map that only copies positions (padding) keeps the diagonal form."""
+        return (full or self._sums,)
+
+    @property
+    def _sums(self) -> bool:
+        return any(m is not None and bool(((m != 0).sum(1) > 1).any()) for m in self.op.matrices)
 
     def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
         """Both sides of every grid axis."""
@@ -36,13 +40,18 @@ class MixRule(AbstractRule):
 
     def _mix(self, array: Tensor, context: Context) -> Tensor:
         rank = len(self.op.matrices)
+        full = self.wants(context.full)[0]
         for axis, matrix in enumerate(self.op.matrices):
             if matrix is None:
                 continue
             m = matrix.to(array)
+            if not full:
+                dim = context.batch + axis
+                array = torch.tensordot(array, m * m, dims=([dim], [1])).movedim(-1, dim)  # (1) with one s for each p
+                continue
             for dim in (context.batch + rank + axis, context.batch + axis):
                 array = torch.tensordot(array, m, dims=([dim], [1])).movedim(-1, dim)  # (1)
-        return array if context.full else diagonal(array, context.batch, rank)
+        return diagonal(array, context.batch, rank) if full and not context.full else array
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,60 @@
+# Every target sets up what it needs in .venv and is safe to repeat; a fresh machine needs Python >= 3.11 and pip.
+# Stamps depend on pyproject.toml and constraints.txt: change one of them and the next target installs again.
+
+PYTHON ?= python3
+WORKERS ?= 2
+
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
+# One thread per test worker, so that the workers do not fight over the cores.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-full lint docs bench clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+
+demo: .venv/.base ## a first verdict on a small network, written into build/demo
+	$(BIN)/gnomon demo --out build/demo
+
+test: .venv/.dev ## tests, doctests and house rules, without those marked full
+	$(PYTEST)
+
+test-full: .venv/.dev ## everything, those marked full as well
+	$(PYTEST) -m "full or not full"
+
+lint: .venv/.dev ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: .venv/.docs ## the documentation, warnings as errors, into build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+bench: .venv/.base ## every benchmarks/bench_*.py
+	@found=no; for file in benchmarks/bench_*.py; do \
+	  [ -f "$$file" ] || continue; found=yes; echo "== $$file"; $(BIN)/python "$$file" || exit 1; \
+	done; [ $$found = yes ] || echo "There is no benchmarks/bench_*.py yet."
+
+clean: ## remove .venv, build and caches
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Where Python comes without ensurepip, pip is put into the environment from outside.
+.venv/.python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gnomon needs Python >= 3.11; try: make PYTHON=python3.11")'
+	$(PYTHON) -m venv .venv || { $(PYTHON) -m venv --clear --without-pip .venv && $(PYTHON) -m pip --python $(BIN)/python install --quiet pip; }
+	@touch $@
+
+.venv/.base: .venv/.python pyproject.toml constraints.txt
+	$(INSTALL) --editable .
+	@touch $@
+
+.venv/.dev: .venv/.base
+	$(INSTALL) --editable '.[dev]'
+	@touch $@
+
+.venv/.docs: .venv/.base
+	$(INSTALL) --editable '.[docs]'
+	@touch $@

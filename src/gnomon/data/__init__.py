@@ -1,0 +1,13 @@
+"""Ground floor: data sets as pure functions of their size and a seed.
+
+Lives here: real data that come with the dependencies, and laws to draw from.
+Does not live here: downloads, files, loaders, augmentation.
+May import: core; torch, the standard library, scikit-learn inside the functions that read its data.
+Each call makes its own generator: torch's global one is neither read nor moved.
+"""
+
+from gnomon.data.digits import digits
+from gnomon.data.sphere import sphere
+from gnomon.data.split import Split
+
+__all__ = ["Split", "digits", "sphere"]

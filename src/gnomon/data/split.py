@@ -1,0 +1,31 @@
+"""A data set cut in two: one part to learn from, one to be judged on."""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """Inputs and class labels of a training and a test part.
+
+    ``x`` and ``x_test`` are float64, one input per row; ``y`` and ``y_test`` are int64 class numbers from 0 to
+    ``classes - 1``.
+
+    >>> import torch
+    >>> x, y = torch.zeros(3, 2, dtype=torch.float64), torch.tensor([0, 1, 0])
+    >>> Split("toy", 2, x, y, x[:1], y[:1])
+    Split('toy': 3 to train, 1 to test, inputs (2,), 2 classes)
+    """
+
+    name: str
+    classes: int
+    x: Tensor
+    y: Tensor
+    x_test: Tensor
+    y_test: Tensor
+
+    def __repr__(self) -> str:
+        inputs = tuple(self.x.shape[1:])
+        sizes = f"{len(self.x)} to train, {len(self.x_test)} to test"
+        return f"Split({self.name!r}: {sizes}, inputs {inputs}, {self.classes} classes)"

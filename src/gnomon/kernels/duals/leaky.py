@@ -1,0 +1,66 @@
+"""Leaky ReLU with any slope, a mixture of identity and absolute value.
+
+With phi(x) = s min(x, 0) + max(x, 0) = x (1 + s) / 2 + |x| (1 - s) / 2 and cos t = c / sqrt(a b):
+
+    E[phi(u) phi(v)]   = ((1 + s) / 2)^2 c + ((1 - s) / 2)^2 sqrt(a b) (2 / pi) (sin t + (pi / 2 - t) cos t)   (1)
+    E[phi'(u) phi'(v)] = ((1 + s) / 2)^2   + ((1 - s) / 2)^2 (1 - 2 t / pi)                                    (2)
+    E[phi(u)]          = (1 - s) sqrt(a / 2 pi)                                                                (3)
+
+Slope -1 is the absolute value, 0 is ReLU, 1 the identity.
+Hypotheses: (u, v) jointly Gaussian and centered. At zero variance phi'(0) = s, torch's choice for leaky ReLU.
+Reference: [cho2009kernel], [tsuchida2021avoiding].
+Cost: elementwise.
+
+>>> one = torch.ones((), dtype=torch.float64)
+>>> LeakyReLU(-1.0).dual(one, one, 0 * one)      # E|u| E|v| = 2 / pi
+tensor(0.6366, dtype=torch.float64)
+"""
+
+from dataclasses import dataclass
+from math import pi
+
+import torch
+
+from gnomon.core.typing import Covariance, Variance
+from gnomon.kernels.duals.base import AbstractDual, polar, root
+
+
+@dataclass(frozen=True, slots=True)
+class LeakyReLU(AbstractDual):
+    """slope * min(x, 0) + max(x, 0); positively homogeneous of degree one."""
+
+    slope: float
+
+    def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """Equation (1)."""
+        odd, even = self._weights()
+        p = polar(a, b, c)
+        folded = (2 / pi) * (p.sine + (pi / 2 - p.angle) * p.cosine)
+        return p.norm * (odd * p.cosine + even * folded)  # (1)
+
+    def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """Equation (2); with zero variances, the product of E[phi'] and torch's phi'(0)."""
+        odd, even = self._weights()
+        p = polar(a, b, c)
+        still = self._mean_derivative(a) * self._mean_derivative(b)
+        return torch.where(p.norm > 0, odd + even * (1 - p.angle * (2 / pi)), still)  # (2)
+
+    def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """The dual, for u phi'(u) = phi(u)."""
+        return self.dual(a, b, c)
+
+    def mean(self, a: Variance) -> Variance:
+        """Equation (3)."""
+        return root(a) * ((1 - self.slope) / (2 * pi) ** 0.5)  # (3)
+
+    def variance(self, a: Variance) -> Variance:
+        """a (1 + slope^2) / 2: equation (1) at t = 0."""
+        odd, even = self._weights()
+        return a * (odd + even)
+
+    def _weights(self) -> tuple[float, float]:
+        """Squares of the weights of x and of |x|."""
+        return ((1 + self.slope) / 2) ** 2, ((1 - self.slope) / 2) ** 2
+
+    def _mean_derivative(self, a: Variance) -> Variance:
+        return torch.where(a > 0, torch.full_like(a, (1 + self.slope) / 2), self.slope)

@@ -1,0 +1,51 @@
+"""ReLU and its dual functions.
+
+For (u, v) ~ N(0, [[a, c], [c, b]]) and cos t = c / sqrt(a b):
+
+    E[relu(u) relu(v)]   = sqrt(a b) (sin t + (pi - t) cos t) / 2 pi      (1)
+    E[relu'(u) relu'(v)] = (pi - t) / 2 pi                                (2)
+    E[relu(u)]           = sqrt(a / 2 pi)                                 (3)
+
+Hypotheses: (u, v) jointly Gaussian and centered. At zero variance (2) is 0, as relu'(0) = 0 in torch.
+Reference: [cho2009kernel], arc-cosine kernels of degree 1 and 0, halved.
+Cost: elementwise.
+
+>>> one = torch.ones((), dtype=torch.float64)
+>>> ReLU().dual(one, one, 0 * one)               # orthogonal inputs: 1 / 2 pi
+tensor(0.1592, dtype=torch.float64)
+"""
+
+from dataclasses import dataclass
+from math import pi
+
+import torch
+
+from gnomon.core.typing import Covariance, Variance
+from gnomon.kernels.duals.base import AbstractDual, polar, root
+
+
+@dataclass(frozen=True, slots=True)
+class ReLU(AbstractDual):
+    """max(0, x); positively homogeneous of degree one."""
+
+    def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """The arc-cosine kernel of degree one; equation (1)."""
+        p = polar(a, b, c)
+        return p.norm * ((p.sine + (pi - p.angle) * p.cosine) / (2 * pi))  # (1)
+
+    def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """The arc-cosine kernel of degree zero; equation (2)."""
+        p = polar(a, b, c)
+        return torch.where(p.norm > 0, (pi - p.angle) / (2 * pi), 0)  # (2)
+
+    def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """The dual, for u phi'(u) = phi(u)."""
+        return self.dual(a, b, c)
+
+    def mean(self, a: Variance) -> Variance:
+        """Equation (3)."""
+        return root(a) / (2 * pi) ** 0.5  # (3)
+
+    def variance(self, a: Variance) -> Variance:
+        """Half the variance: equation (1) at t = 0."""
+        return a / 2

@@ -1,0 +1,67 @@
+"""An activation scaled inside and outside, and shifted.
+
+For phi(x) = o g(s x) + h, with G, G', m and U the dual, the dual of the derivative, the mean and the gain of g:
+
+    E[phi(u) phi(v)]       = o^2 G(s^2 a, s^2 b, s^2 c) + o h (m(s^2 a) + m(s^2 b)) + h^2     (1)
+    E[phi'(u) phi'(v)]     = o^2 s^2 G'(s^2 a, s^2 b, s^2 c)                                   (2)
+    E[u phi'(u) v phi'(v)] = o^2 U(s^2 a, s^2 b, s^2 c)                                        (3)
+    E[phi(u)]              = o m(s^2 a) + h                                                    (4)
+
+Hypotheses: those of g. Reference: [daniely2016toward].
+Cost: that of g.
+
+>>> import torch
+>>> from gnomon.kernels.duals.erf import Erf
+>>> logistic_like = Scaled(Erf(), outer_scale=0.5, inner_scale=0.5, shift=0.5)
+>>> import torch
+>>> from gnomon.kernels.duals.erf import Erf
+>>> logistic_like.mean(torch.tensor(7.0))
+tensor(0.5000)
+"""
+
+from dataclasses import dataclass
+
+from gnomon.core.typing import Covariance, Variance
+from gnomon.kernels.duals.base import AbstractDual
+
+
+@dataclass(frozen=True, slots=True)
+class Scaled(AbstractDual):
+    """outer_scale * inner(inner_scale * x) + shift."""
+
+    inner: AbstractDual
+    outer_scale: float = 1.0
+    inner_scale: float = 1.0
+    shift: float = 0.0
+
+    def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """Equation (1)."""
+        s = self.inner_scale**2
+        value = self.outer_scale**2 * self.inner.dual(s * a, s * b, s * c)
+        if self.shift:
+            means = self.inner.mean(s * a) + self.inner.mean(s * b)
+            value = value + (self.outer_scale * self.shift * means + self.shift**2)
+        return value  # (1)
+
+    def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """Equation (2)."""
+        s = self.inner_scale**2
+        return self.outer_scale**2 * s * self.inner.dual_derivative(s * a, s * b, s * c)  # (2)
+
+    def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """Equation (3)."""
+        s = self.inner_scale**2
+        return self.outer_scale**2 * self.inner.dual_gain(s * a, s * b, s * c)  # (3)
+
+    def mean(self, a: Variance) -> Variance:
+        """Equation (4)."""
+        return self.outer_scale * self.inner.mean(self.inner_scale**2 * a) + self.shift  # (4)
+
+    def variance(self, a: Variance) -> Variance:
+        """Equation (1) at a = b = c."""
+        s = self.inner_scale**2
+        value = self.outer_scale**2 * self.inner.variance(s * a)
+        if self.shift:
+            mean = self.inner.mean(s * a)
+            value = value + (self.outer_scale * self.shift * (mean + mean) + self.shift**2)
+        return value

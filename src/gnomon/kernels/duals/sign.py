@@ -1,0 +1,77 @@
+"""The sign and the step: activations that jump.
+
+With cos t = c / sqrt(a b):
+
+    E[sign(u) sign(v)] = 1 - 2 t / pi                      (1)
+    E[step(u) step(v)] = (pi - t) / 2 pi                   (2)
+
+Their derivative is torch's gradient, zero; the tangent kernel of a layer below them vanishes, as it does in a network.
+Price's theorem, d dual / d c = E[phi' phi'], holds only with the jump counted, hence not for these two.
+Hypotheses: (u, v) jointly Gaussian and centered; sign(0) = step(0) = 0, hence 0 at zero variance.
+Reference: [cho2009kernel], degree 0; [williams1996computing], the limit of steep sigmoids.
+Cost: elementwise.
+
+>>> one = torch.ones((), dtype=torch.float64)
+>>> Sign().dual(one, one, 0.5 * one)             # t = pi / 3
+tensor(0.3333, dtype=torch.float64)
+"""
+
+from dataclasses import dataclass
+from math import pi
+
+import torch
+
+from gnomon.core.typing import Covariance, Variance
+from gnomon.kernels.duals.base import AbstractDual, polar
+
+
+@dataclass(frozen=True, slots=True)
+class Sign(AbstractDual):
+    """-1, 0 or 1."""
+
+    def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """Equation (1)."""
+        p = polar(a, b, c)
+        return torch.where(p.norm > 0, 1 - p.angle * (2 / pi), 0)  # (1)
+
+    def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """Zero."""
+        return torch.zeros_like(a * b * c)
+
+    def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """Zero."""
+        return torch.zeros_like(a * b * c)
+
+    def mean(self, a: Variance) -> Variance:
+        """Zero: phi is odd."""
+        return torch.zeros_like(a)
+
+    def variance(self, a: Variance) -> Variance:
+        """One, unless the variance is zero."""
+        return (a > 0).to(a.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class Step(AbstractDual):
+    """1 where x > 0, else 0."""
+
+    def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """Equation (2)."""
+        p = polar(a, b, c)
+        return torch.where(p.norm > 0, (pi - p.angle) / (2 * pi), 0)  # (2)
+
+    def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """Zero."""
+        return torch.zeros_like(a * b * c)
+
+    def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """Zero."""
+        return torch.zeros_like(a * b * c)
+
+    def mean(self, a: Variance) -> Variance:
+        """One half, unless the variance is zero."""
+        return (a > 0).to(a.dtype) / 2
+
+    def variance(self, a: Variance) -> Variance:
+        """One half, unless the variance is zero."""
+        return (a > 0).to(a.dtype) / 2

@@ -1,0 +1,87 @@
+"""Sine and cosine, the activations of random Fourier features.
+
+With S = exp(-(a + b) / 2) sinh c and C = exp(-(a + b) / 2) cosh c:
+
+    E[sin u sin v] = S,   E[cos u cos v] = C                              (1)
+    E[u cos u v cos v] = (a b + c^2) S + c (1 - a - b) C                  (2)
+    E[u sin u v sin v] = (a b + c^2) C + c (1 - a - b) S                  (3)
+
+As |c| <= (a + b) / 2, the exponentials are written with exponents that are never positive.
+Hypotheses: (u, v) jointly Gaussian and centered. Reference: [pearce2019expressive]; (2), (3) derived here.
+Cost: elementwise.
+
+>>> half = torch.tensor(0.5, dtype=torch.float64)
+>>> Sin().dual(half, half, half) + Cos().dual(half, half, half)   # sin^2 + cos^2
+tensor(1., dtype=torch.float64)
+"""
+
+from dataclasses import dataclass
+
+import torch
+
+from gnomon.core.typing import Covariance, Variance
+from gnomon.kernels.duals.base import AbstractDual
+
+
+@dataclass(frozen=True, slots=True)
+class Sin(AbstractDual):
+    """sin(x)."""
+
+    def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """S of equation (1)."""
+        return _sinh(a, b, c)  # (1)
+
+    def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """C of equation (1), for sin' = cos."""
+        return _cosh(a, b, c)  # (1)
+
+    def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """Equation (2)."""
+        return (a * b + c * c) * _sinh(a, b, c) + c * (1 - a - b) * _cosh(a, b, c)  # (2)
+
+    def mean(self, a: Variance) -> Variance:
+        """Zero: phi is odd."""
+        return torch.zeros_like(a)
+
+    def variance(self, a: Variance) -> Variance:
+        """(1 - exp(-2 a)) / 2."""
+        return self.dual(a, a, a)
+
+
+@dataclass(frozen=True, slots=True)
+class Cos(AbstractDual):
+    """cos(x)."""
+
+    def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """C of equation (1)."""
+        return _cosh(a, b, c)  # (1)
+
+    def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """S of equation (1), for cos' = -sin."""
+        return _sinh(a, b, c)  # (1)
+
+    def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
+        """Equation (3)."""
+        return (a * b + c * c) * _cosh(a, b, c) + c * (1 - a - b) * _sinh(a, b, c)  # (3)
+
+    def mean(self, a: Variance) -> Variance:
+        """exp(-a / 2)."""
+        return torch.exp(-a / 2)
+
+    def variance(self, a: Variance) -> Variance:
+        """(1 + exp(-2 a)) / 2."""
+        return self.dual(a, a, a)
+
+
+def _cosh(a: Variance, b: Variance, c: Covariance) -> Covariance:
+    m = (a + b) / 2
+    return (torch.exp(c - m) + torch.exp(-c - m)) / 2
+
+
+def _sinh(a: Variance, b: Variance, c: Covariance) -> Covariance:
+    """Each sign of c has a form that neither cancels at c = 0 nor overflows; the other is kept from spoiling it."""
+    m = (a + b) / 2
+    up, down = torch.where(c >= 0, c, 0), torch.where(c < 0, c, 0)
+    positive = -torch.exp(up - m) * torch.expm1(-2 * up)
+    negative = torch.exp(-down - m) * torch.expm1(2 * down)
+    return torch.where(c >= 0, positive, negative) / 2

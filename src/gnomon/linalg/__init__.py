@@ -1,0 +1,11 @@
+"""Ground floor: linear algebra that tells what it did.
+
+Lives here: the examination of a Gram matrix, and a Cholesky factorization that reports its jitter.
+Does not live here: anything that knows where a matrix comes from.
+May import: core; torch, numpy, the standard library.
+"""
+
+from gnomon.linalg.cholesky import Factor, cholesky
+from gnomon.linalg.diagnose import Diagnosis, diagnose
+
+__all__ = ["Diagnosis", "Factor", "cholesky", "diagnose"]

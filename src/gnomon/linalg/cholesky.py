@@ -1,0 +1,134 @@
+"""A Cholesky factorization that never adds to the diagonal in silence.
+
+    L L^T = S + j I,    S = (K + K^T) / 2                                          (1)
+    j in { 0, 10^p s : p = p_0, p_0 + 1, ... },    p_0 = floor(log10(eps))         (2)
+    s = tr(S) / n, or max |S| where max |S| > tr(S), or 1 where S = 0              (3)
+
+j is the first rung of the ladder (2) on which the factorization succeeds. A positive semidefinite S has
+max |S| <= tr(S), so the mean diagonal is the scale of every matrix that could be a kernel, and (3) only leaves it for
+matrices that cannot. Every eigenvalue is at least -n max |S| (Gershgorin), so the ladder ends at 10 n max |S|.
+
+Hypotheses: K finite, and symmetric within the square root of its precision.
+Reference: [higham2002accuracy], chapter 10: the factorization runs to its end when the smallest eigenvalue of S,
+scaled to a unit diagonal, is above about n (n + 1) eps.
+
+>>> import torch
+>>> K = torch.ones(2, 2, dtype=torch.float64)                # one point twice: rank 1
+>>> factor = cholesky(K)
+>>> print(factor)
+Cholesky of a 2 x 2 matrix after adding 1e-15 to the diagonal, 1e-15 of its scale; factorizations tried: 3.
+>>> torch.allclose(factor.lower @ factor.lower.T, K + factor.jitter * torch.eye(2))
+True
+"""
+
+from dataclasses import dataclass
+from math import floor, isfinite, log10
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.linalg.square import asymmetry, square, symmetric_part, working
+
+CALL = "linalg.cholesky(K)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Factor:
+    """A lower triangular factor of K + jitter I, and what it took to get it.
+
+    ``jitter`` is the amount added to the diagonal, in the units of K, and ``multiple`` the same amount as a multiple
+    of the scale (3), a power of ten where the ladder (2) chose it; ``tried`` counts the factorizations, the last of
+    which succeeded.
+
+    >>> cholesky(np.eye(2)).jitter
+    0.0
+    """
+
+    lower: Tensor
+    jitter: float
+    multiple: float
+    tried: int
+
+    def __str__(self) -> str:
+        size = f"Cholesky of a {len(self.lower)} x {len(self.lower)} matrix"
+        if self.jitter == 0:
+            return f"{size} without jitter."
+        added = f"after adding {self.jitter:.3g} to the diagonal, {self.multiple:.3g} of its scale"
+        return f"{size} {added}; factorizations tried: {self.tried}."
+
+
+def cholesky(K: Tensor | np.ndarray, *, jitter: float | None = None) -> Factor:
+    """The Cholesky factor of K + jitter I, equation (1), with the jitter said.
+
+    Without ``jitter`` the ladder (2) is climbed from 0 and the first rung that succeeds is reported. With ``jitter``
+    (an amount in the units of K) exactly that is added, once, and a failure is an error. The factor has the dtype and
+    device of K (float32 for shorter floats) and carries its gradient, the jitter held constant.
+
+    Cost: n^3 / 3 operations for each rung tried, two matrices of memory.
+
+    >>> import torch
+    >>> cholesky(torch.tensor([[4.0, 2.0], [2.0, 2.0]])).lower           # [[2, 0], [1, 1]] by hand
+    tensor([[2., 0.],
+            [1., 1.]])
+    """
+    matrix = square(K, CALL)
+    skew, allowed = asymmetry(matrix), torch.finfo(matrix.dtype).eps ** 0.5
+    if skew > allowed:
+        found = f"K and its transpose differ by {skew:.1e} of the largest entry, over {allowed:.0e}"
+        cure = "Find where K[i, j] and K[j, i] part, or pass (K + K.T) / 2 if you mean its symmetric part"
+        raise InputError(lesson(CALL, found, "a symmetric matrix", cure))
+    S = symmetric_part(matrix.to(working(matrix.dtype)))
+    if jitter is not None:
+        return _given(S, jitter)
+    return climb(S, CALL)
+
+
+def climb(S: Tensor, call: str) -> Factor:
+    """The first rung of the ladder (2) on which a symmetric matrix factorizes."""
+    unit = scale(S)
+    top = 10 * len(S) * float(S.detach().abs().max())
+    power = floor(log10(torch.finfo(S.dtype).eps))
+    jitter, multiple, tried = 0.0, 0.0, 1
+    while (lower := _factor(S, jitter)) is None:
+        if jitter > top or not isfinite(jitter * 10):
+            found = f"no factor even after adding {jitter:.1e} to a diagonal of scale {unit:.1e}"
+            why = f"sums of entries stay in the range of {S.dtype}"
+            raise NotFiniteError(lesson(call, found, why, "Divide K by its largest entry, or use float64"))
+        multiple = float(f"1e{power}")  # the nearest float to the power of ten, which 10.0**power may miss
+        jitter = multiple * unit  # (2)
+        power, tried = power + 1, tried + 1
+    return Factor(lower, jitter, multiple, tried)
+
+
+def scale(S: Tensor) -> float:
+    """What jitter is measured against, equation (3)."""
+    detached = S.detach()
+    largest = float(detached.abs().max())
+    if largest == 0:
+        return 1.0
+    mean = float((detached.diagonal().double() / len(S)).sum())
+    return mean if largest <= mean * len(S) else largest  # (3)
+
+
+def _given(S: Tensor, jitter: float) -> Factor:
+    if not (isfinite(jitter) and jitter >= 0):
+        cure = "Pass a small positive amount, or leave it out to let the ladder find it"
+        raise InputError(lesson(CALL, f"jitter is {jitter}", "a finite amount, zero or more", cure))
+    lower = _factor(S, jitter)
+    if lower is None:
+        found = f"K + {jitter:.3g} I is not positive definite in {S.dtype}"
+        cure = "Leave jitter out to find the smallest that works, or read linalg.diagnose(K) for the reason"
+        raise InputError(lesson(CALL, found, "a positive definite matrix", cure))
+    return Factor(lower, float(jitter), jitter / scale(S), 1)
+
+
+def _factor(S: Tensor, jitter: float) -> Tensor | None:
+    """The factor of S + jitter I, or None where there is none."""
+    shifted = S
+    if jitter > 0:
+        shifted = S.clone()
+        shifted.diagonal().add_(jitter)  # (1)
+    lower, info = torch.linalg.cholesky_ex(shifted)
+    return lower if int(info) == 0 and bool(lower.detach().isfinite().all()) else None

@@ -1,0 +1,53 @@
+"""Rows of a matrix that agree: the trace of inputs that the kernel cannot tell apart.
+
+Rows that agree within a tolerance also agree after projection on a line, so rows are sorted by one random projection
+and only neighbors are compared: n^2 operations for the projection, n for each comparison.
+
+>>> import torch
+>>> duplicate_rows(torch.tensor([[1.0, 2.0], [0.0, 1.0], [1.0, 2.0]], dtype=torch.float64), 1e-12)
+((0, 2),)
+"""
+
+import torch
+from torch import Tensor
+
+
+def duplicate_rows(matrix: Tensor, tolerance: float) -> tuple[tuple[int, ...], ...]:
+    """Groups of rows whose entries differ by at most tolerance times the largest entry of the group's leading row.
+
+    Closeness is not transitive: each row of a group agrees with the leading one, two others may differ by twice as
+    much. Groups have two rows or more, and are sorted.
+    """
+    sizes = matrix.abs().amax(1)
+    line = torch.rand(matrix.shape[1], generator=torch.Generator().manual_seed(0), dtype=matrix.dtype) + 0.5
+    line = line / line.sum()  # of unit l1 norm, so that a projection moves no more than the largest difference
+    shadow = matrix @ line
+    order = shadow.argsort().tolist()
+    # Twice the tolerance, for the sizes of the two rows may differ; and the rounding of the projection itself.
+    reach = (2 * tolerance + 2 * len(matrix) * torch.finfo(matrix.dtype).eps) * sizes
+    shadows, reaches = shadow.tolist(), reach.tolist()
+    taken: set[int] = set()
+    groups = []
+    for place, leader in enumerate(order):
+        if leader in taken:
+            continue
+        near = _near(order, shadows, place, reaches[leader], taken)
+        if not near:
+            continue
+        close = (matrix[near] - matrix[leader]).abs().amax(1) <= tolerance * sizes[leader]
+        members = [row for row, agrees in zip(near, close.tolist(), strict=True) if agrees]
+        if members:
+            taken.update(members)
+            groups.append(tuple(sorted([leader, *members])))
+    return tuple(sorted(groups))
+
+
+def _near(order: list[int], shadows: list[float], place: int, reach: float, taken: set[int]) -> list[int]:
+    """Rows not yet in a group whose projection is at most ``reach`` above that of the row at ``place``."""
+    found = []
+    for row in order[place + 1 :]:
+        if shadows[row] - shadows[order[place]] > reach:
+            break
+        if row not in taken:
+            found.append(row)
+    return found

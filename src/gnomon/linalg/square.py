@@ -1,0 +1,76 @@
+"""The door of the room: a square, finite, floating-point matrix as a tensor, or an error that says why not."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gnomon.core.errors import InputError, NotFiniteError, lesson
+
+
+def square(K: Tensor | np.ndarray, call: str) -> Tensor:
+    """The matrix as a dense tensor on its own device and in its own dtype, still attached to its graph.
+
+    Arrays are copied, so that byte order, strides and write protection do not matter; long doubles become float64.
+    """
+    matrix = K if isinstance(K, Tensor) else _from_array(np.asarray(K), call)
+    matrix = matrix if matrix.layout == torch.strided else matrix.to_dense()
+    _check_dtype(matrix.dtype, matrix.is_floating_point(), call)
+    _check_shape(tuple(matrix.shape), call)
+    finite = matrix.detach().to(working(matrix.dtype)).isfinite()
+    if not bool(finite.all()):
+        row, column = (~finite).nonzero()[0].tolist()
+        count = int((~finite).sum())
+        entry = matrix.detach()[row, column].item()
+        found = f"entries of K that are not finite: {count}, the first of them K[{row}, {column}] = {entry}"
+        cure = f"Look at inputs {row} and {column}: a NaN or a very large feature there is the usual cause"
+        raise NotFiniteError(lesson(call, found, "finite entries", cure))
+    return matrix
+
+
+def symmetric_part(matrix: Tensor) -> Tensor:
+    """(K + K^T) / 2, halved before the sum so that the largest floats do not overflow."""
+    return matrix / 2 + matrix.mT / 2
+
+
+def asymmetry(matrix: Tensor) -> float:
+    """max |K - K^T| / max |K|; 0 for the zero matrix."""
+    detached = matrix.detach().to(working(matrix.dtype))
+    largest = detached.abs().max()
+    # Scaled first: the difference of two floats of opposite sign and half the largest size would overflow.
+    scaled = detached / largest if float(largest) > 0 else detached
+    return float((scaled - scaled.mT).abs().max())
+
+
+def working(dtype: torch.dtype) -> torch.dtype:
+    """The dtype in which a matrix is factorized: its own, or float32 where LAPACK has no routine for a shorter one."""
+    return dtype if dtype in (torch.float32, torch.float64) else torch.float32
+
+
+def _from_array(array: np.ndarray, call: str) -> Tensor:
+    _check_dtype(array.dtype, array.dtype.kind == "f", call)
+    native = array.dtype.newbyteorder("=") if array.dtype.itemsize <= 8 else np.dtype(np.float64)
+    return torch.from_numpy(np.array(array, dtype=native, order="C", copy=True))
+
+
+def _check_dtype(dtype: object, floating: bool, call: str) -> None:
+    if floating:
+        return
+    if "complex" in str(dtype):
+        cure = "A kernel of a real network is real: pass K.real after checking that K.imag vanishes"
+    else:
+        cure = "Convert it: K.double() for a tensor, K.astype(float) for an array"
+    raise InputError(lesson(call, f"K holds {dtype}", "real floating-point entries", cure))
+
+
+def _check_shape(shape: tuple[int, ...], call: str) -> None:
+    if len(shape) > 2:
+        found = f"K has {len(shape)} axes, {shape}: which diagonal blocks are meant?"
+        cure = "Pass one matrix at a time, K[i] of a stack; or fold outputs into rows, (n, n, k, k) to (n k, n k)"
+    elif len(shape) < 2 or shape[0] != shape[1]:
+        found = f"K has shape {shape}, which is not square"
+        cure = "Pass the kernel of one set of points with itself, without a second set"
+    elif shape[0] == 0:
+        found, cure = "K has shape (0, 0): there are no points", "Pass at least one point"
+    else:
+        return
+    raise InputError(lesson(call, found, "one square matrix", cure))

@@ -1,0 +1,37 @@
+"""How long a file and a function may be, and which names say nothing."""
+
+import ast
+from pathlib import Path
+
+from tests.house.tree import parse
+
+FILE_LINES = 400
+FUNCTION_LINES = 80
+EMPTY_NAMES = {"util", "utils", "helper", "helpers", "common", "misc"}
+
+
+def faults(folder: Path) -> list[str]:
+    """Every file and function under a folder that is over its budget or has a name without meaning."""
+    found = []
+    for path in sorted(folder.rglob("*.py")):
+        place = path.relative_to(folder).as_posix()
+        lines = len(path.read_text(encoding="utf-8").splitlines())
+        if lines > FILE_LINES:
+            found.append(f"{place}: {lines} lines, the budget is {FILE_LINES}")
+        for node in ast.walk(parse(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                length = (node.end_lineno or node.lineno) - node.lineno + 1
+                if length > FUNCTION_LINES:
+                    found.append(f"{place}: {node.name} has {length} lines, the budget is {FUNCTION_LINES}")
+    return found + empty_names(folder)
+
+
+def empty_names(folder: Path) -> list[str]:
+    """Files and folders whose name could hold anything."""
+    parts = {path.relative_to(folder) for path in folder.rglob("*.py")}
+    parts |= {parent for path in parts for parent in path.parents}
+    return [f"{path.as_posix()}: '{path.stem}' says nothing" for path in sorted(parts) if _bare(path) in EMPTY_NAMES]
+
+
+def _bare(path: Path) -> str:
+    return path.stem.removeprefix("test_").strip("_")

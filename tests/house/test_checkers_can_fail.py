@@ -1,0 +1,373 @@
+"""Every checker of the house passes on a small sound tree, and fails on the same tree with one fault planted."""
+
+import doctest
+import itertools
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import torch
+from jaxtyping import TypeCheckError, install_import_hook
+
+from gnomon.core import lesson
+from tests.house import (
+    bibliography,
+    budgets,
+    conventions,
+    docs_true,
+    examples,
+    floors,
+    importing,
+    machine_paths,
+    public_names,
+    shapes,
+    versions,
+)
+
+COUNT = itertools.count()
+
+
+def plant(folder: Path, files: dict[str, str]) -> Path:
+    for place, text in files.items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).write_text(text, encoding="utf-8")
+    return folder
+
+
+def says(faults: list[str], words: str) -> bool:
+    return any(words in fault for fault in faults)
+
+
+HOUSE = {
+    "gnomon/__init__.py": "from gnomon.kernels import limit\n",
+    "gnomon/core/__init__.py": "from gnomon.core.errors import Lesson\n",
+    "gnomon/core/errors.py": "class Lesson(Exception): ...\n",
+    "gnomon/program/__init__.py": "",
+    "gnomon/linalg/__init__.py": "from gnomon.core import errors\n",
+    "gnomon/kernels/__init__.py": "from .limit import limit\n",
+    "gnomon/kernels/limit.py": "from gnomon import program\nfrom ..core.errors import Lesson\ndef limit(): ...\n",
+    "gnomon/cli/__init__.py": "import gnomon.kernels.limit\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "words"),
+    [
+        ("core/errors.py", "from gnomon.kernels import limit", "'core' imports upward from 'kernels'"),
+        ("core/errors.py", "from gnomon import kernels", "'core' imports upward from 'kernels' (gnomon.kernels)"),
+        ("core/errors.py", "def f():\n    import gnomon.cli as c", "'core' imports upward from 'cli'"),
+        ("core/errors.py", "from ..program import read", "'core' imports upward from 'program'"),
+        ("core/errors.py", "x = import_module('gnomon.program')", "'core' imports upward from 'program'"),
+        ("linalg/solve.py", "from gnomon.program import read", "'linalg' imports sideways from 'program'"),
+        ("linalg/solve.py", "from .. import program", "'linalg' imports sideways from 'program'"),
+        ("linalg/solve.py", "from gnomon import limit", "imports the front door"),
+        ("linalg/solve.py", "import gnomon", "imports the front door"),
+        ("linalg/solve.py", "from gnomon.core.nothing.here import x", "there is no module"),
+        ("__init__.py", "from gnomon import attic", "gnomon, line 1: there is no module gnomon.attic"),
+        ("core/errors.py", "from gnomon.core import Lesson", "import cycle: "),
+        ("attic/__init__.py", "", "attic: no floor of the house has this room"),
+    ],
+)
+def test_floors(tmp_path, place, text, words):
+    assert floors.faults(plant(tmp_path, HOUSE) / "gnomon") == []
+    plant(tmp_path, {f"gnomon/{place}": text + "\n"})
+    assert says(floors.faults(tmp_path / "gnomon"), words)
+
+
+def test_the_page_of_floors(tmp_path):
+    rows = [f"| {floor} | {', '.join(rooms)} | {rooms[0]} |" for floor, rooms in floors.FLOORS.items()]
+    page, source = tmp_path / "page.md", tmp_path / "gnomon"
+    plant(source, {f"{rooms[0]}/__init__.py": "" for rooms in floors.FLOORS.values()})
+    page.write_text("\n".join(rows))
+    assert floors.page_faults(page, source) == []
+    plant(source, {"linalg/__init__.py": ""})
+    assert says(floors.page_faults(page, source), "the row 'ground floor' should read")
+    page.write_text("\n".join(rows[1:]))
+    assert says(floors.page_faults(page, source), "the row 'cellar' should read ['core'], of which stand ['core']")
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "words"),
+    [
+        ("long.py", "x = 1\n" * 401, "401 lines"),
+        ("tall.py", "class A:\n    def f():\n" + "        x = 1\n" * 80, "f has 81 lines"),
+        ("room/utils.py", "", "'utils' says nothing"),
+        ("_helpers/__init__.py", "", "'_helpers' says nothing"),
+    ],
+)
+def test_budgets(tmp_path, place, text, words):
+    sound = {"long.py": "x = 1\n" * 400, "tall.py": "def f():\n" + "    x = 1\n" * 79}
+    assert budgets.faults(plant(tmp_path, sound)) == []
+    assert says(budgets.faults(plant(tmp_path, {place: text})), words)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("from __future__ import annotations\n", "turns off the shape checks"),
+        ("def f():\n    global state\n", "mutable module state"),
+        ("x = 1  # TO" + "DO later\n", "unfinished work"),
+        ('"""y = 2 x   (1)"""\ny = 2  # (2)\n', "no docstring of this file has an equation (2)"),
+    ],
+)
+def test_conventions(tmp_path, text, words):
+    assert conventions.faults(plant(tmp_path, {"a.py": '"""y = 2 x   (1)"""\ny = 2  # (1)\n'})) == []
+    assert says(conventions.faults(plant(tmp_path, {"a.py": text})), words)
+
+
+FUNCTION = '''"""A module."""
+__all__ = ["double"]
+
+
+def double(x, *, loud: bool = False):
+    """Twice a number.
+
+        y = 2 x        (1)
+
+    Hypotheses: none.
+    Reference: arithmetic.
+    Cost: one product.
+
+    >>> double(2)
+    4
+    """
+    return 2 * x  # (1)
+'''
+CLASS = '''"""A module.
+
+>>> Point(1).twice()
+2
+"""
+__all__ = ["Point", "Gram", "PointError"]
+Gram = dict[str, int]
+"""A table."""
+
+
+class PointError(Exception):
+    """A point went wrong."""
+
+
+class Point:
+    """A number with a method."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def twice(self):
+        """Twice the number."""
+        return 2 * self.x
+'''
+CHARTER = '"""A room.\n\nLives here: numbers.\nMay import: nothing.\n"""\n__all__ = []\n'
+
+
+@pytest.mark.parametrize(
+    ("place", "old", "new", "words"),
+    [
+        ("function", '__all__ = ["double"]', '__all__ = ["double", "triple"]', "does not exist"),
+        ("function", "Twice a number.", "Twice a number", "does not open with a sentence"),
+        ("function", "    Cost: one product.\n", "", "does not tell the cost"),
+        ("function", "    >>> double(2)\n    4\n", "", "has no example"),
+        ("function", "    Hypotheses: none.\n", "", "without 'Hypothes'"),
+        ("function", "    Reference: arithmetic.\n", "", "without 'Reference'"),
+        ("function", "*, loud: bool = False", "**options", "takes **options"),
+        ("function", "*, loud: bool = False", "loud=False", "takes the boolean loud by position"),
+        ("kind", ">>> Point(1).twice()\n2\n", "", "has an example"),
+        ("kind", '"""A number with a method."""', "", "has no docstring"),
+        ("kind", '        """Twice the number."""\n', "", "twice: has no docstring"),
+        ("kind", "def __init__(self, x)", "def __init__(self, x, **more)", "__init__: takes **more"),
+        ("kind", "def twice(self)", "def twice(self, loud=True)", "twice: takes the boolean loud"),
+        ("kind", '"""A point went wrong."""', "...", "PointError: has no docstring"),
+        ("kind", '"""A table."""', "", "Gram: is a constant or an alias"),
+        ("room/__init__", "Lives here: numbers.\n", "", "does not say 'Lives here'"),
+        ("room/__init__", "May import: nothing.\n", "", "does not say 'May import'"),
+        ("room/__init__", "May import", "\n" * 20 + "May import", "over 20 lines"),
+        ("room/__init__", "__all__ = []\n", "", "says in __all__ what is public"),
+    ],
+)
+def test_public_names(tmp_path, monkeypatch, place, old, new, words):
+    monkeypatch.syspath_prepend(tmp_path)
+    sound = {"__init__": '"""A package."""\n', "function": FUNCTION, "kind": CLASS, "room/__init__": CHARTER}
+    assert old in sound[place]
+    assert public_names.faults(importable(tmp_path, sound)) == []
+    assert says(public_names.faults(importable(tmp_path, sound | {place: sound[place].replace(old, new)})), words)
+
+
+def test_examples(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    sound = {"__init__": "", "function": FUNCTION, "kind": CLASS}
+    assert examples.faults(importable(tmp_path, sound)) == []
+    hidden = FUNCTION + "\n\ndouble = type(double)(double.__code__, {})\n"  # foreign globals, like a bare wrapper
+    assert says(examples.faults(importable(tmp_path, {"__init__": "", "function": hidden})), "double: its example")
+
+
+def importable(folder: Path, files: dict[str, str]) -> str:
+    """Plant the files as a package with a name never used before, since Python imports a name once."""
+    package = f"planted_{next(COUNT)}"
+    plant(folder, {f"{package}/{name}.py": text for name, text in files.items()})
+    return package
+
+
+ENTRY = "@article{doe2000title,\n  title = {A Title},\n  author = {Doe, Jane and Roe, Richard},\n  year = {2000},\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "words"),
+    [
+        ("docs/page.md", "See [doe2000title] and [roe2001other].", "roe2001other: cited in docs/page.md"),
+        ("src/gnomon/a.py", '"""As [roe2001other, Theorem 2] shows."""', "roe2001other: cited in gnomon.a"),
+        ("docs/page.md", "See nothing.", "doe2000title: in references.bib, and cited nowhere"),
+        ("docs/references.bib", ENTRY.replace("{2000}", "{2001}"), "does not agree with its year"),
+        ("docs/references.bib", ENTRY.replace("Doe, Jane", "Poe, Jane"), "does not agree with its author"),
+        ("docs/references.bib", ENTRY.replace("A Title", "A Name"), "does not agree with its title"),
+        ("docs/references.bib", ENTRY.replace("  year = {2000},\n", ""), "has no year"),
+        ("docs/references.bib", ENTRY.replace("doe2000title", "Doe00"), "a key is surname, year, word"),
+    ],
+)
+def test_bibliography(tmp_path, place, text, words):
+    plant(tmp_path, {"docs/page.md": "See [doe2000title].", "docs/references.bib": ENTRY, "src/gnomon/a.py": ""})
+    assert bibliography.faults(tmp_path) == []
+    assert says(bibliography.faults(plant(tmp_path, {place: text})), words)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("import time; time.sleep(0.4)", "s beyond json"),
+        ("import threading; threading.Thread(target=__import__('time').sleep, args=(1,)).start()", "starts 1 threads"),
+        ("open('trace.txt', 'w').close()", "trace.txt"),
+        ("import scipy", "imports scipy"),
+    ],
+)
+def test_import(tmp_path, text, words):
+    plant(tmp_path, {"sound.py": "x = 1\n", "faulty.py": text + "\n", "empty/x": ""})
+    (tmp_path / "empty" / "x").unlink()
+    where = {"path": tmp_path, "folder": tmp_path / "empty", "runs": 1, "beyond": "json"}
+    assert importing.faults("sound", **where) == []
+    assert says(importing.faults("faulty", **where), words)
+
+
+@pytest.mark.parametrize("place", machine_paths.PLACES)
+def test_machine_paths(tmp_path, place):
+    sound = {"a.md": f"https://example.org/{place}/ and a/{place}/b", ".gitignore": ".venv/\n", ".venv/x": f"/{place}/"}
+    assert machine_paths.faults(plant(tmp_path, sound)) == []
+    assert says(machine_paths.faults(plant(tmp_path, {"b.toml": f'x = "/{place}/x"'})), "b.toml, line 1: machine path")
+
+
+@pytest.mark.parametrize("text", [".libr" + "ary", "pypi" + ".org"])
+def test_machine_names(tmp_path, text):
+    assert machine_paths.faults(plant(tmp_path, {"a.md": "library"})) == []
+    assert says(machine_paths.faults(plant(tmp_path, {"a.md": f"\nsee {text}"})), "a.md, line 2")
+
+
+PROJECT = {
+    "README.md": "`make demo` and `make test`; [license](LICENSE)",
+    "Makefile": "demo:\n\ntest: .venv\n",
+    "LICENSE": "",
+    "src/gnomon/core/__init__.py": "",
+    "src/gnomon/core/typing.py": '"""Sizes.\n\n    n, m  points     d  features\n"""\n',
+    "docs/reference/core.md": "",
+    "docs/notation.md": "## Sizes\n| `n` | a |\n| `m` | b |\n| `d` | c |\n## More\n| `z` | d |\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "words"),
+    [
+        ("README.md", "`make demo`", "does not name `make test`"),
+        ("README.md", "`make demo`, `make test`, `make tea`", "no target 'tea'"),
+        ("README.md", "`make demo`, `make test`, [a](gone.md)", "links to gone.md"),
+        ("Makefile", "demo:\n", "no target 'test'"),
+        ("docs/reference/attic.md", "", "attic.md has no room"),
+        ("src/gnomon/attic/__init__.py", "", "no page for the room 'attic'"),
+        ("docs/notation.md", "## Sizes\n| `n` | a |\n| `m` | b |\n", "disagree on 'd'"),
+        ("docs/notation.md", PROJECT["docs/notation.md"].replace("`d`", "`e`"), "disagree on 'e'"),
+    ],
+)
+def test_docs(tmp_path, place, text, words):
+    assert docs_true.faults(plant(tmp_path, PROJECT)) == []
+    assert says(docs_true.faults(plant(tmp_path, {place: text})), words)
+
+
+def test_pages_are_executed(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```python\nx = 2\n```\nthen\n```python\n>>> x + x\n4\n```\nand\n```text\nnot run\n```\n")
+    docs_true.run(page)
+    page.write_text("```python\nx = 2\n```\nthen\n```python\n>>> x + x\n5\n```\n")
+    with pytest.raises(doctest.DocTestFailure):
+        docs_true.run(page)
+    page.write_text("```python\nx = 2\n```\nthen\n```python\nassert x == 3\n```\n")
+    with pytest.raises(AssertionError):
+        docs_true.run(page)
+    with pytest.raises(FileNotFoundError):
+        docs_true.run(tmp_path / "README.md")
+
+
+VERSIONS = {
+    "pyproject.toml": '[project]\nversion = "1.2.3"\nlicense = "MIT"\n',
+    "src/gnomon/__init__.py": '__version__ = "1.2.3"\n',
+    "CITATION.cff": "cff-version: 1.2.0\nmessage: m\ntitle: t\nauthors:\n  - name: n\nversion: 1.2.3\nlicense: MIT\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "words"),
+    [
+        ("src/gnomon/__init__.py", '__version__ = "1.2.4"\n', "__init__.py says 1.2.4"),
+        ("src/gnomon/__init__.py", "", "__init__.py says None"),
+        ("CITATION.cff", VERSIONS["CITATION.cff"].replace("version: 1.2.3", "version: 1.2"), "CITATION.cff says 1.2,"),
+        ("CITATION.cff", VERSIONS["CITATION.cff"].replace("title: t\n", ""), "has no title"),
+        ("CITATION.cff", VERSIONS["CITATION.cff"].replace("MIT", "GPL"), "different licenses"),
+    ],
+)
+def test_versions(tmp_path, place, text, words):
+    assert versions.faults(plant(tmp_path, VERSIONS)) == []
+    assert says(versions.faults(plant(tmp_path, {place: text})), words)
+
+
+RECORD = """
+from dataclasses import dataclass
+from jaxtyping import Float
+from torch import Tensor
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    gram: Float[Tensor, "n n"]
+
+def half(x: float) -> float:
+    return x / 2
+"""
+COMPILED = """
+from numba import njit
+
+@njit
+def double(x):
+    return 2 * x
+"""
+TRACED = """
+from torch import Tensor, nn
+
+class Net(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + x
+"""
+
+
+def test_shapes_are_checked_and_what_cannot_be_wrapped_is_left_whole(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    package = importable(tmp_path, {"__init__": "", "record": RECORD, "compiled": COMPILED, "traced": TRACED})
+    assert shapes.checked(tmp_path / package) == [f"{package}.record"]
+    with install_import_hook(shapes.checked(tmp_path / package), shapes.CHECKER):
+        record, compiled, traced = (import_module(f"{package}.{name}") for name in ("record", "compiled", "traced"))
+    assert record.Record(torch.eye(2)).gram.shape == (2, 2)
+    assert record.half(3) == 1.5
+    with pytest.raises(TypeCheckError):
+        record.Record(torch.ones(2, 3))
+    with pytest.raises(TypeCheckError):
+        record.half("3")
+    assert compiled.double(2) == 4
+    assert torch.fx.symbolic_trace(traced.Net())(torch.ones(1)) == 2
+
+
+def test_shapes_are_checked_in_this_run():
+    with pytest.raises(TypeCheckError):
+        lesson(3, "found", "hypothesis", "cure")

@@ -1,0 +1,162 @@
+"""Quadrature against every closed form, over all variances and correlations, and against hostile functions."""
+
+from math import pi, sqrt
+
+import pytest
+import torch
+from scipy.stats import multivariate_normal
+from torch.nn import functional
+
+from gnomon.core.errors import InputError, NotFiniteError
+from gnomon.kernels.duals import (
+    GELU,
+    Cos,
+    Erf,
+    Exp,
+    Gaussian,
+    Identity,
+    LeakyReLU,
+    Polynomial,
+    Quadrature,
+    ReLU,
+    Sign,
+    Sin,
+    Step,
+)  # fmt: skip
+
+F64 = torch.float64
+ONE = torch.ones((), dtype=F64)
+
+VARIANCES = torch.tensor([0.0, 1e-6, 0.3, 1.0, 1.1, 40.0, 1e4], dtype=F64)
+CORRELATIONS = torch.tensor([-1, 1e-6 - 1, -0.99, -0.5, 0, 0.7, 0.95, 0.9999, 1 - 1e-6, 1 - 1e-8, 1], dtype=F64)
+
+TWINS = {
+    "identity": (lambda x: 1.0 * x, Identity(), 7),
+    "relu": (torch.relu, ReLU(), 7),
+    "leaky": (functional.leaky_relu, LeakyReLU(0.01), 7),
+    "abs": (torch.abs, LeakyReLU(-1.0), 7),
+    "sign": (torch.sign, Sign(), 7),
+    "step": (lambda x: (x > 0).to(x.dtype), Step(), 7),
+    "erf": (torch.erf, Erf(), 7),
+    "gelu": (functional.gelu, GELU(), 7),
+    "sin": (torch.sin, Sin(), 6),
+    "cos": (torch.cos, Cos(), 6),
+    "exp": (torch.exp, Exp(), 5),
+    "gaussian": (lambda x: torch.exp(-x * x), Gaussian(), 7),
+    "quartic": (lambda x: x**4 - x, Polynomial((0.0, -1.0, 0.0, 0.0, 1.0)), 7),
+}
+
+
+def grid(n):
+    a, b = VARIANCES[:n, None, None], VARIANCES[None, :n, None]
+    return a, b, CORRELATIONS * (a * b).sqrt()
+
+
+@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("method", ["dual", "dual_derivative", "dual_gain"])
+def test_agrees_with_the_closed_form_everywhere(name, method):
+    function, closed, n = TWINS[name]
+    a, b, c = grid(n)
+    if method != "dual" and name == "abs":
+        a, b, c = a[1:], b[:, 1:], c[1:, 1:]  # at zero variance abs has slope 0 in torch, leaky ReLU of slope -1 has -1
+    expected, found = (getattr(dual, method)(a, b, c) for dual in (closed, Quadrature(function)))
+    norm = (getattr(closed, method)(a, a, a) * getattr(closed, method)(b, b, b)).sqrt()
+    assert bool(((found - expected).abs() <= 1e-8 * norm).all())
+
+
+@pytest.mark.parametrize("name", ["relu", "erf", "cos"])
+def test_moments_agree_with_the_closed_form(name):
+    function, closed, n = TWINS[name]
+    found = Quadrature(function)
+    a = VARIANCES[:n]
+    assert bool(((found.mean(a) - closed.mean(a)).abs() <= 1e-12 * closed.variance(a).sqrt()).all())
+    assert torch.allclose(found.variance(a), closed.variance(a), rtol=1e-12, atol=0)
+
+
+def test_many_jumps():
+    """The sawtooth x - floor(x) has 40 jumps within reach; at large variance it is uniform, and u, v independent."""
+    sawtooth = Quadrature(torch.frac)
+    a = torch.tensor([4.0], dtype=F64)
+    assert float(sawtooth.mean(a)) == pytest.approx(0.0, abs=1e-12)
+    stairs = Quadrature(lambda x: torch.floor(x) + 0.5)
+    large = torch.tensor([25.0], dtype=F64)
+    # E[floor(u) + 1/2 - u] = 0 and, up to exp(-2 pi^2 a), E[(floor(u) + 1/2)^2] = a + 1/12
+    assert float(stairs.variance(large)) == pytest.approx(25 + 1 / 12, rel=1e-12)
+
+
+def test_jumps_anywhere_against_the_bivariate_normal_distribution():
+    """E[1(u > k) 1(v > k)] is an orthant probability; k is no dyadic number."""
+    k, a, b = 1 / 3, 1.2, 0.8
+    step = Quadrature(lambda x: (x > k).to(x.dtype))
+    for rho in (-0.95, 0.4, 0.999):
+        c = rho * sqrt(a * b)
+        expected = multivariate_normal([0, 0], [[a, c], [c, b]], abseps=1e-14).cdf([-k, -k])
+        found = step.dual(*(torch.tensor(x, dtype=F64) for x in (a, b, c)))
+        assert float(found) == pytest.approx(expected, abs=1e-11)
+
+
+def test_a_narrow_bump_and_two_close_corners():
+    width = 0.01
+    bump = Quadrature(lambda x: torch.exp(-(((x - 1) / width) ** 2)))
+    expected = width * sqrt(pi) * torch.exp(-ONE / 2 / (1 + width**2 / 2)) / sqrt(2 * pi) / sqrt(1 + width**2 / 2)
+    assert float(bump.mean(ONE)) == pytest.approx(float(expected), rel=1e-9)
+    ramp = Quadrature(lambda x: ((x - 0.5) * 1000).clamp(0, 1))
+    sharp = 0.5 - 0.5 * torch.erf(torch.tensor([0.5, 0.501], dtype=F64) / sqrt(2))
+    assert float(sharp[1]) < float(ramp.mean(ONE)) < float(sharp[0])
+
+
+def test_works_under_inference_mode_and_no_grad():
+    dual = Quadrature(torch.tanh)
+    expected = dual.dual_derivative(ONE, ONE, ONE / 2)
+    with torch.inference_mode():
+        one = torch.ones((), dtype=F64)
+        assert torch.equal(dual.dual_derivative(one, one, one / 2), expected)
+    with torch.no_grad():
+        assert torch.equal(dual.dual_derivative(ONE, ONE, ONE / 2), expected)
+
+
+def test_single_precision_copies_are_copies():
+    step = Quadrature(lambda x: (x > 0).to(x.dtype))
+    a = torch.tensor(0.3)
+    assert float(step.dual(a, a, a * (1 - 8 * torch.finfo(torch.float32).eps))) == 0.5
+
+
+REFUSED = {
+    "softmax": (
+        lambda x: torch.softmax(x, -1),
+        InputError,
+        r"when x is reshaped \[H: the function acts on each number",
+    ),
+    "flip": (lambda x: x.flatten().flip(0).view(x.shape), InputError, "when x is reordered"),
+    "sum": (torch.sum, InputError, r"12 numbers in float64 gave torch.float64 of shape \(\)"),
+    "complex": (lambda x: torch.complex(x, x), InputError, "gave torch.complex128"),
+    "integers": (lambda x: x.long(), InputError, "gave torch.int64"),
+    "none": (lambda x: None, InputError, "gave NoneType"),
+    "random": (torch.rand_like, InputError, "two calls with one x gave two answers"),
+    "broken": (lambda x: x @ x.T @ x.reshape(5, 5), InputError, "it raised"),
+    "log": (torch.log, NotFiniteError, r"f\(-3.1\) is not finite"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refuses_when_made(name):
+    function, error, message = REFUSED[name]
+    with pytest.raises(error, match=message):
+        Quadrature(function)
+
+
+def test_refuses_when_asked():
+    with pytest.raises(NotFiniteError, match=r"does not converge within 37 deviations at variance"):
+        Quadrature(torch.exp).variance(240 * ONE)  # its mass lies at 31 deviations
+    with pytest.raises(NotFiniteError, match=r"not finite at \|x\| = \d+ \[H: E\[phi\(u\)\^2\] is a finite number\]"):
+        Quadrature(torch.exp).dual(1e4 * ONE, 1e4 * ONE, ONE)
+    with pytest.raises(InputError, match=r"even on 4096 intervals \[H: the function is piecewise analytic"):
+        Quadrature(lambda x: torch.sin(1 / (x + 0.1234567))).dual(ONE, ONE, ONE / 2)
+    with pytest.raises(InputError, match="nearly full precision"):
+        Quadrature(lambda x: torch.tanh(x.float()).double()).dual(ONE, ONE, ONE / 2)
+    with pytest.raises(NotFiniteError, match="an argument is not finite"):
+        Quadrature(torch.tanh).dual(ONE, ONE, ONE * torch.nan)
+
+
+def test_is_compared_by_its_function():
+    assert Quadrature(torch.tanh) == Quadrature(torch.tanh) != Quadrature(torch.sigmoid)

@@ -1,0 +1,320 @@
+"""The front door: exact symmetry, duplicates, tiles, precision, gradients, cost, and every kind of bad input."""
+
+import inspect
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import gnomon
+from gnomon import BudgetError, InputError, Law, NoLimitError, NotFiniteError, ReadError
+from tests.oracles import recursion
+
+EPS = torch.finfo(torch.float64).eps
+
+
+class Erf(nn.Module):
+    def forward(self, x):
+        return torch.erf(x)
+
+
+def mlp(activation=nn.ReLU, d=10, depth=2):
+    hidden = [m for _ in range(depth - 1) for m in (nn.Linear(32, 32), activation())]
+    return nn.Sequential(nn.Linear(d, 32), activation(), *hidden, nn.Linear(32, 2))
+
+
+def cnn():
+    layers = [nn.Conv2d(2, 16, 3, padding=1), nn.ReLU(), nn.AvgPool2d(2), nn.Conv2d(16, 16, 3), nn.ReLU()]
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 1))
+
+
+def points(n, *shape):
+    return torch.randn(n, *shape, dtype=torch.float64)
+
+
+NETS = {
+    "relu": (mlp(), (10,)),
+    "erf": (mlp(Erf), (10,)),
+    "gelu": (mlp(nn.GELU), (10,)),
+    "tanh": (mlp(nn.Tanh), (10,)),
+    "cnn": (cnn(), (2, 8, 8)),
+}
+
+
+@pytest.mark.parametrize("parametrization", ["standard", "ntk"])
+@pytest.mark.parametrize("name", ["relu", "gelu"])
+def test_agrees_with_the_recursion_by_hand(name, parametrization):
+    net, _ = NETS[name]
+    x, y = points(3, 10), points(2, 10)
+    law = Law(1.3, 0.4)
+    spec = recursion.spec_of(net, lambda layer: (law.weight_std, law.bias_std))
+    nngp, ntk = recursion.kernels(spec, x.numpy(), y.numpy(), parametrization)
+    got = gnomon.limit(net, init=law, parametrization=parametrization)(x, y)
+    assert np.allclose(got.nngp, nngp, rtol=1e-9, atol=0)
+    assert np.allclose(got.ntk, ntk, rtol=1e-9, atol=0)
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_symmetric_to_the_last_bit_and_equal_to_both_sides(name):
+    net, shape = NETS[name]
+    x = points(7, *shape)
+    lim = gnomon.limit(net)
+    own, twice = lim(x), lim(x, x.clone())
+    for a, b in ((own.nngp, twice.nngp), (own.ntk, twice.ntk)):
+        assert torch.equal(a, a.T)
+        assert torch.allclose(a, b, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_duplicates_are_exact(name):
+    net, shape = NETS[name]
+    x = points(4, *shape)
+    doubled = torch.cat([x, x])
+    k = gnomon.limit(net)(doubled)
+    for kernel in (k.nngp, k.ntk):
+        ratio = kernel[:4, 4:].diag() / kernel.diag()[:4] - 1
+        assert ratio.abs().max() <= 64 * EPS  # not 1e-8, as after an arccos of a rounded one
+    cross = gnomon.limit(net).ntk(x, x.clone())
+    assert (cross.diag() / k.ntk.diag()[:4] - 1).abs().max() <= 64 * EPS
+
+
+def test_duplicates_of_many_features_are_exact():
+    x = points(3, 3000)
+    k = gnomon.limit(mlp(d=3000)).ntk(torch.cat([x, x[:1]]), x)
+    own = gnomon.limit(mlp(d=3000)).ntk(x)
+    assert (k[3] / own[0] - 1).abs().max() <= 64 * EPS
+
+
+@pytest.mark.parametrize("name", ["relu", "cnn"])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_tiles_do_not_change_the_result(name, symmetric):
+    net, shape = NETS[name]
+    x, y = points(13, *shape), None if symmetric else points(9, *shape)
+    whole = gnomon.limit(net)(x, y)
+    m = 13 if symmetric else 9
+    memory = gnomon.limit(net).cost(13, m, shape=shape).memory
+    while gnomon.limit(net, memory=memory).cost(13, m, shape=shape).tile > 20:
+        memory = int(0.9 * memory)
+    tiled = gnomon.limit(net, memory=memory)
+    parts = tiled(x, y)
+    assert torch.allclose(parts.nngp, whole.nngp, rtol=1e-13, atol=0)
+    assert torch.allclose(parts.ntk, whole.ntk, rtol=1e-13, atol=0)
+    if symmetric:
+        assert torch.equal(parts.ntk, parts.ntk.T)
+
+
+def test_float32_on_request_and_accurate():
+    x = points(20, 10)
+    x[1] = x[0] + 1e-6 * points(1, 10)[0]  # nearly equal: where float32 arithmetic would lose four digits
+    exact, single = gnomon.limit(mlp())(x), gnomon.limit(mlp(), dtype=torch.float32)(x.float())
+    assert single.ntk.dtype is torch.float32
+    assert ((single.ntk - exact.ntk) / exact.ntk).abs().max() <= 2e-5
+
+
+def test_arrays_and_lower_precision_are_taken_as_they_are():
+    x = points(4, 10)
+    lim = gnomon.limit(mlp())
+    assert torch.equal(lim.ntk(x), lim.ntk(x.numpy()))
+    assert torch.allclose(lim.ntk(x.float()), lim.ntk(x), rtol=1e-5)
+    assert torch.equal(lim.ntk(x), lim.ntk(x.repeat(1, 2)[:, ::2].repeat(1, 2)[:, :10] * 0 + x))
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_differentiable_in_the_inputs(name):
+    net, shape = NETS[name]
+    size = (2, *shape) if name != "cnn" else (2, 2, 4, 4)
+    x = (0.5 * points(*size)).requires_grad_()
+    net = (
+        net
+        if name != "cnn"
+        else nn.Sequential(nn.Conv2d(2, 8, 3, padding=1), nn.ReLU(), nn.AvgPool2d(2), nn.Flatten(), nn.Linear(32, 1))
+    )
+    lim = gnomon.limit(net)
+    assert torch.autograd.gradcheck(lambda a: lim(a[:1], a[1:]).ntk, (x,), atol=1e-6)
+    (gradient,) = torch.autograd.grad(lim.nngp(x).sum(), x)  # the diagonal is in it: no NaN from arccos
+    assert torch.isfinite(gradient).all()
+
+
+def test_gradients_are_not_kept_unless_asked_for():
+    assert not gnomon.limit(mlp()).ntk(points(3, 10)).requires_grad
+
+
+def test_cost_is_said_before_anything_is_allocated():
+    cost = gnomon.limit(mlp()).cost(200_000)
+    assert cost.result == 2 * 200_000**2 * 8
+    assert not cost.fits and "does not fit" in str(cost)
+    assert gnomon.limit(mlp()).cost(100).fits
+
+
+def test_cost_needs_the_shape_of_an_image():
+    with pytest.raises(InputError, match=r"Pass shape=\(c, h, w\)"):
+        gnomon.limit(cnn()).cost(10)
+    assert gnomon.limit(cnn()).cost(10, shape=(2, 8, 8)).seconds > 0
+
+
+def test_too_large_for_memory_is_refused_with_the_figure():
+    with pytest.raises(BudgetError, match=r"2000 x 2000 kernel needs .*MiB.*MiB may be used"):
+        gnomon.limit(mlp(), memory=10_000_000).ntk(points(2000, 10))
+
+
+BAD = {
+    "nan": (torch.full((2, 10), float("nan")), "NaN or infinite values, first in row 0"),
+    "inf": (torch.tensor([[1.0] * 10, [float("inf")] + [0.0] * 9]), "first in row 1"),
+    "integer": (torch.ones(2, 10, dtype=torch.int64), r"dtype torch.int64.*x1.double\(\)"),
+    "boolean": (torch.ones(2, 10, dtype=torch.bool), "dtype torch.bool"),
+    "complex": (torch.ones(2, 10, dtype=torch.complex64), "dtype torch.complex64"),
+    "empty": (torch.ones(0, 10), "x1 is empty"),
+    "one point without batch": (torch.ones(10), r"x1\[None\]"),
+    "a list": ([[1.0] * 10], "x1 is a list"),
+    "wrong feature size": (torch.ones(2, 7), r"'0' cannot take inputs of shape \(n, 7\)"),
+    "object array": (np.array([["a"] * 10], dtype=object), "x1 is a ndarray"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_a_lesson(name):
+    x, message = BAD[name]
+    with pytest.raises(InputError, match=message):
+        gnomon.limit(mlp()).ntk(x)
+
+
+def test_two_sides_of_different_shape():
+    with pytest.raises(InputError, match="one shape"):
+        gnomon.limit(mlp()).ntk(points(2, 10), points(2, 9))
+
+
+def test_bad_options():
+    limit = inspect.unwrap(gnomon.limit)  # without the test run's own type checks
+    with pytest.raises(InputError, match="parametrization is 'mup'"):
+        limit(mlp(), parametrization="mup")
+    with pytest.raises(InputError, match="dtype is torch.int64"):
+        limit(mlp(), dtype=torch.int64)
+    with pytest.raises(InputError, match="method is 'guess'"):
+        limit(mlp(), method="guess")
+    with pytest.raises(InputError, match="net is a type"):
+        limit(nn.Linear)
+
+
+def test_errors_of_reading_pass_through():
+    with pytest.raises(NoLimitError, match="BatchNorm in training mode"):
+        gnomon.limit(nn.Sequential(nn.Linear(10, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 1))).ntk(points(2, 10))
+    with pytest.raises(ReadError, match="cannot be traced"):
+
+        class Branching(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.a = nn.Linear(10, 1)
+
+            def forward(self, x):
+                return self.a(x) if x.sum() > 0 else -self.a(x)
+
+        gnomon.limit(Branching()).ntk(points(2, 10))
+
+
+def test_overflow_is_said():
+    net = nn.Sequential(nn.Linear(10, 8), Exp(), nn.Linear(8, 8), Exp(), nn.Linear(8, 1))
+    with pytest.raises(NotFiniteError, match="exceeds the range"):
+        gnomon.limit(net, init=Law(5.0)).nngp(10 * points(2, 10))
+    with pytest.raises(NotFiniteError, match="leave the range"):
+        gnomon.limit(mlp(depth=10), init=Law(1e20)).nngp(points(2, 10))
+
+
+class Exp(nn.Module):
+    def forward(self, x):
+        return torch.exp(x)
+
+
+def test_preprocessing_that_mixes_the_batch_is_refused():
+    class Centered(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = nn.Linear(10, 1)
+
+        def forward(self, x):
+            return self.a(x - x.mean(0))
+
+    with pytest.raises(InputError, match="rest of the batch"):
+        gnomon.limit(Centered()).ntk(points(3, 10))
+
+
+def test_preprocessing_inside_forward_is_applied_to_the_data():
+    class Prepared(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net = mlp()
+            self.register_buffer("mean", torch.randn(10))
+            self.register_buffer("map", torch.randn(10, 10))
+
+        def forward(self, x):
+            return self.net(((x - self.mean) / 2.0) @ self.map)
+
+    net, x = Prepared(), points(4, 10)
+    before = net.mean.dtype
+    wanted = gnomon.limit(net.net).ntk(((x - net.mean) / 2) @ net.map.double())
+    assert torch.allclose(gnomon.limit(net).ntk(x), wanted, rtol=1e-12)
+    assert net.mean.dtype is before
+
+
+def test_zero_inputs_give_no_nan():
+    x = torch.zeros(3, 10, dtype=torch.float64)
+    net = nn.Sequential(nn.Linear(10, 8, bias=False), nn.ReLU(), nn.Linear(8, 1, bias=False))
+    assert torch.equal(gnomon.limit(net).ntk(x), torch.zeros(3, 3, dtype=torch.float64))
+    assert torch.isfinite(gnomon.limit(mlp()).ntk(x)).all()
+
+
+def test_a_linear_network_has_the_linear_kernel():
+    net = nn.Sequential(nn.Linear(10, 64), nn.Linear(64, 1, bias=False))
+    x = points(5, 10)
+    gram = x @ x.T
+    assert torch.allclose(gnomon.limit(net).nngp(x), (gram + 1) / 30 / 3, rtol=1e-12)  # variances 1/(3 fan_in)
+    assert torch.allclose(gnomon.limit(net).ntk(x), 64 * (gram + 1) / 30 + (gram + 1) / 3, rtol=1e-12)
+
+
+def test_frozen_layers_have_no_tangent():
+    net, x = mlp(), points(4, 10)
+    full = gnomon.limit(net).ntk(x)
+    parts = torch.zeros_like(full)
+    for chosen in net.parameters():
+        for p in net.parameters():
+            p.requires_grad_(p is chosen)
+        parts += gnomon.limit(net).ntk(x)
+    assert torch.allclose(parts, full, rtol=1e-12)
+
+
+def test_measured_law_follows_the_weights():
+    net, x = mlp(), points(3, 10)
+    with torch.no_grad():
+        for name, p in net.named_parameters():
+            p.mul_(0.0 if "bias" in name else 1.0)
+    plain = gnomon.limit(net, init="measured").nngp(x)
+    with torch.no_grad():
+        for p in net.parameters():
+            p.mul_(2.0)
+    doubled = gnomon.limit(net, init="measured").nngp(x)
+    assert torch.allclose(
+        doubled, 4**3 * plain, rtol=1e-6
+    )  # three layers, each positively homogeneous; float32 weights
+
+
+def test_outputs_with_positions_are_averaged_over_them():
+    net = nn.Sequential(nn.Conv1d(3, 8, 3), nn.ReLU(), nn.Conv1d(8, 1, 1))
+    flat = nn.Sequential(nn.Conv1d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 4, 1))
+    x = points(3, 3, 6)
+    law = Law(1.0, 0.1)
+    dense = gnomon.limit(flat, init=law, parametrization="ntk").nngp(x)
+    assert torch.allclose(gnomon.limit(net, init=law, parametrization="ntk").nngp(x), dense, rtol=1e-12)
+
+
+def test_the_module_may_be_in_double_precision_or_a_single_layer():
+    x = points(3, 10)
+    assert torch.allclose(gnomon.limit(mlp().double()).ntk(x), gnomon.limit(mlp()).ntk(x), rtol=1e-12)
+    assert torch.allclose(gnomon.limit(nn.Linear(10, 1)).ntk(x), x @ x.T + 1, rtol=1e-12)
+
+
+def test_depth_thirty_stays_exact_on_the_diagonal():
+    net = mlp(depth=30)
+    x = points(5, 10)
+    k = gnomon.limit(net, init=Law(math.sqrt(2)), parametrization="ntk").ntk(x).diag()
+    assert torch.allclose(k, 31 * 2 * x.square().mean(1), rtol=1e-13)  # every layer keeps and adds 2 v

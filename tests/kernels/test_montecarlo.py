@@ -1,0 +1,154 @@
+"""Monte-Carlo limits: they agree with the exact one, their errors are honest, and they take what has no limit."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+import gnomon
+from gnomon import InputError, Law
+from gnomon.kernels.widen import widened
+
+X = torch.randn(3, 48, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
+
+
+def mlp(w=64):
+    return nn.Sequential(nn.Linear(48, w), nn.ReLU(), nn.Linear(w, w), nn.ReLU(), nn.Linear(w, 2))
+
+
+@pytest.mark.parametrize("parametrization", ["standard", "ntk"])
+@pytest.mark.parametrize("init", ["torch", Law(1.4, 0.2)], ids=["torch", "law"])
+def test_agrees_with_the_exact_limit_within_its_errors(init, parametrization):
+    exact = gnomon.limit(mlp(), init=init, parametrization=parametrization)(X[:2], X[1:])
+    guess = gnomon.limit(mlp(), init=init, parametrization=parametrization, method="monte-carlo", samples=64)(
+        X[:2], X[1:]
+    )
+    for a, b, e in ((exact.nngp, guess.nngp, guess.nngp_error), (exact.ntk, guess.ntk, guess.ntk_error)):
+        assert a.shape == b.shape == e.shape
+        assert bool(((a - b).abs() <= 4.5 * e + 0.02 * a.abs().max()).all())
+
+
+def test_standard_errors_fall_as_the_square_root_of_samples():
+    few, many = (gnomon.limit(mlp(16), method="monte-carlo", samples=s)(X).ntk_error.mean() for s in (16, 256))
+    assert 2.5 < float(few / many) < 6.4  # 4 in the mean
+
+
+def test_symmetric_and_reproducible_and_touching_no_global_state():
+    net = mlp(8)
+    before, state = copy.deepcopy(net.state_dict()), torch.random.get_rng_state()
+    a, b = (gnomon.limit(net, method="monte-carlo", samples=4, seed=5).ntk(X) for _ in range(2))
+    assert torch.equal(a, b)
+    assert torch.allclose(a, a.T, rtol=1e-14)
+    assert torch.equal(torch.random.get_rng_state(), state)
+    assert all(torch.equal(v, before[k]) for k, v in net.state_dict().items())
+    assert all(p.grad is None for p in net.parameters())
+
+
+NO_LIMIT = {
+    "max pool": nn.Sequential(
+        nn.Unflatten(1, (3, 4, 4)), nn.Conv2d(3, 16, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(16, 1)
+    ),
+    "batch norm": nn.Sequential(nn.Linear(48, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 1)),
+    "softmax": nn.Sequential(nn.Linear(48, 16), nn.Softmax(1), nn.Linear(16, 1)),
+}
+
+
+@pytest.mark.parametrize("name", NO_LIMIT)
+@pytest.mark.parametrize("width", [None, 32])
+def test_takes_what_has_no_limit(name, width):
+    k = gnomon.limit(NO_LIMIT[name], method="monte-carlo", samples=4, width=width)(X)
+    assert torch.isfinite(k.ntk).all() and (k.ntk.diag() > 0).all()
+    assert torch.linalg.eigvalsh(k.ntk).min() > -1e-10 * k.ntk.max()
+
+
+def test_takes_recurrence_and_residual_v1():
+    class Recurrent(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.rnn, self.head = nn.LSTM(12, 8, batch_first=True), nn.Linear(8, 1)
+
+        def forward(self, x):
+            return self.head(self.rnn(x.view(-1, 4, 12))[0][:, -1])
+
+    k = gnomon.limit(Recurrent(), method="monte-carlo", samples=3)(X)
+    assert torch.isfinite(k.ntk).all()
+
+
+def test_widening_multiplies_hidden_sizes_only():
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.stem, self.norm, self.body, self.head = (
+                nn.Conv1d(3, 8, 3, padding=1),
+                nn.GroupNorm(1, 8),
+                nn.Conv1d(8, 8, 3, padding=1),
+                nn.Linear(8 * 16, 5),
+            )
+
+        def forward(self, x):
+            h = self.stem(x.view(-1, 3, 16))
+            return self.head((h + self.body(torch.relu(self.norm(h)))).flatten(1))
+
+    wide = widened(Block().double(), X, 30)
+    shapes = {k: tuple(v.shape) for k, v in wide.named_parameters()}
+    assert (
+        shapes["stem.weight"] == (32, 3, 3) and shapes["norm.weight"] == (32,) and shapes["body.weight"] == (32, 32, 3)
+    )
+    assert shapes["head.weight"] == (5, 32 * 16)
+
+
+def test_widening_brings_the_estimate_to_the_limit():
+    """Scatter of single networks falls with the width they are widened to."""
+    narrow, wide = (
+        gnomon.limit(mlp(8), parametrization="ntk", method="monte-carlo", samples=24, width=w)(X) for w in (8, 512)
+    )
+    relative = [float((k.ntk_error / k.ntk).diag().mean()) for k in (narrow, wide)]
+    assert relative[1] < relative[0] / 1.8  # up to 8, less what the first layer adds
+
+
+def test_what_cannot_be_widened_says_so():
+    class Fixed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = nn.Linear(48, 8), nn.Linear(8, 1)
+
+        def forward(self, x):
+            return self.b(torch.relu(self.a(x)).view(-1, 8))
+
+    with pytest.raises(InputError, match="after widening by 4 forward fails"):
+        gnomon.limit(Fixed(), method="monte-carlo", samples=2, width=32)(X)
+    with pytest.raises(InputError, match="is a LSTM"):
+        _widen_lstm()
+
+
+def _widen_lstm():
+    class Recurrent(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.rnn = nn.Linear(12, 8), nn.LSTM(8, 8, batch_first=True)
+
+        def forward(self, x):
+            return self.rnn(self.a(x.view(-1, 4, 12)))[0][:, -1]
+
+    widened(Recurrent().double(), X, 32)
+
+
+def test_bad_options():
+    with pytest.raises(InputError, match="samples is 1"):
+        gnomon.limit(mlp(), method="monte-carlo", samples=1)
+    with pytest.raises(InputError, match="neither Linear nor Conv"):
+        gnomon.limit(
+            nn.Sequential(nn.Unflatten(1, (4, 12)), nn.GRU(12, 4)), parametrization="ntk", method="monte-carlo"
+        )(X)
+    with pytest.raises(InputError, match="no reset_parameters"):
+
+        class Bare(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.w = nn.Parameter(torch.randn(48, 1))
+
+            def forward(self, x):
+                return x @ self.w
+
+        gnomon.limit(Bare(), method="monte-carlo", samples=2)(X)
