@@ -37,12 +37,12 @@ def pair(f: Function, g: Function, a: float, b: float, c: float, kinks: Sequence
     if slope != 0:
         places += [(k + s * spread) / (slope * np.sqrt(a)) for k in kinks for s in steps]
     z, weight = _panels(np.linspace(-ENDS, ENDS, 25), places, ENDS)
-    total = 0.0
-    for point, w in zip(z, weight, strict=True):
-        u = np.sqrt(a) * point
-        y, inner = _panels(np.linspace(-ENDS, ENDS, 9), [(k - slope * u) / spread for k in kinks], ENDS)
-        total += w * _density(point) * f(np.array([u]))[0] * np.sum(inner * _density(y) * g(slope * u + spread * y))
-    return float(total)
+    u = np.sqrt(a) * z[:, None]
+    cuts = np.clip((np.asarray(kinks, dtype=float) - slope * u) / spread, -ENDS, ENDS)
+    grid = np.broadcast_to(np.linspace(-ENDS, ENDS, 9), (len(z), 9))
+    y, inner = _between(np.sort(np.concatenate([grid, cuts], axis=1), axis=1))
+    given_u = np.sum(inner * _density(y) * g(slope * u + spread * y), axis=1)
+    return float(np.sum(weight * _density(z) * f(u[:, 0]) * given_u))
 
 
 def simulated(f: Function, g: Function, a: float, b: float, c: float, *, n: int, seed: int) -> tuple[float, float]:
@@ -56,8 +56,13 @@ def simulated(f: Function, g: Function, a: float, b: float, c: float, *, n: int,
 
 def _panels(grid: np.ndarray, places: Sequence[float], end: float) -> tuple[np.ndarray, np.ndarray]:
     edges = np.unique(np.clip(np.concatenate([grid, np.asarray(places, dtype=float)]), -end, end))
-    half, middle = np.diff(edges) / 2, (edges[1:] + edges[:-1]) / 2
-    return (middle[:, None] + half[:, None] * NODES).ravel(), (half[:, None] * WEIGHTS).ravel()
+    return _between(edges)
+
+
+def _between(edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    half, middle = np.diff(edges)[..., None] / 2, (edges[..., 1:] + edges[..., :-1])[..., None] / 2
+    shape = (*edges.shape[:-1], -1)
+    return (middle + half * NODES).reshape(shape), (half * WEIGHTS).reshape(shape)
 
 
 def _density(z: np.ndarray) -> np.ndarray:

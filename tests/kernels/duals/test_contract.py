@@ -24,9 +24,8 @@ POINTS = (
 METHODS = {"dual": "function", "dual_derivative": "derivative", "dual_gain": "gain"}
 
 every = pytest.mark.parametrize("activation", ALL, ids=lambda activation: activation.name)
-every_continuous = pytest.mark.parametrize(
-    "activation", [row for row in ALL if not row.jumps], ids=lambda row: row.name
-)
+# gradients by quadrature are slow, and their roads few: smooth, with corners at zero and elsewhere, with jumps
+SOME = [row for row in ALL if row.closed or row.name in ("tanh", "selu", "shifted-relu", "stairs")]
 every_closed = pytest.mark.parametrize("activation", CLOSED, ids=lambda activation: activation.name)
 
 
@@ -77,10 +76,10 @@ def test_variance_is_the_dual_of_coinciding_variables_to_one_rounding(activation
 @every
 def test_copies_are_recognized_through_rounding(activation: Activation):
     a = torch.tensor([0.3, 1.7], dtype=torch.float64)
-    for c in (a * (1 - 8 * EPS), a * (1 + 8 * EPS)):
-        for method in METHODS:
-            exact, rounded = (getattr(activation.dual, method)(a, a, x) for x in (a, c))
-            assert torch.allclose(exact, rounded, rtol=1e-13, atol=1e-14)
+    c = torch.stack([a, a * (1 - 8 * EPS), a * (1 + 8 * EPS)])
+    for method in METHODS:
+        exact, *rounded = getattr(activation.dual, method)(a, a, c)
+        assert all(torch.allclose(exact, near, rtol=1e-13, atol=1e-14) for near in rounded)
 
 
 @every
@@ -103,15 +102,14 @@ def test_broadcasts_and_leaves_its_arguments_alone(activation: Activation):
     full = activation.dual.dual(a.expand_as(c).contiguous(), b.expand_as(c).contiguous(), c)
     assert wide.shape == c.shape
     assert torch.allclose(wide, full, rtol=1e-12, atol=1e-13)
-    for method in METHODS:
-        assert getattr(activation.dual, method)(a, b, c[:1, :1]).shape == c.shape
+    assert activation.dual.dual_derivative(a, b, c[:1, :1]).shape == c.shape
     assert all(torch.equal(t, u) for t, u in zip((a, b, c), before, strict=True))
 
 
 @every
 def test_single_precision(activation: Activation):
     a, b, c = covariances(POINTS[:2] + POINTS[3:])
-    for method in METHODS:
+    for method in METHODS if activation.closed else ("dual",):
         full = getattr(activation.dual, method)(a, b, c)
         half = getattr(activation.dual, method)(a.float(), b.float(), c.float())
         assert half.dtype == torch.float32
@@ -134,7 +132,7 @@ def test_gradients(activation: Activation, method: str):
     assert torch.autograd.gradcheck(getattr(activation.dual, method), arguments)
 
 
-@every
+@pytest.mark.parametrize("activation", SOME, ids=lambda row: row.name)
 def test_gradients_are_finite_where_angles_and_variances_vanish(activation: Activation):
     methods = METHODS if activation.closed else ("dual",)
     for method in methods:
@@ -149,7 +147,7 @@ def test_gradients_are_finite_where_angles_and_variances_vanish(activation: Acti
             assert bool(torch.isfinite(torch.autograd.grad(moment.sum(), a)[0]).all())
 
 
-@every_continuous
+@pytest.mark.parametrize("activation", [row for row in SOME if not row.jumps], ids=lambda row: row.name)
 def test_the_kernel_of_a_moving_point_has_the_right_slope(activation: Activation):
     """d/ds dual(s a, s a, s a) = d/ds variance(s a): along u = v, where for a jump each part would be infinite."""
     s = torch.tensor(1.3, dtype=torch.float64, requires_grad=True)

@@ -24,7 +24,7 @@ from gnomon.kernels.duals.numeric.legendre import misfit, misfit_of_union, sampl
 RESOLVED = 1e-9  # of the local size: coefficients below are taken for zero
 NOISE = 1e-8  # coefficients below that three halvings do not shrink are rounding noise of the function
 NARROW = 2.0**-12  # of the distance from the origin: such intervals arise at corners, and are cut more finely
-OCTAVES = 10  # below the reach, cut to begin with
+OCTAVES = 16  # below the reach, cut to begin with
 FINEST = 2.0**-49  # of the distance from the origin: narrower intervals are not cut
 CROWD = 4096  # intervals
 
