@@ -24,8 +24,20 @@ def kernels(
 ) -> dict[str, Tensor] | None:
     """The kernels of a plan, or None where the reference must run (or must explain what is not finite).
 
-    ``points`` are both sides, one object twice for a symmetric kernel.
+    ``points`` are both sides, one object twice for a symmetric kernel. Equations: those of the rules.
+    Hypotheses: float64 points, as ``limit`` prepares them.
+    Reference: [jacot2018neural], [novak2019bayesian].
     Cost: see docs/rooms/fused.md.
+
+    >>> from torch import nn
+    >>> from gnomon.program.laws import Law
+    >>> from gnomon.kernels.plan import plan
+    >>> from gnomon.program.read import read
+    >>> net, x = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 1)), torch.eye(2, dtype=torch.float64)
+    >>> made = plan(read(net, x), net, Law(2**0.5), standard=False)
+    >>> kernels(made, (x, x), ("nngp",), torch.float64)["nngp"]  # the arc-cosine kernel: 1 and 1 / pi
+    tensor([[1.0000, 0.3183],
+            [0.3183, 1.0000]], dtype=torch.float64)
     """
     x, y = points
     if (

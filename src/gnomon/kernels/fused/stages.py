@@ -110,7 +110,7 @@ def places(stage: Stage, planes: np.ndarray, lanes: int, *, wraps: bool) -> tupl
             if rows > 0 and cols > 0:
                 at[b, (dy + h - 1) * (2 * w - 1) + dx + w - 1] = size
                 size += 2 * rows * cols * lanes
-    return at, size
+    return at, int(size)
 
 
 def grid_of(shape: tuple[int, ...]) -> Grid:
