@@ -7,6 +7,8 @@ as all hidden widths go to infinity; with the standard parametrization (2) is th
 """
 
 from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
 from typing import Any, Literal
 
 import torch
@@ -14,7 +16,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson
 from gnomon.core.memory import human, tiles
-from gnomon.kernels import fused, propagate
+from gnomon.kernels import fused, propagate, store
 from gnomon.kernels.cost import Cost, cost
 from gnomon.kernels.inputs import points, second
 from gnomon.kernels.montecarlo import Sampled
@@ -24,6 +26,7 @@ from gnomon.program.laws import Init
 from gnomon.program.read import read
 from gnomon.program.steps import Program
 
+TILE_SECONDS = 10.0  # of a tile on disk, at most: what a kill may lose
 Parametrization = Literal["standard", "ntk"]
 
 
@@ -125,6 +128,32 @@ class Limit:
         both = self._kernels(x1, x2, ("nngp", "ntk"))
         return Kernels(both["nngp"], both["ntk"])
 
+    def to_zarr(
+        self,
+        path: str | Path,
+        x1: Any,
+        x2: Any = None,
+        kind: tuple[str, ...] = ("nngp", "ntk"),
+        *,
+        tile: int | None = None,
+    ) -> Any:
+        """Write kernels to a Zarr store, tile by tile; a second call after an interruption continues the first.
+
+        Returns the open group, with one array per kind. ``tile`` is the side of a tile; by default it takes seconds.
+        Finished tiles are not computed again, and other data or another network are refused. Needs the extra ``zarr``.
+        """
+        call = f"limit({type(self.net).__name__}).to_zarr(path, x1, x2)"
+        if not kind or set(kind) - {"nngp", "ntk"}:
+            raise InputError(lesson(call, f"kind is {kind!r}", "known kernels", 'Pass ("nngp",), ("ntk",) or both'))
+        x = points(x1, "x1", call)
+        y = None if x2 is None else second(x, x2, call)
+        made = plan(read(self.net, x), self.net, self.init, standard=self.parametrization == "standard")
+        data = [_features(made, side) for side in (x, y) if side is not None]
+        mark = store.fingerprint(str(made.program), made.rules, data, y is None, kind, str(self.dtype))
+        side = tile if tile is not None else _tile_side(made, len(x), self.dtype)
+        task = store.Task(x, y, tuple(kind), self.dtype, side, mark)
+        return store.write(path, task, lambda a, b: self._kernels(a, b, tuple(kind)))
+
     def program(self, x: Any) -> Program:
         """The module as the limit reads it, for inputs like x."""
         return read(self.net, points(x, "x", "limit(net).program(x)"))
@@ -189,6 +218,12 @@ def _run(
                 target[cols, rows] = tile.T.to(dtype)
             target[rows, cols] = tile.to(dtype)
     return out
+
+
+def _tile_side(made: Plan, n: int, dtype: torch.dtype) -> int:
+    """The side of tiles of some seconds each, by the reference's speed."""
+    pair = cost(made, 1, 1, kinds=2, word=dtype.itemsize, memory=None).seconds
+    return max(1, min(n, 2048, int(sqrt(TILE_SECONDS / pair))))
 
 
 def _mirrored(tile: Tensor, row: int, col: int) -> Tensor:
