@@ -6,7 +6,7 @@
 torch.Size([2, 2])
 """
 
-from gnomon import data, kernels, linalg, models, program
+from gnomon import data, dynamics, kernels, linalg, models, program
 from gnomon.core import (
     BudgetError,
     GnomonError,
@@ -35,6 +35,7 @@ __all__ = [
     "ReadError",
     "Sampled",
     "data",
+    "dynamics",
     "kernels",
     "limit",
     "linalg",
