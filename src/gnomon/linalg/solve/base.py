@@ -101,7 +101,7 @@ class System:
     def tile(self, rows: Tensor, columns: Tensor, call: str) -> Tensor:
         """K[rows][:, columns] in float64, refused where it is not finite."""
         if isinstance(self.kernel, Tensor):
-            return self.kernel[rows][:, columns].double()
+            return _part(self.kernel, rows, columns).double()
         made = torch.as_tensor(self.kernel(rows, columns)).detach().to(device="cpu", dtype=torch.float64)
         if made.shape != (len(rows), len(columns)):
             found = f"kernel(rows, columns) gave {tuple(made.shape)} for {len(rows)} rows and {len(columns)} columns"
@@ -143,6 +143,20 @@ def blocks(n: int, width: int, memory: int | None) -> Iterator[Tensor]:
         yield torch.arange(i * n // count, (i + 1) * n // count)
 
 
+def span(rows: Tensor) -> slice:
+    """Consecutive numbers as a slice, which numpy and torch read without a copy."""
+    return slice(int(rows[0]), int(rows[-1]) + 1)
+
+
 def budget(memory: int | None) -> int:
     """Bytes to use: those named, or half of what is free."""
     return int(SHARE * free_bytes()) if memory is None else memory
+
+
+def _part(matrix: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
+    """matrix[rows][:, columns], as a view where both are consecutive, and never more than the tile where not."""
+    if all(
+        int(index[-1] - index[0]) + 1 == len(index) and bool((index.diff() == 1).all()) for index in (rows, columns)
+    ):
+        return matrix[span(rows), span(columns)]
+    return matrix[rows[:, None], columns]

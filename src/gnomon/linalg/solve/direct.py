@@ -18,7 +18,7 @@ tensor([ 1.0000, -0.5000], dtype=torch.float64)
 """
 
 from dataclasses import dataclass
-from math import log, pi
+from math import isqrt, log, pi
 
 import numpy as np
 import torch
@@ -26,9 +26,10 @@ from torch import Tensor
 
 from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson
 from gnomon.core.memory import human
-from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, Solution, System, blocks, budget, system
+from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, Solution, System, blocks, budget, span, system
 
 CALL = "linalg.solve.Direct().solve(kernel, y)"
+CACHE = 2**20  # bytes
 RUNGS = 12  # powers of ten of jitter, from the precision of floats to a ten-thousandth of the mean diagonal
 
 
@@ -54,7 +55,7 @@ class Direct(AbstractSolver):
         buffer = _assembled(given, self.memory)
         n, k = given.y.shape
         diagonal = buffer.diagonal().copy() + given.ridge
-        norm = max(float(np.abs(buffer[rows.numpy()]).sum(1).max()) for rows in blocks(n, n, 2**26)) + given.ridge
+        norm = max(float(np.abs(buffer[span(rows)]).sum(1).max()) for rows in blocks(n, n, CACHE)) + given.ridge
         added = self._factorize(buffer, diagonal, lapack)
         factor = buffer.T  # the same memory, in the order of LAPACK
         c, _ = lapack.dpotrs(factor, given.y.numpy(), lower=1)  # (1)
@@ -96,13 +97,24 @@ def _assembled(given: System, memory: int | None) -> np.ndarray:
         raise BudgetError(lesson(CALL, found, "a kernel that fits into memory", cure))
     buffer = np.empty((n, n))
     every = torch.arange(n)
-    for rows in blocks(n, n, max(FLOAT * n, 2**26)):
-        buffer[rows.numpy()] = given.tile(rows, every, CALL).numpy()
-    skew = max(float(np.abs(buffer[r.numpy()] - buffer[:, r.numpy()].T).max()) for r in blocks(n, n, 2**26))
-    if skew > 1e-4 * float(np.abs(buffer).max()):  # float32 rounding through a deep network is under this
+    for rows in blocks(n, n, 2**26):
+        buffer[span(rows)] = given.tile(rows, every, CALL).numpy()
+    skew = _skew(buffer)
+    if skew > 1e-4 * max(-float(buffer.min()), float(buffer.max())):  # float32 rounding of a deep network is under this
         found = f"K[i, j] and K[j, i] differ by up to {skew:.1e}"
         raise InputError(lesson(CALL, found, "a symmetric kernel", "Pass the kernel of one set of points with itself"))
     return buffer
+
+
+def _skew(buffer: np.ndarray) -> float:
+    """max |K - K^T|, in square tiles that stay in the cache while they are read across."""
+    n, side = len(buffer), isqrt(CACHE // FLOAT)
+    parts = [
+        np.abs(buffer[i : i + side, j : j + side] - buffer[j : j + side, i : i + side].T).max()
+        for i in range(0, n, side)
+        for j in range(0, i + 1, side)
+    ]
+    return float(max(parts))
 
 
 def _restore(buffer: np.ndarray) -> None:
@@ -115,7 +127,7 @@ def _residual(buffer: np.ndarray, diagonal: np.ndarray, c: np.ndarray, y: np.nda
     """|(K + ridge) c - y| / |y|, with K read from the triangle that the factorization left alone."""
     n = len(y)
     product = diagonal[:, None] * c
-    for rows in blocks(n, n, 2**26):
+    for rows in blocks(n, n, CACHE):
         first, last = int(rows[0]), int(rows[-1]) + 1
         strip = np.tril(buffer[first:last, :last], first - 1)  # strictly below the diagonal
         product[first:last] += strip @ c[:last]
