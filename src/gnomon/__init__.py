@@ -6,7 +6,11 @@
 torch.Size([2, 2])
 """
 
-from gnomon import data, dynamics, kernels, linalg, models, program
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from gnomon import data, kernels, linalg, models, program
 from gnomon.core import (
     BudgetError,
     GnomonError,
@@ -18,6 +22,9 @@ from gnomon.core import (
 )
 from gnomon.kernels import Cost, Kernels, Limit, Sampled, limit
 from gnomon.program import Law
+
+if TYPE_CHECKING:
+    from gnomon import dynamics
 
 __version__ = "0.1.0"
 
@@ -42,3 +49,10 @@ __all__ = [
     "models",
     "program",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Rooms that `limit` does not need are imported when they are first asked for: the door stays light."""
+    if name == "dynamics":
+        return import_module("gnomon.dynamics")
+    raise AttributeError(f"module 'gnomon' has no attribute {name!r}")
