@@ -15,7 +15,7 @@ NAME = "\n    options:\n      heading_level: 3\n"
 def on_page_markdown(markdown: str, *, config: object, **_: object) -> str:
     """The hook that mkdocs calls with the text of every page."""
     source = Path(config.config_file_path).parent / "src"
-    return re.sub(r"^::: (gnomon\.\w+)$", lambda match: expanded(match[1], source), markdown, flags=re.MULTILINE)
+    return re.sub(r"^::: (gnomon(?:\.\w+)+)$", lambda match: expanded(match[1], source), markdown, flags=re.MULTILINE)
 
 
 def expanded(room: str, source: Path) -> str:

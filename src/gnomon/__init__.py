@@ -6,6 +6,10 @@
 torch.Size([2, 2])
 """
 
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 from gnomon import data, kernels, linalg, models, program, tangent
 from gnomon.core import (
     BudgetError,
@@ -19,6 +23,9 @@ from gnomon.core import (
 from gnomon.kernels import Cost, Kernels, Limit, Sampled, limit
 from gnomon.program import Law
 from gnomon.tangent import linearize, ntk
+
+if TYPE_CHECKING:
+    from gnomon import dynamics
 
 __version__ = "0.1.0"
 
@@ -36,6 +43,7 @@ __all__ = [
     "ReadError",
     "Sampled",
     "data",
+    "dynamics",
     "kernels",
     "limit",
     "linalg",
@@ -45,3 +53,10 @@ __all__ = [
     "program",
     "tangent",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Rooms that `limit` does not need are imported when they are first asked for: the door stays light."""
+    if name == "dynamics":
+        return import_module("gnomon.dynamics")
+    raise AttributeError(f"module 'gnomon' has no attribute {name!r}")

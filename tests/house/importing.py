@@ -4,6 +4,7 @@ Python's own bytecode caches are not counted as written files: Python writes the
 """
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -58,7 +59,8 @@ def faults(package: str, *, path: Path, folder: Path, runs: int = 3, beyond: str
 def _probe(package: str, path: Path, folder: Path, beyond: str) -> dict:
     code = f"import sys; sys.path.insert(0, {str(path)!r})\n{PROBE}"
     command = [sys.executable, "-c", code, package, json.dumps(HEAVY), beyond]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    cached = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}  # or every run would compile
+    done = subprocess.run(command, cwd=folder, env=cached, capture_output=True, text=True, check=False, timeout=120)
     if done.returncode:
         raise AssertionError(f"import {package} failed:\n{done.stderr}")
     return json.loads(done.stdout)

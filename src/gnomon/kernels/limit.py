@@ -7,6 +7,8 @@ as all hidden widths go to infinity; with the standard parametrization (2) is th
 """
 
 from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
 from typing import Any, Literal
 
 import torch
@@ -14,7 +16,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson
 from gnomon.core.memory import human, tiles
-from gnomon.kernels import propagate
+from gnomon.kernels import fused, propagate, store
 from gnomon.kernels.cost import Cost, cost
 from gnomon.kernels.inputs import points, second
 from gnomon.kernels.montecarlo import Sampled
@@ -24,6 +26,7 @@ from gnomon.program.laws import Init
 from gnomon.program.read import read
 from gnomon.program.steps import Program
 
+TILE_SECONDS = 10.0  # of a tile on disk, at most: what a kill may lose
 Parametrization = Literal["standard", "ntk"]
 
 
@@ -114,17 +117,42 @@ class Limit:
 
     def nngp(self, x1: Any, x2: Any = None) -> Tensor:
         """E[f(x1) f(x2)] per output: (n1, n2), exactly symmetric for ``x2=None``."""
-        return self._kernels(x1, x2, tangent=False).nngp
+        return self._kernels(x1, x2, ("nngp",))["nngp"]
 
     def ntk(self, x1: Any, x2: Any = None) -> Tensor:
         """E[grad f(x1) . grad f(x2)] per output: (n1, n2), exactly symmetric for ``x2=None``."""
-        result = self._kernels(x1, x2, tangent=True).ntk
-        assert result is not None  # asked for
-        return result
+        return self._kernels(x1, x2, ("ntk",))["ntk"]
 
     def __call__(self, x1: Any, x2: Any = None) -> Kernels:
         """Both kernels in one pass, as a record with ``.nngp`` and ``.ntk``."""
-        return self._kernels(x1, x2, tangent=True)
+        both = self._kernels(x1, x2, ("nngp", "ntk"))
+        return Kernels(both["nngp"], both["ntk"])
+
+    def to_zarr(
+        self,
+        path: str | Path,
+        x1: Any,
+        x2: Any = None,
+        kind: tuple[str, ...] = ("nngp", "ntk"),
+        *,
+        tile: int | None = None,
+    ) -> Any:
+        """Write kernels to a Zarr store, tile by tile; a second call after an interruption continues the first.
+
+        Returns the open group, with one array per kind. ``tile`` is the side of a tile; by default it takes seconds.
+        Finished tiles are not computed again, and other data or another network are refused. Needs the extra ``zarr``.
+        """
+        call = f"limit({type(self.net).__name__}).to_zarr(path, x1, x2)"
+        if not kind or set(kind) - {"nngp", "ntk"}:
+            raise InputError(lesson(call, f"kind is {kind!r}", "known kernels", 'Pass ("nngp",), ("ntk",) or both'))
+        x = points(x1, "x1", call)
+        y = None if x2 is None else second(x, x2, call)
+        made = plan(read(self.net, x), self.net, self.init, standard=self.parametrization == "standard")
+        data = [_features(made, side) for side in (x, y) if side is not None]
+        mark = store.fingerprint(str(made.program), made.rules, data, y is None, kind, str(self.dtype))
+        side = tile if tile is not None else _tile_side(made, len(x), self.dtype)
+        task = store.Task(x, y, tuple(kind), self.dtype, side, mark)
+        return store.write(path, task, lambda a, b: self._kernels(a, b, tuple(kind)))
 
     def program(self, x: Any) -> Program:
         """The module as the limit reads it, for inputs like x."""
@@ -140,43 +168,62 @@ class Limit:
         made = plan(read(self.net, example), self.net, self.init, standard=self.parametrization == "standard")
         return cost(made, n1, n1 if n2 is None else n2, kinds=2, word=self.dtype.itemsize, memory=self.memory)
 
-    def _kernels(self, x1: Any, x2: Any, *, tangent: bool) -> Kernels:
-        call = f"limit({type(self.net).__name__}).{'ntk' if tangent else 'nngp'}(x1, x2)"
+    def _kernels(self, x1: Any, x2: Any, kinds: tuple[str, ...]) -> dict[str, Tensor]:
+        call = f"limit({type(self.net).__name__}).{kinds[-1]}(x1, x2)"
         x = points(x1, "x1", call)
         y = x if x2 is None else second(x, x2, call)
         made = plan(read(self.net, x), self.net, self.init, standard=self.parametrization == "standard")
-        estimate = cost(made, len(x), len(y), kinds=2 if tangent else 1, word=self.dtype.itemsize, memory=self.memory)
+        estimate = cost(made, len(x), len(y), kinds=len(kinds), word=self.dtype.itemsize, memory=self.memory)
         _refuse_if_too_large(estimate, self.memory, call)
         grad = torch.is_grad_enabled() and (x.requires_grad or y.requires_grad)
         with torch.set_grad_enabled(grad):
-            result = _run(made, x, None if x2 is None else y, estimate, tangent, self.dtype)
+            left = _features(made, x)
+            data = (left, left if x2 is None else _features(made, y))
+            fast = fused.kernels(made, (x, y), kinds, self.dtype)
+            if fast is not None:
+                return fast
+            result = _run(made, data, estimate, kinds, self.dtype)
         _check_finite(result, call)
         return result
 
 
-def _run(made: Plan, x: Tensor, y: Tensor | None, estimate: Cost, tangent: bool, dtype: torch.dtype) -> Kernels:
+def _run(
+    made: Plan,
+    data: tuple[propagate.Features, propagate.Features],
+    estimate: Cost,
+    kinds: tuple[str, ...],
+    dtype: torch.dtype,
+) -> dict[str, Tensor]:
     """Statistics of the points, then tile after tile of pairs."""
-    left = _measured(made, x)
-    right = left if y is None else _measured(made, y)
-    n, m = len(x), len(x if y is None else y)
-    out = [torch.empty(n, m, dtype=dtype, device=x.device) for _ in range(2 if tangent else 1)]
-    for t in tiles(n, m, pair_bytes=1, budget=estimate.tile, symmetric=y is None):
+    symmetric = data[1] is data[0]
+    left = _measured(made, data[0])
+    right = left if symmetric else _measured(made, data[1])
+    n, m, device = _count(data[0]), _count(data[1]), _device(data[0])
+    out = {kind: torch.empty(n, m, dtype=dtype, device=device) for kind in kinds}
+    for t in tiles(n, m, pair_bytes=1, budget=estimate.tile, symmetric=symmetric):
         rows, cols = slice(t.row, t.row_end), slice(t.col, t.col_end)
-        same = torch.zeros(t.shape, dtype=torch.bool, device=x.device)
-        if y is None:
-            same = torch.arange(t.row, t.row_end, device=x.device)[:, None] == torch.arange(
-                t.col, t.col_end, device=x.device
+        same = torch.zeros(t.shape, dtype=torch.bool, device=device)
+        if symmetric:
+            same = torch.arange(t.row, t.row_end, device=device)[:, None] == torch.arange(
+                t.col, t.col_end, device=device
             )
-        data = (_part(left[0], rows), _part(right[0], cols))
-        stats = (_part(left[1], rows), _part(right[1], cols))
-        pair = propagate.pairs(made, data, stats, tangent=tangent, same=same)
-        for target, tile in zip(out, (pair.nngp, pair.ntk), strict=False):
+        parts = (_part(data[0], rows), _part(data[1], cols))
+        stats = (_part(left, rows), _part(right, cols))
+        pair = propagate.pairs(made, parts, stats, tangent="ntk" in kinds, same=same)
+        for kind, target in out.items():
+            tile = pair.nngp if kind == "nngp" else pair.ntk
             assert tile is not None
-            if y is None:
+            if symmetric:
                 tile = _mirrored(tile, t.row, t.col)
                 target[cols, rows] = tile.T.to(dtype)
             target[rows, cols] = tile.to(dtype)
-    return Kernels(out[0], out[1] if tangent else None)
+    return out
+
+
+def _tile_side(made: Plan, n: int, dtype: torch.dtype) -> int:
+    """The side of tiles of some seconds each, by the reference's speed."""
+    pair = cost(made, 1, 1, kinds=2, word=dtype.itemsize, memory=None).seconds
+    return max(1, min(n, 2048, int(sqrt(TILE_SECONDS / pair))))
 
 
 def _mirrored(tile: Tensor, row: int, col: int) -> Tensor:
@@ -184,17 +231,28 @@ def _mirrored(tile: Tensor, row: int, col: int) -> Tensor:
     return tile.tril() + tile.tril(-1).T if row == col else tile
 
 
-def _measured(made: Plan, x: Tensor) -> tuple[propagate.Features, propagate.Statistics]:
-    """Features and statistics of all points, in chunks that keep full self-covariances small."""
+def _features(made: Plan, x: Tensor) -> propagate.Features:
     data = propagate.features(made, x)
     _require_independent(made, x, data)
+    return data
+
+
+def _measured(made: Plan, data: propagate.Features) -> propagate.Statistics:
+    """Statistics of all points, in chunks that keep full self-covariances small."""
     chunk = max(1, (1 << 24) // made.point_entries())
-    parts = [propagate.statistics(made, _part(data, slice(i, i + chunk))) for i in range(0, len(x), chunk)]
-    joined = tuple(
+    parts = [propagate.statistics(made, _part(data, slice(i, i + chunk))) for i in range(0, _count(data), chunk)]
+    return tuple(
         None if column[0] is None else torch.cat([c for c in column if c is not None])
         for column in zip(*parts, strict=True)
     )
-    return data, joined
+
+
+def _count(data: propagate.Features) -> int:
+    return next(len(f) for f in data if f is not None)
+
+
+def _device(data: propagate.Features) -> torch.device:
+    return next(f.device for f in data if f is not None)
 
 
 def _part(values: tuple[Tensor | None, ...], rows: slice) -> tuple[Tensor | None, ...]:
@@ -229,9 +287,9 @@ def _refuse_if_too_large(estimate: Cost, memory: int | None, call: str) -> None:
         )
 
 
-def _check_finite(result: Kernels, call: str) -> None:
-    for name, k in (("nngp", result.nngp), ("ntk", result.ntk)):
-        if k is not None and not bool(torch.isfinite(k.detach()).all()):
+def _check_finite(result: dict[str, Tensor], call: str) -> None:
+    for name, k in result.items():
+        if not bool(torch.isfinite(k.detach()).all()):
             raise NotFiniteError(
                 lesson(
                     call,

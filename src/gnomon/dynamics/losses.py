@@ -1,0 +1,210 @@
+"""Losses of outputs, point by point: value, gradient and Hessian in the outputs, never in parameters.
+
+The loss of training is the mean over points, (1 / n) sum_i l(f_i, y_i). With margins m = y f and p = softmax(f):
+
+    squared         l = |f - y|^2 / 2                                                       (1)
+    cross-entropy   l = -sum_c y_c log p_c                                                  (2)
+    logistic        l = sum log(1 + exp(-m))                                                (3)
+    exponential     l = sum exp(-m)                                                         (4)
+    hinge           l = sum h(1 - m),  h(z) = 0, z^2 / 2w, z - w / 2 on z < 0, z < w, z >= w   (5)
+
+(3) to (5) sum over outputs. (1) is half of ``torch.nn.MSELoss`` for one output; for k outputs MSELoss with learning
+rate r moves like (1) with learning rate 2 r / k. (2) is ``torch.nn.CrossEntropyLoss``. The hinge is rounded over a
+width w, because at its corner the flow of the sharp one slides along margin 1, where a differential equation has no
+solution; as w falls the rounded flow tends to that sliding one.
+
+Hypotheses: labels +1 and -1 for (3), (4), (5); classes or probabilities for (2).
+Reference: [rosasco2004loss].
+
+>>> import torch
+>>> float(Logistic().value(torch.zeros(1, 1), torch.ones(1, 1)))            # log 2
+0.6931471805599453
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from math import inf
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.dynamics.gram import Array, as_tensor
+
+Outputs = Float[Tensor, "n k"]
+
+
+class AbstractLoss(ABC):
+    """A loss l(f, y) of the outputs at one point, convex in f."""
+
+    name: str
+    """What the loss is called in a sentence."""
+
+    @property
+    @abstractmethod
+    def curvature(self) -> float:
+        """An upper bound of the Hessian in f; infinite where there is none."""
+
+    @abstractmethod
+    def value(self, f: Outputs, y: Outputs) -> Float[Tensor, ""]:
+        """The mean over points."""
+
+    @abstractmethod
+    def gradient(self, f: Outputs, y: Outputs) -> Outputs:
+        """dl / df at each point."""
+
+    @abstractmethod
+    def hessian(self, f: Outputs, y: Outputs) -> Float[Tensor, "n k k"]:
+        """d^2 l / df^2 at each point."""
+
+    def targets(self, y: Array, call: str) -> Tensor:
+        """The targets as numbers that the loss understands, or an error."""
+        return as_tensor(y)
+
+
+@dataclass(frozen=True, slots=True)
+class Squared(AbstractLoss):
+    """Half the squared error, equation (1).
+
+    >>> float(Squared().value(torch.zeros(1, 1), torch.full((1, 1), 2.0)))
+    2.0
+    """
+
+    name = "squared loss"
+    curvature = 1.0
+
+    def value(self, f: Outputs, y: Outputs) -> Float[Tensor, ""]:  # noqa: D102
+        return (f.double() - y).square().sum(1).mean() / 2  # (1)
+
+    def gradient(self, f: Outputs, y: Outputs) -> Outputs:  # noqa: D102
+        return f - y
+
+    def hessian(self, f: Outputs, y: Outputs) -> Float[Tensor, "n k k"]:  # noqa: D102
+        return torch.eye(f.shape[1], dtype=f.dtype).expand(len(f), -1, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class CrossEntropy(AbstractLoss):
+    """Cross-entropy of the softmax of the outputs, equation (2); targets are classes (n,) or probabilities (n, k).
+
+    >>> round(float(CrossEntropy().value(torch.zeros(1, 4), torch.eye(4)[:1])), 6)        # log 4
+    1.386294
+    """
+
+    name = "cross-entropy"
+    curvature = 0.5  # the largest eigenvalue of diag(p) - p p^T, at two classes of probability one half
+
+    def value(self, f: Outputs, y: Outputs) -> Float[Tensor, ""]:  # noqa: D102
+        return -(y * torch.log_softmax(f.double(), 1)).sum(1).mean()  # (2)
+
+    def gradient(self, f: Outputs, y: Outputs) -> Outputs:  # noqa: D102
+        return torch.softmax(f, 1) * y.sum(1, keepdim=True) - y
+
+    def hessian(self, f: Outputs, y: Outputs) -> Float[Tensor, "n k k"]:  # noqa: D102
+        p = torch.softmax(f, 1)
+        return torch.diag_embed(p) - p[:, :, None] * p[:, None, :]
+
+    def targets(self, y: Array, call: str) -> Tensor:  # noqa: D102
+        table = as_tensor(y)
+        if table.ndim == 1 and not table.is_floating_point() and int(table.min()) >= 0:
+            return torch.nn.functional.one_hot(table.long()).double()
+        sums = table.double().sum(-1)
+        right = table.ndim == 2 and bool((table >= 0).all()) and bool(((sums - 1).abs() < 1e-6).all())
+        if not right:  # 1e-6: probabilities may come in float32
+            cure = "Pass classes as integers 0, 1, ..., or an (n, k) table of probabilities, one-hot for certain labels"
+            raise InputError(lesson(call, f"y has shape {tuple(table.shape)}, {table.dtype}", "class labels", cure))
+        return table
+
+
+@dataclass(frozen=True, slots=True)
+class Logistic(AbstractLoss):
+    """Logistic loss of the margin, equation (3); labels are +1 and -1.
+
+    >>> float(Logistic().gradient(torch.zeros(1, 1), torch.ones(1, 1)))
+    -0.5
+    """
+
+    name = "logistic loss"
+    curvature = 0.25
+
+    def value(self, f: Outputs, y: Outputs) -> Float[Tensor, ""]:  # noqa: D102
+        return torch.nn.functional.softplus(-y * f.double(), threshold=inf).sum(1).mean()  # (3)
+
+    def gradient(self, f: Outputs, y: Outputs) -> Outputs:  # noqa: D102
+        return -y * torch.sigmoid(-y * f)
+
+    def hessian(self, f: Outputs, y: Outputs) -> Float[Tensor, "n k k"]:  # noqa: D102
+        return torch.diag_embed(torch.sigmoid(f) * torch.sigmoid(-f))
+
+    def targets(self, y: Array, call: str) -> Tensor:  # noqa: D102
+        return _signs(y, self.name, call)
+
+
+@dataclass(frozen=True, slots=True)
+class Exponential(AbstractLoss):
+    """Exponential of the negative margin, equation (4); labels are +1 and -1.
+
+    >>> float(Exponential().value(torch.zeros(1, 1), torch.ones(1, 1)))
+    1.0
+    """
+
+    name = "exponential loss"
+    curvature = inf
+
+    def value(self, f: Outputs, y: Outputs) -> Float[Tensor, ""]:  # noqa: D102
+        return torch.exp(-y * f.double()).sum(1).mean()  # (4)
+
+    def gradient(self, f: Outputs, y: Outputs) -> Outputs:  # noqa: D102
+        return -y * torch.exp(-y * f)
+
+    def hessian(self, f: Outputs, y: Outputs) -> Float[Tensor, "n k k"]:  # noqa: D102
+        return torch.diag_embed(torch.exp(-y * f))
+
+    def targets(self, y: Array, call: str) -> Tensor:  # noqa: D102
+        return _signs(y, self.name, call)
+
+
+@dataclass(frozen=True, slots=True)
+class Hinge(AbstractLoss):
+    """Hinge loss rounded over a width below margin 1, equation (5); labels are +1 and -1.
+
+    >>> float(Hinge(width=0.5).value(torch.zeros(1, 1), torch.ones(1, 1)))                # 1 - w / 2
+    0.75
+    """
+
+    width: float = 1e-3
+    name = "hinge loss"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.width < inf:
+            cure = "Pass a small positive width, such as 1e-3: the sharp corner has no flow"
+            raise InputError(lesson("dynamics.Hinge", f"width is {self.width}", "a positive width", cure))
+
+    @property
+    def curvature(self) -> float:  # noqa: D102
+        return 1 / self.width
+
+    def value(self, f: Outputs, y: Outputs) -> Float[Tensor, ""]:  # noqa: D102
+        z = (1 - y * f.double()).clamp_min(0)
+        near = z.clamp_max(self.width)
+        return (near.square() / (2 * self.width) + (z - near)).sum(1).mean()  # (5)
+
+    def gradient(self, f: Outputs, y: Outputs) -> Outputs:  # noqa: D102
+        return -y * ((1 - y * f) / self.width).clamp(0, 1)
+
+    def hessian(self, f: Outputs, y: Outputs) -> Float[Tensor, "n k k"]:  # noqa: D102
+        z = 1 - y * f
+        return torch.diag_embed(((z > 0) & (z < self.width)).to(f.dtype) / self.width)
+
+    def targets(self, y: Array, call: str) -> Tensor:  # noqa: D102
+        return _signs(y, self.name, call)
+
+
+def _signs(y: Array, name: str, call: str) -> Tensor:
+    table = as_tensor(y)
+    if not bool((table.abs() == 1).all()):
+        odd = next(v for v in table.flatten().tolist() if abs(v) != 1)
+        cure = "Map the two classes to -1 and +1, or use CrossEntropy() for classes 0, 1, ..."
+        raise InputError(lesson(call, f"y holds {odd}", f"labels +1 and -1 for the {name}", cure))
+    return table

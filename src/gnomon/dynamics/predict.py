@@ -1,0 +1,139 @@
+"""The front door: from a kernel to a training run that has not happened.
+
+Conventions, said once. Losses are means over points, squared loss with a half; time is learning rate times steps:
+
+    L = (1 / n) sum_i l(f_i, y_i) + (alpha / 2) |theta - theta_0|^2                                (1)
+    f'(x) = -(1 / n) sum_i K(x, x_i) dl/df_i - alpha (f(x) - f(x, 0))                              (2)
+
+and for squared loss f' = -(1 / n) K (f - y). The penalty pulls to the initial parameters, whose function is f(x, 0).
+"""
+
+from math import inf, log
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.dynamics import integrate, squared
+from gnomon.dynamics.gram import Array, Problem, columns, dense, instants, problem, weight
+from gnomon.dynamics.losses import AbstractLoss, Squared
+from gnomon.dynamics.modes import Modes, spectrum
+from gnomon.dynamics.optimizers import AbstractOptimizer, Flow
+from gnomon.dynamics.trajectory import Trajectory
+
+CALL = "dynamics.predict(ntk, y)"
+POINTS = 60
+"""Times between the fastest and the slowest mode where the caller names none."""
+
+
+def predict(
+    ntk: Array,
+    y: Array,
+    *,
+    test: Array | None = None,
+    y_test: Array | None = None,
+    f0: Array | None = None,
+    f0_test: Array | None = None,
+    times: Array | list[float] | tuple[float, ...] | None = None,
+    loss: AbstractLoss | None = None,
+    optimizer: AbstractOptimizer | None = None,
+    penalty: float = 0.0,
+    tolerance: float = 1e-8,
+) -> Trajectory:
+    """What training on the whole data will do to a model with this kernel, at any times, on training and test points.
+
+        f' = -(1 / n) K dl/df - alpha (f - f(0)),    f(X, t) = y + exp(-K t / n) (f(X, 0) - y)     (1)
+
+    The second form is that of squared loss without penalty. It is evaluated in closed form at every time, infinity
+    included, for the flow and for steps; other losses are integrated, or stepped.
+
+    Args:
+        ntk: the kernel of the n training points, for instance ``gnomon.limit(net).ntk(x)``.
+        y: targets, (n,) or (n, k); classes or labels where the loss asks for them.
+        test: the kernel between m test points, in rows, and the training points, in columns.
+        y_test: targets at the test points, for the test loss.
+        f0: outputs before training, zero where left out; ``f0_test`` the same at the test points.
+        f0_test: see ``f0``.
+        times: any times from 0 to infinity; they are sorted, and moved to whole steps. By default 0, a logarithmic
+            grid from the fastest mode to the slowest, and infinity where it exists.
+        loss: ``Squared()`` by default, ``CrossEntropy()``, ``Logistic()``, ``Exponential()`` or ``Hinge()``.
+        optimizer: ``Flow()`` by default, ``Descent(step)`` or ``Momentum(step, beta=...)``.
+        penalty: alpha.
+        tolerance: of the solver, in the outputs, for losses other than the squared one.
+
+    Hypotheses: the kernel does not move during training: a linear model, or a wide network in the lazy regime, whose
+    deviation falls with its width.
+    Reference: [jacot2018neural], [lee2019wide].
+    Cost: one eigendecomposition, 9 n^3, then n^2 for each time; for other losses n^2 k for each step.
+
+    >>> from math import exp, inf
+    >>> K = torch.tensor([[2.0, 0.0], [0.0, 4.0]])
+    >>> run = predict(K, torch.tensor([1.0, 1.0]), times=[0.5, inf])
+    >>> abs(float(run.train[0, 1]) - (1 - exp(-4 * 0.5 / 2))) < 1e-15
+    True
+    >>> print(run)
+    Gradient flow takes the squared loss from 0.126 to 0 by time inf; 2 of 2 modes have done 99 % of their way, the
+    slowest needs time 4.61.
+    """
+    loss, optimizer = loss or Squared(), optimizer or Flow()
+    given = problem(CALL, ntk, loss.targets(y, CALL), test, f0, f0_test)
+    alpha = weight(penalty, CALL)
+    if isinstance(loss, Squared):
+        rates, vectors = spectrum(given.gram, given.eps, CALL)
+        modes = Modes(rates, vectors, vectors.T @ (given.y - given.f0), optimizer, alpha)
+        grid = optimizer.clock(_default(modes) if times is None else instants(times, CALL))
+        train, outputs, losses = squared.solve(given, modes, grid, CALL)
+        largest = modes.largest_step
+    else:
+        modes, curvature = None, float(torch.linalg.eigvalsh(given.gram)[-1]) / len(given.y)
+        largest = optimizer.largest_step(loss.curvature * curvature + alpha)
+        grid = optimizer.clock(_short(curvature + alpha) if times is None else instants(times, CALL))
+        train, outputs, losses = _numerical(given, loss, optimizer, grid, alpha, tolerance)
+    tested = None if y_test is None else _test_loss(loss, outputs, y_test, given)
+    shown = None if test is None else _shaped(outputs, given)
+    return Trajectory(grid, _shaped(train, given), shown, losses, tested, loss.name, optimizer, largest, modes)
+
+
+def _numerical(
+    given: Problem, loss: AbstractLoss, optimizer: AbstractOptimizer, times: Tensor, alpha: float, tolerance: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    if isinstance(optimizer, Flow):
+        c = integrate.flow(given, loss, times, alpha, tolerance, CALL)
+    else:
+        c = integrate.descent(given, loss, optimizer, times, alpha, CALL)
+    train = given.f0 + given.gram @ c
+    return train, given.f0_test + given.cross @ c, torch.stack([loss.value(f, given.y) for f in train])
+
+
+def _test_loss(loss: AbstractLoss, outputs: Tensor, y_test: Array, given: Problem) -> Float[Tensor, " t"]:
+    if outputs.shape[1] == 0:
+        cure = "Pass test as well, the kernel between test and training points"
+        raise InputError(lesson(CALL, "y_test is given and test is not", "outputs to compare with y_test", cure))
+    targets = dense(loss.targets(y_test, CALL), "y_test", CALL)
+    targets = columns(targets, "y_test", outputs.shape[1], given.y.shape[1], CALL)
+    return torch.stack([loss.value(f, targets) for f in outputs])
+
+
+def _shaped(outputs: Tensor, given: Problem) -> Tensor:
+    return outputs[..., 0] if given.flat else outputs
+
+
+def _default(modes: Modes) -> Float[Tensor, " t"]:
+    """From a hundredth of the fastest time to a hundred of the slowest, then infinity; short where steps diverge."""
+    total = (modes.rates + modes.penalty)[modes.rates > 0]
+    if len(total) == 0:
+        return torch.tensor([0.0, inf], dtype=torch.float64)
+    growth = -float(modes.optimizer.decay(total).min())
+    if growth >= 0:
+        last = min(100 * modes.optimizer.step, log(1e6) / growth if growth > 0 else inf)
+        return torch.linspace(0.0, last, POINTS, dtype=torch.float64)
+    return torch.cat([_grid(0.01 / float(total[0]), 100 / float(total[-1])), torch.tensor([inf]).double()])
+
+
+def _short(rate: float) -> Float[Tensor, " t"]:
+    return _grid(0.01 / rate, 1000 / rate) if rate > 0 else torch.tensor([0.0, 1.0], dtype=torch.float64)
+
+
+def _grid(first: float, last: float) -> Float[Tensor, " t"]:
+    return torch.cat([torch.zeros(1), torch.linspace(log(first), log(last), POINTS, dtype=torch.float64).exp()])

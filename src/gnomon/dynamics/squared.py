@@ -1,0 +1,52 @@
+"""Squared loss in closed form: a kernel problem solved at all times by one eigendecomposition.
+
+The parameters of a model that is linear in them move in the span of the training gradients, theta - theta_0 = J^T c, so
+n coefficients say everything. With r = y - f(0), on K / n = Q diag(l) Q^T,
+
+    c' = -(K / n + alpha) c + r / n,    c(t) = Q g_t(l + alpha) Q^T r / n                     (1)
+    f(x, t) = f(x, 0) + K(x, X) c(t)                                                          (2)
+    f(X, t) - y = -Q e(t) Q^T r                                                               (3)
+
+with g_t the gain of the way of training and e(t) the errors of the modes. f(x, 0) stays in (2) at all times: training
+corrects the initial function and never forgets it.
+
+Hypotheses: squared loss; a constant kernel.
+Reference: [lee2019wide], section 2.2.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.core.errors import NotFiniteError, lesson
+from gnomon.dynamics.gram import Problem
+from gnomon.dynamics.modes import Modes
+
+
+def solve(given: Problem, modes: Modes, times: Float[Tensor, " t"], call: str) -> tuple[Tensor, Tensor, Tensor]:
+    """Training outputs (t, n, k), test outputs (t, m, k) and the loss (t,)."""
+    errors = modes.error(times)  # (t, n)
+    check_finite(errors, modes, times, call)
+    left = errors[:, :, None] * modes.coefficients
+    train = given.y - torch.einsum("nr,trk->tnk", modes.vectors, left)  # (3)
+    loss = left.square().sum((1, 2)) / (2 * len(given.y))
+    weights = gains(modes, times)[:, :, None] * modes.coefficients
+    test = given.f0_test + torch.einsum("mr,trk->tmk", given.cross @ modes.vectors, weights)  # (1) (2)
+    return train, test, loss
+
+
+def gains(modes: Modes, times: Float[Tensor, " t"]) -> Float[Tensor, "t n"]:
+    """g_t(l + alpha) / n of (1), and 0 for modes without rate: K(x, X) q vanishes where K q does."""
+    learned = modes.rates > 0
+    gain = modes.optimizer.gain(torch.where(learned, modes.rates + modes.penalty, 1.0), times)
+    return torch.where(learned, gain, 0.0) / len(modes.rates)
+
+
+def check_finite(errors: Tensor, modes: Modes, times: Tensor, call: str) -> None:
+    """Refuse times by which a diverging training has left the range of floats."""
+    bad = ~errors.isfinite().all(1)
+    if bool(bad.any()):
+        when = float(times[bad][0])
+        found = f"with step {modes.optimizer.step:.3g} the error is infinite at time {when:.3g}"
+        cure = f"Use a step below {modes.largest_step:.3g}, or ask for earlier times to watch the divergence"
+        raise NotFiniteError(lesson(call, found, "a stable step, or a short time", cure))

@@ -1,0 +1,129 @@
+"""A tape of instructions over a short run of entries, all layers in the first cache.
+
+One register holds, for RUN entries of one row, their half squared distances e and their tangents T. Statistics of the
+points are rows of one table: a number for the row's point, a vector for the run's points.
+"""
+
+import numpy as np
+from numba import njit
+
+from gnomon.kernels.fused import pointwise as do
+from gnomon.kernels.fused.machine import INNER, bare, entry, wide
+
+RUN = 512
+AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)  # as in tape.py
+BLOCK = 16  # side of the squares in which the mirror image is written
+
+
+@entry
+def chain(code, numbers, k, gram, x, y, fx, fy, near, place, mirror, regs, nngp, ntk):  # type: ignore[no-untyped-def]
+    """Run the tape over a tile; returns how many results are not finite.
+
+    ``place`` is (first row, rows, first column, columns, last stat row); with ``mirror`` only the lower triangle is
+    computed and its reflection written.
+    """
+    code, numbers, gram, x, y, regs = bare(code), bare(numbers), bare(gram), bare(x), bare(y), bare(regs)
+    fx, fy, nngp, ntk = bare(fx), bare(fy), bare(nngp), bare(ntk)
+    row, rows, col, cols = place[0], place[1], place[2], place[3]
+    bad, end = 0, code[len(code) - 1, 1]
+    for i in range(row, row + rows):
+        width = min(cols, i - col + 1) if mirror else cols
+        for start in range(0, width, RUN):
+            n = min(RUN, width - start)
+            j = col + start
+            e, t, ha, hb = regs[0, 0, :n], regs[0, 1, :n], x[0, i], y[0, j : j + n]
+            _load(gram[i - row, start : start + n], ha, hb, e, t)
+            if _count_near(e, ha, hb, near):
+                _recompute(e, ha, hb, fx[i], fy[j : j + n], near, k)
+            for c in range(len(code)):
+                _instruction(code[c], numbers, k, x, y, i, j, n, mirror, regs)
+            if nngp.shape[0] > 0:
+                bad += do.covariance(regs[end, 0, :n], x[place[4], i], y[place[4], j : j + n], nngp[i, j : j + n])
+            if ntk.shape[0] > 0:
+                bad += do.copy(regs[end, 1, :n], ntk[i, j : j + n])
+    if mirror:
+        if nngp.shape[0] > 0:
+            _mirror(nngp, row, rows, col, cols)
+        if ntk.shape[0] > 0:
+            _mirror(ntk, row, rows, col, cols)
+    return bad
+
+
+@njit(**INNER)
+def _instruction(ins, numbers, k, x, y, i, j, n, mirror, regs):  # type: ignore[no-untyped-def]
+    """Dispatch: (operation, target, source, first statistic, first number)."""
+    op, st, p = ins[0], ins[3], numbers[ins[4] :]
+    e, t = regs[ins[1], 0, :n], regs[ins[1], 1, :n]
+    if op == ADD:
+        do.add(e, t, regs[ins[2], 0, :n], regs[ins[2], 1, :n], p[0])
+        return
+    if ins[1] != ins[2]:
+        do.copy(regs[ins[2], 0, :n], e)
+        do.copy(regs[ins[2], 1, :n], t)
+    if op == SCALE:
+        do.scale(e, t, p[0])
+        return
+    x0, y0 = x[st, i], y[st, j : j + n]
+    if op == AFFINE:
+        do.affine(e, t, x0, y0, p[0], p[1])
+    elif op == DROPOUT:
+        do.dropout(e, t, x0, y0, p[0], i - j if mirror else -1, k)
+    else:
+        x1, y1 = x[st + 1, i], y[st + 1, j : j + n]
+        if op == KINK:
+            do.kinked(e, t, x0, x1, y0, y1, p[0], p[1], k)
+        elif op == NORMALIZE:
+            do.normalize(e, t, x0, x1, y0, y1)
+        else:
+            x2, y2 = x[st + 2, i], y[st + 2, j : j + n]
+            if op == TRAINED:
+                do.trained(e, t, x0, x1, x2, y0, y1, y2, p, k)
+            elif op == ERF:
+                do.erf(e, t, x0, x1, x2, y0, y1, y2, p, k)
+            else:
+                do.sign(e, t, x0, x1, x2, y0, y1, y2, p, k)
+
+
+@njit(**INNER)
+def _load(gram, a, b, e, t):  # type: ignore[no-untyped-def]
+    """Half the second moments of the data are the first statistic."""
+    wide()
+    zero = a - a
+    for q in range(len(e)):
+        e[q] = (a + b[q]) - gram[q]
+        t[q] = zero
+
+
+@njit(**INNER)
+def _count_near(e, a, b, near):  # type: ignore[no-untyped-def]
+    wide()
+    count = 0
+    for q in range(len(e)):
+        count += 1 if e[q] < near * (a + b[q]) else 0
+    return count
+
+
+@njit(**INNER)
+def _recompute(e, a, b, fx, fy, near, k):  # type: ignore[no-untyped-def]
+    """Nearly equal points: their distance from the differences of their features, not from the Gram matrix."""
+    for q in range(len(e)):
+        if e[q] < near * (a + b[q]):
+            total = k[0]
+            for d in range(len(fx)):
+                total += (fx[d] - fy[q, d]) ** 2
+            e[q] = total * k[2]
+
+
+@njit(**INNER)
+def _mirror(out, row, rows, col, cols):  # type: ignore[no-untyped-def]
+    """Reflect a tile of the lower triangle, square after square."""
+    for top in range(row, row + rows, BLOCK):
+        for left in range(col, min(col + cols, top + BLOCK), BLOCK):
+            for j in range(left, min(left + BLOCK, col + cols)):
+                for i in range(max(top, j + 1), min(top + BLOCK, row + rows)):
+                    out[j, i] = out[i, j]
+
+
+def registers(count: int, dtype: type) -> np.ndarray:
+    """Room for the registers of one thread."""
+    return np.zeros((count, 2, RUN), dtype)

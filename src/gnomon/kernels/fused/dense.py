@@ -1,0 +1,207 @@
+"""Dense programs: chains of affine layers, activations, normalizations and sums without positions.
+
+The lower triangle (or the whole rectangle) is cut into tiles; each tile is one matrix product of the data and one run
+of the tape. The result is written once, and nothing else of its size is allocated.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gnomon.kernels.fused.tape import (
+    ADD,
+    AFFINE,
+    DROPOUT,
+    NORMALIZE,
+    SCALE,
+    Instruction,
+    Moments,
+    activation,
+    kinked,
+    moments,
+)
+from gnomon.kernels.fused.threads import share_out
+from gnomon.kernels.plan import Plan
+from gnomon.kernels.rules.activation import ActivationRule, LineRule
+from gnomon.kernels.rules.affine import DenseRule
+from gnomon.kernels.rules.branches import WeightedRule
+from gnomon.kernels.rules.data import DataRule
+from gnomon.kernels.rules.normalization import DropoutRule, NormalizeRule
+from gnomon.kernels.rules.positions import MoveRule
+
+ROWS, COLS = 256, 512
+NEAR = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-9}  # pairs nearer than this are taken from differences
+SMALLEST = 1e-30  # variances below it leave the range of float32 when multiplied
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One set of points: features scaled so that products are second moments, and the table of statistics."""
+
+    features: np.ndarray
+    table: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A tape as arrays; ``arithmetic`` is the dtype that the loops compute in."""
+
+    code: np.ndarray
+    numbers: np.ndarray
+    registers: int
+    arithmetic: np.dtype
+    sides: tuple[Side, Side]
+
+
+def covers(plan: Plan) -> bool:
+    """Whether every step is one that a chain can hold. Cost: none."""
+    steps = plan.program.steps
+    known = (DataRule, DenseRule, ActivationRule, LineRule, WeightedRule, DropoutRule, NormalizeRule, MoveRule)
+    inputs = [i for i, rule in enumerate(plan.rules) if isinstance(rule, DataRule)]
+    return inputs == [0] and all(isinstance(r, known) for r in plan.rules) and all(s.grid == () for s in steps)
+
+
+def lower(plan: Plan, data: tuple[Tensor, Tensor], dtype: torch.dtype) -> Chain | None:
+    """The tape of a plan for two sets of features (n, channels); None if some step has no instruction."""
+    found = [moments(plan, data[0])]
+    found.append(found[0] if data[1] is data[0] else moments(plan, data[1]))
+    tapes = [_instructions(plan, m) for m in found]
+    first, second = tapes
+    if first is None or second is None:
+        return None
+    last = [m.own[-1] / 2 for m in found]
+    rows = [
+        torch.stack([m.own[0] / 2, *(s for ins in t for s in ins.statistics), end])
+        for m, t, end in zip(found, (first, second), last, strict=True)
+    ]
+    arithmetic = _arithmetic(plan, rows, dtype)
+    code, numbers = _arrays(first, arithmetic)
+    scale = data[0].shape[1] ** -0.5
+    sides = [
+        Side((x * scale).numpy().astype(arithmetic), r.numpy().astype(arithmetic))
+        for x, r in zip(data, rows, strict=True)
+    ]
+    registers = 1 + max(i.target for i in first)
+    return Chain(code, numbers, registers, arithmetic, (sides[0], sides[0] if data[1] is data[0] else sides[1]))
+
+
+def run(chain: Chain, out: tuple[Tensor | None, Tensor | None], *, symmetric: bool) -> int:
+    """Fill the kernels (nngp, ntk); returns how many numbers are not finite."""
+    from gnomon.kernels.fused import chain as loops
+
+    left, right = chain.sides
+    n, m = len(left.features), len(right.features)
+    nngp, ntk = (np.empty((0, 0), chain.arithmetic) if o is None else o.numpy() for o in out)
+    constants = tuple(chain.arithmetic.type(v) for v in (0.0, 0.25, 0.5, 1.0))
+    near = chain.arithmetic.type(NEAR[chain.arithmetic])
+    last = left.table.shape[0] - 1
+    tiles = [
+        (i, min(ROWS, n - i), j, min(COLS, m - j))
+        for i in range(0, n, ROWS)
+        for j in range(0, min(m, i + ROWS) if symmetric else m, COLS)
+    ]
+
+    def worker() -> tuple[np.ndarray, np.ndarray]:
+        return np.empty(ROWS * COLS, chain.arithmetic), loops.registers(chain.registers, chain.arithmetic.type)
+
+    def tile(place: tuple[int, int, int, int], room: tuple[np.ndarray, np.ndarray]) -> int:
+        i, rows, j, cols = place
+        cols = min(cols, i + rows - j) if symmetric else cols
+        gram = room[0][: rows * cols].reshape(rows, cols)
+        np.matmul(left.features[i : i + rows], right.features[j : j + cols].T, out=gram)
+        return loops.chain(
+            chain.code,
+            chain.numbers,
+            constants,
+            gram,
+            left.table,
+            right.table,
+            left.features,
+            right.features,
+            near,
+            (i, rows, j, cols, last),
+            symmetric,
+            room[1],
+            nngp,
+            ntk,
+        )
+
+    return sum(share_out(tile, tiles, worker, "entries"))
+
+
+def _arithmetic(plan: Plan, rows: list[Tensor], dtype: torch.dtype) -> np.dtype:
+    """float32 where it is asked for and loses nothing; float64 otherwise."""
+    single = dtype == torch.float32 and all(kinked(rule) for rule in plan.rules)
+    for r in rows:
+        positive = r[r > 0]
+        single = (
+            single and float(r.abs().max()) < 1 / SMALLEST and (not len(positive) or float(positive.min()) > SMALLEST)
+        )
+    return np.dtype(np.float32 if single else np.float64)
+
+
+def _instructions(plan: Plan, found: Moments) -> list[Instruction] | None:
+    """One instruction per step, on as few registers as the lives of the values allow."""
+    tape: list[Instruction] = []
+    place: dict[int, int] = {0: 0}
+    free: list[int] = []
+    top = 1
+    for i, step in enumerate(plan.program.steps):
+        rule = plan.rules[i]
+        if isinstance(rule, DataRule):
+            continue
+        sources = [place[j] for j in step.inputs]
+        dying = [place[j] for j in dict.fromkeys(step.inputs) if plan.last_use[j] == i]
+        if dying and (len(sources) == 1 or sources[0] in dying):
+            target = sources[0]
+        elif free:
+            target = free.pop()
+        else:
+            target, top = top, top + 1
+        made = _instruction(plan, i, sources, target, found)
+        if made is None:
+            return None
+        tape += made
+        place[i] = target
+        free += [r for r in dying if r != target]
+    return tape
+
+
+def _instruction(plan: Plan, i: int, sources: list[int], target: int, found: Moments) -> list[Instruction] | None:
+    rule, first = plan.rules[i], plan.program.steps[i].inputs[0]
+    before, after, measured = found.own[first], found.own[i], found.measured[i]
+    match rule:
+        case DenseRule():
+            t = rule.terms
+            u = (t.weight_tangent * before + t.bias_tangent) / 2
+            return [Instruction(AFFINE, target, sources[0], (u,), (t.weight, t.weight_tangent))]
+        case ActivationRule() | LineRule():
+            made = activation(rule, before, after)
+            return None if made is None else [Instruction(made[0], target, sources[0], made[1], made[2])]
+        case NormalizeRule():
+            assert measured is not None  # its rule asks for it
+            return [Instruction(NORMALIZE, target, sources[0], (measured, before * measured / 2))]
+        case DropoutRule():
+            return [Instruction(DROPOUT, target, sources[0], (before / 2,), (1 / rule.keep - 1,))]
+        case WeightedRule():
+            return _weighted(rule.weights, sources, target)
+        case _:
+            return [Instruction(SCALE, target, sources[0], (), (1.0,))]
+
+
+def _weighted(weights: tuple[float, ...], sources: list[int], target: int) -> list[Instruction] | None:
+    if target in sources[1:]:
+        return None
+    tape = [Instruction(SCALE, target, sources[0], (), (weights[0],))]
+    return tape + [Instruction(ADD, target, s, (), (w,)) for s, w in zip(sources[1:], weights[1:], strict=True)]
+
+
+def _arrays(tape: list[Instruction], arithmetic: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    code, numbers, row = [], [], 1  # row 0 belongs to the data
+    for ins in tape:
+        code.append((ins.op, ins.target, ins.source, row, len(numbers)))
+        numbers += ins.numbers
+        row += len(ins.statistics)
+    return np.array(code or [(SCALE, 0, 0, 0, 0)], np.int64).reshape(-1, 5), np.array(numbers or [1.0], arithmetic)

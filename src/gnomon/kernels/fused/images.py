@@ -1,0 +1,270 @@
+"""Convolutional programs on single images: each image with itself gives the statistics that all its pairs need.
+
+Between poolings the variances follow from the rules; at a pooling they are the plane d = 0 of the image with itself.
+Pairs are computed in pairs.py.
+"""
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gnomon.kernels.fused import stages as st
+from gnomon.kernels.fused.tape import (
+    ADD,
+    AFFINE,
+    CONV,
+    DATA,
+    DROPOUT,
+    FETCH,
+    FLAT,
+    KINK,
+    NORMALIZE,
+    POOL,
+    activation,
+)
+from gnomon.kernels.fused.threads import share_out
+from gnomon.kernels.plan import Plan
+from gnomon.kernels.rules.activation import ActivationRule, LineRule
+from gnomon.kernels.rules.affine import ConvRule, DenseRule, Terms
+from gnomon.kernels.rules.base import Context, Pair
+from gnomon.kernels.rules.data import DataRule
+from gnomon.kernels.rules.normalization import DropoutRule
+from gnomon.kernels.rules.positions import MixRule
+from gnomon.program.steps import Conv, Weights
+
+RAW = -1  # the data before their convolution
+NO_WEIGHTS = Weights("", "", "", None, 1)
+BYTES = 64  # one vector: 16 lanes of float32, 8 of float64
+
+
+class Uncovered(Exception):
+    """A step turned out to have no instruction for these data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Programme:
+    """A plan and its stages."""
+
+    plan: Plan
+    stages: st.Stages
+
+    def code(self, stage: st.Stage, tape: "Tape", lanes: int) -> np.ndarray:
+        """The items of a stage as rows of integers; see planes.py."""
+        rows = [
+            (op, i.target, i.source, o * lanes, n, *i.before, *i.after, *i.kernel, *i.stride, *i.dilation, *i.padding,
+             int(self.stages.wraps), i.store)
+            for i, op, o, n in zip(stage.items, tape.ops, tape.offsets, tape.places, strict=True)
+        ]  # fmt: skip
+        return np.array(rows, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Tape:
+    """What the items of one stage do: operations, their first statistics, the places of their numbers, the numbers."""
+
+    ops: list[int]
+    offsets: list[int]
+    places: list[int]
+    numbers: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Of some images: all statistics (images, numbers), half the final variances, the tangents with themselves."""
+
+    table: np.ndarray
+    half: np.ndarray
+    tangent: np.ndarray
+    tapes: list[Tape]
+
+
+class Runner:
+    """Runs batches of lanes through all stages in one precision."""
+
+    def __init__(self, programme: Programme, dtype: type, *, alone: bool) -> None:
+        self.programme, self.dtype, self.alone = programme, dtype, alone
+        self.lanes = BYTES // np.dtype(dtype).itemsize
+        self.tag = (0,) * self.lanes
+        self.constants = tuple(dtype(v) for v in (0.0, 0.25, 0.5, 1.0))
+        parts, wraps = programme.stages.parts, programme.stages.wraps
+        self.planes = st.displacements(programme.stages, alone=alone)
+        last = (np.zeros((1, 1), np.int64), 2 * self.lanes)
+        self.places = [
+            st.places(p, d, self.lanes, wraps=wraps) for p, d in zip(parts[1:], self.planes[1:], strict=True)
+        ] + [last]
+
+    def room(self) -> dict[str, np.ndarray]:
+        """What one thread needs: registers, room for the filters, and the planes between stages."""
+        items = [i for p in self.programme.stages.parts for i in p.items]
+        grids = [g for i in items for g in (i.before, i.after) if i.op not in (DATA, FETCH)] + [i.before for i in items]
+        largest = max(map(prod, grids)) * self.lanes
+        pads = [_padded(i) for i in items if i.op == CONV]
+        count = max(p.registers for p in self.programme.stages.parts)
+        made = {f"out{g}": np.zeros(size, self.dtype) for g, (_, size) in enumerate(self.places)}
+        made["registers"] = np.zeros((count, 2, largest), self.dtype)
+        made["runs"] = np.zeros((2 * max(h for h, _ in grids), 4), np.int64)
+        made["filters"] = np.zeros(max(pads, default=1) * self.lanes, self.dtype)
+        return made
+
+    def stage(
+        self, g: int, code: np.ndarray, numbers: np.ndarray, x: np.ndarray, y: np.ndarray, room: dict[str, np.ndarray]
+    ) -> np.ndarray:
+        """Run one stage; returns what it left for the next."""
+        from gnomon.kernels.fused.planes import stage
+
+        out, (out_at, _) = room[f"out{g}"], self.places[g]
+        kept, kept_at = (
+            (room[f"out{g - 1}"], self.places[g - 1][0]) if g else (room["filters"], np.zeros((1, 1), np.int64))
+        )
+        out[:] = 0
+        stage(code, numbers, self.constants, self.planes[g], self.tag, self.alone, x, y, kept, kept_at, out, out_at,
+              room["registers"], room["filters"], room["runs"])  # fmt: skip
+        return out
+
+
+def lower(plan: Plan) -> Programme | None:
+    """The stages of a plan, or None if it is not covered. Cost: none."""
+    made = st.cut(plan)
+    return None if made is None else Programme(plan, made)
+
+
+def measure(programme: Programme, images: Tensor) -> Statistics:
+    """All statistics of all images, from each image with itself, in float64."""
+    runner = Runner(programme, np.float64, alone=True)
+
+    def batch(start: int, room: dict[str, np.ndarray]) -> tuple[int, int, Statistics]:
+        index = torch.arange(start, start + runner.lanes).clamp(max=len(images) - 1)
+        return start, min(runner.lanes, len(images) - start), _self(programme, runner, images[index], room)
+
+    parts = sorted(share_out(batch, range(0, len(images), runner.lanes), runner.room, "images"), key=lambda p: p[0])
+    table, half, tangent = (
+        np.concatenate([getattr(s, name)[:n] for _, n, s in parts]) for name in ("table", "half", "tangent")
+    )
+    first = parts[0][2]
+    return Statistics(table, half, tangent, first.tapes)
+
+
+def _self(programme: Programme, runner: Runner, x: Tensor, room: dict[str, np.ndarray]) -> Statistics:
+    """One batch of images with themselves, stage after stage: each stage's variances come from the one before."""
+    own: dict[int, Tensor] = {}
+    tables: list[Tensor] = []
+    tapes: list[Tape] = []
+    total, left = 0, np.zeros(0)
+    for g, part in enumerate(programme.stages.parts):
+        found = [_item(programme.plan, item, own, x, left, runner, g) for item in part.items]
+        sizes = [sum(prod(s.shape[1:]) for s in statistics) for _, statistics, _ in found]
+        counts = [len(n) for _, _, n in found]
+        offsets, places = ([sum(v[:i]) for i in range(len(v))] for v in (sizes, counts))
+        values = [v for _, _, n in found for v in n] or [0.0]
+        tapes.append(Tape([op for op, _, _ in found], [total + o for o in offsets], places, values))
+        tables += [s.reshape(len(x), -1) for _, statistics, _ in found for s in statistics]
+        total += sum(sizes)
+        block = np.ascontiguousarray(torch.cat(tables, 1).numpy().T).reshape(-1)
+        code = programme.code(part, tapes[g], runner.lanes)
+        left = runner.stage(g, code, np.array(values), block, block, room)
+    last = own[len(programme.plan.rules) - 1].reshape(len(x), -1).mean(1)
+    return Statistics(torch.cat(tables, 1).numpy(), last.numpy() / 2, left[runner.lanes :].copy(), tapes)
+
+
+def _item(
+    plan: Plan, item: st.Item, own: dict[int, Tensor], x: Tensor, left: np.ndarray, runner: Runner, g: int
+) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]]:
+    """Operation, statistics and numbers of an item; fills in the variances of its step."""
+    i = item.step
+    if item.op == DATA:
+        own[RAW if plan.rules[0].op.window is not None else i] = (x * x).mean(1)
+        return DATA, ((x / (2 * x.shape[1]) ** 0.5).flatten(1),), ()
+    rule = plan.rules[i]
+    if item.op == FETCH:
+        return FETCH, _entered(plan, item, own, left, runner, g), ()
+    if item.op == FLAT or item.op == POOL:
+        return item.op, (), (item.weight,)
+    if isinstance(rule, DataRule):
+        return _patches(rule, item, own)
+    before = own[plan.program.steps[i].inputs[0]]
+    if item.op == CONV:
+        assert isinstance(rule, ConvRule)
+        own[i] = after = _apply(plan, i, own)
+        pre, terms = (after - rule.terms.bias) / rule.terms.weight, rule.terms
+        taps = prod(item.kernel)
+        u = (terms.weight_tangent * pre + terms.bias_tangent) / 2
+        return CONV, (before / 2, u), (terms.weight / taps, terms.weight_tangent / taps)
+    if item.op == AFFINE:
+        assert isinstance(rule, DenseRule)
+        own[i], terms = _apply(plan, i, own), rule.terms
+        pre = before.flatten(1).mean(1) if rule.op.contracted else before
+        return AFFINE, ((terms.weight_tangent * pre + terms.bias_tangent) / 2,), (terms.weight, terms.weight_tangent)
+    return _pointwise(plan, item, own, before)
+
+
+def _patches(
+    rule: DataRule, item: st.Item, own: dict[int, Tensor]
+) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]]:
+    """The convolution of the data: the mean over its taps, no weights yet."""
+    assert rule.op.window is not None
+    mean = ConvRule(Conv(NO_WEIGHTS, rule.op.window), Terms(1.0, 0.0, 0.0, 0.0))
+    own[item.step] = mean.apply((Pair(own[RAW]),), Context(1, False, False, None, None, None)).nngp
+    return CONV, (own[RAW] / 2, torch.zeros_like(own[item.step])), (1 / prod(item.kernel), 0.0)
+
+
+def _pointwise(
+    plan: Plan, item: st.Item, own: dict[int, Tensor], before: Tensor
+) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]]:
+    i = item.step
+    rule = plan.rules[i]
+    if item.op == ADD:
+        return ADD, (), (item.weight,)
+    own[i] = _apply(plan, i, own)
+    if item.op == KINK:
+        assert isinstance(rule, ActivationRule | LineRule)
+        made = activation(rule, before, own[i])
+        if made is None:
+            raise Uncovered
+        return made
+    if item.op == NORMALIZE:
+        scale = rule.measure((before,))
+        return NORMALIZE, (scale, before * scale / 2), ()
+    if item.op == DROPOUT:
+        assert isinstance(rule, DropoutRule)
+        return DROPOUT, (before / 2,), (1 / rule.keep - 1,)
+    return item.op, (), (item.weight,)
+
+
+def _entered(
+    plan: Plan, item: st.Item, own: dict[int, Tensor], left: np.ndarray, runner: Runner, g: int
+) -> tuple[Tensor, ...]:
+    """The variances of planes that enter a stage; after a pooling they are its plane d = 0, and z is needed."""
+    i, (h, w) = item.step, item.before
+    rule = plan.rules[i]
+    if not isinstance(rule, MixRule):
+        return ()
+    at = runner.places[g - 1][0][item.store, (h - 1) * (2 * w - 1) + w - 1]
+    distance = torch.from_numpy(left[at : at + h * w * runner.lanes].reshape(h * w, runner.lanes).T.copy())
+    mean = own[plan.program.steps[i].inputs[0]]
+    for axis, matrix in enumerate(rule.op.matrices):
+        if matrix is not None:
+            mean = torch.tensordot(mean, matrix.to(mean), dims=([1 + axis], [1])).movedim(-1, 1 + axis)
+    own[i] = mean.reshape(len(mean), *plan.program.steps[i].grid) - distance.reshape(
+        len(mean), *plan.program.steps[i].grid
+    )
+    return (distance / 2,)
+
+
+def _apply(plan: Plan, i: int, own: dict[int, Tensor]) -> Tensor:
+    """The rule of a step on variances alone."""
+    rule = plan.rules[i]
+    selves = tuple(own[j] for j in plan.program.steps[i].inputs)
+    measured = rule.measure(tuple(None if w is None else s for s, w in zip(selves, rule.watches(), strict=True)))
+    return rule.apply(tuple(Pair(s) for s in selves), Context(1, False, False, measured, measured, None)).nngp
+
+
+def _padded(item: st.Item) -> int:
+    """Elements that the filter of a convolution needs: the padded plane and its vertical sums."""
+    rows, width = (
+        (a - 1) * s + (k - 1) * d + 1
+        for a, s, k, d in zip(item.after, item.stride, item.kernel, item.dilation, strict=True)
+    )
+    return (rows + item.after[0]) * width

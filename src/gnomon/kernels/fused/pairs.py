@@ -1,0 +1,174 @@
+"""Convolutional programs on pairs of images: lanes are filled with pairs, whichever they are.
+
+Images that occur twice are computed once, so that duplicates are exact. In float32, pairs of nearly equal images are
+computed again in float64: after a pooling their distance is a difference of larger numbers.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gnomon.kernels.fused.images import Programme, Runner, Statistics, measure
+from gnomon.kernels.fused.tape import kinked
+from gnomon.kernels.fused.threads import share_out
+from gnomon.kernels.rules.normalization import DropoutRule
+
+NEAR = 1e-4  # relative squared distance below which float32 pairs are computed in float64
+
+Write = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Everything that a batch of pairs needs, in one precision."""
+
+    programme: Programme
+    found: Statistics
+    runner: Runner
+    table: np.ndarray
+    codes: list[np.ndarray]
+    numbers: list[np.ndarray]
+
+    @classmethod
+    def of(cls, programme: Programme, found: Statistics, dtype: type) -> "Work":
+        """Translate tapes and statistics."""
+        runner = Runner(programme, dtype, alone=False)
+        codes = [programme.code(p, t, runner.lanes) for p, t in zip(programme.stages.parts, found.tapes, strict=True)]
+        return cls(
+            programme,
+            found,
+            runner,
+            found.table.T.astype(dtype),
+            codes,
+            [np.array(t.numbers, dtype) for t in found.tapes],
+        )
+
+    @property
+    def flat(self) -> bool:
+        """Only equal positions are needed: gathering statistics would cost as much as using them."""
+        return all(len(d) == 1 for d in self.runner.planes)
+
+    def values(self, x: np.ndarray, y: np.ndarray, room: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """Half squared distances and tangents of the lanes, whose statistics are x and y."""
+        for g in range(len(self.codes)):
+            last = self.runner.stage(g, self.codes[g], self.numbers[g], x, y, room)
+        return last[: self.runner.lanes].astype(np.float64), last[self.runner.lanes :].astype(np.float64)
+
+
+def run(programme: Programme, data: tuple[Tensor, Tensor], out: dict[str, Tensor], *, symmetric: bool) -> int:
+    """Fill the kernels; returns how many numbers are not finite."""
+    merge = not any(isinstance(r, DropoutRule) for r in programme.plan.rules)  # equal images have different masks
+    images, left, right = _distinct(data, symmetric, merge)
+    found = measure(programme, images)
+    rows, cols = np.unique(left), np.unique(right)
+    direct = len(rows) == len(left) and len(cols) == len(right)
+    small = {k: v.numpy() if direct else np.empty((len(rows), len(cols)), v.numpy().dtype) for k, v in out.items()}
+    single = next(iter(out.values())).dtype == torch.float32 and all(map(kinked, programme.plan.rules))
+    bad = _compute(programme, found, images.flatten(1).numpy(), (rows, cols), small, single, symmetric)
+    for kind, target in out.items() if not direct else ():
+        target.copy_(torch.from_numpy(small[kind][np.ix_(np.searchsorted(rows, left), np.searchsorted(cols, right))]))
+    return bad
+
+
+def _compute(
+    programme: Programme, found: Statistics, images: np.ndarray, sides: tuple[np.ndarray, np.ndarray],
+    out: dict[str, np.ndarray], single: bool, symmetric: bool,
+) -> int:  # fmt: skip
+    """Batches of pairs, shared out among threads; the diagonal is already known."""
+    exact = Work.of(programme, found, np.float64)
+    fast = Work.of(programme, found, np.float32) if single else exact
+    squares = (images * images).sum(1)
+    rows, cols = sides
+
+    def room() -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        first = fast.runner.room()
+        return first, exact.runner.room() if single else first
+
+    def write(i: np.ndarray, j: np.ndarray, e: np.ndarray, t: np.ndarray) -> int:
+        a, b = rows[i], cols[j]
+        c = np.where(a == b, 2 * found.half[a], found.half[a] + found.half[b] - e)
+        t = np.where(a == b, found.tangent[a], t)
+        for kind, values in (("nngp", c), ("ntk", t)):
+            if kind in out:
+                out[kind][i, j] = values
+                if symmetric:
+                    out[kind][j, i] = values
+        return int((~np.isfinite(c)).sum() + (~np.isfinite(t)).sum())
+
+    def batch(pair: tuple[np.ndarray, np.ndarray], x: np.ndarray, y: np.ndarray, rooms: Any) -> int:
+        i, j = pair
+        e, t = fast.values(x, y, rooms[0])
+        e, t = e[: len(i)], t[: len(i)]
+        a, b = rows[i], cols[j]
+        if single:
+            d = images[a] - images[b]
+            near = np.flatnonzero((d * d).sum(1) < NEAR * (squares[a] + squares[b]))
+            for start in range(0, len(near), exact.runner.lanes):
+                some = near[start : start + exact.runner.lanes]
+                lanes = np.resize(some, exact.runner.lanes)
+                e2, t2 = exact.values(_gather(exact.table, a[lanes]), _gather(exact.table, b[lanes]), rooms[1])
+                e[some], t[some] = e2[: len(some)], t2[: len(some)]
+        return write(i, j, e, t)
+
+    if symmetric:
+        write(np.arange(len(rows)), np.arange(len(rows)), found.half, found.half)
+    lanes = fast.runner.lanes
+    if fast.flat:
+        return _by_rows(fast, sides, batch, room, symmetric)
+
+    def packed(start: int, rooms: Any) -> int:
+        i, j = _pairs(np.arange(start, min(start + lanes, total)), len(cols), symmetric)
+        full_i, full_j = np.resize(i, lanes), np.resize(j, lanes)
+        return batch((i, j), _gather(fast.table, rows[full_i]), _gather(fast.table, cols[full_j]), rooms)
+
+    total = len(rows) * (len(rows) - 1) // 2 if symmetric else len(rows) * len(cols)
+    return sum(share_out(packed, range(0, total, lanes), room, "pairs of images"))
+
+
+def _by_rows(fast: Work, sides: tuple[np.ndarray, np.ndarray], batch: Any, room: Any, symmetric: bool) -> int:
+    """One image against groups of images whose statistics were gathered before."""
+    rows, cols = sides
+    lanes = fast.runner.lanes
+    groups = [np.resize(cols[s : s + lanes], lanes) for s in range(0, len(cols), lanes)]
+    gathered = [_gather(fast.table, g) for g in groups]
+
+    def row(i: int, rooms: Any) -> int:
+        bad, x = 0, np.repeat(np.ascontiguousarray(fast.table[:, rows[i]]), lanes)
+        for g, y in enumerate(gathered):
+            stop = min((g + 1) * lanes, len(cols), i if symmetric else len(cols))
+            j = np.arange(g * lanes, stop)
+            if len(j):
+                bad += batch((np.full(len(j), i), j), x, y, rooms)
+        return bad
+
+    return sum(share_out(row, range(len(rows)), room, "images"))
+
+
+def _pairs(number: np.ndarray, width: int, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs with these numbers: row by row, below the diagonal if the kernel is symmetric."""
+    if not symmetric:
+        return number // width, number % width
+    i = ((np.sqrt(8.0 * number + 1) + 1) / 2).astype(np.int64)
+    i -= i * (i - 1) // 2 > number
+    i += (i + 1) * i // 2 <= number
+    return i, number - i * (i - 1) // 2
+
+
+def _gather(table: np.ndarray, index: np.ndarray) -> np.ndarray:
+    return table[:, index].reshape(-1)
+
+
+def _distinct(data: tuple[Tensor, Tensor], symmetric: bool, merge: bool) -> tuple[Tensor, np.ndarray, np.ndarray]:
+    """The different images of both sides, and which of them each row and column is."""
+    x = data[0] if symmetric else torch.cat(data)
+    place = np.arange(len(x))
+    if merge:
+        seen: dict[bytes, int] = {}
+        place = np.array([seen.setdefault(row.numpy().tobytes(), len(seen)) for row in x])
+    first = np.unique(place, return_index=True)[1]
+    n = len(data[0])
+    return x[torch.from_numpy(first)], place[:n], place[:n] if symmetric else place[n:]

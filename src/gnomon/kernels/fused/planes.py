@@ -1,0 +1,195 @@
+"""Displacement planes: all covariances between positions p of one image and p + d of the other, for one d at a time.
+
+A convolution moves both positions alike, so it acts on each plane alone, as a box filter; so does everything else
+between two poolings. L pairs of images lie in the lanes of the vector unit. In the variables of formulas.py:
+
+    DATA    e[p, q] = sum_c (x_c[p] - y_c[q])^2 / 2C                                                            (1)
+    CONV    e' = w2 mean_taps e,  T' = (ux[p] + uy[q]) + w2 mean_taps T - A mean_taps e                         (2)
+            where a tap beyond one image's border meets a zero: e = a[p] / 2 or b[q] / 2 there, T = 0
+    POOL    e'[p', q'] = sum_{s, t} M[p', s] M[q', t] e[s, t] - (zx[p'] + zy[q']),   z = (sum_s M a - a') / 2   (3)
+            M averages blocks of k positions: plane d feeds the planes d' with |d - k d'| < k
+    FLAT    e' = mean_p e[p, p]                                                                                 (4)
+
+Reference: [novak2019bayesian], [arora2019exact]; rules/affine.py and rules/positions.py hold the same equations.
+Cost: for S positions, S^2 evaluations of a dual per pair and nonlinearity; the filters cost about as much again.
+"""
+
+from numba import njit
+
+from gnomon.kernels.fused import pointwise as do
+from gnomon.kernels.fused.filters import box, extent, flat, index, pool
+from gnomon.kernels.fused.machine import INNER, bare, entry, wide
+
+AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)  # as in tape.py
+DATA, FETCH, CONV, POOL, FLAT = range(10, 15)
+
+
+@entry
+def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at, regs, room, runs):  # type: ignore[no-untyped-def]
+    """Take every plane through the tape of one stage.
+
+    A row of ``code`` is: operation, target, source, first statistic, first number, grid before (2), grid after (2),
+    kernel (2), stride (2), dilation (2), padding before (2), wraps, store. ``kept`` and ``out`` hold the planes at the
+    entrance and at the exit, at the places that ``kept_at`` and ``out_at`` give for each displacement (-1: not wanted).
+    ``alone`` says that both images are one: then only half of the planes come, each for its mirror image too.
+    ``runs`` is room for a table.
+    ``tag`` has one entry per lane: its length is known when this is compiled.
+    """
+    code, numbers, x, y, runs = bare(code), bare(numbers), bare(x), bare(y), bare(runs)
+    kept, kept_at, out, out_at, regs, room = bare(kept), bare(kept_at), bare(out), bare(out_at), bare(regs), bare(room)
+    for number in range(len(planes)):
+        dy, dx = planes[number, 0], planes[number, 1]
+        for c in range(len(code)):
+            ins = code[c]
+            if extent(ins[5], dy, ins[17] == 1) > 0 and extent(ins[6], dx, ins[17] == 1) > 0:
+                _step(ins, numbers, k, dy, dx, tag, alone, x, y, kept, kept_at, out, out_at, regs, room, runs)
+
+
+@njit(**INNER)
+def _step(ins, numbers, k, dy, dx, tag, alone, x, y, kept, kept_at, out, out_at, regs, room, table):  # type: ignore[no-untyped-def]
+    op, wraps, numbers = ins[0], ins[17] == 1, numbers[ins[4] :]
+    if op == CONV:
+        _convolve(ins, numbers, dy, dx, tag, x, y, out, out_at, regs, room, table)
+        return
+    if op == POOL:
+        pool(regs[ins[2]], ins, dy, dx, tag, out, out_at, numbers[0])
+        if alone and not wraps and (dy != 0 or dx != 0):
+            pool(regs[ins[2]], ins, -dy, -dx, tag, out, out_at, numbers[0])
+        return
+    if op == FLAT:
+        flat(regs[ins[2]], ins, dy, dx, tag, out, out_at, numbers[0])
+        return
+    size = extent(ins[5], dy, wraps) * extent(ins[6], dx, wraps) * len(tag)
+    e, t = regs[ins[1], 0, :size], regs[ins[1], 1, :size]
+    if op == ADD:
+        do.add(e, t, regs[ins[2], 0, :size], regs[ins[2], 1, :size], numbers[0])
+        return
+    runs = _runs(ins[5], ins[6], dy, dx, wraps, len(tag), table)
+    grid = ins[5] * ins[6] * len(tag)
+    if op == DATA:
+        _data(runs, x, y, ins[3], ins[7], grid, e, t)
+    elif op == FETCH:
+        at = kept_at[ins[18], index(ins[5], ins[6], dy, dx)]
+        do.copy(kept[at : at + size], e)
+        do.copy(kept[at + size : at + 2 * size], t)
+        if ins[7] == 1:
+            _correct(runs, x, y, ins[3], e)
+    else:
+        if ins[1] != ins[2]:
+            do.copy(regs[ins[2], 0, :size], e)
+            do.copy(regs[ins[2], 1, :size], t)
+        _elementwise(op, runs, x, y, ins[3], grid, numbers, e, t, k, -2 if alone and dy == 0 and dx == 0 else -1)
+
+
+@njit(**INNER)
+def _runs(high, width, dy, dx, wraps, lanes, table):  # type: ignore[no-untyped-def]
+    """Stretches that are contiguous in the plane and in both images: (place in the plane, in x, in y, length)."""
+    h, w = extent(high, dy, wraps), extent(width, dx, wraps)
+    top, left = (0, 0) if wraps else (max(0, -dy), max(0, -dx))
+    cut = w - dx if wraps else w
+    pieces = 2 if cut < w else 1
+    runs = table[: h * pieces]
+    for u in range(h):
+        row, other = (top + u) * width + left, ((top + u + dy) % high) * width
+        for piece in range(pieces):
+            first, last = (0, cut) if piece == 0 else (cut, w)
+            r = u * pieces + piece
+            runs[r, 0] = (u * w + first) * lanes
+            runs[r, 1] = (row + first) * lanes
+            runs[r, 2] = (other + (left + dx + first) % width) * lanes
+            runs[r, 3] = (last - first) * lanes
+    return runs
+
+
+@njit(**INNER)
+def _convolve(ins, numbers, dy, dx, tag, x, y, out, out_at, regs, room, table):  # type: ignore[no-untyped-def]
+    """Within the stage; with a stride, into the next one."""
+    wraps = ins[17] == 1
+    if dy % ins[11] or dx % ins[12]:
+        return
+    dy2, dx2 = dy // ins[11], dx // ins[12]
+    h, w = extent(ins[7], dy2, wraps), extent(ins[8], dx2, wraps)
+    if h <= 0 or w <= 0:
+        return
+    size = h * w * len(tag)
+    e, t = regs[ins[1], 0, :size], regs[ins[1], 1, :size]
+    if ins[18] >= 0:
+        at = out_at[ins[18], index(ins[7], ins[8], dy2, dx2)]
+        if at < 0:
+            return
+        e, t = out[at : at + size], out[at + size : at + 2 * size]
+    before = ins[5] * ins[6] * len(tag)
+    box(regs[ins[2]], ins, dy, dx, tag, x[ins[3] : ins[3] + before], y[ins[3] : ins[3] + before], room, e, t)
+    runs = _runs(ins[7], ins[8], dy2, dx2, wraps, len(tag), table)
+    for r in range(len(runs)):
+        at, p, q, n = runs[r, 0], ins[3] + before + runs[r, 1], ins[3] + before + runs[r, 2], runs[r, 3]
+        do.affine(e[at : at + n], t[at : at + n], x[p : p + n], y[q : q + n], numbers[0], numbers[1])  # (2)
+
+
+@njit(**INNER)
+def _elementwise(op, runs, x, y, st, grid, numbers, e, t, k, own):  # type: ignore[no-untyped-def]
+    """The instructions of pointwise.py, with a vector of statistics on both sides."""
+    for r in range(len(runs)):
+        at, p, q, n = runs[r, 0], st + runs[r, 1], st + runs[r, 2], runs[r, 3]
+        en, tn, x0, y0 = e[at : at + n], t[at : at + n], x[p : p + n], y[q : q + n]
+        if op == SCALE:
+            do.scale(en, tn, numbers[0])
+            continue
+        if op == AFFINE:
+            do.affine(en, tn, x0, y0, numbers[0], numbers[1])
+            continue
+        if op == DROPOUT:
+            do.dropout(en, tn, x0, y0, numbers[0], own, k)
+            continue
+        x1, y1 = x[p + grid : p + grid + n], y[q + grid : q + grid + n]
+        if op == KINK:
+            do.kinked(en, tn, x0, x1, y0, y1, numbers[0], numbers[1], k)
+            continue
+        if op == NORMALIZE:
+            do.normalize(en, tn, x0, x1, y0, y1)
+            continue
+        x2, y2 = x[p + 2 * grid : p + 2 * grid + n], y[q + 2 * grid : q + 2 * grid + n]
+        if op == TRAINED:
+            do.trained(en, tn, x0, x1, x2, y0, y1, y2, numbers, k)
+        elif op == ERF:
+            do.erf(en, tn, x0, x1, x2, y0, y1, y2, numbers, k)
+        else:
+            do.sign(en, tn, x0, x1, x2, y0, y1, y2, numbers, k)
+
+
+@njit(**INNER)
+def _data(runs, x, y, st, channels, grid, e, t):  # type: ignore[no-untyped-def]
+    """Equation (1); the features are scaled by 1 / sqrt(2 C)."""
+    zero = x[0] - x[0]
+    for i in range(len(e)):
+        e[i] = zero
+        t[i] = zero
+    for r in range(len(runs)):
+        at, n = runs[r, 0], runs[r, 3]
+        for c in range(channels):
+            p, q = st + c * grid + runs[r, 1], st + c * grid + runs[r, 2]
+            _squares(e[at : at + n], x[p : p + n], y[q : q + n])
+
+
+@njit(**INNER)
+def _squares(e, a, b):  # type: ignore[no-untyped-def]
+    wide()
+    for i in range(len(e)):
+        d = a[i] - b[i]
+        e[i] += d * d  # (1)
+
+
+@njit(**INNER)
+def _correct(runs, x, y, st, e):  # type: ignore[no-untyped-def]
+    """The second half of (3); rounding must not make a distance negative."""
+    for r in range(len(runs)):
+        at, p, q, n = runs[r, 0], st + runs[r, 1], st + runs[r, 2], runs[r, 3]
+        _minus(e[at : at + n], x[p : p + n], y[q : q + n])
+
+
+@njit(**INNER)
+def _minus(e, za, zb):  # type: ignore[no-untyped-def]
+    wide()
+    for i in range(len(e)):
+        d = e[i] - (za[i] + zb[i])
+        e[i] = d if d > 0 else d - d

@@ -1,0 +1,153 @@
+"""The instructions: loops over a run of entries, in place.
+
+Each takes half squared distances e and tangents T of a run, the statistics of the first side (a number, where the run
+has one first point, or a vector) and those of the second side (a vector). In the notation of formulas.py:
+
+    affine     T' = (ua + ub) - A e + w2 T,   e' = w2 e               ua = (A a + B) / 2                        (1)
+    kinked     e' = p e + q e_relu,           T' = T (p + q k0)                                                 (2)
+    trained    the same, with T' = (T + B) (p + q k0) + G c' + S c_relu                                         (3)
+    erf, sign  e' = o e_g,                    T' = o s (T + B) E[g' g']                                         (4)
+    normalize  e' = la lb e + (la - lb) (ga - gb),  T' = la lb T      g = a l / 2                               (5)
+    dropout    e' = e + (1/keep - 1) (a + b) / 2, and for a point with itself T' = T / keep                     (6)
+
+Reference: rules/, of which these are the same equations.
+Cost: a few cycles per entry.
+"""
+
+from numba import njit, types
+from numba.extending import overload
+
+from gnomon.kernels.fused.formulas import error_function, kink, turned
+from gnomon.kernels.fused.machine import INNER, wide
+
+
+def at(values, q):  # type: ignore[no-untyped-def]
+    """The q-th value of a vector; a number is the same at every q."""
+    raise NotImplementedError  # compiled code only: the overload below
+
+
+@overload(at, jit_options={"forceinline": True})
+def _at(values, q):  # type: ignore[no-untyped-def]
+    if isinstance(values, types.Float):
+        return lambda values, q: values
+    return lambda values, q: values[q]
+
+
+@njit(**INNER)
+def affine(e, t, ua, ub, w2, a):  # type: ignore[no-untyped-def]
+    """Equation (1)."""
+    wide()
+    for q in range(len(e)):
+        distance = e[q]
+        t[q] = (at(ua, q) + ub[q]) - a * distance + w2 * t[q]
+        e[q] = w2 * distance
+
+
+@njit(**INNER)
+def kinked(e, t, sa, ra, sb, rb, p, q2, k):  # type: ignore[no-untyped-def]
+    """Equation (2); statistics s, r."""
+    wide()
+    for q in range(len(e)):
+        before = e[q]
+        distance, slope = kink(before, at(sa, q), at(ra, q), sb[q], rb[q], k)
+        t[q] = t[q] * (p + q2 * slope)
+        e[q] = p * before + q2 * distance
+
+
+@njit(**INNER)
+def trained(e, t, sa, ra, ha, sb, rb, hb, numbers, k):  # type: ignore[no-untyped-def]
+    """Equation (3); statistics s, r, a' / 2; numbers p, q, bias, gain, slope of a PReLU."""
+    wide()
+    p, q2, bias, gain, prelu = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
+    for q in range(len(e)):
+        before, first, second = e[q], at(sa, q), sb[q]
+        distance, slope = kink(before, first, at(ra, q), second, rb[q], k)
+        after = p * before + q2 * distance
+        rectified = k[1] * (first * first + second * second) - distance  # E[relu relu]
+        tangent = (t[q] + bias) * (p + q2 * slope)
+        t[q] = tangent + gain * ((at(ha, q) + hb[q]) - after) + prelu * rectified
+        e[q] = after
+
+
+@njit(**INNER)
+def erf(e, t, sa, ra, ha, sb, rb, hb, numbers, k):  # type: ignore[no-untyped-def]
+    """Equation (4); statistics S, 1 / S, g's own second moment / 2; numbers o^2, s^2, o^2 s^2 4 / pi, bias."""
+    wide()
+    outer, inside, factor, bias = numbers[0], numbers[1], numbers[2], numbers[3]
+    for q in range(len(e)):
+        distance, slope = error_function(inside * e[q], at(ha, q), hb[q], at(sa, q), at(ra, q), sb[q], rb[q], k)
+        t[q] = factor * (t[q] + bias) * slope
+        e[q] = outer * distance
+
+
+@njit(**INNER)
+def sign(e, t, sa, ra, ha, sb, rb, hb, numbers, k):  # type: ignore[no-untyped-def]
+    """Equation (4) without derivative; statistics s, r, g's own second moment / 2; numbers o^2, s^2."""
+    wide()
+    outer, inside = numbers[0], numbers[1]
+    for q in range(len(e)):
+        d, rr, both = at(sa, q) - sb[q], at(ra, q) * rb[q], at(ha, q) + hb[q]
+        turn, h = turned(inside * e[q], d * d, rr, k)
+        t[q] = k[0]
+        e[q] = outer * (both - k[3] + (turn + turn + turn + turn) if rr > k[0] else both)
+
+
+@njit(**INNER)
+def normalize(e, t, la, ga, lb, gb):  # type: ignore[no-untyped-def]
+    """Equation (5)."""
+    wide()
+    for q in range(len(e)):
+        scale = at(la, q) * lb[q]
+        t[q] = scale * t[q]
+        e[q] = scale * e[q] + (at(la, q) - lb[q]) * (at(ga, q) - gb[q])
+
+
+@njit(**INNER)
+def dropout(e, t, ha, hb, excess, own, k):  # type: ignore[no-untyped-def]
+    """Equation (6); ``own`` is the place where both sides are one point (-1: nowhere, -2: everywhere)."""
+    wide()
+    for q in range(len(e)):
+        same = q == own or own == -2
+        t[q] = t[q] * (k[3] + excess if same else k[3])
+        e[q] = e[q] + (k[0] if same else excess * (at(ha, q) + hb[q]))
+
+
+@njit(**INNER)
+def scale(e, t, weight):  # type: ignore[no-untyped-def]
+    """Multiples."""
+    wide()
+    for q in range(len(e)):
+        e[q] = weight * e[q]
+        t[q] = weight * t[q]
+
+
+@njit(**INNER)
+def add(e, t, e2, t2, weight):  # type: ignore[no-untyped-def]
+    """Sums with another register."""
+    wide()
+    for q in range(len(e)):
+        e[q] += weight * e2[q]
+        t[q] += weight * t2[q]
+
+
+@njit(**INNER)
+def copy(values, out):  # type: ignore[no-untyped-def]
+    """Copies; returns how many are not finite."""
+    wide()
+    bad = 0
+    for q in range(len(values)):
+        out[q] = values[q]
+        bad += 0 if values[q] - values[q] == 0 else 1
+    return bad
+
+
+@njit(**INNER)
+def covariance(e, ha, hb, out):  # type: ignore[no-untyped-def]
+    """(a + b) / 2 - e; returns how many are not finite."""
+    wide()
+    bad = 0
+    for q in range(len(e)):
+        c = (at(ha, q) + hb[q]) - e[q]
+        out[q] = c
+        bad += 0 if c - c == 0 else 1
+    return bad

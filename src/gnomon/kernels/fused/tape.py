@@ -1,0 +1,125 @@
+"""Lowering: a plan becomes a tape of instructions and a table of statistics.
+
+Whatever a rule says about two points is written here in the variables of formulas.py; the statistics of single points
+come from the rules themselves, in float64. A step that has no instruction makes the whole plan uncovered: the
+reference then runs.
+"""
+
+from dataclasses import dataclass
+from math import pi
+
+import torch
+from torch import Tensor
+
+from gnomon.kernels.duals import Erf, LeakyReLU, ReLU, Scaled, Sign
+from gnomon.kernels.duals.base import AbstractDual
+from gnomon.kernels.plan import Plan
+from gnomon.kernels.rules.activation import ActivationRule, LineRule
+from gnomon.kernels.rules.base import Context, Pair
+from gnomon.kernels.rules.data import DataRule
+from gnomon.program.steps import Trainable
+
+AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)  # as in chain.py and planes.py
+DATA, FETCH, CONV, POOL, FLAT = range(10, 15)  # planes only
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """An operation on registers; ``statistics`` are per point, ``numbers`` per instruction."""
+
+    op: int
+    target: int
+    source: int
+    statistics: tuple[Tensor, ...] = ()
+    numbers: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Second moments of every step's output for each point, and what the rules measured below them."""
+
+    own: tuple[Tensor, ...]
+    measured: tuple[Tensor | None, ...]
+
+
+def moments(plan: Plan, x: Tensor) -> Moments:
+    """Run the rules on single points, at every step. Cost: n numbers per step."""
+    own: list[Tensor] = []
+    measured: list[Tensor | None] = []
+    for rule, step in zip(plan.rules, plan.program.steps, strict=True):
+        if isinstance(rule, DataRule):
+            own.append(rule.own(x, False))
+            measured.append(None)
+            continue
+        selves = tuple(own[j] for j in step.inputs)
+        found = rule.measure(tuple(None if w is None else s for s, w in zip(selves, rule.watches(), strict=True)))
+        measured.append(found)
+        own.append(rule.apply(tuple(Pair(s) for s in selves), Context(1, False, False, found, found, None)).nngp)
+    return Moments(tuple(own), tuple(measured))
+
+
+def activation(
+    rule: ActivationRule | LineRule, before: Tensor, after: Tensor
+) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]] | None:
+    """The instruction of an elementwise function: operation, statistics, numbers; None if it has none."""
+    if isinstance(rule, LineRule):
+        return _line(rule, before)
+    dual, outer, inner = _scales(rule.dual)
+    if isinstance(dual, ReLU | LeakyReLU):
+        return _kink(rule, dual, (outer * inner) ** 2, before, after)
+    if any(t.kind != "bias" for t in rule.trainable):
+        return None
+    bias = sum(1 / t.scale**2 for t in rule.trainable)
+    own = dual.variance(inner**2 * before) / 2
+    if isinstance(dual, Erf):
+        s = (1 + 2 * inner**2 * before).sqrt()
+        return ERF, (s, 1 / s, own), (outer**2, inner**2, outer**2 * inner**2 * 4 / pi, bias)
+    if isinstance(dual, Sign):
+        s = before.sqrt() * abs(inner)
+        return SIGN, (s, _reciprocal(s), own), (outer**2, inner**2, 0.0, 0.0)
+    return None
+
+
+def kinked(rule: object) -> bool:
+    """Whether float32 arithmetic keeps float32 accuracy: lines and kinks lose nothing near coinciding points."""
+    if not isinstance(rule, ActivationRule):
+        return True
+    return isinstance(_scales(rule.dual)[0], ReLU | LeakyReLU)
+
+
+def _scales(dual: AbstractDual) -> tuple[AbstractDual, float, float]:
+    """(g, outer, inner) of outer * g(inner * x) + shift: a shift does not enter distances."""
+    return (dual.inner, dual.outer_scale, dual.inner_scale) if isinstance(dual, Scaled) else (dual, 1.0, 1.0)
+
+
+def _line(rule: LineRule, before: Tensor) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]]:
+    slope, _ = rule.line
+    gain = bias = 0.0
+    for t in rule.trainable:
+        ratio = (slope / t.scale if t.scale else 1.0) ** 2
+        gain, bias = (gain + ratio, bias) if t.kind == "gain" else (gain, bias + ratio)
+    return AFFINE, ((gain * before + bias) / 2,), (slope**2, gain)
+
+
+def _kink(
+    rule: ActivationRule, dual: ReLU | LeakyReLU, scale: float, before: Tensor, after: Tensor
+) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]] | None:
+    slope = dual.slope if isinstance(dual, LeakyReLU) else 0.0
+    if slope and bool((before == 0).any()):
+        return None  # the derivative at zero is then a convention of its own
+    s = before.sqrt()
+    numbers = (scale * slope, scale * (1 - slope) ** 2)
+    if not rule.trainable:
+        return KINK, (s, _reciprocal(s)), numbers
+    if isinstance(rule.dual, Scaled) and rule.dual.shift:
+        return None
+    bias, gain, prelu = (_sum(rule.trainable, kind) for kind in ("bias", "gain", "slope"))
+    return TRAINED, (s, _reciprocal(s), after / 2), (*numbers, bias, gain, prelu)
+
+
+def _sum(trainable: tuple[Trainable, ...], kind: str) -> float:
+    return sum(1.0 if kind == "slope" else 1 / t.scale**2 for t in trainable if t.kind == kind)
+
+
+def _reciprocal(s: Tensor) -> Tensor:
+    return torch.where(s > 0, 1 / s, torch.zeros_like(s))

@@ -1,0 +1,27 @@
+"""Solvers of kernel systems, from fifty points to a million, behind one interface.
+
+A solver is an object; it takes a kernel as a matrix or as a function of row and column numbers, and knows nothing of
+where the kernel comes from.
+"""
+
+from gnomon.linalg.solve.base import AbstractSolver, Kernel, Solution, Tiles
+from gnomon.linalg.solve.choose import Choice, auto
+from gnomon.linalg.solve.direct import Direct
+from gnomon.linalg.solve.gradient import ConjugateGradient
+from gnomon.linalg.solve.nystrom import Nystrom
+from gnomon.linalg.solve.precondition import AbstractPreconditioner, Landmarks, PivotedCholesky
+
+__all__ = [
+    "AbstractPreconditioner",
+    "AbstractSolver",
+    "Choice",
+    "ConjugateGradient",
+    "Direct",
+    "Kernel",
+    "Landmarks",
+    "Nystrom",
+    "PivotedCholesky",
+    "Solution",
+    "Tiles",
+    "auto",
+]

@@ -1,0 +1,162 @@
+"""One interface for all solvers: a kernel, targets and a ridge in, coefficients of a function out.
+
+A kernel is a square matrix, or a function of two index tensors: ``kernel(rows, columns)`` returns the tile
+K[rows][:, columns]. It may compute it from anything; a solver asks for as much of it as it needs at a time.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from math import isfinite
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.memory import SHARE, free_bytes
+from gnomon.linalg.square import square
+
+Tiles = Callable[[Tensor, Tensor], Tensor]
+"""A kernel as a function of row and column numbers."""
+
+Kernel = Tensor | np.ndarray | Tiles
+"""A kernel as a matrix or as a function."""
+
+FLOAT = 8  # bytes of a float64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """The function f(x) = sum_j K(x, x_j) coefficients_j over the points ``support``, and what it took to find it.
+
+    ``residual`` is |(K + ridge) c - y| / |y|, the largest over outputs, and None where c solves a smaller system.
+    ``jitter`` was added to the diagonal beyond the ridge; ``condition`` is an estimate in the 1-norm;
+    ``leave_one_out`` are the residuals y_i - f_{-i}(x_i) of the functions fitted without point i; ``log_evidence`` is
+    log p(y) under N(0, K + ridge), summed over outputs. What a solver does not find is None.
+
+    >>> from gnomon.linalg.solve import Direct
+    >>> found = Direct().solve(torch.eye(2), torch.tensor([2.0, 4.0]), ridge=1.0)
+    >>> round(float(found.predict(torch.tensor([[1.0, 1.0]]))), 12)      # 2 / (1 + 1) + 4 / (1 + 1)
+    3.0
+    """
+
+    coefficients: Tensor = field(repr=False)
+    support: Int[Tensor, " s"] = field(repr=False)
+    solver: str
+    residual: float | None = None
+    jitter: float = 0.0
+    iterations: int = 0
+    condition: float | None = None
+    leave_one_out: Tensor | None = field(default=None, repr=False)
+    log_evidence: float | None = None
+
+    def predict(self, tile: Tensor | np.ndarray) -> Tensor:
+        """Values at new points from their kernel with the supporting points, (m, s)."""
+        rows = torch.as_tensor(tile, dtype=torch.float64)
+        if rows.ndim != 2 or rows.shape[1] != len(self.support):
+            found = f"the tile has shape {tuple(rows.shape)}, and the function stands on {len(self.support)} points"
+            cure = "Pass the kernel between new points, in rows, and the points solution.support, in columns"
+            raise InputError(lesson("solution.predict(tile)", found, "a column for each supporting point", cure))
+        return rows @ self.coefficients
+
+    @property
+    def verdict(self) -> str:
+        """One sentence on how the system was solved."""
+        parts = [f"{self.solver}: {len(self.support)} points support the function"]
+        if self.residual is not None:
+            parts.append(f"relative residual {self.residual:.1e}")
+        if self.iterations:
+            parts.append(f"{self.iterations} iterations")
+        if self.condition is not None:
+            parts.append(f"condition about {self.condition:.1e}")
+        parts.append(f"jitter {self.jitter:.1e}" if self.jitter else "no jitter")
+        return ", ".join(parts) + "."
+
+    def __str__(self) -> str:
+        return self.verdict
+
+
+class AbstractSolver(ABC):
+    """A way to find the function of a kernel that fits targets."""
+
+    @abstractmethod
+    def solve(self, kernel: Kernel, y: Tensor | np.ndarray, *, ridge: float = 0.0) -> Solution:
+        """The coefficients of the minimizer of |f(X) - y|^2 + ridge |f|^2, with c = (K + ridge)^{-1} y where exact.
+
+        The ridge is in the units of K: for a loss that is a mean over n points with penalty alpha it is n alpha.
+        """
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class System:
+    """A kernel behind one door, with targets as a table; ``flat`` says that the caller's had one axis."""
+
+    kernel: Tensor | Tiles
+    y: Float[Tensor, "n k"]
+    ridge: float
+    flat: bool
+
+    def tile(self, rows: Tensor, columns: Tensor, call: str) -> Tensor:
+        """K[rows][:, columns] in float64, refused where it is not finite."""
+        if isinstance(self.kernel, Tensor):
+            return _part(self.kernel, rows, columns).double()
+        made = torch.as_tensor(self.kernel(rows, columns)).detach().to(device="cpu", dtype=torch.float64)
+        if made.shape != (len(rows), len(columns)):
+            found = f"kernel(rows, columns) gave {tuple(made.shape)} for {len(rows)} rows and {len(columns)} columns"
+            raise InputError(lesson(call, found, "one entry for each pair", "Return the tile K[rows][:, columns]"))
+        if not bool(made.isfinite().all()):
+            row = int(rows[(~made.isfinite()).any(1).nonzero()[0, 0]])
+            cure = f"Look at input {row}: a NaN or a very large feature there is the usual cause"
+            raise NotFiniteError(lesson(call, f"the kernel of point {row} is not finite", "finite entries", cure))
+        return made
+
+    def shaped(self, table: Tensor) -> Tensor:
+        """A table of outputs in the caller's shape."""
+        return table[:, 0] if self.flat else table
+
+
+def system(kernel: Kernel, y: Tensor | np.ndarray, ridge: float, call: str) -> System:
+    """Check what a solver is given."""
+    targets = y.detach() if isinstance(y, Tensor) else torch.from_numpy(np.array(y))
+    targets = targets.to(device="cpu", dtype=torch.float64)
+    if targets.ndim not in (1, 2) or len(targets) == 0:
+        found = f"y has shape {tuple(targets.shape)}"
+        raise InputError(lesson(call, found, "targets for at least one point", "Pass y of shape (n,) or (n, k)"))
+    if not bool(targets.isfinite().all()):
+        raise NotFiniteError(lesson(call, "y holds numbers that are not finite", "finite data", "Drop those points"))
+    if not (isfinite(ridge) and ridge >= 0):
+        raise InputError(lesson(call, f"ridge is {ridge}", "a finite ridge, zero or more", "Pass such a number"))
+    source = kernel if not isinstance(kernel, Tensor | np.ndarray) else square(kernel, call).detach().cpu()
+    if isinstance(source, Tensor) and len(source) != len(targets):
+        found = f"the kernel has {len(source)} points and y {len(targets)}"
+        raise InputError(lesson(call, found, "one target for each point", "Pass the kernel of the same points"))
+    return System(source, targets.reshape(len(targets), -1), float(ridge), targets.ndim == 1)
+
+
+def blocks(n: int, width: int, memory: int | None) -> Iterator[Tensor]:
+    """Row numbers in blocks whose tiles of ``width`` columns fit the memory, one row at least."""
+    rows = max(1, min(n, budget(memory) // (FLOAT * max(1, width))))
+    count = -(-n // rows)
+    for i in range(count):
+        yield torch.arange(i * n // count, (i + 1) * n // count)
+
+
+def span(rows: Tensor) -> slice:
+    """Consecutive numbers as a slice, which numpy and torch read without a copy."""
+    return slice(int(rows[0]), int(rows[-1]) + 1)
+
+
+def budget(memory: int | None) -> int:
+    """Bytes to use: those named, or half of what is free."""
+    return int(SHARE * free_bytes()) if memory is None else memory
+
+
+def _part(matrix: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
+    """matrix[rows][:, columns], as a view where both are consecutive, and never more than the tile where not."""
+    if all(
+        int(index[-1] - index[0]) + 1 == len(index) and bool((index.diff() == 1).all()) for index in (rows, columns)
+    ):
+        return matrix[span(rows), span(columns)]
+    return matrix[rows[:, None], columns]

@@ -1,0 +1,140 @@
+"""The direct solver: one Cholesky factorization, in the memory of the kernel itself.
+
+    L L^T = A = K + ridge + jitter,    c = A^{-1} y                                            (1)
+    log p(y) = -y^T c / 2 - sum log L_ii - n log(2 pi) / 2                                     (2)
+    y_i - f_{-i}(x_i) = c_i / [A^{-1}]_ii                                                      (3)
+
+A fills one buffer of n^2 numbers. The factor takes its lower triangle and leaves the upper one, from which A comes back
+when the factorization fails and jitter must be added; the inverse in (3) overwrites the factor.
+
+Hypotheses: K positive semidefinite up to rounding.
+Reference: [rasmussen2006gaussian], algorithm 2.1 for (1) and (2), section 5.4.2 for (3).
+Cost: n^3 / 3 operations, 8 n^2 bytes; (3) adds 2 n^3 / 3 operations and no memory.
+
+>>> import torch
+>>> K, y = torch.tensor([[2.0, 1.0], [1.0, 2.0]]), torch.tensor([1.0, 0.0])
+>>> Direct(leave_one_out=True).solve(K, y).leave_one_out                 # 1 - 0 / 2 and 0 - 1 x 1 / 2
+tensor([ 1.0000, -0.5000], dtype=torch.float64)
+"""
+
+from dataclasses import dataclass
+from math import isqrt, log, pi
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson
+from gnomon.core.memory import human
+from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, Solution, System, blocks, budget, span, system
+
+CALL = "linalg.solve.Direct().solve(kernel, y)"
+CACHE = 2**20  # bytes
+RUNGS = 12  # powers of ten of jitter, from the precision of floats to a ten-thousandth of the mean diagonal
+
+
+@dataclass(frozen=True, slots=True)
+class Direct(AbstractSolver):
+    """Cholesky in place: exact up to rounding, for as many points as fit into memory squared.
+
+    ``jitter`` None climbs by powers of ten until the factorization succeeds, and says so; a number is added as it is.
+    ``leave_one_out`` asks for the residuals (3). ``memory`` is in bytes.
+
+    >>> print(Direct().solve(torch.eye(3), torch.ones(3)))
+    Cholesky: 3 points support the function, relative residual 0.0e+00, condition about 1.0e+00, no jitter.
+    """
+
+    jitter: float | None = None
+    leave_one_out: bool = False
+    memory: int | None = None
+
+    def solve(self, kernel: Kernel, y: Tensor | np.ndarray, *, ridge: float = 0.0) -> Solution:  # noqa: D102
+        from scipy.linalg import lapack  # slow to import, and needed by this method alone
+
+        given = system(kernel, y, ridge, CALL)
+        buffer = _assembled(given, self.memory)
+        n, k = given.y.shape
+        diagonal = buffer.diagonal().copy() + given.ridge
+        norm = max(float(np.abs(buffer[span(rows)]).sum(1).max()) for rows in blocks(n, n, CACHE)) + given.ridge
+        added = self._factorize(buffer, diagonal, lapack)
+        factor = buffer.T  # the same memory, in the order of LAPACK
+        c, _ = lapack.dpotrs(factor, given.y.numpy(), lower=1)  # (1)
+        reciprocal, _ = lapack.dpocon(factor, norm + added, uplo="L")
+        evidence = -float((given.y.numpy() * c).sum()) / 2 - k * (
+            float(np.log(factor.diagonal()).sum()) + n * log(2 * pi) / 2
+        )  # (2)
+        residual = _residual(buffer, diagonal, c, given.y.numpy())
+        left = None
+        if self.leave_one_out:
+            inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+            left = given.shaped(torch.from_numpy(c / inverse.diagonal()[:, None]))  # (3)
+        return Solution(
+            given.shaped(torch.from_numpy(np.ascontiguousarray(c))), torch.arange(n), "Cholesky", residual, added,
+            condition=1 / reciprocal if reciprocal > 0 else float("inf"), leave_one_out=left, log_evidence=evidence,
+        )  # fmt: skip
+
+    def _factorize(self, buffer: np.ndarray, diagonal: np.ndarray, lapack: object) -> float:
+        """Put the factor into the lower triangle of buffer.T; returns the jitter."""
+        unit = float(np.abs(diagonal).mean()) or 1.0
+        ladder = [0.0, *(unit * float(f"1e{p}") for p in range(-16, -16 + RUNGS))]
+        for added in ladder if self.jitter is None else [self.jitter]:
+            np.fill_diagonal(buffer, diagonal + added)
+            _, info = lapack.dpotrf(buffer.T, lower=1, clean=0, overwrite_a=1)  # type: ignore[attr-defined]
+            if info == 0 and np.isfinite(buffer.diagonal()).all():
+                return float(added)
+            _restore(buffer)
+        found = f"no Cholesky factor, even after adding {added:.1e} to a diagonal of mean {unit:.1e}"
+        cure = "Raise the ridge, or read linalg.diagnose(K) for the reason"
+        raise InputError(lesson(CALL, found, "a positive semidefinite kernel", cure))
+
+
+def _assembled(given: System, memory: int | None) -> np.ndarray:
+    """The kernel in a buffer of its own, C-ordered; only one more tile is ever alive."""
+    n = len(given.y)
+    if FLOAT * n * n > budget(memory):
+        found = f"{n} points need {human(FLOAT * n * n)}, and {human(budget(memory))} may be used"
+        cure = "Use linalg.solve.Nystrom(m), or linalg.solve.auto(n) to choose"
+        raise BudgetError(lesson(CALL, found, "a kernel that fits into memory", cure))
+    buffer = np.empty((n, n))
+    every = torch.arange(n)
+    for rows in blocks(n, n, 2**26):
+        buffer[span(rows)] = given.tile(rows, every, CALL).numpy()
+    skew = _skew(buffer)
+    if skew > 1e-4 * max(-float(buffer.min()), float(buffer.max())):  # float32 rounding of a deep network is under this
+        found = f"K[i, j] and K[j, i] differ by up to {skew:.1e}"
+        raise InputError(lesson(CALL, found, "a symmetric kernel", "Pass the kernel of one set of points with itself"))
+    return buffer
+
+
+def _skew(buffer: np.ndarray) -> float:
+    """max |K - K^T|, in square tiles that stay in the cache while they are read across."""
+    n, side = len(buffer), isqrt(CACHE // FLOAT)
+    parts = [
+        np.abs(buffer[i : i + side, j : j + side] - buffer[j : j + side, i : i + side].T).max()
+        for i in range(0, n, side)
+        for j in range(0, i + 1, side)
+    ]
+    return float(max(parts))
+
+
+def _restore(buffer: np.ndarray) -> None:
+    """Copy the untouched triangle over the other one, row by row: LAPACK's lower triangle is our upper one."""
+    for i in range(len(buffer)):
+        buffer[i, i + 1 :] = buffer[i + 1 :, i]
+
+
+def _residual(buffer: np.ndarray, diagonal: np.ndarray, c: np.ndarray, y: np.ndarray) -> float:
+    """|(K + ridge) c - y| / |y|, with K read from the triangle that the factorization left alone."""
+    n = len(y)
+    product = diagonal[:, None] * c
+    for rows in blocks(n, n, CACHE):
+        first, last = int(rows[0]), int(rows[-1]) + 1
+        strip = np.tril(buffer[first:last, :last], first - 1)  # strictly below the diagonal
+        product[first:last] += strip @ c[:last]
+        product[:last] += strip.T @ c[first:last]
+    sizes = np.linalg.norm(y, axis=0)
+    found = float((np.linalg.norm(product - y, axis=0) / np.where(sizes > 0, sizes, 1.0)).max())
+    if not np.isfinite(found):
+        cure = "Raise the ridge, or divide the kernel by its largest entry"
+        raise NotFiniteError(lesson(CALL, "the coefficients are not finite", "a well-scaled kernel", cure))
+    return found

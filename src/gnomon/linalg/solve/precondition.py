@@ -1,0 +1,135 @@
+"""Preconditioners of a kernel: a factor of low rank, and the inverse of what it stands for.
+
+    K ~ F F^T,    P = F F^T + d,    d = ridge + (tr K - |F|_F^2) / n                           (1)
+    P^{-1} r = (r - F (d + F^T F)^{-1} F^T r) / d                                              (2)
+
+d holds, besides the ridge, the mean of what the factor leaves out. The factor stands on some of the points: those that
+a Cholesky factorization picks when it always takes the largest diagonal left, or random ones.
+
+Hypotheses: K positive semidefinite.
+Reference: [harbrecht2012low] for the pivots, [williams2001using] for random points; (2) is the Woodbury identity.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.linalg.cholesky import cholesky
+from gnomon.linalg.solve.base import System, blocks
+
+
+class AbstractPreconditioner(ABC):
+    """A factor of low rank of a kernel."""
+
+    rank: int
+    """Columns of the factor."""
+
+    @abstractmethod
+    def factor(self, given: System, memory: int | None, call: str) -> Float[Tensor, "n r"]:
+        """F of (1), with at most ``rank`` columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class PivotedCholesky(AbstractPreconditioner):
+    """Cholesky with the largest diagonal first: rank columns of the kernel, chosen one after another.
+
+    >>> from gnomon.linalg.solve.base import system
+    >>> given = system(torch.diag(torch.tensor([1.0, 9.0])), torch.ones(2), 0.0, "example")
+    >>> PivotedCholesky(1).factor(given, None, "example").T              # the larger one first: sqrt(9)
+    tensor([[0., 3.]], dtype=torch.float64)
+    """
+
+    rank: int = 100
+
+    def __post_init__(self) -> None:
+        _check(self.rank)
+
+    def factor(self, given: System, memory: int | None, call: str) -> Float[Tensor, "n r"]:  # noqa: D102
+        n = len(given.y)
+        left = diagonal(given, call)
+        F = torch.zeros(n, min(self.rank, n), dtype=torch.float64)
+        enough = torch.finfo(torch.float64).eps * float(left.sum())
+        for j in range(F.shape[1]):
+            pivot = int(left.argmax())
+            if float(left[pivot]) <= enough:
+                return F[:, :j]
+            column = given.tile(torch.arange(n), torch.tensor([pivot]), call)[:, 0]
+            F[:, j] = (column - F[:, :j] @ F[pivot, :j]) / left[pivot].sqrt()
+            left = (left - F[:, j].square()).clamp_min(0)
+            left[pivot] = 0
+        return F
+
+
+@dataclass(frozen=True, slots=True)
+class Landmarks(AbstractPreconditioner):
+    """Random points: K ~ K_nm K_mm^{-1} K_mn, the approximation of Nystrom.
+
+    >>> from gnomon.linalg.solve import ConjugateGradient
+    >>> ConjugateGradient(preconditioner=Landmarks(2)).solve(torch.eye(2), torch.ones(2)).iterations
+    1
+    """
+
+    rank: int = 100
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check(self.rank)
+
+    def factor(self, given: System, memory: int | None, call: str) -> Float[Tensor, "n r"]:  # noqa: D102
+        n = len(given.y)
+        centers = chosen(n, self.rank, self.seed)
+        lower = cholesky(given.tile(centers, centers, call)).lower
+        strips = [given.tile(rows, centers, call) for rows in blocks(n, len(centers), memory)]
+        return torch.linalg.solve_triangular(lower, torch.cat(strips).T, upper=False).T
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inverse:
+    """P^{-1} of (2), ready to be applied."""
+
+    F: Float[Tensor, "n r"]
+    lower: Float[Tensor, "r r"]
+    d: float
+
+    def __call__(self, r: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:
+        """Apply it to each column."""
+        return (r - self.F @ torch.cholesky_solve(self.F.T @ r, self.lower)) / self.d  # (2)
+
+
+def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> Inverse:
+    """The inverse of F F^T + d, equation (1)."""
+    mean = trace / len(F)
+    d = ridge + max((trace - float(F.square().sum())) / len(F), 1e-14 * mean, 1e-300)  # (1)
+    inner = F.T @ F
+    inner.diagonal().add_(d)
+    return Inverse(F, cholesky(inner).lower if F.shape[1] else inner, d)
+
+
+def diagonal(given: System, call: str) -> Float[Tensor, " n"]:
+    """The diagonal of the kernel, from small tiles along it."""
+    n = len(given.y)
+    parts = [given.tile(rows, rows, call).diagonal() for rows in torch.arange(n).split(64)]
+    found = torch.cat(parts).clone()
+    if float(found.min()) < 0:
+        row = int(found.argmin())
+        cure = "A kernel has a nonnegative diagonal: look for a mistake in how it was computed"
+        raise InputError(
+            lesson(call, f"K[{row}, {row}] = {float(found[row]):.2e}", "a positive semidefinite kernel", cure)
+        )
+    return found
+
+
+def chosen(n: int, m: int, seed: int) -> Tensor:
+    """min(n, m) different points, in increasing order."""
+    order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
+    return order[:m].sort().values
+
+
+def _check(rank: int) -> None:
+    if rank < 1:
+        found = f"rank is {rank}"
+        raise InputError(lesson("linalg.solve preconditioner", found, "at least one column", "Pass 1 or more"))

@@ -1,0 +1,72 @@
+"""Finite networks really trained by descent follow the prediction, the better the wider they are."""
+
+import numpy as np
+import pytest
+import torch
+
+from gnomon.data import sphere
+from gnomon.dynamics import CrossEntropy, Descent, Squared, predict
+
+WIDTHS = (64, 256, 1024, 4096)
+SEEDS = 12
+
+
+class Network:
+    """f(x) = V tanh(W x / sqrt(d)) / sqrt(width) with all parameters standard normal, and its own tangent kernel."""
+
+    def __init__(self, width, outputs, seed):
+        generator = torch.Generator().manual_seed(seed)
+        self.W = torch.randn(width, 3, generator=generator, dtype=torch.float64)
+        self.V = torch.randn(outputs, width, generator=generator, dtype=torch.float64)
+
+    def __call__(self, x, W, V):
+        return torch.tanh(x @ W.T / 3**0.5) @ V.T / len(W) ** 0.5
+
+    def kernel(self, x1, x2):
+        """Of the first output; those of the others, and zero between them, are the limit of infinite width."""
+        h1, h2 = (torch.tanh(x @ self.W.T / 3**0.5) for x in (x1, x2))
+        slopes = ((1 - h1**2) * self.V[0]) @ ((1 - h2**2) * self.V[0]).T
+        return (h1 @ h2.T + (x1 @ x2.T) / 3 * slopes) / len(self.W)
+
+    def trained(self, x, y, x_test, rate, count, loss):
+        W, V = self.W.clone().requires_grad_(), self.V.clone().requires_grad_()
+        seen = []
+        for s in range(count + 1):
+            if s % 10 == 0:
+                seen.append(torch.cat([self(x, W, V), self(x_test, W, V)]).detach())
+            grads = torch.autograd.grad(loss(self(x, W, V), y), (W, V))
+            with torch.no_grad():
+                W -= rate * grads[0]
+                V -= rate * grads[1]
+        return torch.stack(seen)
+
+
+def deviation(width, seed, classes):
+    x, x_test = sphere(6, 3, seed=1), sphere(4, 3, seed=2)
+    rate, count = 0.5, 40
+    if classes:
+        y = torch.tensor([0, 1, 0, 1, 1, 0])
+        measured, told = torch.nn.functional.cross_entropy, CrossEntropy()
+    else:
+        y = torch.tensor([1.0, -1.0, 0.5, 0.0, 1.0, -0.5], dtype=torch.float64)[:, None]
+        measured, told = lambda f, t: ((f - t) ** 2).sum() / (2 * len(t)), Squared()
+    net = Network(width, 2 if classes else 1, seed)
+    seen = net.trained(x, y, x_test, rate, count, measured)
+    start, start_test = seen[0].split([6, 4])
+    run = predict(
+        net.kernel(x, x), y, test=net.kernel(x_test, x), f0=start, f0_test=start_test, loss=told,
+        optimizer=Descent(rate), times=[rate * s for s in range(0, count + 1, 10)],
+    )  # fmt: skip
+    moved = (seen[-1] - seen[0]).norm()
+    return float((seen - torch.cat([run.train, run.test], 1)).square().sum((1, 2)).max().sqrt() / moved)
+
+
+@pytest.mark.parametrize("classes, rate", [(False, -1.0), (True, -0.5)])
+def test_the_deviation_from_the_prediction_falls_with_the_width(classes, rate):
+    """One output with its own kernel: that kernel moves by 1 / width. Two with one kernel: they differ by width^(-1/2)."""
+    logs = np.log([[deviation(width, seed, classes) for seed in range(SEEDS)] for width in WIDTHS])
+    slopes = np.polyfit(np.log(WIDTHS), logs, 1)[0]  # one for each seed
+    error = slopes.std(ddof=1) / SEEDS**0.5
+    assert error < 0.1, "too few seeds to tell a rate"
+    # Student's t with 11 degrees of freedom: 4.44 at 99.9 %
+    assert abs(slopes.mean() - rate) < 4.44 * error, (slopes, np.exp(logs))

@@ -1,0 +1,73 @@
+"""Gains and remainders against the recursions that define them, from tiny to unstable curvatures."""
+
+from math import inf
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+
+from gnomon.core import InputError
+from gnomon.dynamics import Descent, Flow, Momentum
+
+RATES = [0.0, 1e-12, 1e-3, 0.3, 1.0, 1.999, 2.0, 3.6, 3.9]
+
+
+def recursion(rate, step, beta, count):
+    """Gain and remainder of gradient a c - 1, in exact-enough arithmetic."""
+    c, velocity = np.longdouble(0), np.longdouble(0)
+    for _ in range(count):
+        velocity = beta * velocity - (rate * c - 1)
+        c = c + step * velocity
+    return float(c), float(1 - rate * c)
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.5, 0.9])
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 150])
+def test_closed_forms_are_the_recursions(beta, count):
+    step = 0.5
+    way = Momentum(step, beta=beta) if beta else Descent(step)
+    rates, times = torch.tensor(RATES, dtype=torch.float64), torch.tensor([step * count], dtype=torch.float64)
+    gain, remainder = zip(*(recursion(rate, step, beta, count) for rate in RATES), strict=True)
+    assert_allclose(way.gain(rates, times)[0], gain, rtol=1e-11)
+    assert_allclose(way.remainder(rates, times)[0], remainder, rtol=1e-9, atol=1e-13)
+
+
+def test_momentum_at_its_double_root():
+    rate = (1 - 0.9**0.5) ** 2 / 0.5  # both roots are sqrt(beta)
+    times = torch.tensor([50.0], dtype=torch.float64)
+    found = Momentum(0.5, beta=0.9).remainder(torch.tensor([rate], dtype=torch.float64), times)
+    assert_allclose(float(found), recursion(rate, 0.5, 0.9, 100)[1], rtol=1e-6)  # a double root has half the digits
+
+
+def test_the_flow_loses_no_digits_where_little_happens():
+    rates, times = torch.tensor([1e-18, 1e-9], dtype=torch.float64), torch.tensor([1.0], dtype=torch.float64)
+    assert_allclose(Flow().gain(rates, times)[0], [1.0, 1 - 0.5e-9], rtol=1e-15)
+
+
+def test_infinite_time():
+    rates, forever = torch.tensor([0.0, 1.0, 5.0], dtype=torch.float64), torch.tensor([inf], dtype=torch.float64)
+    for way in (Flow(), Descent(0.1), Momentum(0.1, beta=0.5)):
+        assert way.remainder(rates, forever)[0].tolist() == [1.0, 0.0, 0.0]
+        assert_allclose(way.gain(rates, forever)[0], [inf, 1.0, 0.2])
+    assert Descent(1.0).remainder(rates, forever)[0].tolist() == [1.0, 0.0, inf]
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.5, 0.9])
+def test_the_decay_is_the_largest_root_of_the_recursion(beta):
+    way = Momentum(0.5, beta=beta) if beta else Descent(0.5)
+    rates = torch.tensor([0.001, 0.02, 0.4, 1.3, 4 * (1 + beta) + 0.3], dtype=torch.float64)
+    roots = [np.abs(np.roots([1, -(1 + beta - 0.5 * rate), beta])).max() for rate in rates.tolist()]
+    assert_allclose(way.decay(rates), -np.log(roots) / 0.5, rtol=1e-9)
+
+
+def test_times_move_to_whole_steps():
+    assert_allclose(Descent(0.3).clock(torch.tensor([0.0, 0.4, 0.5, inf]).double()), [0.0, 0.3, 0.6, inf])
+
+
+@pytest.mark.parametrize(
+    "make, message", [(lambda: Descent(0.0), "step is 0.0"), (lambda: Momentum(0.1, beta=1.0), "beta is 1.0")]
+)
+def test_bad_options_are_lessons(make, message):
+    with pytest.raises(InputError, match=message):
+        make()

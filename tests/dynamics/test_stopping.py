@@ -1,0 +1,48 @@
+"""Early stopping against ridge regression done in parameters."""
+
+import json
+from math import exp
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+
+from gnomon.core import InputError, NotFiniteError
+from gnomon.dynamics import Descent, stopping
+from tests.dynamics.linear import model
+from tests.oracles.training import steps
+
+
+def test_the_constant_is_the_largest_gap_of_the_two_filters():
+    z = np.geomspace(1e-3, 1e3, 200001)
+    gap = 1 / (1 + z) - np.exp(-z)
+    found = stopping(np.diag(z[::2000] * 101), np.ones(101), ridge=1.0)
+    assert_allclose(found.bound, gap.max(), atol=1e-9)
+    assert_allclose(found.gaps.sort().values, np.sort(gap[::2000]), atol=1e-12)
+    assert found.worst <= found.bound
+
+
+def test_small_and_large_modes_agree():
+    found = stopping(np.diag([2e-3, 2e3]), np.ones(2), ridge=1.0)
+    assert found.worst < 0.001 + exp(-999)
+
+
+def test_the_gap_is_that_of_trained_models():
+    case, ridge, rate = model(n=6, p=9, k=1), 0.4, 0.01
+    n, p = case.phi.shape
+    path = steps(case.phi, case.y, 0 * case.theta0, rate, round(1 / (ridge * rate)))[-1]
+    theta = np.linalg.solve(case.phi.T @ case.phi / n + ridge * np.eye(p), case.phi.T @ case.y / n)
+    found = stopping(case.ntk, case.y, ridge=ridge, test=case.test, optimizer=Descent(rate))
+    assert found.time == pytest.approx(2.5)
+    for phi, gap in ((case.phi, found.train_gap), (case.phi_test, found.test_gap)):
+        assert_allclose(gap, np.linalg.norm(phi @ (path - theta)) / np.linalg.norm(phi @ theta), rtol=1e-9)
+    assert json.loads(json.dumps(found.to_dict()))["bound"] is None
+    assert "Stopping at time 2.5 stands for a ridge of 0.4" in found.verdict
+
+
+def test_bad_ridges_and_steps_are_lessons():
+    with pytest.raises(InputError, match="ridge is 0.0"):
+        stopping(torch.eye(2), torch.ones(2), ridge=0.0)
+    with pytest.raises(NotFiniteError, match="Use a step below"):
+        stopping(torch.eye(2), torch.ones(2), ridge=1e-4, optimizer=Descent(6.0))

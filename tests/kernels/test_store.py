@@ -1,0 +1,117 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+import gnomon
+from gnomon.core.errors import InputError, MissingExtraError
+from gnomon.kernels import store
+
+zarr = pytest.importorskip("zarr")
+
+PROGRAM = """
+import sys, time, torch
+from gnomon.kernels import store
+x = torch.arange(24.0, dtype=torch.float64)[:, None]
+def compute(a, b):
+    time.sleep(0.05)
+    print("tile", flush=True)
+    return {"nngp": a @ (a if b is None else b).T}
+store.write(sys.argv[1], store.Task(x, None, ("nngp",), torch.float64, 4, "same"), compute)
+"""
+
+
+def network():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(3, 16), nn.ReLU(), nn.Linear(16, 1))
+
+
+def count(compute):
+    calls = []
+
+    def counted(a, b):
+        calls.append((len(a), None if b is None else len(b)))
+        return compute(a, b)
+
+    return calls, counted
+
+
+@pytest.mark.parametrize("second", [False, True])
+def test_the_store_holds_the_kernels(tmp_path, second):
+    x, y = torch.randn(11, 3), torch.randn(7, 3) if second else None
+    lim = gnomon.limit(network())
+    group = lim.to_zarr(tmp_path / "k", x, y, tile=4)
+    both = lim(x, y)
+    for kind, wanted in (("nngp", both.nngp), ("ntk", both.ntk)):
+        torch.testing.assert_close(torch.from_numpy(group[kind][:]), wanted, rtol=1e-12, atol=0.0)
+
+
+def test_finished_tiles_are_not_computed_again(tmp_path):
+    x = torch.arange(10.0, dtype=torch.float64)[:, None]
+    task = store.Task(x, None, ("nngp",), torch.float64, 4, "same")
+    calls, compute = count(lambda a, b: {"nngp": a @ (a if b is None else b).T})
+    store.write(tmp_path / "k", task, compute)
+    assert len(calls) == 6
+    group = zarr.open_group(tmp_path / "k", mode="r+")
+    group["finished"][1, 0] = 0
+    group["nngp"][4:8, 0:4] = -1
+    assert (store.write(tmp_path / "k", task, compute)["nngp"][:] == (x @ x.T).numpy()).all()
+    assert len(calls) == 7
+
+
+def test_a_killed_computation_is_continued(tmp_path):
+    path, script = tmp_path / "k", tmp_path / "program.py"
+    script.write_text(PROGRAM)
+    source = str(Path(gnomon.__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": source}
+    command = [sys.executable, str(script), str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        for _ in range(5):
+            assert process.stdout.readline() == "tile\n"
+        process.send_signal(signal.SIGKILL)
+        before = process.stdout.read().count("tile") + 5
+    assert process.returncode == -signal.SIGKILL and before < 21
+    finished = int(zarr.open_group(path, mode="r")["finished"][:].sum())
+    assert before - 1 <= finished <= before  # at most the tile in flight is lost
+    again = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert again.stdout.count("tile") == 21 - finished
+    x = torch.arange(24.0, dtype=torch.float64)[:, None]
+    assert (zarr.open_group(path, mode="r")["nngp"][:] == (x @ x.T).numpy()).all()
+
+
+@pytest.mark.parametrize("change", ["data", "network", "law", "dtype", "kind"])
+def test_another_computation_is_refused(tmp_path, change):
+    x = torch.randn(5, 3)
+    gnomon.limit(network()).to_zarr(tmp_path / "k", x, kind=("ntk",))
+    net = nn.Sequential(nn.Linear(3, 16), nn.Tanh(), nn.Linear(16, 1)) if change == "network" else network()
+    law = gnomon.Law(1.0, 0.1) if change == "law" else "torch"
+    lim = gnomon.limit(net, init=law, dtype=torch.float32 if change == "dtype" else torch.float64)
+    with pytest.raises(InputError, match="another network, law, data set or option"):
+        lim.to_zarr(tmp_path / "k", x + (change == "data"), kind=("nngp",) if change == "kind" else ("ntk",))
+    gnomon.limit(network()).to_zarr(tmp_path / "k", x, kind=("ntk",))  # the right one is still welcome
+
+
+def test_other_folders_and_kinds_are_refused(tmp_path):
+    lim = gnomon.limit(network())
+    with pytest.raises(InputError, match="no store of kernels"):
+        lim.to_zarr(tmp_path, torch.randn(5, 3))
+    with pytest.raises(InputError, match="known kernels"):
+        lim.to_zarr(tmp_path / "k", torch.randn(5, 3), kind=("nkt",))
+
+
+def test_a_missing_extra_names_itself(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zarr", None)
+    with pytest.raises(MissingExtraError, match=r"gnomon\[zarr\]"):
+        gnomon.limit(network()).to_zarr(tmp_path / "k", torch.randn(5, 3))
+
+
+def test_time_is_not_in_the_fingerprint():
+    first = store.fingerprint(network(), (1.0, "a"))
+    time.sleep(0.01)
+    assert first == store.fingerprint(network(), (1.0, "a")) != store.fingerprint(network(), (1.0, "b"))

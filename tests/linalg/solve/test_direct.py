@@ -1,0 +1,91 @@
+"""Direct against dense solves, densities and really leaving points out."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+from scipy.stats import multivariate_normal
+
+from gnomon.core import BudgetError, InputError, NotFiniteError
+from gnomon.linalg.solve import Direct
+from tests.linalg.solve.points import Counted
+
+
+@pytest.mark.parametrize("form", ["array", "tensor", "tiles"])
+def test_the_coefficients_are_those_of_a_dense_solve(form):
+    kernel = Counted()
+    K, y = kernel.matrix, kernel.targets()
+    given = {"array": K, "tensor": torch.from_numpy(K), "tiles": kernel}[form]
+    before = K.copy()
+    found = Direct().solve(given, y, ridge=0.1)
+    A = K + 0.1 * np.eye(40)
+    assert_allclose(found.coefficients, np.linalg.solve(A, y), atol=1e-11)
+    assert found.jitter == 0 and found.residual < 1e-13
+    assert np.array_equal(K, before)  # the caller's matrix is left as found
+    # LAPACK's estimate is a lower bound of the condition number in the 1-norm, in practice within a factor 3
+    exact = np.linalg.cond(A, 1)
+    assert exact / 3 < found.condition < 1.001 * exact
+
+
+def test_log_evidence_is_the_density_of_the_targets():
+    kernel = Counted(n=12)
+    y, A = kernel.targets(), kernel.matrix + 0.3 * np.eye(12)
+    found = Direct().solve(kernel, y, ridge=0.3).log_evidence
+    assert_allclose(found, sum(multivariate_normal.logpdf(column, cov=A) for column in y.T), rtol=1e-11)
+
+
+def test_leave_one_out_residuals_are_those_of_leaving_out():
+    kernel = Counted(n=12)
+    y, A = kernel.targets(), kernel.matrix + 0.3 * np.eye(12)
+    found = Direct(leave_one_out=True).solve(kernel, y, ridge=0.3)
+    assert_allclose(found.coefficients, np.linalg.solve(A, y), atol=1e-11)  # (3) does not disturb (1)
+    for i in range(12):
+        rest = np.delete(np.arange(12), i)
+        guess = A[i, rest] @ np.linalg.solve(A[np.ix_(rest, rest)], y[rest])
+        assert_allclose(found.leave_one_out[i], y[i] - guess, atol=1e-11)
+
+
+def test_jitter_is_climbed_to_and_said():
+    kernel = Counted(n=30, d=1, width=3.0)  # numerically of low rank
+    found = Direct().solve(kernel, np.ones(30))
+    assert 0 < found.jitter < 1e-11 and "jitter" in found.verdict
+    A = kernel.matrix + found.jitter * np.eye(30)
+    assert_allclose(A @ found.coefficients.numpy(), 1.0, atol=1e-6)
+    assert_allclose(Direct(jitter=0.5).solve(kernel, np.ones(30)).coefficients,
+                    np.linalg.solve(kernel.matrix + 0.5 * np.eye(30), np.ones(30)), atol=1e-11)  # fmt: skip
+
+
+def test_one_point_and_flat_targets():
+    found = Direct(leave_one_out=True).solve(np.array([[2.0]]), np.array([3.0]))
+    assert_allclose(found.coefficients, [1.5])
+    assert_allclose(found.leave_one_out, [3.0])  # without the point the function is zero
+
+
+@pytest.mark.parametrize(
+    "kernel, y, options, error, message",
+    [
+        (-np.eye(3), np.ones(3), {}, InputError, "no Cholesky factor, even after adding"),
+        (np.eye(3), np.ones(2), {}, InputError, "the kernel has 3 points and y 2"),
+        (np.eye(2), np.array([1.0, np.nan]), {}, NotFiniteError, "y holds numbers that are not finite"),
+        (np.eye(2), np.ones(2), {"ridge": -1.0}, InputError, "ridge is -1.0"),
+        (np.array([[1.0, 0.5], [0.0, 1.0]]), np.ones(2), {}, InputError, "a symmetric kernel"),
+        (lambda r, c: torch.ones(1, 1), np.ones(2), {}, InputError, "one entry for each pair"),
+        (lambda r, c: torch.full((len(r), len(c)), np.nan), np.ones(2), {}, NotFiniteError, "kernel of point 0"),
+    ],
+)
+def test_bad_input_is_a_lesson(kernel, y, options, error, message):
+    with pytest.raises(error, match=message):
+        Direct().solve(kernel, y, **options)
+
+
+def test_a_kernel_that_does_not_fit_is_refused_before_it_is_computed():
+    kernel = Counted()
+    with pytest.raises(BudgetError, match="40 points need 12.5 KiB"):
+        Direct(memory=10_000).solve(kernel, kernel.targets())
+    assert not kernel.asked
+
+
+def test_a_tile_of_the_wrong_points_is_refused():
+    found = Direct().solve(np.eye(3), np.ones(3))
+    with pytest.raises(InputError, match="the function stands on 3 points"):
+        found.predict(np.ones((1, 2)))

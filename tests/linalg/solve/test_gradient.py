@@ -1,0 +1,82 @@
+"""Conjugate gradients: the stated residual, many outputs, and what preconditioning buys."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+
+from gnomon.core import InputError
+from gnomon.linalg.solve import ConjugateGradient, Landmarks, PivotedCholesky
+from gnomon.linalg.solve.base import system
+from gnomon.linalg.solve.precondition import inverse
+from tests.linalg.solve.points import Counted
+
+
+@pytest.mark.parametrize("preconditioner", [PivotedCholesky(10), Landmarks(10)])
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-10])
+def test_the_true_residual_is_the_stated_one(preconditioner, tolerance):
+    kernel = Counted(n=80)
+    y = np.concatenate([kernel.targets(2), np.zeros((80, 1))], 1)  # an output without error must not divide by zero
+    found = ConjugateGradient(tolerance=tolerance, preconditioner=preconditioner).solve(kernel, y, ridge=0.05)
+    A, c = kernel.matrix + 0.05 * np.eye(80), found.coefficients.numpy()
+    true = np.linalg.norm(A @ c - y, axis=0)[:2] / np.linalg.norm(y, axis=0)[:2]
+    assert_allclose(found.residual, true.max(), rtol=1e-3)
+    assert true.max() <= 1.01 * tolerance and np.abs(c[:, 2]).max() == 0
+    # |c - A^{-1} y| <= |residual| / smallest eigenvalue
+    exact = np.linalg.solve(A, y)
+    assert np.linalg.norm(c - exact, axis=0).max() <= 1.01 * tolerance * np.linalg.norm(y, axis=0).max() / 0.05
+
+
+def test_iterations_fall_with_the_rank_of_the_preconditioner():
+    kernel = Counted(n=150, d=2)
+    counts = [
+        ConjugateGradient(preconditioner=PivotedCholesky(rank)).solve(kernel, kernel.targets(), ridge=1e-3).iterations
+        for rank in (1, 20, 60)
+    ]
+    assert counts[0] > 2 * counts[1] > 4 * counts[2] > 0
+
+
+def test_the_pivoted_factor_is_nearly_as_good_as_the_best_of_its_rank():
+    kernel = Counted(n=60, d=2)
+    F = PivotedCholesky(15).factor(system(kernel, kernel.targets(), 0.0, "test"), None, "test").numpy()
+    left = np.linalg.eigvalsh(kernel.matrix)[:-15].sum()  # the least trace that rank 15 can leave
+    rest = kernel.matrix - F @ F.T
+    assert np.linalg.eigvalsh(rest)[0] > -1e-12
+    assert left <= np.trace(rest) < 10 * left
+
+
+def test_a_full_factor_of_a_deficient_kernel_ends_by_itself():
+    x = np.random.default_rng(0).normal(size=(20, 3))
+    F = PivotedCholesky(20).factor(system(x @ x.T, np.ones(20), 0.0, "test"), None, "test").numpy()
+    assert F.shape == (20, 3)
+    assert_allclose(F @ F.T, x @ x.T, atol=1e-13)
+
+
+def test_the_inverse_is_one():
+    F = torch.randn(9, 3, dtype=torch.float64)
+    trace = float(F.square().sum()) + 9 * 0.2  # the factor leaves 0.2 on the mean of the diagonal
+    P = (F @ F.T).numpy() + (0.5 + 0.2) * np.eye(9)
+    r = torch.randn(9, 2, dtype=torch.float64)
+    assert_allclose(inverse(F, trace, 0.5)(r), np.linalg.solve(P, r.numpy()), rtol=1e-11)
+
+
+def test_without_room_the_kernel_is_asked_for_in_strips_and_the_answer_is_the_same():
+    kernel = Counted(n=60)
+    whole = ConjugateGradient(tolerance=1e-11).solve(kernel, kernel.targets(), ridge=0.1)
+    kernel.asked.clear()
+    strips = ConjugateGradient(tolerance=1e-11, memory=8 * 60 * 7).solve(kernel, kernel.targets(), ridge=0.1)
+    assert max(r * c for r, c in kernel.asked) <= 64 * 64 and (7, 60) in kernel.asked
+    assert max(r for r, c in kernel.asked if c == 60 and r != c) <= 7
+    assert_allclose(strips.coefficients, whole.coefficients, atol=1e-9)
+
+
+def test_not_arriving_is_an_error_that_says_how_far_it_came():
+    kernel = Counted(n=80)
+    with pytest.raises(InputError, match=r"after 2 iterations, over 1e-08 .*Raise the ridge"):
+        ConjugateGradient(limit=2, preconditioner=PivotedCholesky(1)).solve(kernel, kernel.targets(), ridge=1e-3)
+    with pytest.raises(InputError, match="a positive"):
+        ConjugateGradient(preconditioner=PivotedCholesky(1)).solve(np.diag([1.0, 0.0, -1.0]), np.ones(3))
+    with pytest.raises(InputError, match="p\\^T A p"):
+        ConjugateGradient(preconditioner=PivotedCholesky(1)).solve(
+            np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([1.0, -1.0])
+        )
