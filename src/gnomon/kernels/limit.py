@@ -57,7 +57,7 @@ def limit(
         init: ``"torch"`` (each layer's own constructor), ``"measured"`` (the present weights), a ``Law`` or a dict from
             module path to ``Law``.
         parametrization: see (2).
-        dtype: of the result; the arithmetic is float64.
+        dtype: of the result; float32 arithmetic is used only where it stays within 2e-5 of float64.
         memory: bytes that a computation may use; by default what is free.
         method: ``"monte-carlo"`` averages over ``samples`` freshly initialized copies and returns standard errors; it
             takes any module. ``width`` widens all hidden layers of the copies to at least that many units.
