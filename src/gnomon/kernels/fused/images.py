@@ -27,7 +27,6 @@ from gnomon.kernels.fused.tape import (
 )
 from gnomon.kernels.fused.threads import share_out
 from gnomon.kernels.plan import Plan
-from gnomon.kernels.rules.activation import ActivationRule, LineRule
 from gnomon.kernels.rules.affine import ConvRule, DenseRule, Terms
 from gnomon.kernels.rules.base import Context, Pair
 from gnomon.kernels.rules.data import DataRule
@@ -37,6 +36,7 @@ from gnomon.program.steps import Conv, Weights
 
 RAW = -1  # the data before their convolution
 NO_WEIGHTS = Weights("", "", "", None, 1)
+TERMS = 96  # of power series: all images need the same number
 BYTES = 64  # one vector: 16 lanes of float32, 8 of float64
 
 
@@ -104,7 +104,7 @@ class Runner:
         pads = [_padded(i) for i in items if i.op == CONV]
         count = max(p.registers for p in self.programme.stages.parts)
         made = {f"out{g}": np.zeros(size, self.dtype) for g, (_, size) in enumerate(self.places)}
-        made["registers"] = np.zeros((count, 2, largest), self.dtype)
+        made["registers"] = np.zeros((count + 2, 2, largest), self.dtype)
         made["runs"] = np.zeros((2 * max(h for h, _ in grids), 4), np.int64)
         made["filters"] = np.zeros(max(pads, default=1) * self.lanes, self.dtype)
         return made
@@ -219,8 +219,7 @@ def _pointwise(
         return ADD, (), (item.weight,)
     own[i] = _apply(plan, i, own)
     if item.op == KINK:
-        assert isinstance(rule, ActivationRule | LineRule)
-        made = activation(rule, before, own[i])
+        made = activation(plan, i, before, own[i], TERMS)
         if made is None:
             raise Uncovered
         return made

@@ -21,7 +21,7 @@ from gnomon.kernels.fused.filters import box, extent, flat, index, pool
 from gnomon.kernels.fused.machine import INNER, bare, entry, wide
 
 AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)  # as in tape.py
-DATA, FETCH, CONV, POOL, FLAT = range(10, 15)
+DATA, FETCH, CONV, POOL, FLAT, SERIES = range(10, 16)
 
 
 @entry
@@ -78,7 +78,7 @@ def _step(ins, numbers, k, dy, dx, tag, alone, x, y, kept, kept_at, out, out_at,
         if ins[1] != ins[2]:
             do.copy(regs[ins[2], 0, :size], e)
             do.copy(regs[ins[2], 1, :size], t)
-        _elementwise(op, runs, x, y, ins[3], grid, numbers, e, t, k, -2 if alone and dy == 0 and dx == 0 else -1)
+        _elementwise(op, runs, x, y, ins[3], grid, numbers, e, t, regs, k, -2 if alone and dy == 0 and dx == 0 else -1)
 
 
 @njit(**INNER)
@@ -127,7 +127,7 @@ def _convolve(ins, numbers, dy, dx, tag, x, y, out, out_at, regs, room, table): 
 
 
 @njit(**INNER)
-def _elementwise(op, runs, x, y, st, grid, numbers, e, t, k, own):  # type: ignore[no-untyped-def]
+def _elementwise(op, runs, x, y, st, grid, numbers, e, t, regs, k, own):  # type: ignore[no-untyped-def]
     """The instructions of pointwise.py, with a vector of statistics on both sides."""
     for r in range(len(runs)):
         at, p, q, n = runs[r, 0], st + runs[r, 1], st + runs[r, 2], runs[r, 3]
@@ -149,12 +149,26 @@ def _elementwise(op, runs, x, y, st, grid, numbers, e, t, k, own):  # type: igno
             do.normalize(en, tn, x0, x1, y0, y1)
             continue
         x2, y2 = x[p + 2 * grid : p + 2 * grid + n], y[q + 2 * grid : q + 2 * grid + n]
-        if op == TRAINED:
+        if op == SERIES:
+            _series(en, tn, x[p:], y[q:], grid, numbers, regs)
+        elif op == TRAINED:
             do.trained(en, tn, x0, x1, x2, y0, y1, y2, numbers, k)
         elif op == ERF:
             do.erf(en, tn, x0, x1, x2, y0, y1, y2, numbers, k)
         else:
             do.sign(en, tn, x0, x1, x2, y0, y1, y2, numbers, k)
+
+
+@njit(**INNER)
+def _series(e, t, x, y, grid, numbers, regs):  # type: ignore[no-untyped-def]
+    """A power series; the last two registers are its room."""
+    n, last = len(e), len(regs) - 1
+    rho, value, slope = regs[last, 0, :n], regs[last, 1, :n], regs[last - 1, 0, :n]
+    do.correlation(e, x[:n], x[grid : grid + n], y[:n], y[grid : grid + n], rho, value, slope)
+    for power in range(int(numbers[0]) - 1, -1, -1):
+        at = (3 + power) * grid
+        do.horner(rho, value, slope, x[at : at + n], y[at : at + n])
+    do.summed(e, t, value, slope, x[:n], x[2 * grid : 2 * grid + n], y[:n], y[2 * grid : 2 * grid + n], numbers[1])
 
 
 @njit(**INNER)
