@@ -6,7 +6,7 @@
 torch.Size([2, 2])
 """
 
-from gnomon import data, kernels, linalg, models, program
+from gnomon import data, kernels, linalg, models, program, tangent
 from gnomon.core import (
     BudgetError,
     GnomonError,
@@ -18,6 +18,7 @@ from gnomon.core import (
 )
 from gnomon.kernels import Cost, Kernels, Limit, Sampled, limit
 from gnomon.program import Law
+from gnomon.tangent import linearize, ntk
 
 __version__ = "0.1.0"
 
@@ -38,6 +39,9 @@ __all__ = [
     "kernels",
     "limit",
     "linalg",
+    "linearize",
     "models",
+    "ntk",
     "program",
+    "tangent",
 ]

@@ -29,9 +29,9 @@ def watch(event, args):
 sys.addaudithook(watch)
 
 before = threads()
-start = time.perf_counter()
+start = time.process_time()
 __import__(sys.argv[1])
-seconds = time.perf_counter() - start
+seconds = time.process_time() - start
 heavy = [name for name in json.loads(sys.argv[2]) if name in sys.modules]
 print(json.dumps(dict(seconds=seconds, threads=threads() - before, written=written, heavy=heavy)))
 """
@@ -40,7 +40,8 @@ print(json.dumps(dict(seconds=seconds, threads=threads() - before, written=writt
 def faults(package: str, *, path: Path, folder: Path, runs: int = 3, beyond: str = "torch") -> list[str]:
     """What importing a package found on a path does wrong, run in an empty folder after the import of another.
 
-    The time is the least of several runs after one that warms the caches: other work on the machine only adds to it.
+    The time is that of the processor, the least of several runs after one that warms the caches: other work on the
+    machine does not count.
     """
     reports = [_probe(package, path, folder, beyond) for _ in range(1 + runs)]
     seconds, last = min(report["seconds"] for report in reports[1:]), reports[-1]

@@ -125,7 +125,7 @@ def _shifted(form: tuple[float, Any, float], scale: float, shift: float) -> tupl
 
 
 def _closed_form(core: Any) -> tuple[AbstractDual, float, float] | None:
-    """(dual, factor, inner scale) of factor * g(scale * x) for a known g."""
+    """(dual, factor, inner scale) of factor * g(scale * x) for a known g; (u, v) and (-u, -v) have one law."""
     if not isinstance(core, Apply) or not core.args:
         return None
     argument = core.args[0]
@@ -136,8 +136,6 @@ def _closed_form(core: Any) -> tuple[AbstractDual, float, float] | None:
         return None
     scale = straight[0]
     dual = _named(core)
-    if dual is not None and scale < 0 and isinstance(dual, LeakyReLU | ReLU):
-        pass  # g(-x) has the duals of g: (u, v) and (-u, -v) have one law
     return None if dual is None else (dual, 1.0, scale)
 
 

@@ -34,7 +34,7 @@ def covariances(points=POINTS):
     return a, b, rho * (a * b).sqrt()
 
 
-def data(n=12, d=5):
+def data(n=8, d=5):
     """Covariances of n inputs, two of which are copies and one of which is opposite."""
     x = torch.randn(n, d, dtype=torch.float64)
     x[1], x[2] = x[0], -x[3]
@@ -83,7 +83,7 @@ def test_copies_are_recognized_through_rounding(activation: Activation):
 
 
 @every
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ["dual", "dual_derivative"])
 def test_symmetric_positive_and_bounded(activation: Activation, method: str):
     a, b, c = data()
     gram = getattr(activation.dual, method)(a, b, c)
@@ -91,12 +91,12 @@ def test_symmetric_positive_and_bounded(activation: Activation, method: str):
     assert torch.allclose(gram, gram.T, rtol=0, atol=activation.tolerance * size)
     norms = gram.diagonal().sqrt()
     assert bool((gram.abs() <= norms[:, None] * norms * (1 + 1e-8) + 1e-300).all())  # Cauchy-Schwarz
-    assert float(torch.linalg.eigvalsh((gram + gram.T) / 2).min()) >= -12 * activation.tolerance * size
+    assert float(torch.linalg.eigvalsh((gram + gram.T) / 2).min()) >= -8 * activation.tolerance * size
 
 
 @every
 def test_broadcasts_and_leaves_its_arguments_alone(activation: Activation):
-    a, b, c = data(4)
+    a, b, c = data(4, 2)
     before = [t.clone() for t in (a, b, c)]
     wide = activation.dual.dual(a, b, c)
     full = activation.dual.dual(a.expand_as(c).contiguous(), b.expand_as(c).contiguous(), c)

@@ -22,7 +22,7 @@ from math import pi
 import torch
 
 from gnomon.core.typing import Covariance, Variance
-from gnomon.kernels.duals.base import AbstractDual, polar, root
+from gnomon.kernels.duals.base import AbstractDual, angle, cosine, polar, root
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ class LeakyReLU(AbstractDual):
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Equation (2); with zero variances, the product of E[phi'] and torch's phi'(0)."""
         odd, even = self._weights()
-        p = polar(a, b, c)
+        t = angle(cosine(a, b, c))
         still = self._mean_derivative(a) * self._mean_derivative(b)
-        return torch.where(p.norm > 0, odd + even * (1 - p.angle * (2 / pi)), still)  # (2)
+        return torch.where((a > 0) & (b > 0), odd + even * (1 - t * (2 / pi)), still)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """The dual, for u phi'(u) = phi(u)."""

@@ -11,10 +11,11 @@ where it does not: near c = +-sqrt(a b). phi' is torch's gradient.
 Accuracy: absolute error below 1e-8 sqrt(E[phi(u)^2] E[phi(v)^2]), for variances from 0 to 1e4 and every correlation,
 +-1 included; mostly 1e-10.
 Hypotheses: phi is elementwise, deterministic, finite, and piecewise analytic; away from its corners and jumps it has
-no feature finer than one percent of its distance from the origin; E[phi(u)^2] exists; (u, v) is centered Gaussian.
+no feature finer than one percent of its distance from the origin; E[phi(u)^2] exists, and phi does something within
+ten deviations; (u, v) is centered Gaussian.
 Reference: [daniely2016toward], definition 4 and lemma 11.
-Cost: some 50 ms per call; per pair 0.1 to 4 microseconds where (1) is certified, 150 where it is not (about 1 where
-there are so many such pairs that a table pays).
+Cost: some 50 ms per call and 50 microseconds per distinct variance; per pair 0.1 to 6 microseconds where (1) is
+certified, 150 where it is not (about 1 where there are so many such pairs that a table pays).
 
 >>> one = torch.ones((), dtype=torch.float64)
 >>> Quadrature(torch.relu).dual(one, one, 0 * one)               # 1 / 2 pi

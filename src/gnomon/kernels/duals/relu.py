@@ -21,7 +21,7 @@ from math import pi
 import torch
 
 from gnomon.core.typing import Covariance, Variance
-from gnomon.kernels.duals.base import AbstractDual, polar, root
+from gnomon.kernels.duals.base import AbstractDual, angle, cosine, polar, root
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class ReLU(AbstractDual):
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """The arc-cosine kernel of degree zero; equation (2)."""
-        p = polar(a, b, c)
-        return torch.where(p.norm > 0, (pi - p.angle) / (2 * pi), 0)  # (2)
+        t = angle(cosine(a, b, c))
+        return torch.where((a > 0) & (b > 0), (pi - t) / (2 * pi), 0)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """The dual, for u phi'(u) = phi(u)."""

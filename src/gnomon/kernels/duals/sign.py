@@ -22,7 +22,7 @@ from math import pi
 import torch
 
 from gnomon.core.typing import Covariance, Variance
-from gnomon.kernels.duals.base import AbstractDual, polar
+from gnomon.kernels.duals.base import AbstractDual, angle, cosine
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class Sign(AbstractDual):
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Equation (1)."""
-        p = polar(a, b, c)
-        return torch.where(p.norm > 0, 1 - p.angle * (2 / pi), 0)  # (1)
+        t = angle(cosine(a, b, c))
+        return torch.where((a > 0) & (b > 0), 1 - t * (2 / pi), 0)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Zero."""
@@ -57,8 +57,8 @@ class Step(AbstractDual):
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Equation (2)."""
-        p = polar(a, b, c)
-        return torch.where(p.norm > 0, (pi - p.angle) / (2 * pi), 0)  # (2)
+        t = angle(cosine(a, b, c))
+        return torch.where((a > 0) & (b > 0), (pi - t) / (2 * pi), 0)  # (2)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Zero."""

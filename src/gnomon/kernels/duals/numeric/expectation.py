@@ -4,8 +4,8 @@ For pairs that coincide up to scale, rho = c / sqrt(a b) = +-1, one integral; fo
 certificate promises an error below 1e-10 sqrt(E[f(u)^2] E[g(v)^2]); where 2048 terms cannot promise it, the double
 integral. What belongs to one variance alone is computed once per distinct variance.
 
-Cost: some 30 ms; per pair, 0.1 to 4 microseconds for the series and 150 for the double integral (or 0.5, where there
-are so many pairs that a table pays).
+Cost: some 30 ms, and 50 microseconds per distinct variance; per pair, 0.1 to 6 microseconds for the series and 150
+for the double integral (or 1, where there are so many pairs that a table pays).
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from gnomon.core.errors import NotFiniteError, lesson
-from gnomon.kernels.duals.base import polar
+from gnomon.kernels.duals.base import cosine
 from gnomon.kernels.duals.numeric.line import Sampler, second_moment
 from gnomon.kernels.duals.numeric.mehler import LEVELS, Coefficients, coefficients, series
 from gnomon.kernels.duals.numeric.table import double_integrals
@@ -39,7 +39,7 @@ def expectation(f: Sampler, g: Sampler, a: Tensor, b: Tensor, c: Tensor) -> Tens
         raise _not_finite("an argument is not finite", "Look for the first layer whose covariance is not")
     root_a, i = _distinct(a, shape)
     root_b, j = _distinct(b, shape)
-    pairs = _Pairs(root_a, root_b, i, j, polar(a, b, c).cosine.expand(shape).flatten())
+    pairs = _Pairs(root_a, root_b, i, j, cosine(a, b, c).expand(shape).flatten())
     result = torch.empty_like(pairs.rho)
     rows = _along(f, g, pairs, result)
     rest, scale = _by_series(f, g, pairs, rows, result)

@@ -32,8 +32,17 @@ def _transform() -> Tensor:
     return torch.from_numpy(np.polynomial.legendre.legvander(x, SAMPLES - 1) * w[:, None] * (np.arange(SAMPLES) + 0.5))
 
 
+def _powers() -> Tensor:
+    """Rows that hold the Legendre polynomials in powers of x."""
+    rows = np.zeros((SAMPLES, SAMPLES))
+    for k in range(SAMPLES):
+        rows[k, : k + 1] = np.polynomial.legendre.leg2poly(np.eye(SAMPLES)[k, : k + 1])
+    return torch.from_numpy(rows)
+
+
 SAMPLE = _gauss(SAMPLES)
 TRANSFORM = _transform()
+POWERS = _powers()
 
 # Almost the ends of [-1, 1], as at the ends themselves a function that jumps there has the other value.
 ENDS = torch.tensor([2.0**-29 - 1, 1 - 2.0**-29], dtype=torch.float64)
@@ -104,10 +113,9 @@ def _expansion(function: Elementwise, left: Tensor, right: Tensor) -> tuple[Tens
 
 
 def _series(coefficients: Tensor, x: Tensor) -> Tensor:
-    """Sum of Legendre polynomials at x, by their three-term recurrence."""
-    before, here = torch.ones_like(x), x
-    total = coefficients[:, :1] + coefficients[:, 1:2] * x
-    for k in range(1, SAMPLES - 1):
-        before, here = here, ((2 * k + 1) * x * here - k * before) / (k + 1)
-        total = total + coefficients[:, k + 1 : k + 2] * here
+    """Sum of Legendre polynomials at x, by Horner's scheme: what powers cancel is small where coefficients decay."""
+    powers = coefficients @ POWERS.to(x)
+    total = powers[:, -1:]
+    for k in reversed(range(SAMPLES - 1)):
+        total = torch.addcmul(powers[:, k : k + 1], total, x)
     return total

@@ -69,7 +69,8 @@ class Sampler:
     def radius(self, top: float) -> int:
         """Deviations at which f^2 N has become negligible, for the octave of standard deviations below ``top``."""
         if top not in self._radius:
-            self._octave(torch.zeros(1, dtype=torch.int64), torch.full((1,), 0.99 * top, dtype=torch.float64), top, 1.0)
+            row = torch.zeros(1, dtype=torch.int64, device=self.device)
+            self._octave(row, torch.full((1,), 0.99 * top, dtype=torch.float64, device=self.device), top, 1.0)
         return self._radius[top]
 
     def samples(self, root: Float[Tensor, " n"], panel: float) -> Iterator[Samples]:

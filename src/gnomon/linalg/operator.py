@@ -1,0 +1,59 @@
+"""Symmetric matrices known only by what they do to vectors.
+
+>>> import torch
+>>> a = torch.tensor([[2.0, 1.0], [1.0, 2.0]])
+>>> Dense(a).dense()
+tensor([[2., 1.],
+        [1., 2.]])
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+class AbstractOperator(ABC):
+    """A symmetric size x size matrix A, known by v -> A v."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Number of rows."""
+
+    @property
+    @abstractmethod
+    def like(self) -> Tensor:
+        """An empty tensor of the operator's dtype and device."""
+
+    @abstractmethod
+    def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
+        """A v."""
+
+    def dense(self) -> Float[Tensor, "n n"]:
+        """The matrix, column by column; size products."""
+        eye = torch.eye(self.size).to(self.like)
+        return torch.stack([self.matvec(e) for e in eye], dim=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Dense(AbstractOperator):
+    """A matrix in memory, seen as an operator."""
+
+    matrix: Float[Tensor, "n n"]
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return len(self.matrix)
+
+    @property
+    def like(self) -> Tensor:
+        """An empty tensor of the operator's dtype and device."""
+        return self.matrix.new_empty(0)
+
+    def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
+        """A v."""
+        return self.matrix @ v

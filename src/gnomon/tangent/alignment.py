@@ -1,0 +1,92 @@
+"""Two kernels compared, and a kernel compared with labels.
+
+With <A, B> = sum_ij A_ij B_ij, H = I - 1 1^T / n, and lambda the eigenvalues of a positive kernel:
+
+    rotation(A, B)        = 1 - <A, B> / (|A| |B|)                        0 when B is a multiple of A          (1)
+    alignment(K, y)       = <HKH, H y y^T H> / (|HKH| |H y y^T H|)        1 when K sees the labels alone       (2)
+    effective_rank(K)     = exp(- sum_i p_i log p_i), p = lambda / sum lambda                                  (3)
+    participation(K)      = (sum lambda)^2 / sum lambda^2                                                      (4)
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.core.errors import InputError, NotFiniteError, lesson
+
+
+def rotation(first: Float[Tensor, "n m"], second: Float[Tensor, "n m"]) -> float:
+    """How far a kernel has turned, whatever its scale; equation (1).
+
+    Hypotheses: neither kernel is zero.
+    Reference: [fort2020deep], the kernel distance.
+    Cost: O(n m).
+
+    >>> round(rotation(torch.eye(2), 5 * torch.eye(2)), 4), round(rotation(torch.eye(2), torch.ones(2, 2)), 4)
+    (0.0, 0.2929)
+    """
+    a, b = _kernel("rotation", first), _kernel("rotation", second)
+    return max(0.0, 1 - float((a * b).sum() / (a.norm() * b.norm())))  # (1)
+
+
+def alignment(kernel: Float[Tensor, "n n"], y: Float[Tensor, "n *k"]) -> float:
+    """Centered kernel-target alignment, between -1 and 1; equation (2).
+
+    Hypotheses: labels that are not all equal. For classes give one-hot rows.
+    Reference: [cortes2012algorithms].
+    Cost: O(n^2 k).
+
+    >>> y = torch.tensor([1.0, -1.0, 1.0, -1.0])
+    >>> round(alignment(torch.outer(y, y), y), 4), round(alignment(torch.eye(4), y), 4)   # 1 and 1 / sqrt(3)
+    (1.0, 0.5774)
+    """
+    k = _kernel("alignment", kernel)
+    labels = y.reshape(len(y), -1).to(k)
+    centered = labels - labels.mean(0)
+    target = centered @ centered.T
+    k = k - k.mean(0) - k.mean(1, keepdim=True) + k.mean()
+    if not (target.norm() > 0 and k.norm() > 0):
+        found = "labels or kernel are constant"
+        raise InputError(lesson("alignment(kernel, y)", found, "something to align", "Give labels that differ"))
+    return float((k * target).sum() / (k.norm() * target.norm()))  # (2)
+
+
+def effective_rank(kernel: Float[Tensor, "n n"]) -> float:
+    """How many directions a positive kernel really has: the exponential of its spectral entropy; equation (3).
+
+    Hypotheses: positive semidefinite; eigenvalues below zero by rounding count as zero.
+    Reference: [roy2007effective].
+    Cost: O(n^3).
+
+    >>> round(effective_rank(torch.eye(5)), 4), round(effective_rank(torch.ones(5, 5)), 4)
+    (5.0, 1.0)
+    """
+    p = _eigenvalues("effective_rank", kernel)
+    p = p[p > 0] / p.sum()
+    return float(torch.exp(-(p * p.log()).sum()))  # (3)
+
+
+def participation(kernel: Float[Tensor, "n n"]) -> float:
+    """The participation ratio of a positive kernel's spectrum; equation (4), never above `effective_rank`.
+
+    Hypotheses: positive semidefinite.
+    Cost: O(n^2): traces suffice.
+
+    >>> participation(torch.diag(torch.tensor([1.0, 1.0, 0.0])))
+    2.0
+    """
+    k = _kernel("participation", kernel)
+    return float(k.trace() ** 2 / (k * k).sum())  # (4)
+
+
+def _eigenvalues(name: str, kernel: Tensor) -> Tensor:
+    return torch.linalg.eigvalsh(_kernel(name, kernel)).clamp(min=0)
+
+
+def _kernel(name: str, kernel: Tensor) -> Tensor:
+    k = kernel.detach().double()
+    if not torch.isfinite(k).all():
+        raise NotFiniteError(lesson(f"{name}(kernel)", "the kernel holds NaN", "a finite kernel", "Look at the model"))
+    if not k.any():
+        raise InputError(lesson(f"{name}(kernel)", "the kernel is zero", "a kernel", "Choose other parameters"))
+    return k

@@ -1,0 +1,216 @@
+"""A block of examples with its graph: activations once, gradients for each output asked for.
+
+One forward pass serves all outputs and all parameters. A backward pass stops at the results of the operations that
+use parameters; the gradients of the parameters themselves, summed over the batch, are never formed. The examples go
+through in pieces whose activations stay near the processor: memory that is used again costs less than new memory.
+"""
+
+import torch
+from torch import Tensor
+
+from gnomon.tangent.gate import consumers, gate, readout
+from gnomon.tangent.graph import keep_channels_last, nodes, uses
+from gnomon.tangent.inputs import Inputs, count, take
+from gnomon.tangent.layout import Layout, scaled_with
+from gnomon.tangent.plan import Plan, Term
+from gnomon.tangent.pure import Pure, check_finite
+from gnomon.tangent.rules import Lookup, Matrix, Rule, rule
+
+Gradients = dict[int, Tensor | None]
+"""For each use, by its number: the gradient of one output, summed over examples, with respect to its result."""
+
+NEAR = 32 * 2**20
+"""Bytes of activations that one piece may hold, so that its tensors are taken from memory just given back."""
+
+
+class ChangedGraph(Exception):
+    """The graph of this block is not the one the plan was made for."""
+
+
+class Block:
+    """The examples of one tile's rows, or columns, in pieces."""
+
+    def __init__(self, f: Pure, x: Inputs, plan: Plan, start: int = 0):
+        n = count(x)
+        size = max(1, min(n, NEAR // max(1, plan.activations)))
+        size = -(-n // -(-n // size))  # even out the last piece
+        self.x, self.size = x, n
+        self.pieces = [Piece(f, take(x, slice(i, i + size)), plan, start + i) for i in range(0, n, size)]
+
+    def __len__(self) -> int:
+        return self.size
+
+    @property
+    def outputs(self) -> Tensor:
+        """(n, k)."""
+        return torch.cat([piece.outputs.detach() for piece in self.pieces])
+
+    def gradients(self, cotangent: Tensor) -> list[Gradients]:
+        """Gradients of sum_i <cotangent, f(x_i)> at every use, piece by piece."""
+        return [piece.gradients(cotangent) for piece in self.pieces]
+
+    def inputs(self, term: Term) -> list[Tensor]:
+        """The activations of a matrix term, pieces of (n, groups, positions, features)."""
+        return [piece.inputs(term) for piece in self.pieces]
+
+    def grads(self, term: Term, gradients: list[Gradients]) -> list[Tensor]:
+        """The gradients of a matrix term, pieces of (n, groups, positions, features)."""
+        return [piece.grads(term, g) for piece, g in zip(self.pieces, gradients, strict=True)]
+
+    def readout(self, term: Term) -> list[Tensor]:
+        """The gradients of the pooled values of a gated term, pieces of (n, groups, positions, units)."""
+        return [piece.readout(term) for piece in self.pieces]
+
+    def gates(self, term: Term, gradients: list[Gradients]) -> Tensor:
+        """The gradients of one output with respect to the pooled values of a gated term, (n, units)."""
+        found = [g[term.uses[0]] for g in gradients]
+        shapes = [len(piece.outputs) for piece in self.pieces]
+        units = next((g[0].numel() for g in found if g is not None), 1)
+        like = self.pieces[0].outputs
+        return torch.cat(
+            [like.new_zeros(n, units) if g is None else g.reshape(n, -1) for g, n in zip(found, shapes, strict=True)]
+        )
+
+    def tokens(self, term: Term) -> Tensor:
+        """The indices of a lookup term, (n, positions)."""
+        return torch.cat([piece.tokens(term) for piece in self.pieces])
+
+    def token_grads(self, term: Term, gradients: list[Gradients]) -> Tensor:
+        """The gradients of a lookup term, (n, positions, features)."""
+        return torch.cat([piece.token_grads(term, g) for piece, g in zip(self.pieces, gradients, strict=True)])
+
+    def each(self, term: Term, gradients: list[Gradients]) -> Tensor:
+        """Per-example gradients (n, p) of a vector or mixed term."""
+        return torch.cat([piece.each(term, g) for piece, g in zip(self.pieces, gradients, strict=True)])
+
+
+class Piece:
+    """Some examples with the graph of their outputs."""
+
+    def __init__(self, f: Pure, x: Inputs, plan: Plan, start: int):
+        self.outputs = f(x)
+        check_finite(self.outputs.detach(), start)
+        graph = nodes(self.outputs) if plan.terms else []
+        self.uses = uses(graph, f.leaves)
+        if any(operation == "ConvolutionBackward0" for _, operation, _ in plan.signature):
+            keep_channels_last(graph)
+        if plan.terms and tuple(use.signature for use in self.uses) != plan.signature:
+            raise ChangedGraph
+        self.rules: list[Rule | None] = [rule(u.node, u.slot, u.consumed) for u in self.uses]
+        self._edges = {i: self.uses[i].output for term in plan.terms for i in term.uses}
+        users = consumers(graph) if any(term.gated for term in plan.terms) else {}
+        for term in plan.terms:
+            if term.gated:
+                edge = gate(self.uses[term.uses[0]].node, users)
+                if edge is None:
+                    raise ChangedGraph
+                self._edges[term.uses[0]] = edge
+        self._inputs: dict[tuple[int, ...], Tensor] = {}
+        if not all(self._fits(i, layout) for term in plan.terms for i, layout in _placed(term)):
+            raise ChangedGraph
+        if plan.terms and not plan.settled and not self._verified(plan):
+            raise ChangedGraph
+
+    def _fits(self, i: int, layout: Layout) -> bool:
+        shape = self.uses[i].node._input_metadata[0].shape
+        return shape[layout.axis] == len(self.outputs) * layout.positions
+
+    def _verified(self, plan: Plan) -> bool:
+        """Whether examples are where the plan has them, here too: each scales with its outputs, as in `layout`."""
+        n, edges = len(self.outputs), {i: self.uses[i].output for term in plan.terms for i in term.uses}
+        scales = 2.0 ** torch.arange(n).remainder(7).to(self.outputs)
+        scales = scales[torch.randperm(n, generator=torch.Generator().manual_seed(0))]
+        found = []
+        for weights in (torch.ones_like(self.outputs), scales.unsqueeze(1).expand_as(self.outputs)):
+            keys = list(dict.fromkeys(edges.values()))
+            grads = torch.autograd.grad(self.outputs, keys, weights, retain_graph=True, allow_unused=True)
+            found.append(dict(zip(keys, grads, strict=True)))
+        return all(
+            found[0][edges[i]] is None or scaled_with(layout, found[0][edges[i]], found[1][edges[i]], scales)
+            for term in plan.terms
+            for i, layout in _placed(term)
+        )
+
+    def gradients(self, cotangent: Tensor) -> Gradients:
+        """Gradients of sum_i <cotangent, f(x_i)> at every use; example i's part is that of its own outputs."""
+        if not self._edges:
+            return {}
+        weights = cotangent.expand_as(self.outputs)
+        edges = list(dict.fromkeys(self._edges.values()))
+        grads = torch.autograd.grad(self.outputs, edges, weights, retain_graph=True, allow_unused=True)
+        found = dict(zip(edges, grads, strict=True))
+        return {i: found[edge] for i, edge in self._edges.items()}
+
+    def inputs(self, term: Term) -> Tensor:
+        """The activations of a matrix term, kept for all outputs; several uses are more positions."""
+        if term.uses not in self._inputs:
+            parts = [self._matrix(i).inputs(layout) for i, layout in _placed(term)]
+            self._inputs[term.uses] = parts[0] if len(parts) == 1 else torch.cat(parts, dim=2)
+        return self._inputs[term.uses]
+
+    def grads(self, term: Term, gradients: Gradients) -> Tensor:
+        """The gradients of a matrix term; zeros where the output does not reach a use."""
+        parts = [self._matrix(i).grads(layout, self._or_zeros(i, gradients[i])) for i, layout in _placed(term)]
+        return parts[0] if len(parts) == 1 else torch.cat(parts, dim=2)
+
+    def readout(self, term: Term) -> Tensor:
+        """The gradients of the pooled values of a gated term, (n, groups, positions, units)."""
+        i, layout = _placed(term)[0]
+        return self._matrix(i).grads(layout, readout(self._edges[i], self.uses[i].output))
+
+    def tokens(self, term: Term) -> Tensor:
+        """The indices of a lookup term."""
+        return torch.cat([self._lookup(i).indices(layout) for i, layout in _placed(term)], dim=1)
+
+    def token_grads(self, term: Term, gradients: Gradients) -> Tensor:
+        """The gradients of a lookup term."""
+        parts = [self._lookup(i).grads(layout, self._or_zeros(i, gradients[i])) for i, layout in _placed(term)]
+        return torch.cat(parts, dim=1)
+
+    def each(self, term: Term, gradients: Gradients) -> Tensor:
+        """Per-example gradients (n, p) of a vector or mixed term."""
+        places = term.places or (None,) * len(term.uses)
+        parts = []
+        for (i, layout), place in zip(_placed(term), places, strict=True):
+            how = self.rules[i]
+            assert how is not None  # the plan has no term without rules
+            part = how.each(layout, self._or_zeros(i, gradients[i]))
+            parts.append(part if place is None else _scattered(part, place))
+        return sum(parts[1:], parts[0])
+
+    def _or_zeros(self, i: int, g: Tensor | None) -> Tensor:
+        shape = self.uses[i].node._input_metadata[0].shape
+        return self.outputs.new_zeros(tuple(shape)) if g is None else g
+
+    def _matrix(self, i: int) -> Matrix:
+        how = self.rules[i]
+        assert isinstance(how, Matrix)
+        return how
+
+    def _lookup(self, i: int) -> Lookup:
+        how = self.rules[i]
+        assert isinstance(how, Lookup)
+        return how
+
+
+def unit(outputs: int, which: int, like: Tensor) -> Tensor:
+    """The cotangent that asks for one output.
+
+    >>> unit(3, 1, torch.zeros(()))
+    tensor([0., 1., 0.])
+    """
+    cotangent = like.new_zeros(outputs)
+    cotangent[which] = 1
+    return cotangent
+
+
+def _placed(term: Term) -> list[tuple[int, Layout]]:
+    return list(zip(term.uses, term.layouts, strict=True))
+
+
+def _scattered(part: Tensor, place: Tensor) -> Tensor:
+    flat = place.flatten()
+    there = flat > 0
+    total = part.new_zeros(len(part), flat.numel())
+    total[:, there] = part[:, flat[there] - 1]
+    return total

@@ -1,0 +1,84 @@
+"""The door: networks that are random, or whose examples see each other, have no kernel between examples.
+
+>>> import torch
+>>> from gnomon.tangent.pure import Pure
+>>> check(Probe(Pure.of(torch.nn.Linear(2, 1)), torch.zeros(3, 2)))
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.modules.dropout import _DropoutNd
+
+from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.tangent.inputs import Inputs, take, tensors
+from gnomon.tangent.probe import Probe
+from gnomon.tangent.pure import CALL, Pure, check_finite
+
+
+def check_inputs(f: Pure, x: Inputs) -> None:
+    """Refuse inputs that are not finite, and modules that drop units at random or normalize over the batch.
+
+    Cost: one pass over x.
+    """
+    for t in tensors(x):
+        if t.is_floating_point() and not torch.isfinite(t.sum()) and not torch.isfinite(t).all():
+            where = int((~torch.isfinite(t).flatten(1).all(1) if t.dim() > 1 else ~torch.isfinite(t)).nonzero()[0])
+            cure = "Drop or repair those examples"
+            raise NotFiniteError(lesson(CALL, f"example {where} of x is not finite", "finite inputs", cure))
+    _refuse_by_name(f.module)
+
+
+def check(probe: Probe) -> None:
+    """Refuse, with the reason, a module for which "the kernel between two examples" means nothing.
+
+    Hypotheses tested: finite outputs; no chance in the output.
+    Cost: none; one forward pass on three examples if the module draws random numbers.
+    """
+    f, y = probe.f, probe.outputs.detach()
+    if y.shape[1] == 0:
+        raise InputError(lesson(CALL, "the module has 0 outputs", "at least one output", "Return one row per example"))
+    check_finite(y)
+    if probe.drew and not _close(f(probe.x).detach(), y):
+        cure = "Call module.eval(), or fix the noise"
+        raise InputError(lesson(CALL, "two passes gave different outputs", "a network without chance", cure))
+
+
+def check_company(f: Pure, x: Inputs, few: Tensor, many: Tensor) -> None:
+    """Refuse a module whose outputs for the first examples of x differ as the batch holds few or many others.
+
+    Cost: none, or one forward pass on one example where few and many are the same batch.
+    """
+    if len(many) == len(few):
+        few = f(take(x, slice(0, 1))).detach()
+    both = min(len(few), len(many))
+    if not _close(many[:both], few[:both]):
+        found = "the output for example 0 changes with the other examples of the batch"
+        cure = "Call module.eval(), or replace what mixes examples by a normalization within each example"
+        raise InputError(lesson(CALL, found, "examples do not see each other", cure))
+
+
+def _refuse_by_name(module: nn.Module) -> None:
+    for name, part in module.named_modules():
+        where = f"'{name}' ({type(part).__name__})"
+        if isinstance(part, _BatchNorm) and (part.training or part.running_mean is None):
+            how = "is in training mode" if part.training else "has no running statistics"
+            found = f"{where} {how} and mixes the examples of a batch"
+            cure = "Call module.eval(), or use GroupNorm or LayerNorm"
+            raise InputError(lesson(CALL, found, "examples do not see each other", cure))
+        if part.training and _dropout(part) > 0:
+            found = f"{where} is in training mode and drops units at random"
+            raise InputError(lesson(CALL, found, "a network without chance", "Call module.eval()"))
+
+
+def _dropout(part: nn.Module) -> float:
+    if isinstance(part, _DropoutNd):
+        return part.p
+    if isinstance(part, (nn.MultiheadAttention, nn.RNNBase)):
+        return part.dropout
+    return 0.0
+
+
+def _close(a: Tensor, b: Tensor) -> bool:
+    # half the digits: rounding in a deep network stays far below, a dependence worth refusing far above
+    return bool((a - b).abs().max() <= torch.finfo(a.dtype).eps ** 0.5 * (1e-30 + b.abs().max()))

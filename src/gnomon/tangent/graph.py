@@ -1,0 +1,215 @@
+"""The graph that autograd records, read for one thing: where each parameter is used.
+
+A parameter may be looked at through views (a transpose, a slice) before an operation consumes it. A use is that
+operation, the argument the parameter went into, and the last view. One parameter used twice has two uses, whether
+a layer was called twice, a weight was tied, or a functional call was made: the graph does not care who called.
+
+>>> import torch
+>>> w = torch.ones(2, 3, requires_grad=True)
+>>> y = torch.nn.functional.linear(torch.ones(4, 3), w)
+>>> [(u.name, u.operation, u.slot) for u in uses(nodes(y), {"w": w})]
+[('w', 'MmBackward0', 1)]
+"""
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.graph import GradientEdge, Node
+
+VIEWS = frozenset(
+    f"{name}Backward0"
+    for name in (
+        *(
+            "T",
+            "Transpose",
+            "Permute",
+            "View",
+            "UnsafeView",
+            "Reshape",
+            "ReshapeAlias",
+            "Alias",
+            "Unsqueeze",
+            "Squeeze",
+        ),
+        *("Slice", "Select", "Split", "SplitWithSizes", "Unbind", "Narrow", "Detach", "Flatten", "Unflatten"),
+    )
+)
+"""Operations that rearrange or select entries, each entry at most once."""
+
+REARRANGING = (
+    "Index",
+    "Gather",
+    "Sort",
+    "Topk",
+    "Take",
+    "Scatter",
+    "Pack",
+    "Masked",
+    "Flip",
+    "Roll",
+    "Unique",
+    "Kthvalue",
+)
+"""Parts of the names of operations that may move examples."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """An operation that consumes a parameter, through argument ``slot``; ``view`` is the edge it consumed."""
+
+    name: str
+    node: Node
+    slot: int
+    view: GradientEdge
+
+    @property
+    def operation(self) -> str:
+        """The name autograd gives to the operation."""
+        return self.node.name()
+
+    @property
+    def output(self) -> GradientEdge:
+        """The edge at which the gradient of the operation's result can be asked for."""
+        return GradientEdge(self.node, 0)
+
+    @property
+    def consumed(self) -> tuple[int, ...]:
+        """The shape of the view that was consumed."""
+        node: Any = self.view.node
+        whole = node.name() == "torch::autograd::AccumulateGrad"
+        return tuple(node.variable.shape if whole else node._input_metadata[self.view.output_nr].shape)
+
+    @property
+    def signature(self) -> tuple[str, str, int]:
+        """What must be the same in the graphs of two batches for a plan to fit both."""
+        return self.name, self.operation, self.slot
+
+
+def uses(graph: list[Node], leaves: dict[str, Tensor]) -> list[Use]:
+    """Every use of every leaf in a graph, in an order that depends on the graph's structure alone.
+
+    Hypotheses: the graph was recorded from the leaves with gradients on.
+    Cost: one visit of each node.
+
+    >>> w = torch.ones(3, requires_grad=True)
+    >>> [u.operation for u in uses(nodes(w * 2 + w[:1]), {"w": w})]
+    ['AddBackward0', 'MulBackward0']
+    """
+    names = {id(leaf): name for name, leaf in leaves.items()}
+    found: list[Use] = []
+    for node in graph:
+        if node.name() in VIEWS and _source(node, names) is not None:
+            continue  # a view of a parameter is not yet a use
+        for slot, (parent, number) in enumerate(node.next_functions):
+            name = _source(parent, names)
+            if name is not None and parent is not None:
+                found.append(Use(name, node, slot, GradientEdge(parent, number)))
+    return found
+
+
+def nodes(y: Tensor) -> list[Node]:
+    """All nodes of the graph of y; holding the list keeps their Python twins, and so their identity, alive.
+
+    >>> [n.name() for n in nodes(torch.ones(1, requires_grad=True).exp())]
+    ['ExpBackward0', 'torch::autograd::AccumulateGrad']
+    """
+    if y.grad_fn is None:
+        return []
+    order: dict[Node, None] = {}
+    stack = [y.grad_fn]
+    while stack:
+        node = stack.pop()
+        if node in order:
+            continue
+        order[node] = None
+        stack.extend(parent for parent, _ in reversed(node.next_functions) if parent is not None)
+    return list(order)
+
+
+def rearranges(graph: list[Node]) -> bool:
+    """Whether an operation of a graph may move examples in an order that depends on their values.
+
+    Sorting, gathering and packing do; so might an operation written by the user.
+
+    >>> x = torch.ones(3, requires_grad=True)
+    >>> rearranges(nodes(x.exp())), rearranges(nodes(x.sort().values)), rearranges(nodes(x[torch.tensor([2, 0])]))
+    (False, True, True)
+    """
+    return any(
+        any(word in node.name() for word in REARRANGING) or not node.name()[-1].isdigit()
+        for node in graph
+        if "AccumulateGrad" not in node.name()
+    )
+
+
+def keep_channels_last(graph: list[Node]) -> None:
+    """Have gradients of images laid out in memory as the images were: mixed layouts are slow to combine.
+
+    Only the graph is touched, which belongs to whoever recorded it.
+
+    >>> y = torch.ones(1, 2, 3, 3).contiguous(memory_format=torch.channels_last).requires_grad_().relu()
+    >>> keep_channels_last(nodes(y))
+    """
+    for node in graph:
+        saved = getattr(node, "_saved_result", None)
+        if isinstance(saved, Tensor) and saved.dim() == 4 and not saved.is_contiguous():
+            if saved.is_contiguous(memory_format=torch.channels_last):
+                node.register_prehook(_channels_last)
+
+
+def footprint(graph: list[Node]) -> int:
+    """Bytes of all results that the operations of a graph produced, an upper bound on what it holds.
+
+    Parameters and their views are not counted: they are there once, whatever the number of examples.
+
+    >>> footprint(nodes(torch.ones(10, requires_grad=True).exp()))
+    40
+    """
+    made = (node for node in graph if not _is_leaf(node))
+    return sum(prod(m.shape) * m.dtype.itemsize for node in made for m in node._input_metadata)
+
+
+def entries(use: Use, leaf: Tensor) -> Tensor:
+    """For each entry of a parameter, 1 + its place in the flattened view that the use consumed, or 0 if absent.
+
+    The view is asked by its own backward pass, in digits of base 2048 so that any dtype counts exactly.
+
+    Cost: a few passes over the parameter.
+
+    >>> w = torch.ones(2, 3, requires_grad=True)
+    >>> entries(uses(nodes(w.t() * 2), {"w": w})[0], w)
+    tensor([[1, 3, 5],
+            [2, 4, 6]])
+    """
+    if use.view.node.name() == "torch::autograd::AccumulateGrad":
+        return torch.arange(1, leaf.numel() + 1).reshape(leaf.shape)
+    shape = use.consumed
+    place = torch.arange(1, prod(shape) + 1).reshape(shape)
+    total, unit = torch.zeros(leaf.shape, dtype=torch.long), 1
+    while unit <= prod(shape):
+        digit = (place // unit % 2048).to(leaf)
+        (back,) = torch.autograd.grad(use.view, leaf, digit, retain_graph=True)
+        total += back.long().cpu() * unit
+        unit *= 2048
+    return total
+
+
+def _source(node: Node | None, names: dict[int, str]) -> str | None:
+    while node is not None and node.name() in VIEWS:
+        node = node.next_functions[0][0]
+    return None if node is None else names.get(id(getattr(node, "variable", None)))
+
+
+def _is_leaf(node: Node | None) -> bool:
+    while node is not None and node.name() in VIEWS:
+        node = node.next_functions[0][0]
+    return node is not None and hasattr(node, "variable")
+
+
+def _channels_last(grads: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    return tuple(
+        g.contiguous(memory_format=torch.channels_last) if g is not None and g.dim() == 4 else g for g in grads
+    )

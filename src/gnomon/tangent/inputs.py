@@ -1,0 +1,124 @@
+"""Inputs as real models take them: one tensor, a tuple of arguments, or a dict of named ones.
+
+The first axis of every tensor counts the examples; whatever is not a tensor is handed over unchanged.
+
+>>> import torch
+>>> x = {"ids": torch.zeros(5, 7), "scale": 2.0}
+>>> count(x), take(x, torch.tensor([0, 1]))["ids"].shape
+(5, torch.Size([2, 7]))
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+
+Inputs = Tensor | tuple[Any, ...] | list[Any] | Mapping[str, Any]
+"""What a module is called with: module(x), module(*x) for a tuple or list, module(**x) for a dict."""
+
+
+def count(x: Inputs, *, call: str = "ntk(module, x)") -> int:
+    """The number of examples in x, which all its tensors must agree on and which may not be zero.
+
+    Cost: none.
+
+    >>> count((torch.zeros(3, 2), torch.zeros(3)))
+    3
+    """
+    sizes = {len(t) for t in tensors(x)}
+    if len(sizes) != 1:
+        found = "no tensor with an example axis" if not sizes else f"tensors of {sorted(sizes)} examples"
+        raise InputError(lesson(call, f"x holds {found}", "the first axis counts examples", "Give every tensor n rows"))
+    n = sizes.pop()
+    if n == 0:
+        raise InputError(lesson(call, "x holds 0 examples", "at least one example", "Pass a batch that is not empty"))
+    return n
+
+
+def tensors(x: Any) -> Iterator[Tensor]:
+    """All tensors of x that have an example axis, in the order of the arguments.
+
+    >>> len(list(tensors({"a": torch.zeros(2), "b": (torch.zeros(2), 1.0)})))
+    2
+    """
+    if isinstance(x, Tensor):
+        if x.dim() > 0:
+            yield x
+    elif isinstance(x, Mapping):
+        for value in x.values():
+            yield from tensors(value)
+    elif isinstance(x, (tuple, list)):
+        for value in x:
+            yield from tensors(value)
+
+
+def transform(function: Callable[[Tensor], Tensor], x: Any) -> Any:
+    """x with the function applied to each tensor that has an example axis.
+
+    >>> transform(lambda t: t + 1, (torch.zeros(1), "left"))
+    (tensor([1.]), 'left')
+    """
+    if isinstance(x, Tensor):
+        return function(x) if x.dim() > 0 else x
+    if isinstance(x, Mapping):
+        return {key: transform(function, value) for key, value in x.items()}
+    if isinstance(x, (tuple, list)):
+        return tuple(transform(function, value) for value in x)
+    return x
+
+
+def take(x: Inputs, index: Tensor | slice) -> Inputs:
+    """The examples of x at an index, or in a slice (then without a copy).
+
+    >>> take(torch.arange(5), slice(1, 3))
+    tensor([1, 2])
+    """
+    return transform(lambda t: t[index], x)
+
+
+def invoke(module: Callable[..., Any], x: Inputs) -> Any:
+    """module(x), module(*x) or module(**x), as x is a tensor, a tuple or a dict.
+
+    >>> invoke(lambda a, b: a + b, {"a": 1, "b": 2})
+    3
+    """
+    if isinstance(x, Mapping):
+        return module(**x)
+    if isinstance(x, (tuple, list)):
+        return module(*x)
+    return module(x)
+
+
+def fitted(x: Inputs, module: nn.Module) -> Inputs:
+    """x on the module's device, its floating tensors in the module's dtype; integers stay integers.
+
+    >>> fitted(torch.zeros(2, 3, dtype=torch.float64), nn.Linear(3, 1)).dtype
+    torch.float32
+    """
+    parameters = [p for p in module.parameters() if p.is_floating_point()]
+    if not parameters:
+        return transform(torch.Tensor.detach, x)
+    device, known = parameters[0].device, {p.dtype for p in parameters}
+
+    def fit(t: Tensor) -> Tensor:
+        strange = t.is_floating_point() and t.dtype not in known
+        return t.detach().to(device, parameters[0].dtype if strange else t.dtype)
+
+    return transform(fit, x)
+
+
+def with_channels_last(x: Inputs) -> Inputs:
+    """x with the same values, its images (n, c, h, w) laid out in memory with the channels last.
+
+    >>> with_channels_last(torch.zeros(2, 3, 4, 5)).stride()
+    (60, 1, 15, 3)
+    """
+
+    def arrange(t: Tensor) -> Tensor:
+        image = t.dim() == 4 and t.is_floating_point()
+        return t.contiguous(memory_format=torch.channels_last) if image else t
+
+    return transform(arrange, x)

@@ -1,0 +1,181 @@
+"""kappa: whether training from here is lazy, before any step is taken.
+
+With f(w) the vector of all outputs on the data, D f its Jacobian and D^2 f its second derivative, in operator norms,
+
+    kappa         = (L / |grad L|) (|D^2 f| / |D f|)                                                  (1)
+    kappa_square  = |f - y| |D^2 f| / |D f|^2             squared loss                                (2)
+
+and for the output scaled by alpha and the loss by 1 / alpha^2, L_alpha(w) = R(alpha f(w)) / alpha^2,
+
+    kappa_alpha   = (R(alpha f) / (alpha |J^T grad R(alpha f)|)) (|D^2 f| / |D f|)                    (3)
+    kappa_square  = (1 / alpha) |alpha f - y| |D^2 f| / |D f|^2                                       (4)
+
+Small kappa: the loss falls before the Jacobian changes, training is lazy. With f(w0) = 0, (4) falls as 1 / alpha;
+otherwise it stays above |f| |D^2 f| / |D f|^2. (2) is invariant when f and y are scaled together: the square of |D f|
+matters. For L = |f - y|^2 / 2 and grad L along the first singular vector, (1) is half of (2).
+Reference: [chizat2019lazy], section 1.
+
+>>> import torch
+>>> kappa(torch.nn.Linear(2, 1), torch.ones(3, 2), torch.zeros(3, 1)).verdict           # linear in its parameters
+'kappa is 0: training from here at scale 1 is lazy.'
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.func import grad, vjp
+
+from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.tangent.checks import check_inputs
+from gnomon.tangent.directional import Parameters, slope
+from gnomon.tangent.inputs import Inputs, fitted
+from gnomon.tangent.pure import Pure, check_finite, plain_kernels, undisturbed
+
+
+@dataclass(frozen=True, slots=True)
+class Kappa:
+    """The number, its form for the squared loss, and what it is made of."""
+
+    value: float
+    squared: float
+    alpha: float
+    distance: float  # |alpha f - y|
+    first: float  # |D f|
+    second: float  # |D^2 f|, from below: the best of several ascents
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        regime = "lazy" if self.squared < 0.1 else "not lazy" if self.squared > 1 else "between lazy and not"
+        return f"kappa is {self.squared:.2g}: training from here at scale {self.alpha:g} is {regime}."
+
+    def to_dict(self) -> dict[str, float]:
+        """Plain numbers."""
+        return asdict(self)
+
+
+def kappa(
+    module: nn.Module,
+    x: Inputs,
+    y: Tensor,
+    *,
+    alpha: float = 1.0,
+    centered: bool = False,
+    loss: Callable[[Tensor, Tensor], Tensor] | None = None,
+    starts: int = 3,
+    iterations: int = 100,
+    seed: int = 0,
+) -> Kappa:
+    """kappa at the present parameters, at output scale alpha; equations (3) and (4).
+
+    ``loss(outputs, y)`` is R, half the sum of squares by default; ``centered`` takes f - f(w0) for f, which is zero now
+    and has the same derivatives. |D f| and |D^2 f| are found by power iteration on products with J and with second
+    derivatives; |D^2 f| = sup over unit u and output direction v of v . D^2 f[u, u] is a non-convex supremum, so the
+    value is a lower bound: the best of ``starts`` ascents.
+
+    Hypotheses: twice differentiable where it stands (relu has curvature between layers only); deterministic.
+    Reference: [chizat2019lazy].
+    Cost: about 4 starts * iterations passes over x.
+
+    >>> class Product(nn.Module):                                     # f = a b: D f = (b, a), D^2 f = [[0, 1], [1, 0]]
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.a, self.b = nn.Parameter(torch.tensor(2.0)), nn.Parameter(torch.tensor(0.0))
+    ...     def forward(self, x):
+    ...         return self.a * self.b * x
+    >>> found = kappa(Product(), torch.ones(1, 1), torch.ones(1, 1))  # |f - y| = 1, |D f| = 2, |D^2 f| = 1
+    >>> round(found.squared, 4), round(found.value, 4)                # 1 / 4, and (1/2) / 2 * 1 / 2
+    (0.25, 0.125)
+    """
+    if alpha <= 0:
+        cure = "Give the factor of the output"
+        raise InputError(lesson("kappa(module, x, y)", f"alpha={alpha}", "a positive scale", cure))
+    with undisturbed(module), plain_kernels(module):
+        pure = Pure.of(module)
+        data = fitted(x, module)
+        check_inputs(pure, data)
+        w = {name: leaf.detach() for name, leaf in pure.leaves.items()}
+
+        def f(p: Parameters) -> Tensor:
+            return pure(data, p).reshape(-1)
+
+        start = f(w)
+        check_finite(start.reshape(1, -1))
+        now = torch.zeros_like(start) if centered else start
+        target = y.to(start).reshape(-1)
+        if target.shape != start.shape:
+            found = f"{target.numel()} labels for {start.numel()} outputs"
+            raise InputError(lesson("kappa(module, x, y)", found, "one label per output", "Give y the outputs' shape"))
+        risk = _half_square if loss is None else loss
+        back = vjp(f, w)[1]
+        pressure = grad(lambda out: risk(out, target))(alpha * now)
+        first = _first(f, w, back, iterations, seed)
+        second = max(_second(f, w, iterations, seed + i) for i in range(starts))
+        force = alpha * _norm(back(pressure)[0])
+        distance = float((alpha * now - target).norm())
+        value = float(risk(alpha * now, target)) / force * second / first if force else float("inf")  # (1), (3)
+    if first == 0:
+        found = "the outputs do not depend on the parameters at first order"
+        raise NotFiniteError(lesson("kappa(module, x, y)", found, "D f is not zero", "Start elsewhere"))
+    return Kappa(value, distance / alpha * second / first**2, alpha, distance, first, second)  # (2), (4)
+
+
+def _half_square(out: Tensor, target: Tensor) -> Tensor:
+    return ((out - target) ** 2).sum() / 2
+
+
+def _first(f: Callable, w: Parameters, back: Callable, iterations: int, seed: int) -> float:
+    """|D f|: the square root of the largest eigenvalue of J^T J."""
+    u, size = _unit(_random(w, seed)), 0.0
+    for _ in range(iterations):
+        pushed = slope(f, u)(w)
+        last, size = size, float(pushed.norm())
+        pulled = back(pushed)[0]
+        if _norm(pulled) == 0 or abs(size - last) <= 1e-9 * size:
+            break
+        u = _unit(pulled)
+    return size
+
+
+def _second(f: Callable, w: Parameters, iterations: int, seed: int) -> float:
+    """Ascend v . D^2 f[u, u] in turn over unit output directions v and parameter directions u."""
+
+    u, best = _unit(_random(w, seed)), 0.0
+    for _ in range(iterations):
+        curvature = slope(slope(f, u), u)(w)
+        last, best = best, max(best, float(curvature.norm()))
+        if float(curvature.norm()) == 0 or (last and best - last <= 1e-6 * best):
+            break
+        v = curvature / curvature.norm()
+        u = _sharpest(f, w, v, u)
+    return best
+
+
+def _sharpest(f: Callable, w: Parameters, v: Tensor, u: Parameters, steps: int = 5) -> Parameters:
+    """A few power steps on H = sum_i v_i D^2 f_i, shifted by |H u| so that the ascent is in u^T H u, not its size."""
+
+    def along(p: Parameters) -> Tensor:
+        return torch.dot(v, f(p))
+
+    turn = vjp(grad(along), w)[1]
+    for _ in range(steps):
+        turned = turn(u)[0]
+        shift = _norm(turned)
+        u = _unit({name: turned[name] + shift * u[name] for name in u})
+    return u
+
+
+def _random(w: Parameters, seed: int) -> Parameters:
+    generator = torch.Generator().manual_seed(seed)
+    return {name: torch.randn(p.shape, generator=generator, dtype=torch.float64).to(p) for name, p in w.items()}
+
+
+def _norm(u: Parameters) -> float:
+    return float(sum((t.double() ** 2).sum() for t in u.values())) ** 0.5
+
+
+def _unit(u: Parameters) -> Parameters:
+    size = _norm(u)
+    return {name: t / size for name, t in u.items()}

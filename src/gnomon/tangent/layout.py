@@ -1,0 +1,109 @@
+"""Where the examples are: which entries of an intermediate tensor belong to which example.
+
+Layers see examples folded with positions in many ways: (n, d), (n, t, d), (t, n, d), rows of an (n t, d) matrix.
+All are of one form: one axis of size ``before * n * after``, the example in the middle. Two experiments on a few
+examples find it, without a rule for any layer:
+
+    gradients:    scale the outputs of example i by c_i; the entries of example i scale by c_i        (1)
+    activations:  permute the examples; the entries permute with them                                  (2)
+
+With c_i a power of two, (1) holds to the last bit of floating-point arithmetic.
+
+>>> import torch
+>>> g = torch.arange(1.0, 13.0).reshape(6, 2)                 # three examples, two positions, rows (example, position)
+>>> scaled = g * torch.tensor([1.0, 1, 2, 2, 4, 4])[:, None]
+>>> candidates(g, scaled, 3)
+[Layout(axis=0, before=1, after=2)]
+"""
+
+from dataclasses import dataclass
+from math import isqrt
+
+import torch
+from torch import Tensor
+
+EXAMPLES = 3
+"""How many examples the experiments use."""
+
+DIGITS = 1e-3
+"""Relative agreement asked of each entry in (1); scalings differ by factors of two, rounding by far less."""
+
+SCALES = (1.0, 2.0, 4.0)
+PERMUTATION = (1, 2, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """An axis of size before * n * after, whose middle factor counts the examples."""
+
+    axis: int
+    before: int
+    after: int
+
+    @property
+    def positions(self) -> int:
+        """How many slices along the axis one example has."""
+        return self.before * self.after
+
+    def split(self, t: Tensor) -> Tensor:
+        """(..., before * n * after, ...) as (n, ..., before, after, ...).
+
+        >>> Layout(0, 2, 1).split(torch.zeros(6, 5)).shape
+        torch.Size([3, 2, 1, 5])
+        """
+        n = t.shape[self.axis] // self.positions
+        return t.unflatten(self.axis, (self.before, n, self.after)).movedim(self.axis + 1, 0)
+
+    def fits(self, t: Tensor, n: int) -> bool:
+        """Whether the axis of t has the size that n examples give."""
+        return self.axis < t.dim() and t.shape[self.axis] == n * self.positions
+
+
+def candidates(g: Tensor, scaled: Tensor, n: int) -> list[Layout]:
+    """The layouts under which scaling the outputs has scaled the gradients as in (1), most usual first.
+
+    Cost: one comparison per divisor of each axis.
+    """
+    scales = torch.tensor(SCALES[:n]).to(g)
+    return [layout for layout in _every(g.shape, n) if scaled_with(layout, g, scaled, scales)]
+
+
+def scaled_with(layout: Layout, g: Tensor, scaled: Tensor, scales: Tensor) -> bool:
+    """Whether the entries that a layout gives to example i were scaled by its c_i, as in (1).
+
+    >>> g = torch.ones(2, 3)
+    >>> scaled_with(Layout(0, 1, 1), g, g * torch.tensor([[1.0], [2.0]]), torch.tensor([1.0, 2.0]))
+    True
+    """
+    parts = layout.split(g)
+    expected = parts * scales.reshape(-1, *[1] * (parts.dim() - 1))  # (1)
+    return bool(((layout.split(scaled) - expected).abs() <= DIGITS * expected.abs()).all())
+
+
+def moves(layout: Layout, a: Tensor, permuted: Tensor, n: int) -> bool:
+    """Whether the activations a followed the permutation of the examples as in (2).
+
+    >>> a = torch.tensor([[1.0], [2.0], [3.0]])
+    >>> moves(Layout(0, 1, 1), a, a[[1, 2, 0]], 3)
+    True
+    """
+    if not layout.fits(a, n) or a.shape != permuted.shape:
+        return False
+    return _close(layout.split(permuted), layout.split(a)[list(PERMUTATION[:n])])  # (2)
+
+
+def _every(shape: torch.Size, n: int) -> list[Layout]:
+    found: list[Layout] = []
+    for axis, size in enumerate(shape):
+        if size % n == 0:
+            positions = size // n
+            small = [b for b in range(1, isqrt(positions) + 1) if positions % b == 0]
+            divisors = sorted({*small, *(positions // b for b in small)})
+            found.extend(Layout(axis, b, positions // b) for b in divisors)
+    return found
+
+
+def _close(a: Tensor, b: Tensor) -> bool:
+    # half the digits: sums over one example may be taken in another order when its neighbors change
+    scale = max(a.abs().max().item(), b.abs().max().item()) if a.numel() else 0.0
+    return (a - b).abs().max().item() <= scale * torch.finfo(a.dtype).eps ** 0.5 if scale else True

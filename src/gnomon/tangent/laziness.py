@@ -1,0 +1,137 @@
+"""How lazy training was: what moved between two checkpoints.
+
+    parameters   |w1 - w0| / |w0|                                                       (1)
+    kernel       |K1 - K0|_F / |K0|_F                                                   (2)
+    rotation     1 - <K0, K1> / (|K0| |K1|)                                             (3)
+    activations  |h1 - h0| / |h0| for the output h of each layer                        (4)
+
+Lazy training moves the function while (2), (3) and (4) stay near zero: the network is its linearization.
+Reference: [chizat2019lazy]; (3) is the kernel distance of [fort2020deep].
+
+>>> import torch
+>>> Laziness(parameters=0.01, kernel=0.02, rotation=0.001, outputs=1.0, activations={}).verdict[:22]
+'Training was lazy: the'
+"""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.tangent.alignment import rotation
+from gnomon.tangent.empirical import ntk
+from gnomon.tangent.inputs import Inputs, fitted, invoke
+
+LAZY = 0.1
+"""Relative change of the kernel below which the verdict says lazy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Laziness:
+    """Relative changes between two checkpoints, as in equations (1) to (4)."""
+
+    parameters: float
+    kernel: float
+    rotation: float
+    outputs: float
+    activations: dict[str, float]
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        regime = "lazy" if self.kernel < LAZY else "not lazy"
+        return (
+            f"Training was {regime}: the kernel changed by {self.kernel:.1%} (turned by {self.rotation:.1%}) while the "
+            f"parameters moved by {self.parameters:.1%} and the outputs by {self.outputs:.1%}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers."""
+        return asdict(self)
+
+    def plot_data(self) -> dict[str, Any]:
+        """Bars as plain lists, for any drawing tool."""
+        return {"x": list(self.activations), "x_label": "layer", "bars": list(self.activations.values())}
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the change of each layer's activations; returns the matplotlib axes."""
+        import matplotlib.pyplot as plt
+
+        data = self.plot_data()
+        ax = plt.subplots()[1] if ax is None else ax
+        ax.bar(data["x"], data["bars"])
+        ax.set(xlabel=data["x_label"], ylabel="relative change of activations")
+        return ax
+
+
+def laziness(
+    before: nn.Module | Mapping[str, Tensor],
+    after: nn.Module | Mapping[str, Tensor],
+    x: Inputs,
+    *,
+    module: nn.Module | None = None,
+    outputs: str = "trace",
+) -> Laziness:
+    """What changed between two checkpoints of one network, on given inputs.
+
+    Checkpoints are modules, or state dicts together with a ``module`` of their kind. Nothing given is changed.
+
+    Hypotheses: both checkpoints are of the same architecture; the network is deterministic (call eval() first).
+    Reference: [chizat2019lazy].
+    Cost: two empirical kernels and two forward passes.
+
+    >>> net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    >>> laziness(net, net, torch.randn(4, 2)).kernel
+    0.0
+    """
+    first, second = _checkpoint(before, module), _checkpoint(after, module)
+    w0, w1 = _parameters(first), _parameters(second)
+    if w0.shape != w1.shape:
+        found = f"checkpoints of {len(w0)} and {len(w1)} parameters"
+        raise InputError(lesson("laziness(before, after, x)", found, "one architecture", "Compare like with like"))
+    k0, k1 = (cast(Tensor, ntk(m, x, outputs=outputs)) for m in (first, second))
+    h0, h1 = _activations(first, x), _activations(second, x)
+    changes = {name: _change(h0[name], h1[name]) for name in h0 if name in h1 and h0[name].shape == h1[name].shape}
+    output = changes.pop("")
+    turned = rotation(k0.flatten(1), k1.flatten(1))  # (3)
+    return Laziness(_change(w0, w1), _change(k0, k1), turned, output, changes)  # (1), (2), (4)
+
+
+def _checkpoint(given: nn.Module | Mapping[str, Tensor], module: nn.Module | None) -> nn.Module:
+    if isinstance(given, nn.Module):
+        return copy.deepcopy(given)
+    if module is None:
+        cure = "Pass module=, a network of that architecture"
+        raise InputError(lesson("laziness(before, after, x)", "a state dict alone", "a network to load it in", cure))
+    loaded = copy.deepcopy(module)
+    loaded.load_state_dict(given)
+    return loaded
+
+
+def _parameters(module: nn.Module) -> Tensor:
+    return torch.cat([p.detach().flatten() for p in module.parameters()])
+
+
+@torch.no_grad()
+def _activations(module: nn.Module, x: Inputs) -> dict[str, Tensor]:
+    """Outputs of the layers without parts of their own, last call of each, and of the whole under ''."""
+    found: dict[str, Tensor] = {}
+
+    def keep(name: str) -> Any:
+        return lambda _module, _args, out: found.__setitem__(name, out) if isinstance(out, Tensor) else None
+
+    for name, part in module.named_modules():
+        if name == "" or not any(True for _ in part.children()):
+            part.register_forward_hook(keep(name))  # on our own copy
+    invoke(module, fitted(x, module))
+    return found
+
+
+def _change(a: Tensor, b: Tensor) -> float:
+    scale = float(a.double().norm())
+    moved = float((b.double() - a.double()).norm())
+    return moved / scale if scale else (0.0 if moved == 0 else float("inf"))

@@ -1,0 +1,137 @@
+"""Models around a model: its Taylor expansion in the parameters, and its centered, rescaled output.
+
+With w0 the parameters now and d = w - w0,
+
+    taylor of order r:   f_r(w, x) = sum_{j <= r} (1 / j!) d^j/dt^j f(w0 + t d, x) at t = 0         (1)
+    linearize:           f_1(w, x) = f(w0, x) + J(w0, x) d                                          (2)
+    rescale:             alpha (f(w, x) - f(w0, x))                                                 (3)
+
+Each is an nn.Module called like the original and trained like it. The original is copied, never touched.
+"""
+
+import copy
+from math import factorial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, jvp
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.tangent.directional import slope
+from gnomon.tangent.pure import plain_kernels
+
+
+class Taylor(nn.Module):
+    """Equation (1). ``module`` holds the moving parameters w; the buffers named ``origin`` hold w0."""
+
+    def __init__(self, module: nn.Module, order: int):
+        super().__init__()
+        self.module, self.order = copy.deepcopy(module), order
+        self._names = [name for name, _ in self.module.named_parameters()]
+        for i, p in enumerate(self.module.parameters()):
+            self.register_buffer(f"origin{i}", p.detach().clone())
+
+    def forward(self, *args: Any, **kwargs: Any) -> Tensor:
+        """The expansion at the present w, for any inputs the original takes."""
+        origin = {name: getattr(self, f"origin{i}") for i, name in enumerate(self._names)}
+        now = dict(self.module.named_parameters())
+        direction = {name: now[name] - origin[name] for name in self._names}
+
+        def f(w: dict[str, Tensor]) -> Tensor:
+            y = functional_call(self.module, w, args, kwargs)
+            if not isinstance(y, Tensor):
+                found = f"the module returned a {type(y).__name__}"
+                cure = "Wrap it in a module that returns one tensor"
+                raise InputError(lesson("taylor(module)", found, "one tensor of outputs", cure))
+            return y
+
+        with plain_kernels(self.module):
+            terms = _derivatives(f, origin, direction, self.order)
+        return sum((term / factorial(j) for j, term in enumerate(terms) if j), terms[0])  # (1)
+
+
+class Rescaled(nn.Module):
+    """Equation (3). ``module`` holds the moving parameters; ``origin`` is its frozen copy."""
+
+    def __init__(self, module: nn.Module, alpha: float):
+        super().__init__()
+        self.module, self.alpha = copy.deepcopy(module), alpha
+        self.origin = copy.deepcopy(module).requires_grad_(False)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Tensor:
+        """alpha (f(w, x) - f(w0, x))."""
+        with torch.no_grad():
+            start = self.origin(*args, **kwargs)
+        return self.alpha * (self.module(*args, **kwargs) - start)  # (3)
+
+
+def linearize(module: nn.Module) -> Taylor:
+    """The tangent model of a module: the same call, linear in its parameters around the present ones.
+
+        f_lin(w, x) = f(w0, x) + J(w0, x) (w - w0)                                     (2)
+
+    Its parameters start at w0 and are trained by any optimizer; its tangent kernel never changes.
+
+    Hypotheses: the module is differentiable at w0, in forward mode, and deterministic.
+    Reference: [lee2019wide], section 2.
+    Cost: about two forward passes per call.
+
+    >>> net = nn.Linear(2, 1)                                       # already linear in its parameters
+    >>> lin, x = linearize(net), torch.ones(3, 2)
+    >>> with torch.no_grad():
+    ...     _ = [p.add_(1.0) for p in (*net.parameters(), *lin.parameters())]
+    >>> torch.allclose(lin(x), net(x))
+    True
+    """
+    return Taylor(module, 1)
+
+
+def taylor(module: nn.Module, order: int = 2) -> Taylor:
+    """The Taylor expansion of a module in its parameters around the present ones, as a module; equation (1).
+
+    Hypotheses: the module has one derivative more; relu and its kin have no curvature of their own.
+    Reference: [bai2020beyond].
+    Cost: about 3^order forward passes per call.
+
+    >>> class Square(nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.w = nn.Parameter(torch.ones(1))
+    ...     def forward(self, x):
+    ...         return x * self.w**2
+    >>> quadratic = taylor(Square(), order=2)
+    >>> with torch.no_grad():
+    ...     _ = quadratic.module.w.fill_(3.0)
+    >>> float(quadratic(torch.ones(1)).detach())                             # w^2 is its own expansion: 9
+    9.0
+    """
+    if order < 1:
+        cure = "Give order=1 for the tangent model or more"
+        raise InputError(lesson("taylor(module, order)", f"order={order}", "an order of at least 1", cure))
+    return Taylor(module, order)
+
+
+def rescale(module: nn.Module, alpha: float) -> Rescaled:
+    """The centered output times alpha, as a module; equation (3).
+
+    Trained on the loss divided by alpha^2, a large alpha keeps w near w0 and training lazy; a small one does not.
+
+    Hypotheses: the module is deterministic.
+    Reference: [chizat2019lazy], section 2.
+    Cost: two forward passes per call.
+
+    >>> float(rescale(nn.Linear(1, 1), 10.0)(torch.ones(1, 1)).detach())     # zero at the start
+    0.0
+    """
+    return Rescaled(module, alpha)
+
+
+def _derivatives(f: Any, origin: dict[str, Tensor], direction: dict[str, Tensor], order: int) -> list[Tensor]:
+    """f and its first directional derivatives at the origin."""
+    terms = list(jvp(f, (origin,), (direction,)))
+    g = slope(f, direction)
+    for _ in range(order - 1):
+        g = slope(g, direction)
+        terms.append(g(origin))
+    return terms

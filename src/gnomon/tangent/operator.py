@@ -1,0 +1,104 @@
+"""J J^T and J^T J of a module on given inputs, by products alone.
+
+With J the Jacobian of all n k outputs with respect to all p parameters,
+
+    J^T u    one backward pass                                          (1)
+    J v      one backward pass through the map u -> J^T u               (2)
+
+so neither matrix is formed, and their nonzero spectra, which agree, come from `gnomon.linalg`.
+
+>>> import torch
+>>> a = operator(torch.nn.Linear(2, 1), torch.eye(2), parameters="weight")
+>>> a.size, round(a.trace(products=6).value, 4)
+(2, 2.0)
+"""
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.linalg.lanczos import Eigenpairs, SpectralDensity, spectral_density, top_eigenpairs
+from gnomon.linalg.operator import AbstractOperator
+from gnomon.linalg.trace import TraceEstimate, hutch_plus_plus
+from gnomon.tangent.checks import check_inputs
+from gnomon.tangent.inputs import Inputs, count, fitted
+from gnomon.tangent.pure import Pure, check_finite, plain_kernels, undisturbed
+
+
+class TangentOperator(AbstractOperator):
+    """J J^T on the n k outputs (example by example), or J^T J on the p parameters (in the order of their names)."""
+
+    def __init__(self, module: nn.Module, x: Inputs, *, side: str, parameters: str | Sequence[str] | None):
+        with undisturbed(module), plain_kernels(module):
+            f = Pure.of(module, parameters)
+            x = fitted(x, module)
+            count(x, call="operator(module, x)")
+            check_inputs(f, x)
+            y = f(x)
+            check_finite(y.detach())
+            self._leaves, self._outputs, self.side = list(f.leaves.values()), y.reshape(-1), side
+            self._dummy = torch.zeros_like(self._outputs, requires_grad=True)
+            back = torch.autograd.grad(self._outputs, self._leaves, self._dummy, create_graph=True, allow_unused=True)
+        self._back = [torch.zeros_like(w) if g is None else g for g, w in zip(back, self._leaves, strict=True)]
+
+    @property
+    def size(self) -> int:
+        """n k, or p."""
+        return len(self._outputs) if self.side == "outputs" else sum(w.numel() for w in self._leaves)
+
+    @property
+    def like(self) -> Tensor:
+        """An empty tensor of the module's dtype and device."""
+        return self._outputs.detach().new_empty(0)
+
+    def pull(self, u: Float[Tensor, " nk"]) -> Float[Tensor, " p"]:
+        """J^T u; equation (1)."""
+        grads = torch.autograd.grad(self._outputs, self._leaves, u, retain_graph=True, allow_unused=True)  # (1)
+        return torch.cat([
+            (torch.zeros_like(w) if g is None else g).flatten() for g, w in zip(grads, self._leaves, strict=True)
+        ])  # fmt: skip
+
+    def push(self, v: Float[Tensor, " p"]) -> Float[Tensor, " nk"]:
+        """J v; equation (2)."""
+        parts = v.split([w.numel() for w in self._leaves])
+        pairs = [(g, p.reshape(g.shape)) for g, p in zip(self._back, parts, strict=True) if g.requires_grad]
+        (found,) = torch.autograd.grad([g for g, _ in pairs], self._dummy, [p for _, p in pairs], retain_graph=True)
+        return found  # (2)
+
+    def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
+        """J J^T v, or J^T J v."""
+        return self.push(self.pull(v)) if self.side == "outputs" else self.pull(self.push(v))
+
+    def top(self, k: int, *, seed: int = 0) -> Eigenpairs:
+        """The k largest eigenpairs; see `gnomon.linalg.lanczos.top_eigenpairs`."""
+        return top_eigenpairs(self, k, seed=seed)
+
+    def density(self, *, steps: int = 40, starts: int = 8, seed: int = 0) -> SpectralDensity:
+        """The distribution of eigenvalues; see `gnomon.linalg.lanczos.spectral_density`."""
+        return spectral_density(self, steps=min(steps, self.size), starts=starts, seed=seed)
+
+    def trace(self, *, products: int = 96, confidence: float = 0.95, seed: int = 0) -> TraceEstimate:
+        """The trace with a confidence interval; see `gnomon.linalg.trace.hutch_plus_plus`."""
+        return hutch_plus_plus(self, products=products, confidence=confidence, seed=seed)
+
+
+def operator(
+    module: nn.Module, x: Inputs, *, side: str = "outputs", parameters: str | Sequence[str] | None = None
+) -> TangentOperator:
+    """J J^T (``side="outputs"``) or J^T J (``side="parameters"``) as a matrix-free operator.
+
+    Hypotheses: the module is deterministic and twice differentiable by autograd (relu counts).
+    Reference: [jacot2018neural].
+    Cost: one forward pass now; two backward passes per product; the graph of x is held as long as the operator.
+
+    >>> net, x = nn.Linear(2, 1), torch.tensor([[3.0, 4.0]])
+    >>> float(operator(net, x).dense())                             # |x|^2 + 1, for the weights and the bias
+    26.0
+    """
+    if side not in ("outputs", "parameters"):
+        cure = "Choose 'outputs' for J J^T or 'parameters' for J^T J"
+        raise InputError(lesson("operator(module, x)", f"side={side!r}", "a known side", cure))
+    return TangentOperator(module, x, side=side, parameters=parameters)

@@ -1,0 +1,164 @@
+"""The plan: for each parameter, the form of its gradients, decided once on three examples.
+
+Reading the graph of a few examples tells where each parameter is used (`graph`), what the operation does with it
+(`rules`) and where the examples are (`layout`). Uses of one parameter that see the same entries are merged: a layer
+called t times is a layer with t times as many positions, so the cross terms of tied weights come by themselves.
+A parameter with any use that is not understood goes to ``others`` and is differentiated the slow, certain way.
+
+>>> import torch
+>>> from gnomon.tangent.pure import Pure
+>>> net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.LayerNorm(4))
+>>> [(t.layer, t.kind, t.bias) for t in make(Probe(Pure.of(net), torch.randn(5, 3))).terms]
+[('0', 'matrix', True), ('1', 'vector', False), ('1', 'vector', False)]
+"""
+
+from dataclasses import dataclass, replace
+from math import prod
+
+import torch
+from torch import Tensor
+
+from gnomon.tangent.gate import consumers, gate
+from gnomon.tangent.graph import Use, entries, rearranges
+from gnomon.tangent.layout import EXAMPLES, Layout
+from gnomon.tangent.probe import Probe
+from gnomon.tangent.pure import Pure
+from gnomon.tangent.rules import Lookup, Matrix, Rule
+
+MANY = 16
+"""Positions from which on per-example sums are cheaper than pairs of positions, whatever the other sizes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Parameters whose gradients are formed together: which uses, where their examples are, in which form."""
+
+    layer: str
+    kind: str  # matrix, vector, lookup, or mixed: uses of different forms, added entry by entry
+    uses: tuple[int, ...]
+    layouts: tuple[Layout, ...]
+    bias: bool = False  # a matrix with its bias: one more input that is always 1
+    gated: bool = False  # outputs see this layer through one pooled value per unit
+    places: tuple[Tensor, ...] = ()  # mixed: for each use, where its entries lie in the parameter
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Terms for the parameters that are understood, names of the others, and the memory of one example."""
+
+    signature: tuple[tuple[str, str, int], ...]
+    terms: tuple[Term, ...]
+    others: tuple[str, ...]
+    outputs: int  # k
+    settled: bool  # no operation may move examples in an order of its own
+    activations: int  # bytes of one example: results of all operations, and neighborhoods of convolutions
+    gradients: int  # bytes of one example and one output: gradients of all uses, and rows that must be held whole
+
+
+def make(probe: Probe) -> Plan:
+    """Decide on three examples how each parameter's share of the kernel will be computed on all.
+
+    Hypotheses: the output for an example does not depend on the other examples.
+    Cost: two backward passes on three examples; a second forward pass where positions are ambiguous.
+    """
+    leaves = probe.f.leaves
+    known: dict[str, list[tuple[int, Rule, Layout]]] = {}
+    strange: set[str] = set()
+    for i, (use, how) in enumerate(zip(probe.uses, probe.rules, strict=True)):
+        layout = None if how is None else probe.layout(i, how)
+        if how is None or layout is None:
+            strange.add(use.name)
+        else:
+            known.setdefault(use.name, []).append((i, how, layout))
+    terms: list[Term] = []
+    for name, leaf in leaves.items():
+        if name in known and name not in strange:
+            terms += _terms(name, known[name], probe.uses, leaf)
+    merged = _with_gates(_with_biases(terms, probe.uses), probe)
+    activations, gradients = probe.bytes()
+    activations += sum(h.inputs(p).nbytes for c in known.values() for _, h, p in c if isinstance(h, Matrix)) // EXAMPLES
+    whole = {probe.uses[t.uses[0]].name for t in merged if t.kind == "mixed"} | strange
+    gradients += sum(leaves[name].nbytes for name in whole)
+    signature = tuple(use.signature for use in probe.uses)
+    k = probe.outputs.shape[1]
+    settled = not rearranges(probe.nodes)
+    return Plan(signature, tuple(merged), tuple(sorted(strange)), k, settled, activations, gradients)
+
+
+def without_terms(f: Pure, plan: Plan) -> Plan:
+    """The plan that understands nothing, for graphs that change from batch to batch."""
+    return replace(plan, signature=(), terms=(), others=tuple(f.leaves), settled=True)
+
+
+def _kind(how: Rule) -> str:
+    return "matrix" if isinstance(how, Matrix) else "lookup" if isinstance(how, Lookup) else "vector"
+
+
+def _terms(name: str, found: list[tuple[int, Rule, Layout]], every: list[Use], leaf: Tensor) -> list[Term]:
+    layer = name.rpartition(".")[0]
+    if len(found) == 1:
+        i, how, layout = found[0]
+        return [Term(layer, _kind(how), (i,), (layout,))]
+    places = [entries(every[i], leaf) for i, _, _ in found]
+    groups: list[list[int]] = []
+    for j, place in enumerate(places):
+        touched = [g for g in groups if any(bool(((place > 0) & (places[other] > 0)).any()) for other in g)]
+        groups = [g for g in groups if g not in touched] + [sorted([j, *(i for g in touched for i in g)])]
+    terms = []
+    for group in groups:
+        used, layouts = tuple(found[j][0] for j in group), tuple(found[j][2] for j in group)
+        kinds = {_kind(found[j][1]) for j in group}
+        alike = len(kinds) == 1 and all(torch.equal(places[j], places[group[0]]) for j in group)
+        alike = alike and len({_flip(found[j][1]) for j in group}) == 1
+        if alike:
+            terms.append(Term(layer, kinds.pop(), used, layouts))
+        else:
+            terms.append(Term(layer, "mixed", used, layouts, places=tuple(places[j] for j in group)))
+    return terms
+
+
+def _flip(how: Rule) -> bool:
+    return isinstance(how, Matrix) and how.flip
+
+
+def _with_biases(terms: list[Term], every: list[Use]) -> list[Term]:
+    """A bias that enters the same operations as a weight joins it; both then share the Gram of the gradients."""
+
+    def where(term: Term) -> tuple:
+        return term.layer, frozenset(every[i].node for i in term.uses)
+
+    def is_bias(term: Term) -> bool:
+        return term.kind == "vector" and all(_adds_to_rows(every[i]) for i in term.uses)
+
+    hosts = {where(t) for t in terms if t.kind == "matrix"} & {where(t) for t in terms if is_bias(t)}
+    merged = []
+    for term in terms:
+        if where(term) not in hosts:
+            merged.append(term)
+        elif term.kind == "matrix":
+            merged.append(replace(term, bias=True))
+        elif not is_bias(term):
+            merged.append(term)
+    return merged
+
+
+def _with_gates(terms: list[Term], probe: Probe) -> list[Term]:
+    """Convolutions pooled over many positions before any output sees them; see `gnomon.tangent.gate`."""
+    if not any(use.operation == "ConvolutionBackward0" for use in probe.uses):
+        return terms
+    users = consumers(probe.nodes)
+
+    def gated(term: Term) -> bool:
+        node = probe.uses[term.uses[0]].node
+        if term.kind != "matrix" or node.name() != "ConvolutionBackward0":
+            return False
+        alone = len(term.uses) == 1 and term.layouts[0].positions == 1
+        return alone and prod(node._input_metadata[0].shape[2:]) >= MANY and gate(node, users) is not None
+
+    return [replace(term, gated=True) if gated(term) else term for term in terms]
+
+
+def _adds_to_rows(use: Use) -> bool:
+    outputs = use.node._input_metadata[0].shape[1] if len(use.node._input_metadata[0].shape) > 1 else 0
+    slot = {"AddmmBackward0": 0, "ConvolutionBackward0": 2}.get(use.operation)
+    return slot == use.slot and use.consumed == (outputs,)

@@ -1,0 +1,180 @@
+"""A module as a function of its parameters, and the promise to leave it as it was found.
+
+The module is never written to: it is called with detached twins of its parameters and with copies of its buffers,
+under the caller's random state, which is put back afterwards, also when an error is raised.
+
+>>> import torch
+>>> net = torch.nn.Linear(3, 2)
+>>> with undisturbed(net):
+...     f = Pure.of(net)
+...     y = f(torch.zeros(4, 3))
+>>> y.shape, net.weight.grad, list(f.leaves)
+(torch.Size([4, 2]), None, ['weight', 'bias'])
+"""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.overrides import TorchFunctionMode
+
+from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.tangent.inputs import Inputs, count, invoke, tensors
+
+CALL = "ntk(module, x)"
+
+
+@dataclass(frozen=True, slots=True)
+class Pure:
+    """f(w, x): a module whose chosen parameters are leaves of the graph and whose other state is out of reach."""
+
+    module: nn.Module
+    leaves: dict[str, Tensor]
+    others: dict[str, Tensor]
+
+    @classmethod
+    def of(cls, module: nn.Module, parameters: str | Sequence[str] | None = None) -> "Pure":
+        """Choose parameters: those that require gradients, or those whose name matches a shell-style pattern.
+
+        A pattern also takes frozen parameters: it names what to differentiate, not what is being trained.
+
+        >>> list(Pure.of(nn.Linear(1, 1), "b*").leaves)
+        ['bias']
+        """
+        named = dict(module.named_parameters())
+        patterns = (parameters,) if isinstance(parameters, str) else parameters
+        chosen = {
+            name: p.detach().requires_grad_()
+            for name, p in named.items()
+            if (p.requires_grad if patterns is None else any(fnmatchcase(name, s) for s in patterns))
+        }
+        if not chosen:
+            found = "no parameter requires a gradient" if patterns is None else f"no parameter matches {parameters!r}"
+            cure = "Choose by name with parameters='*' or a pattern among: " + ", ".join(named)
+            raise InputError(lesson(CALL, found, "a function of some parameter", cure))
+        others = {name: p.detach() for name, p in named.items() if name not in chosen}
+        return cls(module, chosen, others)
+
+    def __call__(self, x: Inputs, leaves: dict[str, Tensor] | None = None) -> Tensor:
+        """Outputs as an (n, k) matrix, whatever their shape (n, ...) was."""
+        buffers = {name: b.detach().clone() for name, b in self.module.named_buffers()}
+        state = {**(self.leaves if leaves is None else leaves), **self.others, **buffers}
+        y = self._run(state, x)
+        if not isinstance(y, Tensor):
+            found = f"the module returned a {type(y).__name__}"
+            raise InputError(
+                lesson(CALL, found, "one tensor of outputs", "Wrap it in a module that returns one tensor")
+            )
+        if y.dim() == 0 or len(y) != count(x):
+            found = f"{count(x)} examples gave an output of shape {tuple(y.shape)}"
+            raise InputError(lesson(CALL, found, "the first axis counts examples", "Return one row per example"))
+        return y.reshape(len(y), -1)
+
+    def _run(self, state: dict[str, Tensor], x: Inputs) -> object:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            return functional_call(self.module, state, args, kwargs)
+
+        try:
+            return invoke(run, x)
+        except RuntimeError as error:
+            strange = [t.dtype for t in tensors(x) if not t.is_floating_point()]
+            if not strange:
+                raise
+            found = f"the module does not accept inputs of type {strange[0]} ({str(error).splitlines()[0]})"
+            cure = "Pass x.float(), or a module that takes indices"
+            raise InputError(lesson(CALL, found, "inputs of a type the module takes", cure)) from error
+
+
+@contextmanager
+def undisturbed(module: nn.Module) -> Iterator[None]:
+    """Gradients on inside; at the end torch's random states and the module's attributes are put back, come what may.
+
+    >>> net, before = nn.Linear(1, 1), torch.get_rng_state()
+    >>> with undisturbed(net):
+    ...     net.note, _ = "written during the call", torch.rand(3)
+    >>> bool((before == torch.get_rng_state()).all()), hasattr(net, "note")
+    (True, False)
+    """
+    state = torch.get_rng_state()
+    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None
+    attributes = [(vars(part), dict(vars(part))) for part in module.modules()]
+    try:
+        with torch.inference_mode(False), torch.enable_grad():
+            yield
+    finally:
+        torch.set_rng_state(state)
+        if devices is not None:
+            torch.cuda.set_rng_state_all(devices)
+        for now, before in attributes:
+            _restore(now, before)
+
+
+@contextmanager
+def plain_kernels(module: nn.Module) -> Iterator[None]:
+    """Attention, recurrent and normalization layers in their plain forms, which have every derivative.
+
+    The fused ones have no forward mode, or no second derivative, or, for layer norm, a wrong third one.
+
+    >>> with plain_kernels(nn.Linear(1, 1)):
+    ...     pass
+    """
+    with ExitStack() as stack:
+        stack.enter_context(_PlainLayerNorm())
+        stack.enter_context(sdpa_kernel(SDPBackend.MATH))
+        stack.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
+        torch.backends.mha.set_fastpath_enabled(False)
+        stack.enter_context(warnings.catch_warnings())
+        warnings.filterwarnings("ignore", message=".*torch.jit.script")  # torch's forward mode loads itself by it
+        warnings.filterwarnings("ignore", message="TF32 acceleration")  # torch sets a flag it then warns about
+        if any(isinstance(part, nn.RNNBase) for part in module.modules()):
+            stack.enter_context(torch.backends.mkldnn.flags(enabled=False))
+        yield
+
+
+def check_finite(y: Tensor, start: int = 0) -> None:
+    """Refuse outputs that are not finite, naming the first such example.
+
+    >>> check_finite(torch.zeros(2, 1))
+    """
+    bad = ~torch.isfinite(y).all(dim=1)
+    if bad.any():
+        where = start + int(bad.nonzero()[0])
+        found = f"the output for example {where} is not finite ({int(bad.sum())} such examples)"
+        cure = "Look for NaN in the inputs or the weights, or lower the scale of the weights"
+        raise NotFiniteError(lesson(CALL, found, "finite outputs", cure))
+
+
+class _PlainLayerNorm(TorchFunctionMode):
+    """Layer norm from its definition, instead of a kernel that saves mean and scale as if they were constants."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return (_layer_norm if func is nn.functional.layer_norm else func)(*args, **(kwargs or {}))
+
+
+def _layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    axes = tuple(range(-len(normalized_shape), 0))
+    centered = input - input.mean(axes, keepdim=True)
+    found = centered * (centered.square().mean(axes, keepdim=True) + eps).rsqrt()
+    found = found if weight is None else found * weight
+    return found if bias is None else found + bias
+
+
+def _restore(now: dict[str, object], before: dict[str, object]) -> None:
+    for key in now.keys() - before.keys():
+        del now[key]
+    for key, value in before.items():
+        if now.get(key, now) is not value:
+            now[key] = value

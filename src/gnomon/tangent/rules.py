@@ -1,0 +1,268 @@
+"""What each operation does with a parameter: one small rule per operation autograd can name.
+
+A rule turns a use into factors, so that the gradient of one output of example i with respect to the parameter is
+
+    matrix:   dW_i = sum_t g_it a_it^T         a weight applied at positions t; groups of channels side by side   (1)
+    vector:   dw_i = sum_t g_it * a_it         a gain (a: what it multiplies) or a bias (a = 1)                   (2)
+    lookup:   dW_i[v] = sum_{t: v_it = v} g_it   rows of a table                                                  (3)
+
+where g is the gradient of that output with respect to the result of the operation. The activations a are the
+tensors autograd saved: nothing is computed twice. Operations without a rule are left to `gnomon.tangent.jacobian`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from torch import Tensor
+from torch.nn.functional import pad
+
+from gnomon.tangent.layout import Layout
+
+Recorded = Any
+"""A node of the graph with what it saved, as attributes that no type declares."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Equation (1). ``inputs`` and ``grads`` give (n, groups, positions, features) views; ``axis0`` is what moves."""
+
+    seen: Tensor
+    inputs: Callable[[Layout], Tensor]
+    grads: Callable[[Layout, Tensor], Tensor]
+    flip: bool = False  # the consumed view is (in, out) rather than (out, in)
+    kernel: tuple[int, ...] = ()  # of a convolution, whose inputs are ordered (kernel, channel)
+
+    def allows(self, layout: Layout) -> bool:
+        """Rows are examples and positions; columns are features."""
+        return layout.axis == 0
+
+    def each(self, layout: Layout, g: Tensor) -> Tensor:
+        """Per-example gradients (n, p), in the order of the consumed view."""
+        a, g = self.inputs(layout), self.grads(layout, g)
+        if self.flip:
+            return (a.mT @ g).flatten(1)
+        found = g.mT @ a
+        return (found.unflatten(3, (prod(self.kernel), -1)).mT if self.kernel else found).flatten(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """Equation (2): the entries of the parameter lie along ``axes`` of the result; ``gain`` is a, or None for 1."""
+
+    seen: Tensor | None
+    axes: tuple[int, ...]
+    gain: Callable[[], Tensor] | None = None
+    factor: float = 1.0
+
+    def allows(self, layout: Layout) -> bool:
+        """The parameter is the same for all examples."""
+        return layout.axis not in self.axes
+
+    def each(self, layout: Layout, g: Tensor) -> Tensor:
+        """Per-example gradients (n, p)."""
+        product = g if self.gain is None else g * self.gain()
+        parts = layout.split(product)  # the axis becomes two at its place, n moves to the front
+        kept = [axis + 1 if axis < layout.axis else axis + 2 for axis in self.axes]
+        summed = [d for d in range(1, parts.dim()) if d not in kept]
+        total = parts.sum(summed) if summed else parts
+        return total.reshape(len(parts), -1) * self.factor if self.factor != 1.0 else total.reshape(len(parts), -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Equation (3), for a table of ``rows`` rows; entries equal to ``padding`` take no gradient."""
+
+    seen: Tensor
+    padding: int
+    rows: int
+
+    def allows(self, layout: Layout) -> bool:
+        """Any axis of the indices may hold the examples."""
+        return layout.axis < self.seen.dim()
+
+    def indices(self, layout: Layout) -> Tensor:
+        """(n, positions)."""
+        parts = layout.split(self.seen)
+        return parts.reshape(len(parts), -1)
+
+    def grads(self, layout: Layout, g: Tensor) -> Tensor:
+        """(n, positions, features), zero at padding."""
+        parts = layout.split(g)
+        flat = parts.reshape(len(parts), -1, g.shape[-1])
+        return flat * (self.indices(layout) != self.padding).unsqueeze(-1) if self.padding >= 0 else flat
+
+    def each(self, layout: Layout, g: Tensor) -> Tensor:
+        """Per-example gradients (n, p)."""
+        flat = self.grads(layout, g)
+        index = self.indices(layout).unsqueeze(-1).expand_as(flat)
+        return flat.new_zeros(len(flat), self.rows, flat.shape[-1]).scatter_add_(1, index, flat).flatten(1)
+
+
+Rule = Matrix | Vector | Lookup
+
+
+def rule(node: Recorded, slot: int, parameter: tuple[int, ...]) -> Rule | None:
+    """The rule for a parameter of a given (viewed) shape that entered an operation through a slot, if there is one.
+
+    Cost: none; factors are views of what autograd saved until they are asked for.
+
+    >>> import torch
+    >>> w = torch.ones(2, 3, requires_grad=True)
+    >>> y = torch.nn.functional.linear(torch.ones(4, 3), w)
+    >>> rule(y.grad_fn, 1, (3, 2)).inputs(Layout(0, 1, 1)).shape
+    torch.Size([4, 1, 1, 3])
+    """
+    make = RULES.get(node.name())
+    return None if make is None else make(node, slot, parameter)
+
+
+def _addmm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+    if slot == 0:
+        return Vector(node._saved_mat1, _along(shape, _result(node))) if node._saved_beta == 1 else None
+    return _mm(node, slot - 1, shape) if node._saved_alpha == 1 else None
+
+
+def _mm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+    if slot != 1:
+        return None
+    a = node._saved_mat1 if node.name() == "AddmmBackward0" else node._saved_self
+    return Matrix(a, lambda layout: _rows(layout, a), _rows, flip=True)
+
+
+def _rows(layout: Layout, t: Tensor) -> Tensor:
+    parts = layout.split(t)
+    return parts.reshape(len(parts), 1, layout.positions, t.shape[1])
+
+
+def _convolution(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+    if slot == 2:
+        return Vector(node._saved_input, (1,))
+    if slot != 1 or node._saved_transposed:
+        return None
+    x, groups = node._saved_input, node._saved_groups
+    padding, stride, dilation = node._saved_padding, node._saved_stride, node._saved_dilation
+
+    def inputs(layout: Layout) -> Tensor:
+        parts = layout.split(patches(x, groups, shape[2:], padding, stride, dilation))
+        return parts[:, 0, 0] if layout.positions == 1 else parts.permute(0, 3, 1, 2, 4, 5).flatten(2, 4)
+
+    def grads(layout: Layout, g: Tensor) -> Tensor:
+        parts = layout.split(g.flatten(2).unflatten(1, (groups, -1)))  # n, before, after, groups, units, sites
+        return parts[:, 0, 0].mT if layout.positions == 1 else parts.permute(0, 3, 1, 2, 5, 4).flatten(2, 4)
+
+    return Matrix(x, inputs, grads, kernel=tuple(shape[2:]))
+
+
+def patches(x: Tensor, groups: int, kernel: tuple[int, ...], padding: tuple, stride: tuple, dilation: tuple) -> Tensor:
+    """The neighborhoods a convolution sees, (n, groups, sites, features), features ordered (kernel, channel).
+
+    Channels come last in memory, so that the copy moves runs of channels and products read contiguous rows.
+
+    Cost: one copy of prod(kernel) times the input; none for a 1x1 kernel at stride one on channels-last memory.
+
+    >>> import torch
+    >>> patches(torch.arange(4.0).reshape(1, 1, 4), 1, (2,), (0,), (1,), (1,))
+    tensor([[[[0., 1.],
+              [1., 2.],
+              [2., 3.]]]])
+    """
+    if any(padding):
+        x = pad(x, [p for side in reversed(padding) for p in (side, side)])
+    x = x.movedim(1, -1).contiguous()
+    n, *sizes, channels = x.shape
+    per_group = channels // groups
+    if prod(kernel) == 1 and prod(stride) == 1:
+        return x.reshape(n, prod(sizes), groups, per_group).transpose(1, 2)
+    out = [(s - d * (k - 1) - 1) // st + 1 for s, k, st, d in zip(sizes, kernel, stride, dilation, strict=True)]
+    steps = x.stride()[1:-1]
+    across = [step * st for step, st in zip(steps, stride, strict=True)]
+    within = [step * d for step, d in zip(steps, dilation, strict=True)]
+    view = x.as_strided((n, groups, *out, *kernel, per_group), (x.stride(0), per_group, *across, *within, 1))
+    return view.reshape(n, groups, prod(out), prod(kernel) * per_group)
+
+
+def _layer_norm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+    x, mean, rstd = node._saved_input, node._saved_result1, node._saved_result2
+    axes = tuple(range(x.dim() - len(shape), x.dim()))
+    return Vector(x, axes, None if slot == 2 else lambda: (x - mean) * rstd)
+
+
+def _batch_norm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+    x, mean, var = node._saved_input, node._saved_running_mean, node._saved_running_var
+    if node._saved_training or mean is None:
+        return None
+    broadcast = (1, -1, *[1] * (x.dim() - 2))
+    rstd = (var + node._saved_eps).rsqrt()
+    return Vector(x, (1,), None if slot == 2 else lambda: (x - mean.reshape(broadcast)) * rstd.reshape(broadcast))
+
+
+def _group_norm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+    x, mean, rstd = node._saved_input, node._saved_result1, node._saved_result2
+
+    def normalized() -> Tensor:
+        grouped = x.reshape(len(x), node._saved_group, -1)
+        return ((grouped - mean.unsqueeze(-1)) * rstd.unsqueeze(-1)).reshape(x.shape)
+
+    return Vector(x, (1,), None if slot == 2 else normalized)
+
+
+def _embedding(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+    if node._saved_scale_grad_by_freq:
+        return None  # that gradient counts the whole batch
+    padding = node._saved_padding_idx
+    padding = padding - 2**64 if padding >= 2**63 else padding  # autograd shows -1 as unsigned
+    return Lookup(node._saved_indices, padding, shape[0])
+
+
+def _add(node: Recorded, slot: int, shape: tuple[int, ...], sign: float = 1.0) -> Rule | None:
+    scale = node._saved_alpha if slot == 1 else 1
+    return Vector(None, _along(shape, _result(node)), factor=sign * float(scale))
+
+
+def _sub(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+    return _add(node, slot, shape, -1.0 if slot == 1 else 1.0)
+
+
+def _mul(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+    other = node._saved_other if slot == 0 else node._saved_self
+    if not isinstance(other, Tensor):
+        return None
+    whole = tuple(other.shape) == _result(node)
+    return Vector(other if whole else None, _along(shape, _result(node)), lambda: other)
+
+
+def _expand(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+    return Vector(None, _along(shape, _result(node)))
+
+
+def _prelu(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+    x = node._saved_self
+    return Vector(x, _along(shape, tuple(x.shape)), lambda: x.clamp(max=0)) if slot == 1 else None
+
+
+def _result(node: Recorded) -> tuple[int, ...]:
+    return tuple(node._input_metadata[0].shape)
+
+
+def _along(shape: tuple[int, ...], result: tuple[int, ...]) -> tuple[int, ...]:
+    lead = len(result) - len(shape)
+    return tuple(lead + i for i, size in enumerate(shape) if size != 1)
+
+
+RULES: dict[str, Callable[[Recorded, int, tuple[int, ...]], Rule | None]] = {
+    "AddmmBackward0": _addmm,
+    "MmBackward0": _mm,
+    "ConvolutionBackward0": _convolution,
+    "NativeLayerNormBackward0": _layer_norm,
+    "NativeBatchNormBackward0": _batch_norm,
+    "NativeGroupNormBackward0": _group_norm,
+    "EmbeddingBackward0": _embedding,
+    "AddBackward0": _add,
+    "SubBackward0": _sub,
+    "MulBackward0": _mul,
+    "ExpandBackward0": _expand,
+    "PreluKernelBackward0": _prelu,
+}
+"""One line per operation."""

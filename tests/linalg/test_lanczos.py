@@ -1,0 +1,81 @@
+"""Lanczos against dense eigensolvers."""
+
+import pytest
+import torch
+
+from gnomon.core.errors import InputError, NotFiniteError
+from gnomon.linalg.lanczos import spectral_density, top_eigenpairs, tridiagonal
+from gnomon.linalg.operator import Dense
+
+
+def symmetric(n, seed=0, decay=0.0):
+    generator = torch.Generator().manual_seed(seed)
+    q, _ = torch.linalg.qr(torch.randn(n, n, generator=generator, dtype=torch.float64))
+    values = (
+        torch.arange(1, n + 1, dtype=torch.float64) ** -decay if decay else torch.randn(n, generator=generator).double()
+    )
+    return q @ torch.diag(values) @ q.T
+
+
+@pytest.mark.parametrize(("n", "k", "decay"), [(40, 5, 0.0), (300, 8, 1.0), (6, 6, 0.0), (1, 1, 0.0)])
+def test_top_eigenpairs_agree_with_a_dense_solver(n, k, decay):
+    a = symmetric(n, decay=decay)
+    found = top_eigenpairs(Dense(a), k)
+    values, vectors = torch.linalg.eigh(a)
+    assert torch.allclose(found.values, values.flip(0)[:k], atol=1e-8)
+    assert torch.allclose((found.vectors * vectors.flip(1)[:, :k]).sum(0).abs(), torch.ones(k).double(), atol=1e-6)
+    residual = (a @ found.vectors - found.vectors * found.values).norm(dim=0)
+    assert (residual <= found.residuals + 1e-10).all()  # equation (2), and rounding
+
+
+def test_every_copy_of_a_multiple_eigenvalue_is_met_when_the_space_is_spanned():
+    a = torch.diag(torch.tensor([3.0, 3.0, 3.0, 1.0, 0.0]).double())
+    assert torch.allclose(top_eigenpairs(Dense(a), 4).values, torch.tensor([3.0, 3.0, 3.0, 1.0]).double())
+
+
+def test_the_recurrence_holds_and_the_basis_stays_orthonormal():
+    a = symmetric(60, decay=2.0)
+    alpha, beta, q = tridiagonal(Dense(a), torch.ones(60).double(), 30)
+    t = torch.diag(alpha) + torch.diag(beta[:-1], 1) + torch.diag(beta[:-1], -1)
+    assert torch.allclose(q.T @ q, torch.eye(30).double(), atol=1e-12)
+    rest = a @ q - q @ t
+    assert rest[:, :-1].abs().max() < 1e-12 and abs(rest[:, -1].norm() - beta[-1]) < 1e-12
+
+
+def test_the_quadrature_is_exact_for_polynomials_of_degree_2m_minus_1():
+    a, m = symmetric(50), 4
+    start = torch.randn(50, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+    alpha, beta, _ = tridiagonal(Dense(a), start, m)
+    values, s = torch.linalg.eigh(torch.diag(alpha) + torch.diag(beta[:-1], 1) + torch.diag(beta[:-1], -1))
+    unit = start / start.norm()
+    for degree in range(2 * m):
+        exact = unit @ torch.linalg.matrix_power(a, degree) @ unit
+        assert abs((s[0] ** 2 * values**degree).sum() - exact) < 1e-9 * max(1.0, abs(exact))
+    exact = unit @ torch.linalg.matrix_power(a, 2 * m) @ unit
+    assert abs((s[0] ** 2 * values ** (2 * m)).sum() - exact) > 1e-3 * abs(exact)  # and not beyond
+
+
+def test_the_density_has_the_moments_of_the_spectrum_within_its_statistical_error():
+    a = symmetric(200, decay=0.5)
+    found = spectral_density(Dense(a), starts=64)
+    values = torch.linalg.eigvalsh(a)
+    assert abs(float(found.weights.sum()) - 1) < 1e-12
+    for degree in (1, 2):
+        exact = (values**degree).mean()
+        spread = ((values**degree - exact) ** 2).mean().sqrt() * (2 / 200 / 64) ** 0.5  # of q^T A^j q over the sphere
+        assert abs((found.weights * found.points**degree).sum() - exact) < 4 * spread  # 99.99 % of the time
+    grid = torch.linspace(-1, 2, 3001).double()
+    assert abs(float(found.smooth(grid, 0.05).sum() * 0.001) - 1) < 1e-3
+
+
+def test_bad_requests_are_refused():
+    with pytest.raises(InputError, match="k = 3 for an operator of size 2"):
+        top_eigenpairs(Dense(torch.eye(2)), 3)
+    with pytest.raises(NotFiniteError, match="not finite"):
+        top_eigenpairs(Dense(torch.full((3, 3), float("nan"))), 1)
+
+
+def test_records_describe_themselves():
+    found = top_eigenpairs(Dense(torch.eye(3)), 2)
+    assert "2 eigenvalues" in found.verdict and set(found.to_dict()) == {"values", "vectors", "residuals", "products"}
+    assert set(spectral_density(Dense(torch.eye(3))).to_dict()) == {"points", "weights", "starts"}

@@ -1,0 +1,66 @@
+"""Stochastic traces: unbiased, with intervals that cover as often as they say."""
+
+import pytest
+import torch
+from scipy.stats import binom
+
+from gnomon.core.errors import InputError
+from gnomon.linalg.operator import Dense
+from gnomon.linalg.trace import hutch_plus_plus, hutchinson
+
+
+def positive(n, decay):
+    q, _ = torch.linalg.qr(torch.randn(n, n, generator=torch.Generator().manual_seed(0), dtype=torch.float64))
+    return q @ torch.diag(torch.arange(1, n + 1, dtype=torch.float64) ** -decay) @ q.T
+
+
+METHODS = {
+    "hutchinson": lambda a, s: hutchinson(a, samples=32, confidence=0.9, seed=s),
+    "hutch++": lambda a, s: hutch_plus_plus(a, products=96, confidence=0.9, seed=s),
+}
+
+
+@pytest.mark.parametrize("estimate", METHODS.values(), ids=METHODS)
+def test_intervals_cover_the_trace_as_often_as_they_say(estimate):
+    a = positive(120, 1.0)
+    exact, runs = float(a.trace()), 300
+    covered = 0
+    for seed in range(runs):
+        low, high = estimate(Dense(a), 2 * seed).interval
+        covered += low <= exact <= high
+    assert covered >= binom.ppf(1e-3, runs, 0.88)  # 90 % stated; 2 % for z^T A z not being Gaussian
+
+
+def error(method, a, products):
+    exact = float(a.trace())
+    runs = [method(Dense(a), products, seed) for seed in range(0, 60, 2)]
+    return float(torch.tensor([(r.value - exact) ** 2 for r in runs]).mean().sqrt())
+
+
+def test_rates_are_those_of_the_theorems():
+    a = positive(400, 2.0)
+    sizes = [24, 48, 96, 192]
+    logs = torch.tensor(sizes).double().log()
+
+    def slope(method):
+        errors = torch.tensor([error(method, a, s) for s in sizes]).double().log()
+        return float(((logs - logs.mean()) * (errors - errors.mean())).sum() / ((logs - logs.mean()) ** 2).sum())
+
+    plain = slope(lambda op, products, seed: hutchinson(op, samples=products, seed=seed))
+    better = slope(lambda op, products, seed: hutch_plus_plus(op, products=products, seed=seed))
+    assert abs(plain + 0.5) < 0.25  # three standard errors of a slope through four points of 30 runs
+    assert better < -1.0 + 0.15
+
+
+def test_exact_cases_and_bad_requests():
+    assert hutchinson(Dense(torch.diag(torch.arange(5.0))), samples=2).value == 10.0
+    low_rank = torch.ones(30, 3).double() @ torch.randn(3, 30, generator=torch.Generator().manual_seed(1)).double()
+    found = hutch_plus_plus(Dense(low_rank + low_rank.T), products=36)
+    assert abs(found.value - 2 * float(low_rank.trace())) < 1e-9 and found.half_width < 1e-9
+    assert "95% confidence" in found.verdict and found.to_dict()["products"] == 36
+    for call in (
+        lambda: hutchinson(Dense(torch.eye(2)), samples=1),
+        lambda: hutch_plus_plus(Dense(torch.eye(2)), products=5),
+    ):
+        with pytest.raises(InputError, match="Give at least"):
+            call()

@@ -1,0 +1,107 @@
+"""The tangent model, Taylor models and the rescaled model."""
+
+import pytest
+import torch
+from torch import nn
+
+from gnomon.core.errors import InputError
+from gnomon.tangent import linearize, ntk, rescale, taylor
+from tests.oracles import tangent_jacobian as oracle
+from tests.tangent import zoo
+
+CASES = [
+    c
+    for c in zoo.CASES
+    if c.name in ("mlp", "cnn", "resnet", "encoder", "decoder", "lstm", "gru", "tied", "strange", "gains")
+]
+
+
+def moved(net, size, seed=5):
+    """A random direction over all parameters, and its flat form."""
+    generator = torch.Generator().manual_seed(seed)
+    steps = [size * torch.randn(p.shape, generator=generator, dtype=torch.float64) for p in net.parameters()]
+    return steps, torch.cat([s.flatten() for s in steps])
+
+
+def displace(model, steps):
+    with torch.no_grad():
+        for p, s in zip(model.parameters(), steps, strict=True):
+            p.add_(s)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_tangent_model_is_f_plus_jacobian_times_displacement(case):
+    net, x = zoo.build(case), zoo.sample(case, 3)
+    steps, flat = moved(net, 0.3)
+    expected = oracle.call(net, x).reshape(3, -1) + oracle.jacobian(net, x) @ flat
+    lin = linearize(net)
+    assert torch.allclose(oracle.call(lin, x), oracle.call(net, x), atol=1e-12)
+    displace(lin, steps)
+    assert torch.allclose(oracle.call(lin, x).reshape(3, -1), expected.detach(), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize("name", ["mlp", "encoder", "lstm"])
+def test_the_error_of_order_r_falls_as_the_displacement_to_the_r_plus_1(name, order):
+    case = next(c for c in zoo.CASES if c.name == name)
+    net, x = zoo.build(case), zoo.sample(case, 3)
+    if name == "mlp":
+        net[1] = nn.Tanh()  # relu would break the smoothness that the rate needs
+    if name == "encoder":
+        net.layer.activation = nn.functional.gelu
+    steps, _ = moved(net, 1.0)
+    errors, sizes = [], [0.04, 0.02, 0.01]
+    for size in sizes:
+        model, true = taylor(net, order), zoo.build(case)
+        true.load_state_dict(net.state_dict())
+        if name == "mlp":
+            true[1] = nn.Tanh()
+        if name == "encoder":
+            true.layer.activation = nn.functional.gelu
+        displace(model, [size * s for s in steps])
+        displace(true, [size * s for s in steps])
+        errors.append(float((model(x) - true(x)).detach().norm()))
+    slope = torch.tensor(errors[1] / errors[2]).log2()
+    assert abs(slope - (order + 1)) < 0.25  # the next order adds a part of the size of the displacement
+
+
+def test_the_tangent_model_trains_and_keeps_its_kernel():
+    case = next(c for c in zoo.CASES if c.name == "mlp")
+    net, x = zoo.build(case), zoo.sample(case, 4)
+    before = {k: v.clone() for k, v in net.state_dict().items()}
+    lin = linearize(net)
+    start = ntk(net, x, outputs="full")
+    optimizer = torch.optim.SGD(lin.parameters(), lr=0.05)
+    for _ in range(5):
+        optimizer.zero_grad()
+        (lin(x) ** 2).mean().backward()
+        optimizer.step()
+    assert (lin(x) - net(x)).abs().max() > 1e-3
+    assert torch.allclose(ntk(lin, x, outputs="full"), start, rtol=1e-10)
+    assert all(torch.equal(before[k], v) for k, v in net.state_dict().items())
+
+
+def test_state_dicts_bring_the_origin_along():
+    net, x = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1)), torch.randn(4, 2)
+    lin = linearize(net)
+    displace(lin, [torch.ones_like(p) for p in lin.parameters()])
+    other = linearize(nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1)))
+    other.load_state_dict(lin.state_dict())
+    assert torch.equal(other(x), lin(x))
+
+
+def test_rescale_is_alpha_times_the_centered_output():
+    net, x = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1)).double(), torch.randn(4, 2).double()
+    model = rescale(net, 7.0)
+    assert model(x).abs().max() == 0
+    displace(model.module, [torch.ones_like(p) for p in net.parameters()])
+    assert torch.allclose(model(x), 7 * (model.module(x) - net(x)))
+    assert len(list(model.parameters())) == 8 and sum(p.requires_grad for p in model.parameters()) == 4
+    assert torch.allclose(ntk(model, x), 49 * ntk(model.module, x))
+
+
+def test_bad_requests_are_refused():
+    with pytest.raises(InputError, match="order=0"):
+        taylor(nn.Linear(1, 1), order=0)
+    with pytest.raises(InputError, match="returned a tuple"):
+        linearize(nn.LSTM(2, 2))(torch.randn(1, 3, 2))
