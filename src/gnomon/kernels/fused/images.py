@@ -261,9 +261,9 @@ def _apply(plan: Plan, i: int, own: dict[int, Tensor]) -> Tensor:
 
 
 def _padded(item: st.Item) -> int:
-    """Elements that the filter of a convolution needs: the padded plane and its vertical sums."""
+    """Elements that the filter of a convolution needs: twice the padded plane and one row of vertical sums."""
     rows, width = (
         (a - 1) * s + (k - 1) * d + 1
         for a, s, k, d in zip(item.after, item.stride, item.kernel, item.dilation, strict=True)
     )
-    return (rows + item.after[0]) * width
+    return 2 * (rows + 1) * width
