@@ -193,7 +193,9 @@ def _weighted(weights: tuple[float, ...], sources: list[int], target: int) -> li
 
 
 def _arrays(tape: list[Instruction], arithmetic: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-    code, numbers, row = [], [], 1  # row 0 belongs to the data
+    code: list[tuple[int, ...]] = []
+    numbers: list[float] = []
+    row = 1  # row 0 belongs to the data
     for ins in tape:
         code.append((ins.op, ins.target, ins.source, row, len(numbers)))
         numbers += ins.numbers
