@@ -32,13 +32,11 @@ lint: .venv/.dev ## ruff and mypy
 docs: .venv/.docs ## the documentation, warnings as errors, into build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-bench: .venv/.base ## every benchmarks/bench_*.py
-	@found=no; for file in benchmarks/bench_*.py; do \
-	  [ -f "$$file" ] || continue; found=yes; echo "== $$file"; $(BIN)/python "$$file" || exit 1; \
-	done; [ $$found = yes ] || echo "There is no benchmarks/bench_*.py yet."
+bench: .venv/.base benchmarks/peers/.venv/.done ## every benchmarks/bench_*.py, results into benchmarks/RESULTS.md
+	@for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
 
 clean: ## remove .venv, build and caches
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv benchmarks/peers/.venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Where Python comes without ensurepip, pip is put into the environment from outside.
@@ -57,4 +55,10 @@ clean: ## remove .venv, build and caches
 
 .venv/.docs: .venv/.base
 	$(INSTALL) --editable '.[docs]'
+	@touch $@
+
+# The peer has dependencies of its own and of another time; it never meets those of gnomon.
+benchmarks/peers/.venv/.done: benchmarks/peers/requirements.txt
+	$(PYTHON) -m venv benchmarks/peers/.venv || { $(PYTHON) -m venv --clear --without-pip benchmarks/peers/.venv && $(PYTHON) -m pip --python benchmarks/peers/.venv/bin/python install --quiet pip; }
+	benchmarks/peers/.venv/bin/python -m pip install --quiet --requirement $<
 	@touch $@

@@ -1,5 +1,7 @@
 """Fully connected ReLU networks, n = 4000 points of 64 features, float32 NTK."""
 
+from functools import partial
+
 import torch
 from measure import alternate, dual_rate, inputs, record
 from peer import Peer
@@ -13,32 +15,21 @@ FACTORS = {1: 5, 3: 15, 10: 40, 30: 55}
 
 def main() -> None:
     x, _ = inputs((D,), N)
-    rate, rows = dual_rate() * torch.get_num_threads(), []
+    rows = []
     with Peer() as peer:
         for depth, wanted in FACTORS.items():
             net, words = dense(depth, D)
             lim = gnomon.limit(net, init=LAW, parametrization="ntk", dtype=torch.float32)
             lim.ntk(x)
             peer.warm(words, [D], N)
-            mine, theirs = alternate(lambda: lim.ntk(x), lambda: peer.run(words, [D], N)["seconds"], repetitions=5)
-            limit = N * (N + 1) / 2 * depth / rate
-            rows.append(
-                [
-                    str(depth),
-                    f"{mine:.3f} s",
-                    f"{theirs:.3f} s",
-                    f"{theirs / mine:.0f}x",
-                    f"{wanted}x",
-                    f"{limit / mine:.0%}",
-                ]
-            )
-    note = "Limit: the time of the lower triangle's dual evaluations alone, on 512 entries in the first cache, on all threads."
-    record(
-        "Dense, n = 4000, d = 64",
-        ["hidden layers", "gnomon", "neural-tangents", "ratio", "wanted", "of the limit"],
-        rows,
-        note,
-    )
+            mine, theirs = alternate(partial(lim.ntk, x), partial(peer.seconds, words, [D], N), repetitions=5)
+            limit = N * (N + 1) / 2 * depth / (dual_rate() * torch.get_num_threads())
+            times = [f"{mine:.3f} s", f"{theirs:.3f} s", f"{theirs / mine:.1f}x", f"{wanted}x", f"{limit / mine:.0%}"]
+            rows.append([str(depth), *times])
+            print(rows[-1], flush=True)
+    note = "Limit: the dual evaluations of the lower triangle alone, on 512 entries in the first cache, on all threads."
+    columns = ["hidden layers", "gnomon", "neural-tangents", "ratio", "wanted", "of the limit"]
+    record("Dense, n = 4000, d = 64, float32 NTK", columns, rows, note)
 
 
 if __name__ == "__main__":

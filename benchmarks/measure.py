@@ -27,6 +27,10 @@ def ours(function) -> float:
     return time.perf_counter() - start
 
 
+def best_of(function, times: int) -> float:
+    return min(ours(function) for _ in range(times))
+
+
 def alternate(mine, theirs, *, repetitions: int, each: int = 3) -> tuple[float, float]:
     """Smallest times of both sides; every repetition runs mine ``each`` times and theirs once."""
     best, other = float("inf"), float("inf")

@@ -17,7 +17,7 @@ def dense(depth: int, inputs: int):
 
 
 def convolutional(plan: str, side: int, *, flatten: bool = False):
-    """``plan`` spells the network: c a 3x3 convolution with ReLU, p a 2x2 average pooling; then GAP or flatten, and a line."""
+    """``plan`` spells the network: c a 3x3 convolution with ReLU, p a 2x2 average pooling; then GAP or flatten."""
     layers, words, channels = [], [], 3
     for letter in plan:
         if letter == "p":

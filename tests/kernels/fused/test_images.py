@@ -21,6 +21,15 @@ def circular(before, after, **options):
     return conv(before, after, padding_mode="circular", **options)
 
 
+class Function(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x)
+
+
 class Block(nn.Module):
     def __init__(self, before, after, stride):
         super().__init__()

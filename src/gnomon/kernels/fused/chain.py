@@ -12,6 +12,7 @@ from gnomon.kernels.fused.machine import INNER, bare, entry, wide
 
 RUN = 512
 AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)  # as in tape.py
+SERIES = 15
 BLOCK = 16  # side of the squares in which the mirror image is written
 
 
@@ -78,10 +79,23 @@ def _instruction(ins, numbers, k, x, y, i, j, n, mirror, regs):  # type: ignore[
             x2, y2 = x[st + 2, i], y[st + 2, j : j + n]
             if op == TRAINED:
                 do.trained(e, t, x0, x1, x2, y0, y1, y2, p, k)
+            elif op == SERIES:
+                _series(e, t, x[st:, i], y[st:, j : j + n], p, regs)
             elif op == ERF:
                 do.erf(e, t, x0, x1, x2, y0, y1, y2, p, k)
             else:
                 do.sign(e, t, x0, x1, x2, y0, y1, y2, p, k)
+
+
+@njit(**INNER)
+def _series(e, t, x, y, numbers, regs):  # type: ignore[no-untyped-def]
+    """A power series; the last two registers are its room."""
+    n, last = len(e), len(regs) - 1
+    rho, value, slope = regs[last, 0, :n], regs[last, 1, :n], regs[last - 1, 0, :n]
+    do.correlation(e, x[0], x[1], y[0], y[1], rho, value, slope)
+    for power in range(int(numbers[0]) - 1, -1, -1):
+        do.horner(rho, value, slope, x[3 + power], y[3 + power])
+    do.summed(e, t, value, slope, x[0], x[2], y[0], y[2], numbers[1])
 
 
 @njit(**INNER)
@@ -126,4 +140,4 @@ def _mirror(out, row, rows, col, cols):  # type: ignore[no-untyped-def]
 
 def registers(count: int, dtype: type) -> np.ndarray:
     """Room for the registers of one thread."""
-    return np.zeros((count, 2, RUN), dtype)
+    return np.zeros((count + 2, 2, RUN), dtype)

@@ -65,26 +65,21 @@ def covers(plan: Plan) -> bool:
 
 def lower(plan: Plan, data: tuple[Tensor, Tensor], dtype: torch.dtype) -> Chain | None:
     """The tape of a plan for two sets of features (n, channels); None if some step has no instruction."""
-    found = [moments(plan, data[0])]
-    found.append(found[0] if data[1] is data[0] else moments(plan, data[1]))
-    tapes = [_instructions(plan, m) for m in found]
-    first, second = tapes
-    if first is None or second is None:
+    symmetric = data[1] is data[0]
+    found = moments(plan, data[0] if symmetric else torch.cat(data))
+    tape = _instructions(plan, found)
+    if tape is None:
         return None
-    last = [m.own[-1] / 2 for m in found]
-    rows = [
-        torch.stack([m.own[0] / 2, *(s for ins in t for s in ins.statistics), end])
-        for m, t, end in zip(found, (first, second), last, strict=True)
-    ]
-    arithmetic = _arithmetic(plan, rows, dtype)
-    code, numbers = _arrays(first, arithmetic)
-    scale = data[0].shape[1] ** -0.5
+    table = torch.stack([found.own[0] / 2, *(s for ins in tape for s in ins.statistics), found.own[-1] / 2])
+    arithmetic = _arithmetic(plan, table, dtype)
+    code, numbers = _arrays(tape, arithmetic)
+    scale, n = data[0].shape[1] ** -0.5, len(data[0])
+    parts = (table,) if symmetric else (table[:, :n], table[:, n:])
     sides = [
-        Side((x * scale).numpy().astype(arithmetic), r.numpy().astype(arithmetic))
-        for x, r in zip(data, rows, strict=True)
+        Side((x * scale).numpy().astype(arithmetic), np.ascontiguousarray(part.numpy(), arithmetic))
+        for x, part in zip(data, parts, strict=False)
     ]
-    registers = 1 + max(i.target for i in first)
-    return Chain(code, numbers, registers, arithmetic, (sides[0], sides[0] if data[1] is data[0] else sides[1]))
+    return Chain(code, numbers, 1 + max(i.target for i in tape), arithmetic, (sides[0], sides[-1]))
 
 
 def run(chain: Chain, out: tuple[Tensor | None, Tensor | None], *, symmetric: bool) -> int:
@@ -131,14 +126,13 @@ def run(chain: Chain, out: tuple[Tensor | None, Tensor | None], *, symmetric: bo
     return sum(share_out(tile, tiles, worker, "entries"))
 
 
-def _arithmetic(plan: Plan, rows: list[Tensor], dtype: torch.dtype) -> np.dtype:
+def _arithmetic(plan: Plan, table: Tensor, dtype: torch.dtype) -> np.dtype:
     """float32 where it is asked for and loses nothing; float64 otherwise."""
     single = dtype == torch.float32 and all(kinked(rule) for rule in plan.rules)
-    for r in rows:
-        positive = r[r > 0]
-        single = (
-            single and float(r.abs().max()) < 1 / SMALLEST and (not len(positive) or float(positive.min()) > SMALLEST)
-        )
+    if single:
+        positive = table[table > 0]
+        smallest = float(positive.min()) if len(positive) else 1.0
+        single = smallest > SMALLEST and float(table.abs().max()) < 1 / SMALLEST
     return np.dtype(np.float32 if single else np.float64)
 
 
@@ -178,7 +172,7 @@ def _instruction(plan: Plan, i: int, sources: list[int], target: int, found: Mom
             u = (t.weight_tangent * before + t.bias_tangent) / 2
             return [Instruction(AFFINE, target, sources[0], (u,), (t.weight, t.weight_tangent))]
         case ActivationRule() | LineRule():
-            made = activation(rule, before, after)
+            made = activation(plan, i, before, after, None)
             return None if made is None else [Instruction(made[0], target, sources[0], made[1], made[2])]
         case NormalizeRule():
             assert measured is not None  # its rule asks for it
@@ -199,7 +193,9 @@ def _weighted(weights: tuple[float, ...], sources: list[int], target: int) -> li
 
 
 def _arrays(tape: list[Instruction], arithmetic: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-    code, numbers, row = [], [], 1  # row 0 belongs to the data
+    code: list[tuple[int, ...]] = []
+    numbers: list[float] = []
+    row = 1  # row 0 belongs to the data
     for ins in tape:
         code.append((ins.op, ins.target, ins.source, row, len(numbers)))
         numbers += ins.numbers

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.kernels.fused import dense, images, pairs
+from gnomon.kernels.fused import dense, images, pairs, stages
 from gnomon.kernels.plan import Plan
 
 DTYPES = {torch.float32: np.float32, torch.float64: np.float64}
@@ -59,7 +59,7 @@ def kernels(
 
 def _chain(plan: Plan, points: tuple[Tensor, Tensor], out: dict[str, Tensor]) -> bool:
     """Run a dense program; True if the reference must take over."""
-    sides = _both(points, plan.rules[0].features)
+    sides = _both(points, stages.data_rule(plan).features)
     made = dense.lower(plan, sides, next(iter(out.values())).dtype)
     if made is None:
         return True
@@ -68,7 +68,7 @@ def _chain(plan: Plan, points: tuple[Tensor, Tensor], out: dict[str, Tensor]) ->
 
 def _images(staged: images.Programme, points: tuple[Tensor, Tensor], out: dict[str, Tensor]) -> bool:
     """Run a convolutional program; True if the reference must take over."""
-    op = staged.plan.rules[0].op
+    op = stages.data_rule(staged.plan).op
     sides = _both(points, lambda x: op.function(x).movedim(op.channel, 1))
     try:
         return pairs.run(staged, sides, out, symmetric=sides[0] is sides[1]) > 0

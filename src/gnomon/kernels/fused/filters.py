@@ -6,7 +6,7 @@ Reference: equations (2), (3) and (4) of planes.py.
 Cost: a few additions per entry.
 """
 
-from numba import njit
+from numba import njit, uint64
 
 from gnomon.kernels.fused.machine import INNER, wide
 
@@ -24,36 +24,35 @@ def extent(size, d, wraps):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def box(source, ins, dy, dx, tag, vx, vy, room, e, t):  # type: ignore[no-untyped-def]
-    """Sums over the taps; vx and vy are half the variances of the images, which stand where the other image ends."""
+def box(source, ins, dy, dx, tag, vx, vy, room, e, t, u):  # type: ignore[no-untyped-def]
+    """Row u of the sums over the taps; vx and vy are half the variances of the images, which stand where one ends.
+
+    Padded rows are made when the first sum needs them: rows come in order, and what they share is still in the cache.
+    """
     lanes, wraps = len(tag), ins[17] == 1
     h, w = extent(ins[5], dy, wraps), extent(ins[6], dx, wraps)
-    rows = len(e) // lanes // extent(ins[8], dx // ins[12], wraps)
-    cols = len(e) // lanes // rows
-    high, width = (rows - 1) * ins[11] + (ins[9] - 1) * ins[13] + 1, (cols - 1) * ins[12] + (ins[10] - 1) * ins[14] + 1
-    padded = room[: high * width * lanes]
-    summed = room[high * width * lanes : (high + rows) * width * lanes]
+    cols = extent(ins[8], dx // ins[12], wraps)
+    reach, width = (ins[9] - 1) * ins[13], (cols - 1) * ins[12] + (ins[10] - 1) * ins[14] + 1
+    line, half = width * lanes, len(room) // 2
     for part in range(2):
-        if wraps:
-            _wrap(source[part], padded, h, w, high, width, ins[15], ins[16], lanes)
-        else:
-            _pad(source[part], padded, h, w, high, width, ins[15], ins[16], lanes)
-            if part == 0:
-                _border(padded, ins, dy, dx, h, w, high, width, tag, vx, vy)
-        for u in range(rows):
-            at = u * width * lanes
-            _taps(
-                padded[u * ins[11] * width * lanes :], summed[at : at + width * lanes], ins[9], ins[13] * width * lanes
-            )
-        target = e if part == 0 else t
-        for u in range(rows):
-            line = summed[u * width * lanes : (u + 1) * width * lanes]
-            if ins[12] == 1:
-                _taps(line, target[u * cols * lanes : (u + 1) * cols * lanes], ins[10], ins[14] * lanes)
+        padded = room[part * half + line : (part + 1) * half]
+        for r in range(max(0, (u - 1) * ins[11] + reach + 1) if u else 0, u * ins[11] + reach + 1):
+            row = padded[r * line : (r + 1) * line]
+            if wraps:
+                _wrap(source[part], row, (r - ins[15]) % h, w, width, ins[16], lanes)
                 continue
-            for v in range(cols):
-                at = (u * cols + v) * lanes
-                _taps(line[v * ins[12] * lanes :], target[at : at + lanes], ins[10], ins[14] * lanes)
+            inside = 0 <= r - ins[15] < h
+            _pad(source[part], row, r - ins[15], w, width, ins[16], lanes, inside)
+            if part == 0:
+                _border(row, ins, dy, dx, w, width, r - ins[15], inside, lanes, vx, vy)
+        summed = room[part * half : part * half + line]
+        _taps(padded[u * ins[11] * line :], summed, ins[9], ins[13] * line)
+        target = e if part == 0 else t
+        if ins[12] == 1:
+            _taps(summed, target, ins[10], ins[14] * lanes)
+            continue
+        for v in range(cols):
+            _taps(summed[v * ins[12] * lanes :], target[v * lanes : (v + 1) * lanes], ins[10], ins[14] * lanes)
 
 
 @njit(**INNER)
@@ -97,45 +96,41 @@ def _clear(target):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _pad(source, padded, h, w, high, width, top, left, lanes):  # type: ignore[no-untyped-def]
-    """The plane inside zeros."""
-    first, last = max(0, left), min(width, left + w)
-    for r in range(high):
-        u, row = r - top, padded[r * width * lanes : (r + 1) * width * lanes]
-        if u < 0 or u >= h:
-            _clear(row)
-            continue
-        _clear(row[: first * lanes])
-        _clear(row[last * lanes :])
-        _set(source[(u * w + first - left) * lanes : (u * w + last - left) * lanes], row[first * lanes : last * lanes])
+def _pad(source, row, u, w, width, left, lanes, inside):  # type: ignore[no-untyped-def]
+    """Row u of the plane between zeros."""
+    if not inside:
+        _clear(row)
+        return
+    last = min(width, left + w)
+    _clear(row[: left * lanes])
+    _clear(row[last * lanes :])
+    _set(source[u * w * lanes : (u * w + last - left) * lanes], row[left * lanes : last * lanes])
 
 
 @njit(**INNER)
-def _border(padded, ins, dy, dx, h, w, high, width, tag, vx, vy):  # type: ignore[no-untyped-def]
+def _border(row, ins, dy, dx, w, width, u, inside, lanes, vx, vy):  # type: ignore[no-untyped-def]
     """Beyond one border the other image still has its variance: e = a / 2 + 0 - 0."""
-    lanes, before, left = len(tag), ins[15], ins[16]
-    for r in range(high):
-        inside = 0 <= r - before < h
-        row = padded[r * width * lanes : (r + 1) * width * lanes]
-        for first, last in ((0, left), (left + w, width)) if inside else ((0, width), (0, 0)):
-            for side in range(2):
-                y = r - before + (max(0, -dy) if side == 0 else max(0, dy))
-                shift = max(0, -dx) - left if side == 0 else max(0, dx) - left
-                begin, end = max(first, -shift), min(last, ins[6] - shift)
-                if 0 <= y < ins[5] and begin < end:
-                    values = vx if side == 0 else vy
-                    at = (y * ins[6] + begin + shift) * lanes
-                    _increase(values[at : at + (end - begin) * lanes], row[begin * lanes : end * lanes])
+    left = ins[16]
+    for piece in range(2 if inside else 1):
+        first, last = (0, left if inside else width) if piece == 0 else (left + w, width)
+        for side in range(2):
+            y = u + (max(0, -dy) if side == 0 else max(0, dy))
+            shift = max(0, -dx) - left if side == 0 else max(0, dx) - left
+            begin, end = max(first, -shift), min(last, ins[6] - shift)
+            if 0 <= y < ins[5] and begin < end:
+                at, n = (y * ins[6] + begin + shift) * lanes, (end - begin) * lanes
+                if side == 0:
+                    _increase(vx[at : at + n], row[begin * lanes : end * lanes])
+                else:
+                    _increase(vy[at : at + n], row[begin * lanes : end * lanes])
 
 
 @njit(**INNER)
-def _wrap(source, padded, h, w, high, width, top, left, lanes):  # type: ignore[no-untyped-def]
-    """The plane continued periodically."""
-    for r in range(high):
-        row = ((r - top) % h) * w
-        for c in range(width):
-            at, of = (r * width + c) * lanes, (row + (c - left) % w) * lanes
-            _set(source[of : of + lanes], padded[at : at + lanes])
+def _wrap(source, row, u, w, width, left, lanes):  # type: ignore[no-untyped-def]
+    """Row u of the plane, continued periodically."""
+    for c in range(width):
+        of = (u * w + (c - left) % w) * lanes
+        _set(source[of : of + lanes], row[c * lanes : (c + 1) * lanes])
 
 
 @njit(**INNER)
@@ -170,21 +165,15 @@ def pool(source, ins, dy, dx, tag, out, out_at, weight):  # type: ignore[no-unty
 
 @njit(**INNER)
 def _blocks(source, of, target, k, begin, end, tag, weight):  # type: ignore[no-untyped-def]
-    lanes = len(tag)
-    for v in range(len(target) // lanes):
-        place = of + (k * v + begin) * lanes
-        _collect(source[place : place + (end - begin) * lanes], target[v * lanes : (v + 1) * lanes], tag, weight)
-
-
-@njit(**INNER)
-def _collect(source, target, tag, weight):  # type: ignore[no-untyped-def]
-    """Add the weighted sum of several positions to one, lane by lane."""
+    """Add the weighted sum of positions begin to end of each block to one position, lane by lane."""
     wide()
     lanes = len(tag)
-    for a in range(len(source) // lanes):
-        block = source[a * lanes : (a + 1) * lanes]
-        for i in range(lanes):
-            target[i] += weight * block[i]
+    for v in range(len(target) // lanes):
+        to = uint64(v * lanes)
+        for a in range(begin, end):
+            place = uint64(of + (k * v + a) * lanes)  # unsigned: no index counts from the end
+            for i in range(lanes):
+                target[to + uint64(i)] += weight * source[place + uint64(i)]
 
 
 @njit(**INNER)

@@ -27,16 +27,16 @@ from gnomon.kernels.fused.tape import (
 )
 from gnomon.kernels.fused.threads import share_out
 from gnomon.kernels.plan import Plan
-from gnomon.kernels.rules.activation import ActivationRule, LineRule
 from gnomon.kernels.rules.affine import ConvRule, DenseRule, Terms
-from gnomon.kernels.rules.base import Context, Pair
+from gnomon.kernels.rules.base import AbstractRule, Context, Pair
 from gnomon.kernels.rules.data import DataRule
-from gnomon.kernels.rules.normalization import DropoutRule
+from gnomon.kernels.rules.normalization import DropoutRule, NormalizeRule
 from gnomon.kernels.rules.positions import MixRule
 from gnomon.program.steps import Conv, Weights
 
 RAW = -1  # the data before their convolution
 NO_WEIGHTS = Weights("", "", "", None, 1)
+TERMS = 96  # of power series: all images need the same number
 BYTES = 64  # one vector: 16 lanes of float32, 8 of float64
 
 
@@ -103,8 +103,8 @@ class Runner:
         largest = max(map(prod, grids)) * self.lanes
         pads = [_padded(i) for i in items if i.op == CONV]
         count = max(p.registers for p in self.programme.stages.parts)
-        made = {f"out{g}": np.zeros(size, self.dtype) for g, (_, size) in enumerate(self.places)}
-        made["registers"] = np.zeros((count, 2, largest), self.dtype)
+        made: dict[str, np.ndarray] = {f"out{g}": np.zeros(size, self.dtype) for g, (_, size) in enumerate(self.places)}
+        made["registers"] = np.zeros((count + 2, 2, largest), self.dtype)
         made["runs"] = np.zeros((2 * max(h for h, _ in grids), 4), np.int64)
         made["filters"] = np.zeros(max(pads, default=1) * self.lanes, self.dtype)
         return made
@@ -175,7 +175,7 @@ def _item(
     """Operation, statistics and numbers of an item; fills in the variances of its step."""
     i = item.step
     if item.op == DATA:
-        own[RAW if plan.rules[0].op.window is not None else i] = (x * x).mean(1)
+        own[RAW if st.data_rule(plan).op.window is not None else i] = (x * x).mean(1)
         return DATA, ((x / (2 * x.shape[1]) ** 0.5).flatten(1),), ()
     rule = plan.rules[i]
     if item.op == FETCH:
@@ -219,13 +219,14 @@ def _pointwise(
         return ADD, (), (item.weight,)
     own[i] = _apply(plan, i, own)
     if item.op == KINK:
-        assert isinstance(rule, ActivationRule | LineRule)
-        made = activation(rule, before, own[i])
+        made = activation(plan, i, before, own[i], TERMS)
         if made is None:
             raise Uncovered
         return made
     if item.op == NORMALIZE:
+        assert isinstance(rule, NormalizeRule)
         scale = rule.measure((before,))
+        assert scale is not None  # its variance was given
         return NORMALIZE, (scale, before * scale / 2), ()
     if item.op == DROPOUT:
         assert isinstance(rule, DropoutRule)
@@ -256,15 +257,16 @@ def _entered(
 def _apply(plan: Plan, i: int, own: dict[int, Tensor]) -> Tensor:
     """The rule of a step on variances alone."""
     rule = plan.rules[i]
+    assert isinstance(rule, AbstractRule)  # the data have no inputs
     selves = tuple(own[j] for j in plan.program.steps[i].inputs)
     measured = rule.measure(tuple(None if w is None else s for s, w in zip(selves, rule.watches(), strict=True)))
     return rule.apply(tuple(Pair(s) for s in selves), Context(1, False, False, measured, measured, None)).nngp
 
 
 def _padded(item: st.Item) -> int:
-    """Elements that the filter of a convolution needs: the padded plane and its vertical sums."""
+    """Elements that the filter of a convolution needs: twice the padded plane and one row of vertical sums."""
     rows, width = (
         (a - 1) * s + (k - 1) * d + 1
         for a, s, k, d in zip(item.after, item.stride, item.kernel, item.dilation, strict=True)
     )
-    return (rows + item.after[0]) * width
+    return 2 * (rows + 1) * width

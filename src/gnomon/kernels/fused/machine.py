@@ -17,8 +17,11 @@ ARITHMETIC = frozenset(
 )  # fused multiply-add; no reordering, no assumption on NaN or infinity
 
 
-INNER = {"nogil": True, "fastmath": set(ARITHMETIC), "error_model": "numpy", "forceinline": True}
+INNER: dict[str, Any] = {"nogil": True, "fastmath": set(ARITHMETIC), "error_model": "numpy", "forceinline": True}
 """Options of what entries call: never kept alone, for what comes from disk is machine code and cannot be inlined."""
+
+
+_intrinsic: Any = intrinsic  # its type asks callers for the compiler's context, which the compiler adds
 
 
 def entry(function: Callable[..., Any]) -> Any:
@@ -27,7 +30,7 @@ def entry(function: Callable[..., Any]) -> Any:
     Numba looks only at the file of the function to see whether a kept version is old; here it is shown the whole room.
     """
     try:
-        made = njit(cache=True, nogil=True, fastmath=set(ARITHMETIC), error_model="numpy")(function)
+        made: Any = njit(cache=True, nogil=True, fastmath=set(ARITHMETIC), error_model="numpy")(function)
     except RuntimeError:  # numba found no folder that it may write
         return njit(nogil=True, fastmath=set(ARITHMETIC), error_model="numpy")(function)
     try:
@@ -42,7 +45,7 @@ def _stamp() -> tuple[tuple[str, int, int], ...]:
     return tuple((f.name, f.stat().st_mtime_ns, f.stat().st_size) for f in files)
 
 
-@intrinsic
+@_intrinsic
 def wide(typing_context):  # type: ignore[no-untyped-def]
     """Ask for 512-bit vectors, and promise that the arrays given to the calling function do not overlap."""
 
@@ -61,7 +64,7 @@ def wide(typing_context):  # type: ignore[no-untyped-def]
     return types.void(), generate
 
 
-@intrinsic
+@_intrinsic
 def bare(typing_context, array):  # type: ignore[no-untyped-def]
     """The same array without its reference count, so that slices in inner loops do not count references.
 

@@ -21,7 +21,7 @@ from gnomon.kernels.fused.filters import box, extent, flat, index, pool
 from gnomon.kernels.fused.machine import INNER, bare, entry, wide
 
 AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)  # as in tape.py
-DATA, FETCH, CONV, POOL, FLAT = range(10, 15)
+DATA, FETCH, CONV, POOL, FLAT, SERIES = range(10, 16)
 
 
 @entry
@@ -78,7 +78,7 @@ def _step(ins, numbers, k, dy, dx, tag, alone, x, y, kept, kept_at, out, out_at,
         if ins[1] != ins[2]:
             do.copy(regs[ins[2], 0, :size], e)
             do.copy(regs[ins[2], 1, :size], t)
-        _elementwise(op, runs, x, y, ins[3], grid, numbers, e, t, k, -2 if alone and dy == 0 and dx == 0 else -1)
+        _elementwise(op, runs, x, y, ins[3], grid, numbers, e, t, regs, k, -2 if alone and dy == 0 and dx == 0 else -1)
 
 
 @njit(**INNER)
@@ -119,15 +119,18 @@ def _convolve(ins, numbers, dy, dx, tag, x, y, out, out_at, regs, room, table): 
             return
         e, t = out[at : at + size], out[at + size : at + 2 * size]
     before = ins[5] * ins[6] * len(tag)
-    box(regs[ins[2]], ins, dy, dx, tag, x[ins[3] : ins[3] + before], y[ins[3] : ins[3] + before], room, e, t)
+    vx, vy = x[ins[3] : ins[3] + before], y[ins[3] : ins[3] + before]
     runs = _runs(ins[7], ins[8], dy2, dx2, wraps, len(tag), table)
-    for r in range(len(runs)):
-        at, p, q, n = runs[r, 0], ins[3] + before + runs[r, 1], ins[3] + before + runs[r, 2], runs[r, 3]
-        do.affine(e[at : at + n], t[at : at + n], x[p : p + n], y[q : q + n], numbers[0], numbers[1])  # (2)
+    pieces, line = len(runs) // h, w * len(tag)
+    for u in range(h):
+        box(regs[ins[2]], ins, dy, dx, tag, vx, vy, room, e[u * line : (u + 1) * line], t[u * line : (u + 1) * line], u)
+        for r in range(u * pieces, (u + 1) * pieces):
+            at, p, q, n = runs[r, 0], ins[3] + before + runs[r, 1], ins[3] + before + runs[r, 2], runs[r, 3]
+            do.affine(e[at : at + n], t[at : at + n], x[p : p + n], y[q : q + n], numbers[0], numbers[1])  # (2)
 
 
 @njit(**INNER)
-def _elementwise(op, runs, x, y, st, grid, numbers, e, t, k, own):  # type: ignore[no-untyped-def]
+def _elementwise(op, runs, x, y, st, grid, numbers, e, t, regs, k, own):  # type: ignore[no-untyped-def]
     """The instructions of pointwise.py, with a vector of statistics on both sides."""
     for r in range(len(runs)):
         at, p, q, n = runs[r, 0], st + runs[r, 1], st + runs[r, 2], runs[r, 3]
@@ -149,7 +152,9 @@ def _elementwise(op, runs, x, y, st, grid, numbers, e, t, k, own):  # type: igno
             do.normalize(en, tn, x0, x1, y0, y1)
             continue
         x2, y2 = x[p + 2 * grid : p + 2 * grid + n], y[q + 2 * grid : q + 2 * grid + n]
-        if op == TRAINED:
+        if op == SERIES:
+            _series(en, tn, x[p:], y[q:], grid, numbers, regs)
+        elif op == TRAINED:
             do.trained(en, tn, x0, x1, x2, y0, y1, y2, numbers, k)
         elif op == ERF:
             do.erf(en, tn, x0, x1, x2, y0, y1, y2, numbers, k)
@@ -158,17 +163,47 @@ def _elementwise(op, runs, x, y, st, grid, numbers, e, t, k, own):  # type: igno
 
 
 @njit(**INNER)
+def _series(e, t, x, y, grid, numbers, regs):  # type: ignore[no-untyped-def]
+    """A power series; the last two registers are its room."""
+    n, last = len(e), len(regs) - 1
+    rho, value, slope = regs[last, 0, :n], regs[last, 1, :n], regs[last - 1, 0, :n]
+    do.correlation(e, x[:n], x[grid : grid + n], y[:n], y[grid : grid + n], rho, value, slope)
+    for power in range(int(numbers[0]) - 1, -1, -1):
+        at = (3 + power) * grid
+        do.horner(rho, value, slope, x[at : at + n], y[at : at + n])
+    do.summed(e, t, value, slope, x[:n], x[2 * grid : 2 * grid + n], y[:n], y[2 * grid : 2 * grid + n], numbers[1])
+
+
+@njit(**INNER)
 def _data(runs, x, y, st, channels, grid, e, t):  # type: ignore[no-untyped-def]
     """Equation (1); the features are scaled by 1 / sqrt(2 C)."""
-    zero = x[0] - x[0]
-    for i in range(len(e)):
-        e[i] = zero
-        t[i] = zero
+    _zero(t)
+    if channels != 3:
+        _zero(e)
     for r in range(len(runs)):
-        at, n = runs[r, 0], runs[r, 3]
+        at, n, p, q = runs[r, 0], runs[r, 3], st + runs[r, 1], st + runs[r, 2]
+        if channels == 3:
+            x0, x1, x2 = x[p : p + n], x[p + grid : p + grid + n], x[p + 2 * grid : p + 2 * grid + n]
+            y0, y1, y2 = y[q : q + n], y[q + grid : q + grid + n], y[q + 2 * grid : q + 2 * grid + n]
+            _colors(e[at : at + n], x0, x1, x2, y0, y1, y2)
+            continue
         for c in range(channels):
-            p, q = st + c * grid + runs[r, 1], st + c * grid + runs[r, 2]
-            _squares(e[at : at + n], x[p : p + n], y[q : q + n])
+            o = c * grid
+            _squares(e[at : at + n], x[p + o : p + o + n], y[q + o : q + o + n])
+
+
+@njit(**INNER)
+def _zero(values):  # type: ignore[no-untyped-def]
+    for i in range(len(values)):
+        values[i] = 0
+
+
+@njit(**INNER)
+def _colors(e, x0, x1, x2, y0, y1, y2):  # type: ignore[no-untyped-def]
+    wide()
+    for i in range(len(e)):
+        r, g, b = x0[i] - y0[i], x1[i] - y1[i], x2[i] - y2[i]
+        e[i] = r * r + g * g + b * b  # (1)
 
 
 @njit(**INNER)

@@ -7,6 +7,7 @@ has one first point, or a vector) and those of the second side (a vector). In th
     kinked     e' = p e + q e_relu,           T' = T (p + q k0)                                                 (2)
     trained    the same, with T' = (T + B) (p + q k0) + G c' + S c_relu                                         (3)
     erf, sign  e' = o e_g,                    T' = o s (T + B) E[g' g']                                         (4)
+    series     p' = p r + ha hb,  d' = d r + p      Horner's scheme of a power series and its derivative             (7)
     normalize  e' = la lb e + (la - lb) (ga - gb),  T' = la lb T      g = a l / 2                               (5)
     dropout    e' = e + (1/keep - 1) (a + b) / 2, and for a point with itself T' = T / keep                     (6)
 
@@ -90,6 +91,35 @@ def sign(e, t, sa, ra, ha, sb, rb, hb, numbers, k):  # type: ignore[no-untyped-d
         turn, h = turned(inside * e[q], d * d, rr, k)
         t[q] = k[0]
         e[q] = outer * (both - k[3] + (turn + turn + turn + turn) if rr > k[0] else both)
+
+
+@njit(**INNER)
+def correlation(e, ra, ha, rb, hb, rho, value, slope):  # type: ignore[no-untyped-def]
+    """c / sqrt(a b) in [-1, 1]; starts (7)."""
+    wide()
+    for q in range(len(e)):
+        c = ((at(ha, q) + hb[q]) - e[q]) * (at(ra, q) * rb[q])
+        rho[q] = min(max(c, -1.0), 1.0)
+        value[q] = 0.0
+        slope[q] = 0.0
+
+
+@njit(**INNER)
+def horner(rho, value, slope, first, second):  # type: ignore[no-untyped-def]
+    """One power of (7)."""
+    wide()
+    for q in range(len(rho)):
+        slope[q] = slope[q] * rho[q] + value[q]
+        value[q] = value[q] * rho[q] + at(first, q) * second[q]
+
+
+@njit(**INNER)
+def summed(e, t, value, slope, ra, ha, rb, hb, bias):  # type: ignore[no-untyped-def]
+    """Ends (7); points that coincide still do."""
+    wide()
+    for q in range(len(e)):
+        t[q] = (t[q] + bias) * slope[q] * (at(ra, q) * rb[q])
+        e[q] = (at(ha, q) + hb[q]) - value[q] if e[q] > 0.0 else 0.0
 
 
 @njit(**INNER)

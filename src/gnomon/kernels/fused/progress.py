@@ -19,7 +19,9 @@ class Progress:
 
     def __init__(self, total: int, what: str) -> None:
         self.total, self.what, self.done = total, what, 0
-        self._start, self._bar, self._task = monotonic(), None, None
+        self._start = monotonic()
+        self._bar: Any = None
+        self._task: Any = None
 
     def __enter__(self) -> "Progress":
         return self

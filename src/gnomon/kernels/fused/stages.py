@@ -229,8 +229,9 @@ class _Maker:
         return True
 
     def _window(self, i: int, window: Window, stage: int, source: int, before: Grid, after: Grid) -> None:
-        kernel, stride, dilation = ((1, *v)[-2:] for v in (window.kernel, window.stride, window.dilation))
-        padding = (0, *(p[0] for p in window.padding))[-2:]
+        kernel, stride, dilation = (grid_of(v) for v in (window.kernel, window.stride, window.dilation))
+        first = [0, *(p[0] for p in window.padding)]
+        padding = (first[-2], first[-1])
         if stride != ONE:
             self._leave(
                 Item(CONV, i, 0, source, before, after, kernel, stride, dilation, padding), stage, corrected=False
@@ -267,7 +268,7 @@ def _wraps(plan: Plan) -> bool | None:
     """Whether the grids are tori; None where circular and other convolutions meet."""
     steps = plan.program.steps
     windows = [(r.op.window, steps[s.inputs[0]].grid, s.grid) for r, s in _steps(plan) if isinstance(r, ConvRule)]
-    data = plan.rules[0].op.window
+    data = data_rule(plan).op.window
     if data is not None:
         windows.append((data, raw_grid(plan), steps[0].grid))
     if not any(window.mode == "circular" and any(map(sum, window.padding)) for window, _, _ in windows):
@@ -287,8 +288,16 @@ def _wraps(plan: Plan) -> bool | None:
 
 def raw_grid(plan: Plan) -> tuple[int, ...]:
     """The grid of the data before the convolution that the reader has put into their patches."""
-    shape = plan.rules[0].op.function(torch.empty((1, *plan.program.input_shape), dtype=torch.float64, device="meta"))
-    return tuple(shape.movedim(plan.rules[0].op.channel, 1).shape[2:])
+    op = data_rule(plan).op
+    shape = op.function(torch.empty((1, *plan.program.input_shape), dtype=torch.float64, device="meta"))
+    return tuple(shape.movedim(op.channel, 1).shape[2:])
+
+
+def data_rule(plan: Plan) -> DataRule:
+    """The rule of the only input."""
+    rule = plan.rules[0]
+    assert isinstance(rule, DataRule)  # both engines ask for it first
+    return rule
 
 
 def _steps(plan: Plan) -> "zip[tuple[AbstractRule | DataRule, Step]]":

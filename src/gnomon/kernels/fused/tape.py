@@ -13,14 +13,17 @@ from torch import Tensor
 
 from gnomon.kernels.duals import Erf, LeakyReLU, ReLU, Scaled, Sign
 from gnomon.kernels.duals.base import AbstractDual
+from gnomon.kernels.fused import series
+from gnomon.kernels.match import Function
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.rules.activation import ActivationRule, LineRule
 from gnomon.kernels.rules.base import Context, Pair
 from gnomon.kernels.rules.data import DataRule
-from gnomon.program.steps import Trainable
+from gnomon.program.steps import Activation, Trainable
 
 AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)  # as in chain.py and planes.py
 DATA, FETCH, CONV, POOL, FLAT = range(10, 15)  # planes only
+SERIES = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +62,14 @@ def moments(plan: Plan, x: Tensor) -> Moments:
 
 
 def activation(
-    rule: ActivationRule | LineRule, before: Tensor, after: Tensor
+    plan: Plan, i: int, before: Tensor, after: Tensor, terms: int | None
 ) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]] | None:
-    """The instruction of an elementwise function: operation, statistics, numbers; None if it has none."""
+    """The instruction of the elementwise step i: operation, statistics, numbers; None if it has none.
+
+    ``terms`` is the length of a series, where it comes to one; None takes as many as needed.
+    """
+    rule, op = plan.rules[i], plan.program.steps[i].op
+    assert isinstance(rule, ActivationRule | LineRule) and isinstance(op, Activation)
     if isinstance(rule, LineRule):
         return _line(rule, before)
     dual, outer, inner = _scales(rule.dual)
@@ -77,7 +85,10 @@ def activation(
     if isinstance(dual, Sign):
         s = before.sqrt() * abs(inner)
         return SIGN, (s, _reciprocal(s), own), (outer**2, inner**2, 0.0, 0.0)
-    return None
+    h = series.coefficients(Function(op.expression), rule.dual, before, terms)
+    if h is None:
+        return None
+    return SERIES, (_reciprocal(before.sqrt()), before / 2, after / 2, *h), (float(len(h)), bias)
 
 
 def kinked(rule: object) -> bool:
