@@ -138,17 +138,19 @@ def rearranges(graph: list[Node]) -> bool:
     >>> rearranges(nodes(x.exp())), rearranges(nodes(x.sort().values)), rearranges(nodes(x[torch.tensor([2, 0])]))
     (False, True, True)
     """
+    names = {node.name() for node in graph}
     return any(
-        any(word in node.name() for word in REARRANGING) or not node.name()[-1].isdigit()
-        for node in graph
-        if "AccumulateGrad" not in node.name()
+        any(word in name for word in REARRANGING) or not name[-1].isdigit()
+        for name in names
+        if "AccumulateGrad" not in name
     )
 
 
 def keep_channels_last(graph: list[Node]) -> None:
     """Have gradients of images laid out in memory as the images were: mixed layouts are slow to combine.
 
-    Only the graph is touched, which belongs to whoever recorded it.
+    Means over positions hand back one number per channel, not a copy of it for every position. Only the graph is
+    touched, which belongs to whoever recorded it.
 
     >>> y = torch.ones(1, 2, 3, 3).contiguous(memory_format=torch.channels_last).requires_grad_().relu()
     >>> keep_channels_last(nodes(y))
@@ -158,6 +160,8 @@ def keep_channels_last(graph: list[Node]) -> None:
         if isinstance(saved, Tensor) and saved.dim() == 4 and not saved.is_contiguous():
             if saved.is_contiguous(memory_format=torch.channels_last):
                 node.register_prehook(_channels_last)
+        if node.name() == "MeanBackward1" and _over_positions(node):
+            node.register_hook(_one_per_channel)
 
 
 def footprint(graph: list[Node]) -> int:
@@ -210,6 +214,18 @@ def _is_leaf(node: Node | None) -> bool:
 
 
 def _channels_last(grads: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    return tuple(
-        g.contiguous(memory_format=torch.channels_last) if g is not None and g.dim() == 4 else g for g in grads
-    )
+    return tuple(_laid_out(g) if g is not None and g.dim() == 4 else g for g in grads)
+
+
+def _laid_out(g: Tensor) -> Tensor:
+    constant = g.stride(2) == 0 and g.stride(3) == 0  # one number per channel goes with any layout
+    return g if constant else g.contiguous(memory_format=torch.channels_last)
+
+
+def _over_positions(node: Any) -> bool:
+    sizes = node._saved_self_sym_sizes
+    return len(sizes) == 4 and {d % 4 for d in node._saved_dim or ()} == {2, 3}
+
+
+def _one_per_channel(grads: tuple[Tensor, ...], _outputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    return tuple(g if g is None else g[:, :, :1, :1].expand_as(g) for g in grads)
