@@ -39,6 +39,17 @@ VIEWS = frozenset(
 )
 """Operations that rearrange or select entries, each entry at most once."""
 
+ROWWISE = frozenset(
+    f"{name}Backward0"
+    for name in (
+        *("Addmm", "Mm", "Convolution", "NativeBatchNorm", "NativeLayerNorm", "NativeGroupNorm", "Embedding"),
+        *("Relu", "Gelu", "Silu", "Mish", "Tanh", "Sigmoid", "Elu", "LeakyRelu", "Softplus", "Hardtanh", "Hardswish"),
+        *("Add", "Sub", "Mul", "Div", "Exp", "Pow", "Sin", "Cos", "Threshold", "PreluKernel"),
+        *("MaxPool2DWithIndices", "AvgPool2D", "AdaptiveAvgPool2D", "LogSoftmax", "Softmax"),
+    )
+)
+"""Operations on the rows of a batch, each row by itself. (Softmax over the batch would mix examples: refused.)"""
+
 REARRANGING = (
     "Index",
     "Gather",
@@ -127,6 +138,25 @@ def nodes(y: Tensor) -> list[Node]:
         order[node] = None
         stack.extend(parent for parent, _ in reversed(node.next_functions) if parent is not None)
     return list(order)
+
+
+def keeps_rows(graph: list[Node]) -> bool:
+    """Whether every operation of a graph takes row i of its arguments to row i of its result, along the first axis.
+
+    >>> x = torch.ones(4, 3, requires_grad=True)
+    >>> keeps_rows(nodes(x.exp().flatten(1))), keeps_rows(nodes((2 * x).t())), keeps_rows(nodes((2 * x).view(2, 6)))
+    (True, False, False)
+    """
+    for node in graph:
+        name = node.name()
+        if _is_leaf(node) or name in ROWWISE:
+            continue
+        sizes = getattr(node, "_saved_self_sym_sizes", None)
+        if name not in ("ViewBackward0", "UnsafeViewBackward0", "MeanBackward1") or not sizes:
+            return False
+        if tuple(node._input_metadata[0].shape)[:1] != tuple(sizes)[:1]:
+            return False
+    return True
 
 
 def rearranges(graph: list[Node]) -> bool:

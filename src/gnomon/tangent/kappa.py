@@ -155,7 +155,11 @@ def _second(f: Callable, w: Parameters, iterations: int, seed: int) -> float:
 
 def _sharpest(f: Callable, w: Parameters, v: Tensor, u: Parameters, steps: int = 5) -> Parameters:
     """A few power steps on H = sum_i v_i D^2 f_i, shifted by |H u| so that the ascent is in u^T H u, not its size."""
-    turn = vjp(grad(lambda p: torch.dot(v, f(p))), w)[1]
+
+    def along(p: Parameters) -> Tensor:
+        return torch.dot(v, f(p))
+
+    turn = vjp(grad(along), w)[1]
     for _ in range(steps):
         turned = turn(u)[0]
         shift = _norm(turned)
