@@ -35,8 +35,15 @@ def test_equals_the_dense_jacobian_product(case, outputs):
     "case", [c for c in zoo.CASES if c.name not in ("routed", "sorted", "packed")], ids=lambda case: case.name
 )
 def test_only_what_has_no_rule_is_left_to_the_fallback(case):
-    plan = make(Probe(Pure.of(zoo.build(case)), zoo.sample(case, 5)))
+    plan = make(Probe(Pure.of(zoo.build(case)), zoo.sample(case, 5), shapes=False))
     assert plan.others == case.fallback
+
+
+@pytest.mark.parametrize("name", ["mlp", "cnn", "resnet", "pooled"])
+def test_sizes_and_experiments_agree_on_where_examples_are(name):
+    case = next(c for c in zoo.CASES if c.name == name)
+    f, x = Pure.of(zoo.build(case)), zoo.sample(case, 5)
+    assert make(Probe(f, x)) == make(Probe(f, x, shapes=False))
 
 
 @pytest.mark.parametrize("case", zoo.CASES, ids=lambda case: case.name)

@@ -160,6 +160,17 @@ class Strange(nn.Module):
         return F.linear(h, self.u @ self.v)
 
 
+class Product(nn.Module):
+    """A product of weights with as many rows as the probe has examples."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.u, self.v = nn.Linear(4, 3), nn.Parameter(torch.randn(3, 2)), nn.Parameter(torch.randn(2, 2))
+
+    def forward(self, x):
+        return torch.tanh(self.first(x)) @ (self.u @ self.v)
+
+
 class Tagger(nn.Module):
     """Named inputs, some of them indices; outputs of shape (n, t, classes)."""
 
@@ -271,6 +282,7 @@ CASES = (
     Case("pooled", Pooled, _normal(3, 6, 6)),
     Case("gains", Gains, _normal(3, 5)),
     Case("strange", Strange, _normal(4), ("power", "u", "v")),
+    Case("product", Product, _normal(4), ("u", "v")),
     Case("tagger", Tagger, lambda n: {"ids": torch.randint(0, 9, (n, 6)), "weight": torch.rand(n, 6)}),
     Case("routed", Routed, _normal(4)),
     Case("sorted", Sorted, _rising),

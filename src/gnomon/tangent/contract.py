@@ -12,7 +12,6 @@ that is always one: it adds 1 to a_it . a_js. Both are products of matrices on c
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
 
 from gnomon.tangent.block import Block, Gradients
 from gnomon.tangent.plan import Term
@@ -121,18 +120,16 @@ def pairs(a1: Tensor, a2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str,
     n, groups, t, _ = a1.shape
     m, _, s, _ = a2.shape
     triangle = a1 is a2 and g1 is g2 and mode != "full"  # its upper part is the mirror of the lower one
-    strips = []
-    for rows in _strips(n, t, m * s, len(g1), mode, a1.element_size(), workspace, HALF if triangle else n):
+    q = len(g1)
+    total = a1.new_zeros({"full": (q, n, q, m), "diagonal": (q, n, m)}.get(mode, (n, m)))
+    for rows in _strips(n, t, m * s, q, mode, a1.element_size(), workspace, HALF if triangle else n):
         columns = slice(0, min(n, rows.stop)) if triangle else slice(0, m)
-        shares = []
+        place = total[:, rows, :, columns] if mode == "full" else total[..., rows, columns]
         for r in range(groups):
             seen = _flat(a1[rows, r]) @ _flat(a2[columns, r]).T
-            if bias:
-                seen += 1
             back = outer(mode, [_flat(g[rows, r]) for g in g1], [_flat(g[columns, r]) for g in g2])
-            shares.append(_pooled(back, seen, t, s, mode))  # (1)
-        strips.append(pad(sum(shares[1:], shares[0]), (0, m - columns.stop)))
-    return strips[0] if len(strips) == 1 else torch.cat(strips, dim=1 if mode in ("diagonal", "full") else 0)
+            place += _pooled(back, seen.add_(1) if bias else seen, t, s, mode)  # (1)
+    return total
 
 
 def each(a1: Pieces, a2: Pieces, g1: list[Pieces], g2: list[Pieces], mode: str, bias: bool, workspace: int) -> Tensor:

@@ -76,18 +76,18 @@ def ntk(
         n, m = count(first), count(first if second is None else second)
         for x in (first,) if second is None else (first, second):
             check_inputs(f, x)
-        probe, channels_last = _probe(f, first if second is None or n >= m else second)
+        larger = first if second is None or n >= m else second
+        probe, channels_last = _probe(f, larger)
         check(probe)
         plan = make(probe)
         known = None if probe.single else _Known(second is not None and m > n, probe.outputs.detach())
         del probe  # and its graph
         if channels_last:
             first, second = with_channels_last(first), None if second is None else with_channels_last(second)
-        try:
-            return _Kernel(f, plan, outputs, by_layer, memory, progress, known).between(first, second)
-        except ChangedGraph:
-            plain = without_terms(f, plan)
-            return _Kernel(f, plain, outputs, by_layer, memory, progress, known).between(first, second)
+        for attempt in (lambda: plan, lambda: make(Probe(f, larger, shapes=False)), lambda: without_terms(f, plan)):
+            with suppress(ChangedGraph):
+                return _Kernel(f, attempt(), outputs, by_layer, memory, progress, known).between(first, second)
+        raise AssertionError("a plan without terms fits every graph")
 
 
 def _probe(f: Pure, x: Inputs) -> tuple[Probe, bool]:

@@ -39,6 +39,17 @@ VIEWS = frozenset(
 )
 """Operations that rearrange or select entries, each entry at most once."""
 
+ROWWISE = frozenset(
+    f"{name}Backward0"
+    for name in (
+        *("Addmm", "Mm", "Convolution", "NativeBatchNorm", "NativeLayerNorm", "NativeGroupNorm", "Embedding"),
+        *("Relu", "Gelu", "Silu", "Mish", "Tanh", "Sigmoid", "Elu", "LeakyRelu", "Softplus", "Hardtanh", "Hardswish"),
+        *("Add", "Sub", "Mul", "Div", "Exp", "Pow", "Sin", "Cos", "Threshold", "PreluKernel"),
+        *("MaxPool2DWithIndices", "AvgPool2D", "AdaptiveAvgPool2D", "LogSoftmax", "Softmax"),
+    )
+)
+"""Operations on the rows of a batch, each row by itself. (Softmax over the batch would mix examples: refused.)"""
+
 REARRANGING = (
     "Index",
     "Gather",
@@ -129,6 +140,25 @@ def nodes(y: Tensor) -> list[Node]:
     return list(order)
 
 
+def keeps_rows(graph: list[Node]) -> bool:
+    """Whether every operation of a graph takes row i of its arguments to row i of its result, along the first axis.
+
+    >>> x = torch.ones(4, 3, requires_grad=True)
+    >>> keeps_rows(nodes(x.exp().flatten(1))), keeps_rows(nodes((2 * x).t())), keeps_rows(nodes((2 * x).view(2, 6)))
+    (True, False, False)
+    """
+    for node in graph:
+        name = node.name()
+        if _is_leaf(node) or name in ROWWISE:
+            continue
+        sizes = getattr(node, "_saved_self_sym_sizes", None)
+        if name not in ("ViewBackward0", "UnsafeViewBackward0", "MeanBackward1") or not sizes:
+            return False
+        if tuple(node._input_metadata[0].shape)[:1] != tuple(sizes)[:1]:
+            return False
+    return True
+
+
 def rearranges(graph: list[Node]) -> bool:
     """Whether an operation of a graph may move examples in an order that depends on their values.
 
@@ -138,17 +168,19 @@ def rearranges(graph: list[Node]) -> bool:
     >>> rearranges(nodes(x.exp())), rearranges(nodes(x.sort().values)), rearranges(nodes(x[torch.tensor([2, 0])]))
     (False, True, True)
     """
+    names = {node.name() for node in graph}
     return any(
-        any(word in node.name() for word in REARRANGING) or not node.name()[-1].isdigit()
-        for node in graph
-        if "AccumulateGrad" not in node.name()
+        any(word in name for word in REARRANGING) or not name[-1].isdigit()
+        for name in names
+        if "AccumulateGrad" not in name
     )
 
 
 def keep_channels_last(graph: list[Node]) -> None:
     """Have gradients of images laid out in memory as the images were: mixed layouts are slow to combine.
 
-    Only the graph is touched, which belongs to whoever recorded it.
+    Means over positions hand back one number per channel, not a copy of it for every position. Only the graph is
+    touched, which belongs to whoever recorded it.
 
     >>> y = torch.ones(1, 2, 3, 3).contiguous(memory_format=torch.channels_last).requires_grad_().relu()
     >>> keep_channels_last(nodes(y))
@@ -158,6 +190,8 @@ def keep_channels_last(graph: list[Node]) -> None:
         if isinstance(saved, Tensor) and saved.dim() == 4 and not saved.is_contiguous():
             if saved.is_contiguous(memory_format=torch.channels_last):
                 node.register_prehook(_channels_last)
+        if node.name() == "MeanBackward1" and _over_positions(node):
+            node.register_hook(_one_per_channel)
 
 
 def footprint(graph: list[Node]) -> int:
@@ -210,6 +244,18 @@ def _is_leaf(node: Node | None) -> bool:
 
 
 def _channels_last(grads: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    return tuple(
-        g.contiguous(memory_format=torch.channels_last) if g is not None and g.dim() == 4 else g for g in grads
-    )
+    return tuple(_laid_out(g) if g is not None and g.dim() == 4 else g for g in grads)
+
+
+def _laid_out(g: Tensor) -> Tensor:
+    constant = g.stride(2) == 0 and g.stride(3) == 0  # one number per channel goes with any layout
+    return g if constant else g.contiguous(memory_format=torch.channels_last)
+
+
+def _over_positions(node: Any) -> bool:
+    sizes = node._saved_self_sym_sizes
+    return len(sizes) == 4 and {d % 4 for d in node._saved_dim or ()} == {2, 3}
+
+
+def _one_per_channel(grads: tuple[Tensor, ...], _outputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    return tuple(g if g is None else g[:, :, :1, :1].expand_as(g) for g in grads)

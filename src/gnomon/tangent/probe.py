@@ -9,12 +9,13 @@ The forward pass serves the checks at the door; the graph it leaves serves the p
 """
 
 from functools import cached_property
+from math import prod
 
 import torch
 from torch import Tensor
 from torch.autograd.graph import Node
 
-from gnomon.tangent.graph import Use, footprint, nodes, uses
+from gnomon.tangent.graph import Use, footprint, keeps_rows, nodes, uses
 from gnomon.tangent.inputs import Inputs, count, take
 from gnomon.tangent.layout import EXAMPLES, PERMUTATION, SCALES, Layout, candidates, moves
 from gnomon.tangent.pure import Pure
@@ -24,9 +25,10 @@ from gnomon.tangent.rules import Rule, rule
 class Probe:
     """A few examples of x with the graph of their outputs; backward passes are made when first asked for."""
 
-    def __init__(self, f: Pure, x: Inputs):
+    def __init__(self, f: Pure, x: Inputs, *, shapes: bool = True):
         n = count(x)
         self.f, self.single = f, n == 1
+        self.shapes = shapes and n > EXAMPLES  # sizes may be trusted: blocks of another size will confirm them
         self.x = take(x, torch.arange(EXAMPLES) % n)
         before = torch.get_rng_state()
         self.outputs = f(self.x)
@@ -49,11 +51,18 @@ class Probe:
 
     def bytes(self) -> tuple[int, int]:
         """Bytes per example of activations, and of gradients per output."""
-        gradients = sum(g.nbytes for g in self._gradients[0].values() if g is not None)
+        results = {use.node: use.node._input_metadata[0] for use in self.uses}
+        gradients = sum(prod(m.shape) * m.dtype.itemsize for m in results.values())
         return -(-footprint(self.nodes) // EXAMPLES), -(-gradients // EXAMPLES)
 
     def layout(self, i: int, how: Rule) -> Layout | None:
-        """Where the examples are in use i, or None where that cannot be told for certain."""
+        """Where the examples are in use i, or None where that cannot be told for certain.
+
+        In a graph of row-wise operations an axis of as many rows as examples says it by its size; else experiments.
+        """
+        rows = Layout(0, 1, 1)
+        if self._rowwise and how.allows(rows) and self.uses[i].node._input_metadata[0].shape[:1] == [EXAMPLES]:
+            return rows
         alive, every = self._layouts[self.uses[i].node]
         found = [layout for layout in every if how.allows(layout)]
         if len(found) == 1 and alive:
@@ -66,6 +75,10 @@ class Probe:
             return None
         moved = [layout for layout in found if moves(layout, how.seen, again.seen, EXAMPLES)]
         return moved[0] if len(moved) == 1 or (moved and self.single) else None
+
+    @cached_property
+    def _rowwise(self) -> bool:
+        return self.shapes and keeps_rows(self.nodes)
 
     @cached_property
     def _gradients(self) -> tuple[dict[Node, Tensor | None], ...]:
@@ -88,9 +101,9 @@ class Probe:
         for node, g in plain.items():
             other = scaled[node]
             if g is None or other is None:
-                found[node] = (False, [])
+                found[node] = False, []
             else:
-                found[node] = (bool(g.any()), candidates(g, other, EXAMPLES))
+                found[node] = bool(g.any()), candidates(g, other, EXAMPLES)
         return found
 
     @cached_property

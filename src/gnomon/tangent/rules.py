@@ -132,6 +132,8 @@ def _mm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
 
 
 def _rows(layout: Layout, t: Tensor) -> Tensor:
+    if layout.positions == 1:
+        return t[:, None, None]
     parts = layout.split(t)
     return parts.reshape(len(parts), 1, layout.positions, t.shape[1])
 
