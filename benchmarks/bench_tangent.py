@@ -1,6 +1,6 @@
 """The empirical kernel against torch.func, plain backward passes and neural-tangents, in one run.
 
-    python benchmarks/bench_tangent.py [--peer path/to/peer/python] [--threads 2] [--only mlp|cnn|wide]
+    python benchmarks/bench_tangent.py [--threads 2] [--only mlp|cnn|wide]
 
 Repetitions alternate between the contenders and the least time of each counts. "of the limit" is the time that the
 arithmetic which must happen would take at the speed of this machine's matrix product, over the time taken.
@@ -15,13 +15,15 @@ import time
 from pathlib import Path
 
 import torch
+from measure import record
+from peer import PYTHON
 from torch import nn
 from torch.func import functional_call, jacrev, vmap
 
 from gnomon.tangent import ntk
 
 HERE = Path(__file__).parent
-PEER = HERE / "peers" / "nt" / "bin" / "python"
+COLUMNS = ["contender", "time", "ratio to gnomon.ntk", "wanted"]
 
 
 def mlp(width, outputs):
@@ -93,55 +95,61 @@ def cnn_operations(n, k, sites=1024):
     return forward + back + 2 * n * sites * formed + 2 * n * n * formed
 
 
-def neural_tangents(python, name, repetitions):
-    if not python.exists():
-        print(f"  neural-tangents: no peer environment at {python}, skipped")
-        return None
+def neural_tangents(name, repetitions):
+    """Seconds of each implementation of the peer, in its own process; a text where one failed."""
     script = str(HERE / "peers" / "neural_tangents_ntk.py")
-    run = subprocess.run([str(python), script, name, str(repetitions)], capture_output=True, text=True)
+    run = subprocess.run([PYTHON, script, name, str(repetitions)], capture_output=True, text=True)
     if run.returncode:
-        print(f"  neural-tangents: failed ({run.stderr.strip().splitlines()[-1]}), skipped")
-        return None
-    return json.loads(run.stdout.strip().splitlines()[-1])
+        sys.exit(f"{PYTHON} {script} failed; make bench builds its environment:\n{run.stderr}")
+    return {f"neural-tangents, {key}": value for key, value in json.loads(run.stdout.splitlines()[-1]).items()}
 
 
-def report(times, ours, speed, operations, peer):
-    speed = max(speed, matrix_product_speed())  # the machine may have been busy before
+def table(title, times, wanted, note):
+    """Rows of times, beside the ratio to gnomon's."""
+    ours = times["gnomon.ntk"]
+    rows = []
     for name, seconds in times.items():
-        print(f"  {name:24s} {seconds * 1e3:9.1f} ms   {seconds / times[ours]:6.2f} x gnomon")
-    print(f"  {operations / 1e9:.1f} GFLOP must happen; {operations / speed / times[ours]:.0%} of the limit")
-    for name, seconds in (peer or {}).items():
-        label = "nt " + name
-        if isinstance(seconds, str):
-            print(f"  {label:24s} failed: {seconds}")
-            continue
-        print(f"  {label:24s} {seconds * 1e3:9.1f} ms   {seconds / times[ours]:6.2f} x gnomon (own process)")
+        failed = isinstance(seconds, str)
+        cells = [f"failed: {seconds}", "-"] if failed else [f"{seconds * 1e3:.1f} ms", f"{seconds / ours:.2f}"]
+        rows.append([name, *cells, wanted.get(name, "-")])
+    record(title, COLUMNS, rows, note)
 
 
-def bench_mlp(peer, speed):
+def fraction(operations, seconds, speed):
+    """The share of the limit, as words."""
+    speed = max(speed, matrix_product_speed())  # the machine may have been busy before
+    return (
+        f"{operations / 1e9:.1f} GFLOP must happen: {operations / speed / seconds:.0%} of the matrix product's speed."
+    )
+
+
+def bench_mlp(speed):
     net, x = mlp(512, 1), torch.randn(256, 784)
-    print("MLP 784-512x3-1, n = 256, float32")
     error = (ntk(net, x) - by_torch_func(net, x)).abs().max() / ntk(net, x).abs().max()
     times = race({"gnomon.ntk": lambda: ntk(net, x), "torch.func": lambda: by_torch_func(net, x)}, 8)
     fine = race({"gnomon.ntk": lambda: ntk(net, x)}, 30)
     times["gnomon.ntk"] = min(times["gnomon.ntk"], fine["gnomon.ntk"])
-    report(
-        times, "gnomon.ntk", speed, mlp_operations([784, 512, 512, 512, 1], 256, 1), neural_tangents(peer, "mlp", 20)
-    )
-    print(f"  largest relative difference to torch.func {error:.1e}")
+    times |= neural_tangents("mlp", 20)
+    share = fraction(mlp_operations([784, 512, 512, 512, 1], 256, 1), times["gnomon.ntk"], speed)
+    wanted = {"torch.func": "at least 80"} | {name: "above 1" for name in times if name.startswith("neural")}
+    note = f"{share} Largest relative difference to torch.func: {error:.1e}."
+    table("Empirical NTK, MLP 784-512x3-1, n = 256, float32", times, wanted, note)
 
 
-def bench_cnn(peer, speed):
+def bench_cnn(speed):
     net, x = cnn(), torch.randn(64, 3, 32, 32)
     size = sum(p.numel() for p in net.parameters())
-    print(f"CNN of 3 convolutions, 10 outputs, {size} parameters, n = 64, 32x32, float32")
     contenders = {
         "gnomon.ntk": lambda: ntk(net, x),
         "torch.func": lambda: by_torch_func(net, x),
         "10 backward passes": lambda: plain_backwards(net, x),
     }
-    times = race(contenders, 3)
-    report(times, "gnomon.ntk", speed, cnn_operations(64, 10), neural_tangents(peer, "cnn", 3))
+    error = (ntk(net, x) - by_torch_func(net, x)).abs().max() / ntk(net, x).abs().max()
+    times = race(contenders, 5) | neural_tangents("cnn", 3)
+    wanted = {"torch.func": "at least 1.8", "10 backward passes": "at least 0.77 (1 / 1.3)"}
+    wanted |= {name: "above 1" for name in times if name.startswith("neural")}
+    note = f"{fraction(cnn_operations(64, 10), times['gnomon.ntk'], speed)} Largest relative difference to torch.func: {error:.1e}."
+    table(f"Empirical NTK, CNN of {size} parameters, 10 outputs, n = 64, 32x32, float32", times, wanted, note)
 
 
 def bench_wide():
@@ -165,15 +173,17 @@ def wide():
     before = peak_memory()
     seconds = min(race({"ntk": lambda: ntk(net, x)}, 5).values())
     peak = peak_memory()
-    print(f"MLP 784-1024x3-10, n = 256, {p} parameters, float32")
-    used = f"process peak {peak / 2**20:.2f} GiB, of which {(peak - before) / 2**20:.2f} GiB the kernel's"
-    print(f"  gnomon.ntk {seconds * 1e3:.1f} ms; {used}")
-    print(f"  the Jacobian alone would hold {256 * 10 * p * 4 / 2**30:.1f} GiB")
+    rows = [
+        ["time of gnomon.ntk", f"{seconds * 1e3:.1f} ms"],
+        ["peak memory of the process", f"{peak / 2**20:.2f} GiB (wanted: under 2 GB)"],
+        ["of which the kernel's", f"{(peak - before) / 2**20:.2f} GiB"],
+        ["the Jacobian alone would hold", f"{256 * 10 * p * 4 / 2**30:.1f} GiB"],
+    ]
+    record(f"Empirical NTK, MLP 784-1024x3-10 of {p} parameters, n = 256, float32", ["what", "measured"], rows, "")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--peer", type=Path, default=PEER, help="Python of an environment with neural-tangents")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--only", choices=("mlp", "cnn", "wide"))
     options = parser.parse_args()
@@ -182,11 +192,11 @@ def main():
     speed = matrix_product_speed()
     print(f"torch {torch.__version__}, {options.threads} threads, matrix product {speed / 1e9:.0f} GFLOP/s")
     if options.only in (None, "mlp"):
-        bench_mlp(options.peer, speed)
+        bench_mlp(speed)
     if options.only in (None, "wide"):
         bench_wide()
     if options.only in (None, "cnn"):
-        bench_cnn(options.peer, speed)
+        bench_cnn(speed)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from gnomon.tangent.rules import Lookup, Matrix, Rule, rule
 Gradients = dict[int, Tensor | None]
 """For each use, by its number: the gradient of one output, summed over examples, with respect to its result."""
 
-NEAR = 32 * 2**20
+NEAR = 128 * 2**20
 """Bytes of activations that one piece may hold, so that its tensors are taken from memory just given back."""
 
 
