@@ -6,7 +6,7 @@
 as all hidden widths go to infinity; with the standard parametrization (2) is the leading order in the actual widths.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import sqrt
 from pathlib import Path
 from typing import Any, Literal
@@ -20,8 +20,10 @@ from gnomon.kernels import fused, propagate, store
 from gnomon.kernels.cost import Cost, cost
 from gnomon.kernels.inputs import points, second
 from gnomon.kernels.montecarlo import Sampled
-from gnomon.kernels.plan import Plan, plan
+from gnomon.kernels.plan import Plan
+from gnomon.kernels.reading import Reading
 from gnomon.kernels.record import Kernels
+from gnomon.kernels.rules.data import DataRule
 from gnomon.program.laws import Init
 from gnomon.program.read import read
 from gnomon.program.steps import Program
@@ -114,6 +116,11 @@ class Limit:
     parametrization: Parametrization = "standard"
     dtype: torch.dtype = torch.float64
     memory: int | None = None
+    _reading: Reading = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        reading = Reading(self.net, self.init, standard=self.parametrization == "standard")
+        object.__setattr__(self, "_reading", reading)
 
     def nngp(self, x1: Any, x2: Any = None) -> Tensor:
         """E[f(x1) f(x2)] per output: (n1, n2), exactly symmetric for ``x2=None``."""
@@ -147,8 +154,8 @@ class Limit:
             raise InputError(lesson(call, f"kind is {kind!r}", "known kernels", 'Pass ("nngp",), ("ntk",) or both'))
         x = points(x1, "x1", call)
         y = None if x2 is None else second(x, x2, call)
-        made = plan(read(self.net, x), self.net, self.init, standard=self.parametrization == "standard")
-        data = [_features(made, side) for side in (x, y) if side is not None]
+        made = self._reading.plan(x)
+        data = [_require_independent(made, one) for one in ((x,) if y is None else (x, y))]
         mark = store.fingerprint(str(made.program), made.rules, data, y is None, kind, str(self.dtype))
         side = tile if tile is not None else _tile_side(made, len(x), self.dtype)
         task = store.Task(x, y, tuple(kind), self.dtype, side, mark)
@@ -165,23 +172,25 @@ class Limit:
         """
         shape = shape if shape is not None else _first_shape(self.net)
         example = torch.empty((1, *shape), device="meta")
-        made = plan(read(self.net, example), self.net, self.init, standard=self.parametrization == "standard")
+        made = self._reading.plan(example)
         return cost(made, n1, n1 if n2 is None else n2, kinds=2, word=self.dtype.itemsize, memory=self.memory)
 
     def _kernels(self, x1: Any, x2: Any, kinds: tuple[str, ...]) -> dict[str, Tensor]:
         call = f"limit({type(self.net).__name__}).{kinds[-1]}(x1, x2)"
         x = points(x1, "x1", call)
         y = x if x2 is None else second(x, x2, call)
-        made = plan(read(self.net, x), self.net, self.init, standard=self.parametrization == "standard")
+        made = self._reading.plan(x)
         estimate = cost(made, len(x), len(y), kinds=len(kinds), word=self.dtype.itemsize, memory=self.memory)
         _refuse_if_too_large(estimate, self.memory, call)
         grad = torch.is_grad_enabled() and (x.requires_grad or y.requires_grad)
         with torch.set_grad_enabled(grad):
-            left = _features(made, x)
-            data = (left, left if x2 is None else _features(made, y))
+            for side in (x,) if x2 is None else (x, y):
+                _require_independent(made, side)
             fast = fused.kernels(made, (x, y), kinds, self.dtype)
             if fast is not None:
                 return fast
+            left = propagate.features(made, x)
+            data = (left, left if x2 is None else propagate.features(made, y))
             result = _run(made, data, estimate, kinds, self.dtype)
         _check_finite(result, call)
         return result
@@ -231,12 +240,6 @@ def _mirrored(tile: Tensor, row: int, col: int) -> Tensor:
     return tile.tril() + tile.tril(-1).T if row == col else tile
 
 
-def _features(made: Plan, x: Tensor) -> propagate.Features:
-    data = propagate.features(made, x)
-    _require_independent(made, x, data)
-    return data
-
-
 def _measured(made: Plan, data: propagate.Features) -> propagate.Statistics:
     """Statistics of all points, in chunks that keep full self-covariances small."""
     chunk = max(1, (1 << 24) // made.point_entries())
@@ -259,10 +262,13 @@ def _part(values: tuple[Tensor | None, ...], rows: slice) -> tuple[Tensor | None
     return tuple(None if v is None else v[rows] for v in values)
 
 
-def _require_independent(made: Plan, x: Tensor, data: propagate.Features) -> None:
-    """What happens to one input before the first layer must not depend on the others."""
-    for whole, alone in zip(data, propagate.features(made, x[:1]), strict=True):
-        if whole is not None and alone is not None and not torch.allclose(whole[:1], alone, rtol=1e-10, atol=1e-300):
+def _require_independent(made: Plan, x: Tensor) -> list[Tensor]:
+    """The data as they enter the first layers; what happens to one input before must not depend on the others."""
+    functions = [rule.op.function for rule in made.rules if isinstance(rule, DataRule)]
+    data = [function(x) for function in functions]
+    for function, whole in zip(functions, data, strict=True):
+        alone = function(x[:1])
+        if not torch.allclose(whole[:1], alone, rtol=1e-10, atol=1e-300):
             raise InputError(
                 lesson(
                     f"limit({made.program.name})",
@@ -271,6 +277,7 @@ def _require_independent(made: Plan, x: Tensor, data: propagate.Features) -> Non
                     "Normalize the data before calling, with fixed statistics",
                 )
             )
+    return data
 
 
 def _refuse_if_too_large(estimate: Cost, memory: int | None, call: str) -> None:

@@ -104,6 +104,7 @@ def trace(module: nn.Module, example: Tensor) -> fx.Graph:
     >>> len(trace(nn.Sequential(nn.Linear(2, 3), nn.ReLU()), torch.zeros(1, 2)).nodes)
     4
     """
+    _refuse_replaced(module)
     tracer = Tracer(example)
     tracer.root = module
     try:
@@ -123,6 +124,21 @@ def trace(module: nn.Module, example: Tensor) -> fx.Graph:
                 'or estimate: gnomon.limit(net, method="monte-carlo", samples=64)',
             )
         ) from reason
+
+
+def _refuse_replaced(module: nn.Module) -> None:
+    """The tracer follows the forward of classes; one that was put on an object would be passed over in silence."""
+    for path, part in module.named_modules():
+        if "forward" in vars(part):
+            raise ReadError(
+                lesson(
+                    f"read({type(module).__name__})",
+                    f"{path or 'the module'} ({type(part).__name__}) has a forward of its own, set on the object",
+                    "forward is that of the class",
+                    "Subclass the module and define forward there, "
+                    'or estimate: gnomon.limit(net, method="monte-carlo", samples=64)',
+                )
+            )
 
 
 def find_result(node: fx.Node, root: nn.Module, example: Tensor) -> None:
