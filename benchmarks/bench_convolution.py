@@ -11,10 +11,10 @@ import gnomon
 
 # name: layers, side, flatten, images on both sides here, images on both sides of the peer, repetitions, wanted factor
 WORKLOADS = {
-    "Myrtle-5, 32x32": (MYRTLE[5], 32, False, (8, 8), (2, 2), 3, "100x"),
-    "Myrtle-7, 32x32": (MYRTLE[7], 32, False, (8, 8), (2, 2), 2, "-"),
-    "Myrtle-10, 32x32": (MYRTLE[10], 32, False, (8, 8), (2, 2), 2, "-"),
-    "4 conv + GAP, 16x16": ("cccc", 16, False, (32, 32), (8, 8), 3, "60x"),
+    "Myrtle-5, 32x32": (MYRTLE[5], 32, False, (32, 32), (2, 2), 3, "100x"),
+    "Myrtle-7, 32x32": (MYRTLE[7], 32, False, (32, 32), (2, 2), 2, "-"),
+    "Myrtle-10, 32x32": (MYRTLE[10], 32, False, (32, 32), (2, 2), 2, "-"),
+    "4 conv + GAP, 16x16": ("cccc", 16, False, (64, 64), (8, 8), 3, "60x"),
     "4 conv + flatten, 16x16": ("cccc", 16, True, (256, 256), (256, 256), 3, "-"),
 }
 NOTE = """Per entry of the kernel between two different sets of images, the statistics of the images included; the peer

@@ -124,6 +124,19 @@ class Runner:
               room["registers"], room["filters"], room["runs"])  # fmt: skip
         return out
 
+    def sweep(
+        self, codes: list[np.ndarray], numbers: list[np.ndarray], x: np.ndarray, groups: np.ndarray,
+        room: dict[str, np.ndarray],
+    ) -> np.ndarray:  # fmt: skip
+        """A program of two stages for x against many groups of lanes: (groups, 2, lanes)."""
+        from gnomon.kernels.fused.planes import sweep
+
+        found: np.ndarray = np.empty((len(groups), 2 * self.lanes), self.dtype)
+        sweep(tuple(codes), tuple(numbers), self.constants, tuple(self.planes), self.tag, x, groups,
+              (room["out0"], room["out1"]), (self.places[0][0], self.places[1][0]), room["registers"], room["filters"],
+              room["runs"], found)  # fmt: skip
+        return found.reshape(len(groups), 2, self.lanes)
+
 
 def lower(plan: Plan) -> Programme | None:
     """The stages of a plan, or None if it is not covered. Cost: none."""

@@ -50,13 +50,18 @@ class Work:
     @property
     def flat(self) -> bool:
         """Only equal positions are needed: gathering statistics would cost as much as using them."""
-        return all(len(d) == 1 for d in self.runner.planes)
+        return len(self.codes) == 2 and all(len(d) == 1 for d in self.runner.planes)
 
     def values(self, x: np.ndarray, y: np.ndarray, room: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Half squared distances and tangents of the lanes, whose statistics are x and y."""
         for g in range(len(self.codes)):
             last = self.runner.stage(g, self.codes[g], self.numbers[g], x, y, room)
         return last[: self.runner.lanes].astype(np.float64), last[self.runner.lanes :].astype(np.float64)
+
+    def row(self, x: np.ndarray, groups: np.ndarray, room: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """The same for one image, whose statistics fill all lanes of x, against all groups."""
+        found = self.runner.sweep(self.codes, self.numbers, x, groups, room)
+        return found[:, 0].reshape(-1).astype(np.float64), found[:, 1].reshape(-1).astype(np.float64)
 
 
 def run(programme: Programme, data: tuple[Tensor, Tensor], out: dict[str, Tensor], *, symmetric: bool) -> int:
@@ -99,14 +104,12 @@ def _compute(
                     out[kind][j, i] = values
         return int((~np.isfinite(c)).sum() + (~np.isfinite(t)).sum())
 
-    def batch(pair: tuple[np.ndarray, np.ndarray], x: np.ndarray, y: np.ndarray, rooms: Any) -> int:
-        i, j = pair
-        e, t = fast.values(x, y, rooms[0])
-        e, t = e[: len(i)], t[: len(i)]
+    def finish(i: np.ndarray, j: np.ndarray, found: tuple[np.ndarray, np.ndarray], rooms: Any) -> int:
+        """Write values of pairs, those of near pairs after another computation."""
+        e, t = (v[: len(i)] for v in found)
         a, b = rows[i], cols[j]
         if single:
-            d = images[a] - images[b]
-            near = np.flatnonzero((d * d).sum(1) < NEAR * (squares[a] + squares[b]))
+            near = np.flatnonzero(_distances(images, squares, a, b) < NEAR * (squares[a] + squares[b]))
             for start in range(0, len(near), exact.runner.lanes):
                 some = near[start : start + exact.runner.lanes]
                 lanes = np.resize(some, exact.runner.lanes)
@@ -118,32 +121,38 @@ def _compute(
         write(np.arange(len(rows)), np.arange(len(rows)), found.half, found.half)
     lanes = fast.runner.lanes
     if fast.flat:
-        return _by_rows(fast, sides, batch, room, symmetric)
+        return _by_rows(fast, sides, finish, room, symmetric)
 
     def packed(start: int, rooms: Any) -> int:
         i, j = _pairs(np.arange(start, min(start + lanes, total)), len(cols), symmetric)
-        full_i, full_j = np.resize(i, lanes), np.resize(j, lanes)
-        return batch((i, j), _gather(fast.table, rows[full_i]), _gather(fast.table, cols[full_j]), rooms)
+        x, y = (_gather(fast.table, side[np.resize(at, lanes)]) for side, at in ((rows, i), (cols, j)))
+        return finish(i, j, fast.values(x, y, rooms[0]), rooms)
 
     total = len(rows) * (len(rows) - 1) // 2 if symmetric else len(rows) * len(cols)
     return sum(share_out(packed, range(0, total, lanes), room, "pairs of images"))
 
 
-def _by_rows(fast: Work, sides: tuple[np.ndarray, np.ndarray], batch: Any, room: Any, symmetric: bool) -> int:
+def _distances(images: np.ndarray, squares: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Squared distances of pairs of images; one image against many needs a single product."""
+    if (a == a[0]).all():
+        return squares[a[0]] + squares[b] - 2 * (images[b] @ images[a[0]])
+    d = images[a] - images[b]
+    return (d * d).sum(1)
+
+
+def _by_rows(fast: Work, sides: tuple[np.ndarray, np.ndarray], finish: Any, room: Any, symmetric: bool) -> int:
     """One image against groups of images whose statistics were gathered before."""
     rows, cols = sides
     lanes = fast.runner.lanes
-    groups = [np.resize(cols[s : s + lanes], lanes) for s in range(0, len(cols), lanes)]
-    gathered = [_gather(fast.table, g) for g in groups]
+    groups = np.stack([_gather(fast.table, np.resize(cols[s : s + lanes], lanes)) for s in range(0, len(cols), lanes)])
 
     def row(i: int, rooms: Any) -> int:
-        bad, x = 0, np.repeat(np.ascontiguousarray(fast.table[:, rows[i]]), lanes)
-        for g, y in enumerate(gathered):
-            stop = min((g + 1) * lanes, len(cols), i if symmetric else len(cols))
-            j = np.arange(g * lanes, stop)
-            if len(j):
-                bad += batch((np.full(len(j), i), j), x, y, rooms)
-        return bad
+        stop = i if symmetric else len(cols)
+        if stop == 0:
+            return 0
+        x = np.repeat(np.ascontiguousarray(fast.table[:, rows[i]]), lanes)
+        found = fast.row(x, groups[: -(-stop // lanes)], rooms[0])
+        return finish(np.full(stop, i), np.arange(stop), found, rooms)
 
     return sum(share_out(row, range(len(rows)), room, "images"))
 

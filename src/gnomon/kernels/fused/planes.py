@@ -45,6 +45,50 @@ def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at
                 _step(ins, numbers, k, dy, dx, tag, alone, x, y, kept, kept_at, out, out_at, regs, room, runs)
 
 
+@entry
+def sweep(codes, numbers, k, planes, tag, x, groups, outs, outs_at, regs, room, runs, found):  # type: ignore[no-untyped-def]
+    """Two stages, for one image against groups of images, one result per group: Python is left once."""
+    for g in range(len(groups)):
+        y = groups[g]
+        _zero(outs[0])
+        stage(
+            codes[0],
+            numbers[0],
+            k,
+            planes[0],
+            tag,
+            False,
+            x,
+            y,
+            room,
+            outs_at[1],
+            outs[0],
+            outs_at[0],
+            regs,
+            room,
+            runs,
+        )
+        _zero(outs[1])
+        stage(
+            codes[1],
+            numbers[1],
+            k,
+            planes[1],
+            tag,
+            False,
+            x,
+            y,
+            outs[0],
+            outs_at[0],
+            outs[1],
+            outs_at[1],
+            regs,
+            room,
+            runs,
+        )
+        do.copy(outs[1], found[g])
+
+
 @njit(**INNER)
 def _step(ins, numbers, k, dy, dx, tag, alone, x, y, kept, kept_at, out, out_at, regs, room, table):  # type: ignore[no-untyped-def]
     op, wraps, numbers = ins[0], ins[17] == 1, numbers[ins[4] :]
