@@ -1,0 +1,12 @@
+"""First floor: results become one page that a person can read, print, send, and open without a network.
+
+Lives here: the records of a page (values, figures, hypotheses, sections, advice) and the HTML made of them.
+Does not live here: any measurement; a section comes in with its numbers.
+May import: core; matplotlib inside the function that draws.
+"""
+
+from gnomon.report.figure import figure
+from gnomon.report.html import html
+from gnomon.report.page import Advice, Definition, Figure, Hypothesis, Page, Section, Value
+
+__all__ = ["Advice", "Definition", "Figure", "Hypothesis", "Page", "Section", "Value", "figure", "html"]
