@@ -136,7 +136,8 @@ def fitted(x: Inputs, module: nn.Module) -> Inputs:
 
     def fit(t: Tensor) -> Tensor:
         strange = t.is_floating_point() and t.dtype not in known
-        return t.detach().to(device, parameters[0].dtype if strange else t.dtype)
+        t = t.clone() if t.is_inference() else t.detach()  # autograd saves no tensor made in inference mode
+        return t.to(device, parameters[0].dtype if strange else t.dtype)
 
     return transform(fit, x)
 

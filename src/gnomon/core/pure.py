@@ -86,6 +86,49 @@ class Pure:
 
 
 @contextmanager
+def evaluating(module: nn.Module, *, training: bool = False) -> Iterator[None]:
+    """The module in eval mode, or all of it in training mode; afterwards each part is in the mode it was in.
+
+    >>> net = nn.Sequential(nn.Dropout(), nn.Linear(1, 1))
+    >>> with evaluating(net):
+    ...     net.training, net[0].training
+    (False, False)
+    >>> net[0].training
+    True
+    """
+    modes = [(part, part.training) for part in module.modules()]
+    for part, _ in modes:
+        part.training = training
+    try:
+        yield
+    finally:
+        for part, mode in modes:
+            part.training = mode
+
+
+@contextmanager
+def random_state(seed: int | None = None) -> Iterator[None]:
+    """Torch's random states are put back at the end; inside they may start from a seed.
+
+    >>> before = torch.get_rng_state()
+    >>> with random_state(0):
+    ...     _ = torch.rand(3)
+    >>> bool((before == torch.get_rng_state()).all())
+    True
+    """
+    state = torch.get_rng_state()
+    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None
+    try:
+        if seed is not None:
+            torch.manual_seed(seed)
+        yield
+    finally:
+        torch.set_rng_state(state)
+        if devices is not None:
+            torch.cuda.set_rng_state_all(devices)
+
+
+@contextmanager
 def undisturbed(module: nn.Module) -> Iterator[None]:
     """Gradients on inside; at the end torch's random states and the module's attributes are put back, come what may.
 
@@ -95,16 +138,11 @@ def undisturbed(module: nn.Module) -> Iterator[None]:
     >>> bool((before == torch.get_rng_state()).all()), hasattr(net, "note")
     (True, False)
     """
-    state = torch.get_rng_state()
-    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None
     attributes = [(vars(part), dict(vars(part))) for part in module.modules()]
     try:
-        with torch.inference_mode(False), torch.enable_grad():
+        with random_state(), torch.inference_mode(False), torch.enable_grad():
             yield
     finally:
-        torch.set_rng_state(state)
-        if devices is not None:
-            torch.cuda.set_rng_state_all(devices)
         for now, before in attributes:
             _restore(now, before)
 
