@@ -140,7 +140,7 @@ class _Log:
         if self.rows and self.rows[-1]["step"] == step:
             return True
         value, right, f = self.points.measure(self.model, self.batch)
-        row = {"step": step, "loss": value, "accuracy": right, "train": f if self.outputs else None}
+        row: dict[str, Any] = {"step": step, "loss": value, "accuracy": right, "train": f if self.outputs else None}
         if self.test is not None:
             row["test_loss"], row["test_accuracy"], f = self.test.measure(self.model, self.batch)
             row["test"] = f if self.outputs else None
