@@ -10,7 +10,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from gnomon import data, kernels, linalg, models, program, tangent
+from gnomon import data, kernels, linalg, models, program, tangent, training
 from gnomon.core import (
     BudgetError,
     GnomonError,
@@ -23,6 +23,7 @@ from gnomon.core import (
 from gnomon.kernels import Cost, Kernels, Limit, Sampled, limit
 from gnomon.program import Law
 from gnomon.tangent import linearize, ntk
+from gnomon.training import train
 
 if TYPE_CHECKING:
     from gnomon import dynamics
@@ -52,6 +53,8 @@ __all__ = [
     "ntk",
     "program",
     "tangent",
+    "train",
+    "training",
 ]
 
 

@@ -6,8 +6,8 @@ May import: core, linalg; torch, numpy; scipy and matplotlib inside the function
 Losses are means over points and time is learning rate times steps: ``predict`` says it once, with the equations.
 """
 
+from gnomon.core.losses import AbstractLoss, CrossEntropy, Exponential, Hinge, Logistic, Squared
 from gnomon.dynamics.ensemble import Ensemble, Posterior, ensemble, posterior
-from gnomon.dynamics.losses import AbstractLoss, CrossEntropy, Exponential, Hinge, Logistic, Squared
 from gnomon.dynamics.modes import Modes, modes
 from gnomon.dynamics.optimizers import AbstractOptimizer, Descent, Flow, Momentum
 from gnomon.dynamics.predict import predict

@@ -26,8 +26,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.arrays import Array
 from gnomon.core.errors import InputError, lesson
-from gnomon.dynamics.gram import Array, columns, dense, instants, problem, rectangle, weight
+from gnomon.dynamics.gram import columns, dense, instants, problem, rectangle, weight
 from gnomon.dynamics.modes import Modes, spectrum
 from gnomon.dynamics.optimizers import AbstractOptimizer, Flow
 from gnomon.dynamics.squared import check_finite, gains

@@ -3,15 +3,13 @@
 from dataclasses import dataclass
 from math import inf, isnan
 
-import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.arrays import Array, as_tensor
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.linalg.square import asymmetry, square, symmetric_part
-
-Array = Tensor | np.ndarray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,11 +68,6 @@ def weight(penalty: float, call: str) -> float:
     if not 0 <= penalty < inf:
         raise InputError(lesson(call, f"penalty is {penalty}", "a finite penalty, zero or more", "Pass such a number"))
     return float(penalty)
-
-
-def as_tensor(values: Array) -> Tensor:
-    """A tensor without gradients; arrays are copied, for they may be write-protected."""
-    return values.detach() if isinstance(values, Tensor) else torch.from_numpy(np.array(values))
 
 
 def dense(values: Array, name: str, call: str) -> Tensor:

@@ -20,8 +20,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.losses import AbstractLoss
 from gnomon.dynamics.gram import Problem
-from gnomon.dynamics.losses import AbstractLoss
 from gnomon.dynamics.optimizers import AbstractOptimizer, Momentum
 
 DENSE = 2000

@@ -30,8 +30,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.arrays import Array
 from gnomon.core.errors import InputError, lesson
-from gnomon.dynamics.gram import Array, instants, problem, weight
+from gnomon.dynamics.gram import instants, problem, weight
 from gnomon.dynamics.optimizers import AbstractOptimizer, Flow
 
 

@@ -14,10 +14,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.arrays import Array
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.losses import AbstractLoss, Squared
 from gnomon.dynamics import integrate, squared
-from gnomon.dynamics.gram import Array, Problem, columns, dense, instants, problem, weight
-from gnomon.dynamics.losses import AbstractLoss, Squared
+from gnomon.dynamics.gram import Problem, columns, dense, instants, problem, weight
 from gnomon.dynamics.modes import Modes, spectrum
 from gnomon.dynamics.optimizers import AbstractOptimizer, Flow
 from gnomon.dynamics.trajectory import Trajectory
@@ -110,7 +111,7 @@ def _test_loss(loss: AbstractLoss, outputs: Tensor, y_test: Array, given: Proble
     if outputs.shape[1] == 0:
         cure = "Pass test as well, the kernel between test and training points"
         raise InputError(lesson(CALL, "y_test is given and test is not", "outputs to compare with y_test", cure))
-    targets = dense(loss.targets(y_test, CALL), "y_test", CALL)
+    targets = dense(loss.targets(y_test, CALL, outputs=given.y.shape[1]), "y_test", CALL)
     targets = columns(targets, "y_test", outputs.shape[1], given.y.shape[1], CALL)
     return torch.stack([loss.value(f, targets) for f in outputs])
 

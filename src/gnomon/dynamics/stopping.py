@@ -22,9 +22,10 @@ from math import exp, inf
 import torch
 from torch import Tensor
 
+from gnomon.core.arrays import Array
 from gnomon.core.errors import InputError, lesson
 from gnomon.dynamics import squared
-from gnomon.dynamics.gram import Array, problem
+from gnomon.dynamics.gram import problem
 from gnomon.dynamics.modes import Modes, spectrum
 from gnomon.dynamics.optimizers import AbstractOptimizer, Flow
 
