@@ -9,12 +9,16 @@ import sys
 
 import typer
 
-from gnomon.cli.demo import demo
+from gnomon.cli.doctor import doctor
+from gnomon.cli.examine import examine
+from gnomon.cli.rank import rank
 from gnomon.core.errors import GnomonError
 
 app = typer.Typer(help="The theory of deep learning as an instrument.", no_args_is_help=True, add_completion=False)
 """The command line as a typer application."""
-app.command()(demo)
+app.command()(examine)
+app.command()(rank)
+app.command()(doctor)
 
 
 @app.callback()

@@ -5,8 +5,8 @@ Does not live here: any measurement; a section comes in with its numbers.
 May import: core; matplotlib inside the function that draws.
 """
 
-from gnomon.report.figure import figure
+from gnomon.report.figure import COLORS, figure
 from gnomon.report.html import html
 from gnomon.report.page import Advice, Definition, Figure, Hypothesis, Page, Section, Value
 
-__all__ = ["Advice", "Definition", "Figure", "Hypothesis", "Page", "Section", "Value", "figure", "html"]
+__all__ = ["COLORS", "Advice", "Definition", "Figure", "Hypothesis", "Page", "Section", "Value", "figure", "html"]

@@ -96,14 +96,13 @@ def _value(value: Value) -> str:
 
 
 def _figure(figure: Figure) -> str:
-    return f'<figure id="figure-{escape(figure.name)}">{figure.svg}<figcaption>{escape(figure.caption)}</figcaption></figure>'
+    caption = f"<figcaption>{escape(figure.caption)}</figcaption>"
+    return f'<figure id="figure-{escape(figure.name)}">{figure.svg}{caption}</figure>'
 
 
 def _manifest(page: Page) -> list[str]:
-    rows = [
-        f"<tr><th scope=row>{escape(str(k))}</th><td>{escape(v if isinstance(v, str) else json.dumps(v, default=str))}</td></tr>"
-        for k, v in page.manifest.items()
-    ]
+    words = {k: v if isinstance(v, str) else json.dumps(v, default=str) for k, v in page.manifest.items()}
+    rows = [f"<tr><th scope=row>{escape(str(k))}</th><td>{escape(v)}</td></tr>" for k, v in words.items()]
     return ["<section id=manifest><h2>Manifest</h2><div class=scroll><table>", *rows, "</table></div></section>"]
 
 

@@ -1,8 +1,9 @@
 """The look of a page: one column, two colors schemes, paper."""
 
 CSS = """
-:root { color-scheme: light dark; --ground: #fdfcf9; --text: #22242a; --soft: #6a6f7a; --line: #dedbd2; --panel: #f4f1e9;
-  --first: #b5367a; --second: #2f62a8; --third: #b57508; --fourth: #2f7d4b; --good: #2f7d4b; --note: #7a6a2a; --fault: #b3261e; }
+:root { color-scheme: light dark; --ground: #fdfcf9; --text: #22242a; --soft: #6a6f7a; --line: #dedbd2;
+  --panel: #f4f1e9; --first: #b5367a; --second: #2f62a8; --third: #b57508; --fourth: #2f7d4b; --good: #2f7d4b;
+  --note: #7a6a2a; --fault: #b3261e; }
 @media (prefers-color-scheme: dark) { :root { --ground: #16181d; --text: #e6e4de; --soft: #9aa0ab; --line: #333842;
   --panel: #1e2129; --first: #f06fae; --second: #7fb0f5; --third: #e8b04a; --fourth: #74c690; --good: #74c690;
   --note: #d9c46a; --fault: #ff8a80; } }
@@ -26,8 +27,8 @@ nav { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; padding: 1rem 0; font-s
 nav a { color: inherit; text-decoration: none; } nav a:hover { text-decoration: underline; }
 .mark { font-weight: 700; } .good { color: var(--good); } .note, .skipped { color: var(--note); }
 .fault, .failed { color: var(--fault); }
-.badge { font-size: .72rem; font-weight: 600; border: 1px solid currentColor; border-radius: 1rem; padding: .05rem .5rem;
-  vertical-align: middle; white-space: nowrap; }
+.badge { font-size: .72rem; font-weight: 600; border: 1px solid currentColor; border-radius: 1rem;
+  padding: .05rem .5rem; vertical-align: middle; white-space: nowrap; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; }
 th, td { text-align: left; padding: .35rem .8rem .35rem 0; border-top: 1px solid var(--line); vertical-align: top; }

@@ -1,0 +1,67 @@
+"""``gnomon doctor``: versions, extras, threads, and a short test of the machine."""
+
+import json
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from time import perf_counter
+from typing import Annotated, Any
+
+import torch
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from gnomon.kernels import Limit
+from gnomon.models import mlp
+from gnomon.tangent import ntk
+
+NEEDED = ("torch", "numpy", "scipy", "scikit-learn", "matplotlib", "rich", "typer")
+OPTIONAL = {"numba": "fast kernels", "zarr": "kernels on disk", "dask": "many machines", "pyarrow": "parquet files"}
+
+
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False) -> None:
+    """Say what is installed, and test on a small network that theory and measurement agree."""
+    found = checkup()
+    if as_json:
+        print(json.dumps(found))
+    else:
+        console = Console()
+        table = Table(box=None, show_header=False)
+        for name, value in found["versions"].items():
+            note = f"  ({OPTIONAL[name]})" if name in OPTIONAL else ""
+            table.add_row(name, value or f"[yellow]not installed[/]{note}")
+        console.print(table)
+        console.print(f"threads {found['threads']}; kernel of 500 points in {found['kernel seconds']:.2f} s")
+        console.print(
+            f"finite against infinite width: {found['gap']:.1%} apart at width 2048 (expected: a few percent)"
+        )
+        console.print("[green]all is well[/]" if found["well"] else "[red]something is wrong: numbers disagree[/]")
+    if not found["well"]:
+        raise typer.Exit(1)
+
+
+def checkup() -> dict[str, Any]:
+    """Versions, threads, and the distance of a wide network's kernel from its limit."""
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(500, 16, generator=generator)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        net = mlp(16, width=2048, depth=1)
+    limit = Limit(net)
+    limit.ntk(x[:20])
+    start = perf_counter()
+    limit.ntk(x)
+    seconds = perf_counter() - start
+    theory, here = limit.ntk(x[:20]), ntk(net, x[:20])
+    assert isinstance(here, torch.Tensor)
+    gap = float((here.double() - theory).norm() / theory.norm())
+    versions = {"python": platform.python_version(), **{name: _version(name) for name in (*NEEDED, *OPTIONAL)}}
+    return {"schema": 1, "versions": versions, "threads": torch.get_num_threads(), "kernel seconds": seconds,
+            "gap": gap, "well": gap < 0.15}  # fmt: skip
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,126 @@
+"""``gnomon examine``: what theory and measurement say about a network, as a report."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from torch import nn
+
+from gnomon.cli import sources
+from gnomon.core.errors import InputError, lesson
+from gnomon.examination import Examination
+from gnomon.examination import examine as examined
+from gnomon.training import SGD, AbstractOptimizer, Adam
+
+MARKS = {
+    "good": "[green]✓[/]",
+    "note": "[yellow]•[/]",
+    "fault": "[red]![/]",
+    "skipped": "[dim]–[/]",
+    "failed": "[red]×[/]",
+}
+CALL = "gnomon examine"
+
+
+def examine(
+    network: Annotated[
+        str | None, typer.Argument(help="file.py:name of a module or of a function that builds it.", metavar="MODEL")
+    ] = None,
+    data: Annotated[
+        str, typer.Option(help="data.npz, data.csv, data.parquet, file.py:function, or digits.")
+    ] = "digits",
+    target: Annotated[str | None, typer.Option(help="Target column of a csv or parquet file.")] = None,
+    checkpoint: Annotated[Path | None, typer.Option(help="Weights to load (tensors only).")] = None,
+    train: Annotated[
+        bool | None,
+        typer.Option(
+            "--train/--no-train", help="Train a copy; by default if MODEL is a function and no checkpoint is given."
+        ),
+    ] = None,
+    optimizer: Annotated[str, typer.Option(help="sgd or adam.")] = "sgd",
+    step: Annotated[float | None, typer.Option(help="Step size; by default half of the stable one.")] = None,
+    momentum: Annotated[float, typer.Option(help="Momentum of sgd.")] = 0.0,
+    budget: Annotated[str, typer.Option(help="Time for the whole: 60s, 2m.")] = "60s",
+    out: Annotated[Path, typer.Option(help="The report.")] = Path("report.html"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON instead of words.")] = False,
+    strict: Annotated[bool, typer.Option(help="Exit with 1 if a fault was found.")] = False,
+    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
+    device: Annotated[str, typer.Option(help="Where to compute.")] = "cpu",
+) -> None:
+    """Examine a network on its data and write a report; without arguments, a small CNN on scikit-learn's digits."""
+    console = Console(stderr=as_json)
+    seconds = sources.seconds(budget, CALL)
+    points, test = sources.data(data, target, seed, CALL)
+    built = small_cnn if network is None else sources.model(network, CALL)
+    fit = train
+    if checkpoint is not None:
+        net = built if isinstance(built, nn.Module) else built()
+        built, fit = sources.checkpoint(checkpoint, net, CALL), bool(train)
+    built, points, test = _placed(built, points, test, device)
+    with console.status("reading") as status:
+        found = examined(
+            built, points, test, optimizer=_optimizer(optimizer, step, momentum), fit=fit, budget=seconds, seed=seed,
+            name=network.rpartition(":")[2] if network else "small CNN on digits", command=" ".join(sys.argv[1:]),
+            progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),
+        )  # fmt: skip
+    path = found.save(out)
+    if as_json:
+        print(json.dumps(found.to_dict(), default=str))
+    else:
+        show(found, console)
+        console.print(f"\nReport: [bold]{path}[/bold]")
+    if strict and not found.healthy:
+        raise typer.Exit(1)
+
+
+def show(found: Examination, console: Console) -> None:
+    """The summary on a terminal: what was found in each step, then what to do."""
+    table = Table(box=None, show_header=False, padding=(0, 1))
+    for s in found.sections:
+        table.add_row(MARKS[s.status], f"[bold]{s.title}[/]", s.answer)
+    console.print(table)
+    console.print(f"\n[bold]{found.verdict}[/]")
+    for i, a in enumerate(found.advice, 1):
+        console.print(f" {i}. [bold]{a.action}[/]\n    [dim]{a.because}[/]")
+
+
+def small_cnn() -> nn.Module:
+    """The network of the demonstration."""
+    return nn.Sequential(
+        nn.Conv2d(1, 32, 3, padding=1), nn.ReLU(), nn.Conv2d(32, 32, 3, stride=2, padding=1), nn.ReLU(),
+        nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(128, 10),
+    )  # fmt: skip
+
+
+def _optimizer(name: str, step: float | None, momentum: float) -> AbstractOptimizer | None:
+    if name == "adam":
+        return Adam() if step is None else Adam(step)
+    if name != "sgd":
+        raise InputError(lesson(CALL, f"--optimizer is '{name}'", "a known optimizer", "Write sgd or adam"))
+    return None if step is None else SGD(step, momentum=momentum)
+
+
+def _placed(built, points, test, device):  # type: ignore[no-untyped-def]
+    if device == "cpu":
+        return built, points, test
+    import torch
+
+    from gnomon.core.inputs import transform
+
+    try:
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as reason:
+        words = str(reason).splitlines()[0]
+        raise InputError(
+            lesson(CALL, f"--device is '{device}': {words}", "a device of this machine", "Write cpu")
+        ) from None
+
+    def there(pair):  # type: ignore[no-untyped-def]
+        return None if pair is None else tuple(transform(lambda t: t.to(device), p) for p in pair)
+
+    net = built if isinstance(built, nn.Module) else built()
+    return net.to(device), there(points), there(test)

@@ -1,0 +1,13 @@
+"""Second floor: the examination of a user's network, and what watches it during training.
+
+Lives here: `examine` (also `gnomon.examine`), its steps (one file each), the rules of its advice; `rank`, `watch`.
+Does not live here: any instrument; the rooms below measure, this one asks and puts side by side.
+May import: every room of lower floors.
+"""
+
+from gnomon.examination.rank import Candidate, Ranking, rank
+from gnomon.examination.record import Examination
+from gnomon.examination.run import examine
+from gnomon.examination.watch import Watch, watch
+
+__all__ = ["Candidate", "Examination", "Ranking", "Watch", "examine", "rank", "watch"]

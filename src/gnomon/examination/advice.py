@@ -1,0 +1,138 @@
+"""From facts to actions: each rule looks at the facts, and speaks only when a measurement supports it.
+
+Rules are ranked by their effect: what makes training impossible comes before what makes it worse, and that before what
+could be better. An effect of at least ``FAULT`` is a fault, less is an improvement.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from math import isfinite
+from typing import Any
+
+from gnomon.examination.subject import Subject
+from gnomon.report import Advice
+from gnomon.training import SGD
+
+FAULT = 0.5
+Rule = Callable[[Subject, Mapping[str, Any]], Iterator[Advice]]
+
+
+def advise(subject: Subject, facts: Mapping[str, Any]) -> tuple[Advice, ...]:
+    """All that the rules have to say, the most effective first.
+
+    Cost: none.
+    """
+    found = [advice for rule in RULES for advice in rule(subject, facts)]
+    return tuple(sorted(found, key=lambda a: -a.effect))
+
+
+def _zero_layer(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
+    for name in facts.get("zero layers", ()):
+        because = f"all weights of layer '{name}' are zero: it passes on neither signal nor gradient"
+        action = f"Initialize layer '{name}' at random (its constructor's default will do)"
+        yield Advice(action, because, "signal", 0.99)
+
+
+def _input_scale(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
+    scale = facts.get("input scale")
+    if scale is not None and not 0.02 <= scale <= 20:
+        because = f"the inputs have a root mean square of {scale:.3g}; networks are made for about 1"
+        yield Advice(
+            "Standardize the inputs: subtract the mean and divide by the spread of the training set",
+            because,
+            "data",
+            0.97,
+        )
+
+
+def _signal(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
+    fault = facts.get("signal fault")
+    if fault is not None and not facts.get("zero layers"):
+        yield Advice(fault["cure"], fault["because"], "signal", 0.95)
+
+
+def _dead(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
+    for name, share in (facts.get("dead units") or {}).items():
+        if share > 0.5 and not facts.get("zero layers"):
+            because = f"{share:.0%} of the units of '{name}' are zero for every probe example"
+            yield Advice(f"Revive layer '{name}': smaller bias or step, or a leaky activation", because, "signal", 0.8)
+
+
+def _labels(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
+    p = facts.get("label p")
+    if p is not None and p > 0.01:
+        score = facts.get("kernel accuracy")
+        told = (
+            ""
+            if score is None
+            else f", and its leave-one-out accuracy is {score:.1%} (guessing: {facts.get('largest class', 0):.1%})"
+        )
+        because = f"the kernel is aligned with the labels no better than with shuffled ones (p = {p:.2g}){told}"
+        yield Advice("Check that labels belong to their inputs: they look shuffled", because, "kernel", 0.9)
+
+
+def _step(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
+    limit, optimizer = facts.get("stable step"), subject.optimizer
+    if limit is None or not isfinite(limit) or not isinstance(optimizer, SGD):
+        return
+    bound = limit * (1 + optimizer.momentum)
+    ratio = optimizer.step / bound
+    if ratio > 1:
+        because = f"step size {optimizer.step:.3g} is {ratio:.1f}x above the stable limit {bound:.3g}"
+        yield Advice(f"Use a step of at most {0.5 * bound:.2g}", because, "stability", 0.85)
+    elif ratio < 0.1:
+        because = f"step size {optimizer.step:.3g} is {1 / ratio:.1f}x below the stable limit {bound:.3g}"
+        yield Advice(f"Try a larger step, up to {0.5 * bound:.2g}", because, "stability", 0.3)
+
+
+def _diverged(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
+    run = facts.get("run")
+    if run is not None and run.diverges:
+        because = f"the training loss went from {float(run.loss[0]):.3g} to {float(run.loss[-1]):.3g} ({run.stopped})"
+        yield Advice(f"Use a smaller step than {run.optimizer.step:.3g}: training diverged", because, "training", 0.8)
+
+
+def _unlearned(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
+    run, guess = facts.get("run"), facts.get("largest class")
+    if run is None or run.accuracy is None or guess is None or run.diverges:
+        return
+    last, score = float(run.accuracy[-1]), facts.get("limit accuracy", facts.get("kernel accuracy"))
+    if score is not None and score - last > 0.1 and run.stopped == "finished":
+        because = (
+            f"training reached {last:.1%} of its own examples, where the kernel alone reaches {score:.1%} left out"
+        )
+        yield Advice("Train longer or with a larger step", because, "training", 0.45)
+
+
+def _overfit(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
+    run = facts.get("run")
+    if run is None or run.test_loss is None or run.diverges:
+        return
+    least, last = float(run.test_loss.min()), float(run.test_loss[-1])
+    if last > 1.2 * least and last - least > 0.02:
+        step = int(run.steps[int(run.test_loss.argmin())])
+        because = f"the test loss was {least:.3g} at step {step} and is {last:.3g} at the end"
+        yield Advice(f"Stop near step {step}, or add weight decay", because, "training", 0.4)
+
+
+def _better_kernel(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
+    run, limit = facts.get("run"), facts.get("limit test accuracy")
+    if run is None or limit is None or run.test_accuracy is None:
+        return
+    last = float(run.test_accuracy[-1])
+    if limit > last + 0.02:
+        because = f"the infinitely wide network scores {limit:.1%} on the test points, the trained one {last:.1%}"
+        yield Advice("Widen the network or train it longer; NTKClassifier already does better", because, "limit", 0.35)
+
+
+def _calibrate(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
+    gap = facts.get("confidence gap")
+    if gap is not None and facts.get("run") is not None and gap > 0.05:
+        because = f"its confidence is {gap:.1%} above its accuracy"
+        yield Advice("Divide the logits by a temperature fitted on held-out data", because, "margins", 0.2)
+
+
+RULES: tuple[Rule, ...] = (
+    _zero_layer, _input_scale, _signal, _dead, _labels, _step, _diverged, _unlearned, _overfit, _better_kernel,
+    _calibrate,
+)  # fmt: skip
+"""A new rule is one function and one name here."""

@@ -1,0 +1,112 @@
+"""Candidates before training: which architecture suits the data, by its kernel alone."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import GnomonError, InputError, lesson
+from gnomon.examination.score import Score, leave_one_out
+from gnomon.examination.subject import Subject, subject
+from gnomon.kernels import Limit
+from gnomon.tangent import alignment, effective_rank, ntk
+
+CALL = "rank({name: network}, train=(x, y))"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One network: its leave-one-out score (accuracy, or explained variance), alignment, rank, and the reasons."""
+
+    name: str
+    score: float
+    alignment: float
+    effective_rank: float
+    trainable: bool
+    kernel: str
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Candidates, the best first."""
+
+    candidates: tuple[Candidate, ...]
+    examples: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """In order."""
+        return tuple(c.name for c in self.candidates)
+
+    def __str__(self) -> str:
+        wide = max(len(c.name) for c in self.candidates)
+        rows = [f"{i}. {c.name:<{wide}}  score {c.score:.3f}  {c.reason}" for i, c in enumerate(self.candidates, 1)]
+        return "\n".join(rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"schema": 1, "examples": self.examples, "candidates": [c.to_dict() for c in self.candidates]}
+
+
+def rank(
+    networks: Mapping[str, nn.Module | Callable[[], nn.Module]],
+    train: tuple[Any, Any],
+    *,
+    examples: int = 300,
+    seed: int = 0,
+) -> Ranking:
+    """Order networks by what their kernels would score on the data, before any of them is trained.
+
+        score = leave-one-out accuracy (or explained variance) of kernel regression                              (1)
+
+    The kernel is the infinite-width one where it can be read off the module, the finite network's own otherwise. A
+    network whose kernel hardly tells examples apart (an effective rank below 2) is put last: it cannot be trained.
+
+    Hypotheses: what the kernel scores says something about what the trained network scores; how much, depends.
+    Reference: [jacot2018neural].
+    Cost: one kernel of ``examples`` points for each network, and its eigendecomposition.
+
+    >>> x = torch.randn(60, 2, generator=torch.Generator().manual_seed(0))
+    >>> y = (x[:, 0] * x[:, 1] > 0).long()                                  # no line separates these
+    >>> def deep(): return nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 2))
+    >>> rank({"line": nn.Linear(2, 2), "deep": deep}, (x, y)).names
+    ('deep', 'line')
+    """
+    if not networks:
+        raise InputError(lesson(CALL, "no networks", "something to rank", "Pass at least one network"))
+    subjects = {name: subject(net, train, None, optimizer=None, seed=seed, name=name) for name, net in networks.items()}
+    found = [_candidate(name, given, examples, seed) for name, given in subjects.items()]
+    ordered = sorted(found, key=lambda c: (not c.trainable, -c.score, -c.alignment))
+    return Ranking(tuple(ordered), min(examples, len(next(iter(subjects.values())).train)))
+
+
+def _candidate(name: str, given: Subject, examples: int, seed: int) -> Candidate:
+    points = given.train.some(examples, seed)
+    kernel, kind = _kernel(given, points.x)
+    y = given.targets(points.y).double()
+    centered = y - y.mean(0)
+    if not bool(torch.isfinite(kernel).all()) or not bool(kernel.abs().max() > 0):
+        return Candidate(name, 0.0, 0.0, 0.0, False, kind, "its kernel is zero or not finite")
+    best: Score = leave_one_out(kernel, y)
+    score = best.accuracy(y) if given.classes else 1 - best.error(y)
+    rank_, aligned = effective_rank(kernel), alignment(kernel, centered)
+    trainable = rank_ >= 2 or len(points) < 4
+    told = f"{kind} kernel, alignment {aligned:.3f}, effective rank {rank_:.1f}"
+    reason = told if trainable else f"{told}: it hardly tells examples apart"
+    return Candidate(name, score, aligned, rank_, trainable, kind, reason)
+
+
+def _kernel(given: Subject, x: Any) -> tuple[Tensor, str]:
+    if isinstance(x, Tensor) and x.is_floating_point():
+        try:
+            return Limit(given.module).ntk(x), "infinite-width"
+        except GnomonError:
+            pass  # what theory cannot read is measured
+    return cast(Tensor, ntk(given.module, x)).double(), "finite-width"

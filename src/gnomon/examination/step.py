@@ -1,0 +1,61 @@
+"""A step of an examination: one question, one file, one section of the report.
+
+Steps come in a list (`gnomon.examination.steps`); each sees the subject and what earlier steps have found, and gives a
+section, the facts that later steps and the advice may use, or a reason why it was skipped.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, ClassVar
+
+from gnomon.examination.subject import Subject
+from gnomon.report import Section
+
+
+class Skipped(Exception):
+    """A premise of the step fails, or it cannot be afforded; the text is the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a step may use: facts of earlier steps by name, the seed, and its share of the time."""
+
+    facts: Mapping[str, Any]
+    seed: int
+    deadline: float
+    train: bool
+
+    @property
+    def seconds(self) -> float:
+        """Time that is left for this step."""
+        return self.deadline - monotonic()
+
+    def fact(self, name: str, needed_for: str) -> Any:
+        """A fact that must be there."""
+        if self.facts.get(name) is None:
+            raise Skipped(f"{needed_for} needs '{name}', which no earlier step has found.")
+        return self.facts[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A section and the facts behind it."""
+
+    section: Section
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+class AbstractStep(ABC):
+    """One question. ``share`` is the part of the whole time budget that it may take."""
+
+    key: ClassVar[str]
+    title: ClassVar[str]
+    question: ClassVar[str]
+    stage: ClassVar[str]
+    share: ClassVar[float]
+
+    @abstractmethod
+    def run(self, subject: Subject, context: Context) -> Outcome:
+        """Answer it, or raise `Skipped` with the reason."""
