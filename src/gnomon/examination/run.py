@@ -5,6 +5,7 @@ import platform
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from time import monotonic, perf_counter
 from typing import Any
 
@@ -82,7 +83,7 @@ def examine(
 def walk(
     steps: Iterable[AbstractStep], given: Subject, *, budget: float, seed: int, train: bool, progress: Progress | None
 ) -> tuple[tuple[Section, ...], dict[str, Any], bool]:
-    """All steps; time that a step leaves goes to those after it."""
+    """All steps; time that one leaves goes to those after it, and one that overruns leaves them a third of theirs."""
     steps = list(steps)
     end, facts, sections = monotonic() + budget, {}, []
     partial = False
@@ -92,12 +93,10 @@ def walk(
         if partial:
             sections.append(_without(step, "skipped", "The examination was stopped before this step.", 0.0))
             continue
-        left = sum(s.share for s in steps[i:])
-        deadline = monotonic() + (end - monotonic()) * step.share / left
+        left = (end - monotonic()) / sum(s.share for s in steps[i:])
+        deadline = monotonic() + step.share * max(left, budget / 3 / sum(s.share for s in steps))
         began = perf_counter()
         try:
-            if monotonic() >= end:
-                raise Skipped("The time budget is spent.")
             outcome = _answered(step, given, Context(facts, seed, deadline, train))
             sections.append(replace(outcome.section, seconds=perf_counter() - began))
             facts.update(outcome.facts)
@@ -115,14 +114,12 @@ def walk(
 
 def manifest(given: Subject, seed: int, budget: float, command: str, seconds: float) -> dict[str, Any]:
     """Versions, seeds, a digest of the data, the command: what is needed to do it again."""
-    from importlib.metadata import version
-
     digest = hashlib.sha256()
     for t in (*tensors(given.train.x), given.train.y):
         digest.update(t.detach().cpu().contiguous().numpy().tobytes())
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "gnomon": version("gnomon"),
+        "gnomon": _version(),
         "torch": torch.__version__,
         "python": platform.python_version(),
         "threads": torch.get_num_threads(),
@@ -132,6 +129,13 @@ def manifest(given: Subject, seed: int, budget: float, command: str, seconds: fl
         "loss": given.loss.name,
         "command": command or "gnomon.examine(...)",
     }
+
+
+def _version() -> str:
+    try:
+        return version("gnomon")
+    except PackageNotFoundError:  # run from a folder of sources
+        return "not installed"
 
 
 def _answered(step: AbstractStep, given: Subject, context: Context) -> Outcome:

@@ -1,8 +1,6 @@
 """What is examined: a network as it stands before training, its data, and what is asked of it."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from copy import deepcopy
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +52,7 @@ class Subject:
         """The outputs in evaluation, without gradients, in pieces of 256 examples."""
         module = self.module if module is None else module
         parts, n = [], count(x)
-        with torch.no_grad(), undisturbed(module), evaluating(module), random_state(0):
+        with undisturbed(module), evaluating(module), random_state(0), torch.no_grad():
             for i in range(0, n, 256):
                 piece = take(x, slice(i, i + 256))
                 parts.append(table(invoke(module, piece), count(piece), CALL))
@@ -148,7 +146,7 @@ def _outputs(module: nn.Module, points: Points) -> tuple[int, Tensor]:
     """How many outputs there are; a model that raises is told by its own words."""
     few = take(points.x, slice(0, min(4, len(points))))
     try:
-        with torch.no_grad(), undisturbed(module), evaluating(module), random_state(0):
+        with undisturbed(module), evaluating(module), random_state(0), torch.no_grad():
             found = table(invoke(module, few), count(few), CALL)
     except InputError:
         raise
@@ -186,9 +184,3 @@ def _task(y: Tensor, outputs: int, others: Points | None) -> tuple[AbstractLoss,
 
 def _column(y: Tensor, classes: int) -> Tensor:
     return y.long() if classes else y.reshape(len(y), -1)
-
-
-@contextmanager
-def a_copy(module: nn.Module) -> Iterator[nn.Module]:
-    """A copy that may be changed."""
-    yield deepcopy(module)

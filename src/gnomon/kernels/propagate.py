@@ -3,6 +3,9 @@
 Both passes are one loop over the steps; everything a layer knows is in its rule.
 """
 
+from collections import deque
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor
 
@@ -47,12 +50,22 @@ def pairs(
     plan: Plan, data: tuple[Features, Features], stats: tuple[Statistics, Statistics], *, tangent: bool, same: Tensor
 ) -> Pair:
     """Covariances (and tangents) of all pairs of two sets of points, at the output of the program."""
+    (last,) = deque(walk(plan, data, stats, tangent=tangent, same=same), maxlen=1)
+    return _output(plan, last, tangent=tangent)
+
+
+def walk(
+    plan: Plan, data: tuple[Features, Features], stats: tuple[Statistics, Statistics], *, tangent: bool, same: Tensor
+) -> Iterator[Pair]:
+    """The same after every step, in the form that the plan has for it."""
     held: list[Pair | None] = []
     for i, (rule, step) in enumerate(zip(plan.rules, plan.program.steps, strict=True)):
         if isinstance(rule, DataRule):
             x, y = data[0][i], data[1][i]
             assert x is not None and y is not None  # every input step has features
-            held.append(Pair(rule.cross(x, y, plan.full[i])))
+            made = Pair(rule.cross(x, y, plan.full[i]))
+            held.append(made)
+            yield made
             continue
         context = Context(2, plan.full[i], tangent, stats[0][i], stats[1][i], same)
         inputs = []
@@ -63,11 +76,12 @@ def pairs(
             ntk = _form(plan, j, source.ntk, want, plan.full[j], 2)
             assert nngp is not None
             inputs.append(Pair(nngp, ntk))
-        held.append(rule.apply(tuple(inputs), context))
+        made = rule.apply(tuple(inputs), context)
+        held.append(made)
         for j in step.inputs:
             if plan.last_use[j] == i:
                 held[j] = None
-    return _output(plan, held[-1], tangent=tangent)
+        yield made
 
 
 def _form(plan: Plan, j: int, array: Tensor | None, want: bool | None, have: bool | None, batch: int) -> Tensor | None:

@@ -10,14 +10,14 @@ from gnomon.examination.steps.kernel import TangentKernel
 from gnomon.examination.steps.limit import InfiniteWidth
 from gnomon.examination.steps.margins import Margins
 from gnomon.examination.steps.regime import Regime
-from gnomon.examination.steps.signal import Signal
+from gnomon.examination.steps.signal import Signals
 from gnomon.examination.steps.stability import Stability
 from gnomon.examination.steps.training import Training
 
 STEPS: tuple[AbstractStep, ...] = (
     Architecture(),
     Data(),
-    Signal(),
+    Signals(),
     TangentKernel(),
     Stability(),
     InfiniteWidth(),

@@ -1,0 +1,53 @@
+"""The landscape where training has ended: sharpness, the sum of curvatures, the noise of gradients."""
+
+from gnomon.examination.step import AbstractStep, Context, Outcome
+from gnomon.examination.steps.kernel import probe
+from gnomon.examination.steps.stability import EXAMPLES, products
+from gnomon.examination.subject import Subject
+from gnomon.landscape import hessian_trace, noise_scale, sharpness
+from gnomon.report import Definition, Section, Value
+from gnomon.training import SGD
+
+
+class Curvature(AbstractStep):
+    """After training, or of the network as it came."""
+
+    key, title, stage, share = "curvature", "The landscape", "after", 0.1
+    question = "How curved is the loss here, against the step, and how noisy are its gradients?"
+
+    def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
+        run = context.facts.get("run")
+        model = subject.module if run is None else run.model
+        points = (context.facts.get("probe") or probe(subject, context)).some(EXAMPLES, context.seed)
+        count = products(len(points), context, 0.5)
+        found = sharpness(model, points.x, points.y, loss=subject.loss, iterations=count, seed=context.seed)
+        trace = hessian_trace(model, points.x, points.y, loss=subject.loss, samples=count, seed=context.seed)
+        values = [
+            Value("sharpness", found.value, found.value, found.value + found.residual),
+            Value("trace of the Hessian", trace.value, *trace.interval, meaning="95 % interval"),
+        ]
+        if len(points) >= 8:
+            noise = noise_scale(model, points.x, points.y, loss=subject.loss, seed=context.seed)
+            name = "batch size of equal signal and noise"
+            values.append(Value(name, noise.value, noise.low, noise.high, meaning="tr Σ / |G|²"))
+        state = "At the end of training" if run is not None else "Before training"
+        answer = f"{state} the sharpness is {found.value:.3g}"
+        optimizer = context.facts.get("optimizer")
+        if run is not None and isinstance(optimizer, SGD):
+            limit = 2 * (1 + optimizer.momentum) / optimizer.step
+            relation = (
+                "at its edge of stability"
+                if found.value > 0.8 * limit
+                else f"{found.value / limit:.0%} of what its step allows"
+            )
+            answer += f": {relation} ({limit:.3g})."
+            values.append(Value("limit of the step in use", limit, meaning="2 (1 + β) / step"))
+        else:
+            answer += "."
+        definitions = (
+            Definition("λ_max(H)", "sharpness: the largest curvature of the mean loss", "cohen2021gradient"),
+            Definition("tr H = E[zᵀ H z]", "sum of all curvatures", "hutchinson1989stochastic"),
+            Definition("B = tr Σ / |G|²", "noise scale", "mccandlish2018empirical"),
+        )
+        section = Section(self.key, self.title, self.question, answer, "good", tuple(values), (), definitions)
+        return Outcome(section, {"sharpness after": found.value})

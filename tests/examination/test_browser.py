@@ -1,0 +1,79 @@
+"""The report in a real browser: nothing goes wrong, nothing is asked for, nothing sticks out."""
+
+import shutil
+
+import pytest
+
+from gnomon.examination import examine
+from tests.examination.patients import cnn, data
+
+selenium = pytest.importorskip("selenium", reason="selenium is not installed")
+CHROME, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(not CHROME or not DRIVER, reason="no chromium with its driver on this machine")
+
+OVERFLOW = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+OUTSIDE = "return performance.getEntriesByType('resource').map(e => e.name).filter(n => !n.startsWith('data:'))"
+EMPTY = """return [...document.querySelectorAll('figure svg')].filter(s => {
+  const box = s.getBoundingClientRect(); return box.width < 100 || box.height < 50 || !s.querySelector('path')}).length"""
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    train, test = data(120, 60)
+    found = examine(cnn, train, test, budget=6)
+    return found, found.save(tmp_path_factory.mktemp("report") / "report.html")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROME
+    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
+    yield driver
+    driver.quit()
+
+
+def resize(browser, width, scheme="light"):
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [380, 1400])
+def test_the_page_is_whole(browser, report, width, scheme):
+    found, path = report
+    resize(browser, width, scheme)
+    browser.get(path.as_uri())
+    assert browser.get_log("browser") == []
+    assert browser.execute_script(OUTSIDE) == []
+    assert browser.execute_script(OVERFLOW) <= 0
+    assert browser.execute_script(EMPTY) == 0
+    figures = sum(len(s.figures) for s in found.sections)
+    assert browser.execute_script("return document.querySelectorAll('figure svg').length") == figures
+
+
+def test_dark_is_dark(browser, report):
+    colors = []
+    for scheme in ("light", "dark"):
+        resize(browser, 800, scheme)
+        browser.get(report[1].as_uri())
+        colors.append(browser.execute_script("return getComputedStyle(document.body).backgroundColor"))
+    assert colors[0] != colors[1]
+
+
+def test_the_checks_can_fail(browser, tmp_path):
+    bad = tmp_path / "bad.html"
+    bad.write_text(
+        "<div style='width:3000px'>x</div><figure><svg></svg></figure><script>throw 1</script><img src='x.png'>"
+    )
+    resize(browser, 380)
+    browser.get(bad.as_uri())
+    assert browser.execute_script(OVERFLOW) > 0 and browser.execute_script(EMPTY) == 1
+    assert browser.execute_script(OUTSIDE) and browser.get_log("browser")

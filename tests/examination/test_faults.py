@@ -1,0 +1,101 @@
+"""Planted faults are found, and named first; healthy networks get a clean bill."""
+
+import pytest
+import torch
+from torch import nn
+
+from gnomon.examination import examine
+from gnomon.landscape import sharpness
+from gnomon.training import SGD
+from tests.examination.patients import cnn, data, flat, perceptron, shuffled, zeroed
+
+TRAIN, TEST = data()
+FLAT = flat(TRAIN)
+
+
+def look(net, train=TRAIN, **options):
+    return examine(net, train, budget=8, fit=False, **options)
+
+
+def first(found):
+    assert found.advice, str(found)
+    assert not found.healthy
+    return found.advice[0]
+
+
+@pytest.mark.parametrize("depth, gain", [(60, 0.5), pytest.param(40, 0.6, marks=pytest.mark.full), (30, 0.5)])
+def test_a_deep_tanh_network_with_small_weights(depth, gain):
+    found = first(look(perceptron(depth, gain=gain), FLAT))
+    assert found.section == "signal" and "vanishes" in found.because
+    assert "weight std 1" in found.action  # the edge of chaos of tanh
+
+
+def test_a_deep_relu_network_with_default_weights():
+    torch.manual_seed(0)
+    layers = [part for i in range(20) for part in (nn.Linear(64, 64), nn.ReLU())]
+    found = first(look(nn.Sequential(*layers, nn.Linear(64, 10)), FLAT))
+    assert found.section == "signal" and "weight std 1.4" in found.action  # sqrt(2)
+
+
+@pytest.mark.full
+def test_a_chaotic_network():
+    found = first(look(perceptron(40, gain=4.0), FLAT))
+    assert found.section == "signal" and "explodes" in found.because
+
+
+@pytest.mark.parametrize("factor", [3.0, pytest.param(10.0, marks=pytest.mark.full)])
+def test_a_step_that_is_too_large(factor):
+    net = cnn()
+    limit = sharpness(net, TRAIN[0][:128], TRAIN[1][:128]).stable_step()
+    found = first(look(net, optimizer=SGD(factor * limit)))
+    assert found.section == "stability" and "above the stable limit" in found.because
+
+
+def test_a_step_with_momentum_that_is_too_large():
+    net = cnn()
+    limit = sharpness(net, TRAIN[0][:128], TRAIN[1][:128]).stable_step(0.9)
+    found = first(look(net, optimizer=SGD(3 * limit, momentum=0.9)))
+    assert found.section == "stability"
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_shuffled_labels(seed):
+    found = first(look(cnn(), shuffled(TRAIN, seed)))
+    assert found.section == "kernel" and "shuffled" in found.action
+
+
+@pytest.mark.parametrize("name", ["2", pytest.param("0", marks=pytest.mark.full)])
+def test_a_layer_of_zeros(name):
+    found = first(look(zeroed(cnn(), name)))
+    assert found.section == "signal" and f"'{name}'" in found.action and "zero" in found.because
+
+
+@pytest.mark.parametrize("scale", [1000.0, pytest.param(1e-4, marks=pytest.mark.full)])
+def test_inputs_of_another_size(scale):
+    found = first(look(cnn(), (TRAIN[0] * scale, TRAIN[1])))
+    assert found.section == "data" and "Standardize" in found.action
+
+
+@pytest.mark.parametrize("make", [cnn, lambda: perceptron(2, act=nn.ReLU, gain=2**0.5)], ids=["cnn", "mlp"])
+def test_a_healthy_network_gets_a_clean_bill(make):
+    net = make()
+    x = TRAIN if isinstance(net[0], nn.Conv2d) else FLAT
+    found = look(net, x)
+    assert found.healthy, str(found)
+    assert "no fault" in found.verdict
+
+
+def test_a_healthy_regression():
+    g = torch.Generator().manual_seed(0)
+    x = torch.randn(200, 5, generator=g)
+    found = look(perceptron(2, inputs=5, outputs=1), (x, x[:, 0].sin() + 0.1 * x[:, 1]))
+    assert found.healthy, str(found)
+    assert found.section("limit").value("leave-one-out error").value < 0.5
+
+
+@pytest.mark.full
+def test_training_a_healthy_network_stays_clean():
+    found = examine(cnn, TRAIN, TEST, budget=40)
+    assert found.healthy, str(found)
+    assert found.section("training").value("test accuracy").value > 0.8
+    assert found.section("regime").status == "good"
