@@ -27,9 +27,9 @@ Progress = Callable[[str, int, int], None]
 
 
 def examine(
-    module: nn.Module | Callable[[], nn.Module],
-    train: tuple[Any, Any],
-    test: tuple[Any, Any] | None = None,
+    module: Any,
+    train: Any,
+    test: Any = None,
     *,
     optimizer: AbstractOptimizer | None = None,
     fit: bool | None = None,

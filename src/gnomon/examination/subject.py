@@ -1,6 +1,5 @@
 """What is examined: a network as it stands before training, its data, and what is asked of it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,9 +68,9 @@ class Subject:
 
 
 def subject(
-    given: nn.Module | Callable[[], nn.Module],
-    train: tuple[Any, Any],
-    test: tuple[Any, Any] | None,
+    given: Any,
+    train: Any,
+    test: Any,
     *,
     optimizer: AbstractOptimizer | None,
     seed: int,

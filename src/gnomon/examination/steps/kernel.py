@@ -29,6 +29,9 @@ class TangentKernel(AbstractStep):
             raise Skipped("The tangent kernel is zero: no parameter has an effect on the outputs.")
         y = subject.targets(points.y).double()
         y = y - y.mean(0)
+        if float(_centered(k).abs().max()) <= 1e-6 * float(k.abs().max()):
+            answer = "The kernel is the same for all pairs of examples: the network cannot tell them apart."
+            return Outcome(Section(self.key, self.title, self.question, answer, "fault"), {"probe": points})
         found = spectrum(k, y)
         rank, aligned = effective_rank(k), alignment(k, y)
         shuffled = _shuffled(k, y, context.seed)
@@ -88,7 +91,7 @@ def probe(subject: Subject, context: Context) -> Points:
 def _shuffled(k: Tensor, y: Tensor, seed: int) -> Tensor:
     """The alignment after each of many shuffles of the labels; what does not change is computed once."""
     n = len(k)
-    centered = k - k.mean(0) - k.mean(1, keepdim=True) + k.mean()
+    centered = _centered(k)
     scale = float(centered.norm() * (y @ y.mT).norm())
     generator = torch.Generator().manual_seed(seed)
     found = []
@@ -96,6 +99,10 @@ def _shuffled(k: Tensor, y: Tensor, seed: int) -> Tensor:
         s = y[torch.randperm(n, generator=generator)]
         found.append(float((s * (centered @ s)).sum()) / max(scale, 1e-300))
     return torch.tensor(found, dtype=torch.float64)
+
+
+def _centered(k: Tensor) -> Tensor:
+    return k - k.mean(0) - k.mean(1, keepdim=True) + k.mean()
 
 
 def _modes(values: Tensor, captured: Tensor | None):  # type: ignore[no-untyped-def]

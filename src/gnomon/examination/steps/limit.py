@@ -1,6 +1,7 @@
 """The network of infinite width: what it would score, and so what is left for the learning of features."""
 
 from math import sqrt
+from time import perf_counter
 
 from torch import Tensor
 
@@ -11,7 +12,7 @@ from gnomon.examination.subject import Subject
 from gnomon.kernels import Limit
 from gnomon.report import Definition, Hypothesis, Section, Value
 
-MOST, LEAST = 800, 50
+MOST, LEAST, SMALL = 800, 50, 16
 
 
 class InfiniteWidth(AbstractStep):
@@ -69,20 +70,20 @@ class InfiniteWidth(AbstractStep):
         return Outcome(section, facts)
 
     def _size(self, limit: Limit, subject: Subject, context: Context) -> int:
-        """As many examples as the time allows, by the time of a small piece."""
-        from time import perf_counter
-
-        few = subject.train.some(16, context.seed)
-        try:
-            limit.ntk(few.x)  # compiles where nothing is kept yet
+        """As many examples as the time allows: a fixed cost and one per pair, from two small kernels."""
+        times = []
+        for n in (SMALL, SMALL, 3 * SMALL):  # the first compiles, where nothing is kept yet
+            few = subject.train.some(n, context.seed)
             start = perf_counter()
-            limit.ntk(few.x)
-        except GnomonError as reason:
-            raise Skipped(str(reason)) from reason
-        pair = (perf_counter() - start) / (16 * 17 / 2)
-        n = min(MOST, int((0.5 * context.seconds / max(pair, 1e-9)) ** 0.5))
+            try:
+                limit.ntk(few.x)
+            except GnomonError as reason:
+                raise Skipped(str(reason)) from reason
+            times.append(perf_counter() - start)
+        pair = max(times[2] - times[1], 1e-6) / (8 * SMALL**2)
+        fixed = max(times[1] - pair * SMALL**2, 0.0)
+        n = min(MOST, int((max(0.5 * context.seconds - fixed, 0.0) / pair) ** 0.5))
         if n < LEAST:
-            raise Skipped(
-                f"{LEAST} examples would take about {pair * LEAST**2:.1f} s, and {context.seconds:.1f} s are left."
-            )
+            needed = fixed + pair * LEAST**2
+            raise Skipped(f"{LEAST} examples would take about {needed:.1f} s, and {context.seconds:.1f} s are left.")
         return n
