@@ -78,7 +78,7 @@ class Watch:
             not self.rows or self.spent <= self.cost * (perf_counter() - self._start)
         )
         if due:
-            self.measure(None if loss is None else float(loss))
+            self.measure(loss.detach().item() if isinstance(loss, Tensor) else loss)
         self.count += 1
 
     def measure(self, loss: float | None = None) -> dict[str, float]:

@@ -80,6 +80,8 @@ class InfiniteWidth(AbstractStep):
             except GnomonError as reason:
                 raise Skipped(str(reason)) from reason
             times.append(perf_counter() - start)
+            if context.seconds < times[-1]:
+                raise Skipped(f"{n} examples took {times[-1]:.1f} s, and {max(context.seconds, 0):.1f} s are left.")
         pair = max(times[2] - times[1], 1e-6) / (8 * SMALL**2)
         fixed = max(times[1] - pair * SMALL**2, 0.0)
         n = min(MOST, int((max(0.5 * context.seconds - fixed, 0.0) / pair) ** 0.5))

@@ -1,0 +1,188 @@
+"""The verbs, as typed: exit codes, files, and what hostile files can do (nothing)."""
+
+import json
+import pickle
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from gnomon.cli import run
+
+MODEL = """
+import torch
+from torch import nn
+
+def build():
+    return nn.Sequential(nn.Linear(4, 32), nn.ReLU(), nn.Linear(32, 3))
+
+def deep():
+    return nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 3))
+
+def one():
+    return nn.Sequential(nn.Linear(4, 32), nn.ReLU(), nn.Linear(32, 1))
+
+class Raises(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Linear(4, 3)
+    def forward(self, x):
+        raise RuntimeError("no luck today")
+
+class Words(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Linear(4, 3)
+    def forward(self, x):
+        return "words", self.w(x)
+
+number = 3
+
+def points():
+    g = torch.Generator().manual_seed(0)
+    x = torch.randn(60, 4, generator=g)
+    return x, (x[:, 0] > 0).long()
+"""
+
+
+class Evil:
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (self.path, "w")
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.py").write_text(MODEL)
+    g = np.random.default_rng(0)
+    x = g.standard_normal((80, 4)).astype(np.float32)
+    np.savez("d.npz", x=x, y=(x[:, 0] > 0).astype(int) + (x[:, 1] > 1))
+    return tmp_path
+
+
+def gnomon(monkeypatch, *words):
+    """Exit code of a command."""
+    monkeypatch.setattr(sys, "argv", ["gnomon", *map(str, words)])
+    with pytest.raises(SystemExit) as end:
+        run()
+    return end.value.code or 0
+
+
+QUICK = ("--budget", "2s", "--no-train")
+
+
+def test_a_report_is_written_where_asked_and_nowhere_else(here, monkeypatch, capsys):
+    assert gnomon(monkeypatch, "examine", "m.py:build", "--data", "d.npz", "--out", "sub/r.html", *QUICK) == 0
+    assert (here / "sub" / "r.html").stat().st_size < 1_000_000
+    assert "The tangent kernel" in capsys.readouterr().out
+    left = {str(p.relative_to(here)) for p in here.rglob("*") if "__pycache__" not in str(p)}
+    assert left == {"m.py", "d.npz", "sub", "sub/r.html"}
+
+
+def test_json_is_only_json(here, monkeypatch, capsys):
+    assert gnomon(monkeypatch, "examine", "m.py:build", "--data", "d.npz", "--json", *QUICK) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["schema"] == 1 and "examine m.py:build" in found["manifest"]["command"]
+
+
+def test_strict_tells_by_its_exit_code(here, monkeypatch):
+    x = np.load("d.npz")["x"] * 1000
+    np.savez("large.npz", x=x, y=np.load("d.npz")["y"])
+    assert gnomon(monkeypatch, "examine", "m.py:build", "--data", "large.npz", "--strict", *QUICK) == 1
+    assert gnomon(monkeypatch, "examine", "m.py:build", "--data", "large.npz", *QUICK) == 0
+
+
+def test_a_checkpoint_is_loaded(here, monkeypatch, capsys):
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(4, 32), torch.nn.ReLU(), torch.nn.Linear(32, 3))
+    torch.save(net.state_dict(), "w.pt")
+    words = ("examine", "m.py:build", "--data", "d.npz", "--checkpoint", "w.pt", "--budget", "2s", "--json")
+    assert gnomon(monkeypatch, *words) == 0
+    sections = {s["key"]: s for s in json.loads(capsys.readouterr().out)["sections"]}
+    assert sections["training"]["status"] == "skipped"
+
+
+def test_tables_with_a_target(here, monkeypatch):
+    x = np.load("d.npz")["x"]
+    rows = [",".join([*(f"{v:.4f}" for v in r), "up" if r[0] > 0 else "down"]) for r in x]
+    (here / "t.csv").write_text("a,b,c,d,way\n" + "\n".join(rows))
+    assert gnomon(monkeypatch, "examine", "m.py:build", "--data", "t.csv", "--target", "way", *QUICK) == 0
+
+
+def test_a_function_gives_data(here, monkeypatch):
+    assert gnomon(monkeypatch, "examine", "m.py:build", "--data", "m.py:points", *QUICK) == 0
+
+
+def files(here):
+    """Files that something is wrong with."""
+    (here / "evil.pt").write_bytes(pickle.dumps(Evil(str(here / "owned"))))
+    np.savez("objects.npz", x=np.array([Evil(str(here / "owned")), None], dtype=object), y=np.zeros(2))
+    (here / "text.csv").write_text("a,b,c,d,y\n1,2,3,4,0\n1,2,red,4,1\n")
+    (here / "gap.csv").write_text("a,b,c,d,y\n1,2,3,4,0\n1,,3,4,1\n")
+    (here / "ragged.csv").write_text("a,b,c,d,y\n1,2,3,4,0\n1,2\n")
+    np.savez("nan.npz", x=np.full((20, 4), np.nan, np.float32), y=np.zeros(20, int))
+    np.savez("floats.npz", x=np.zeros((20, 4), np.float32), y=np.arange(20) % 3.0)
+    np.savez("names.npz", a=np.zeros(3))
+    (here / "not.npz").write_bytes(b"hello")
+    (here / "broken.py").write_text("def build(:\n")
+
+
+HOSTILE = [
+    (("m.py:build", "--data", "d.npz", "--checkpoint", "evil.pt"), "weights_only"),
+    (("m.py:build", "--data", "d.npz", "--checkpoint", "absent.pt"), "does not exist"),
+    (("m.py:deep", "--data", "d.npz", "--checkpoint", "w.pt"), "does not fit the model"),
+    (("m.py:build", "--data", "objects.npz"), "without executing"),
+    (("m.py:build", "--data", "not.npz"), "without executing"),
+    (("m.py:build", "--data", "names.npz"), "inputs x and targets y"),
+    (("m.py:build", "--data", "text.csv", "--target", "y"), "column 'c' holds 'red' in row 3"),
+    (("m.py:build", "--data", "gap.csv", "--target", "y"), "column 'b' holds '' in row 3"),
+    (("m.py:build", "--data", "ragged.csv", "--target", "y"), "row 3"),
+    (("m.py:build", "--data", "text.csv"), "no target was named"),
+    (("m.py:build", "--data", "text.csv", "--target", "z"), "has no column 'z'"),
+    (("m.py:build", "--data", "absent.npz"), "does not exist"),
+    (("m.py:build", "--data", "nan.npz"), "NaN"),
+    (("m.py:build", "--data", "floats.npz"), "y.long()"),
+    (("m.py:Raises", "--data", "d.npz"), "no luck today"),
+    (("m.py:Words", "--data", "d.npz"), "examine"),
+    (("m.py:number", "--data", "d.npz"), "a module or a function"),
+    (("m.py:absent", "--data", "d.npz"), "has no 'absent'"),
+    (("absent.py:build", "--data", "d.npz"), "does not exist"),
+    (("broken.py:build", "--data", "d.npz"), "SyntaxError"),
+    (("m.py", "--data", "d.npz"), "file.py:name"),
+    (("m.py:build", "--data", "d.npz", "--budget", "soon"), "Write 60s"),
+    (("m.py:build", "--data", "d.npz", "--device", "abacus"), "--device"),
+    (("m.py:build", "--data", "d.npz", "--optimizer", "newton"), "sgd or adam"),
+]
+
+
+@pytest.mark.parametrize(
+    "words, told", HOSTILE, ids=[w[0][-1] if len(w[0]) == 3 else "-".join(w[0][3:]) for w in HOSTILE]
+)
+def test_hostile_input_is_told_in_a_sentence(here, monkeypatch, capsys, words, told):
+    files(here)
+    torch.save({"a": torch.ones(1)}, "w.pt")
+    assert gnomon(monkeypatch, "examine", *words) == 2
+    shown = capsys.readouterr()
+    assert told in " ".join(shown.err.split()), shown.err
+    assert "Traceback" not in shown.err + shown.out
+    assert not (here / "owned").exists()
+
+
+def test_rank_orders_candidates(here, monkeypatch, capsys):
+    assert gnomon(monkeypatch, "rank", "m.py:build", "m.py:deep", "--data", "d.npz", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {c["name"] for c in found["candidates"]} == {"m.py:build", "m.py:deep"}
+
+
+def test_the_doctor_says_that_all_is_well(monkeypatch, capsys):
+    assert gnomon(monkeypatch, "doctor", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["well"] and found["versions"]["torch"]
+
+
+def test_usage_is_two(monkeypatch):
+    assert gnomon(monkeypatch, "examine", "--nonsense") == 2
