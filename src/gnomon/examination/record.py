@@ -39,7 +39,8 @@ class Examination:
     def verdict(self) -> str:
         """One sentence."""
         if self.healthy:
-            more = f" {len(self.advice)} things could be better." if self.advice else ""
+            count = len(self.advice)
+            more = f" {count} thing{'s' if count > 1 else ''} could be better." if count else ""
             return f"{self.name}: no fault found.{more}"
         count = len(self.faults)
         return f"{self.name}: {count} fault{'s' if count > 1 else ''} found, first: {self.faults[0].because}."

@@ -87,8 +87,14 @@ def subject(
     if not bool(torch.isfinite(found).all()):
         where = "the outputs for the first examples hold NaN or infinity"
         raise InputError(lesson(CALL, where, "finite outputs", "Check the weights (a bad checkpoint?) and the inputs"))
-    label = name or (type(module).__name__ if type(module).__module__ != "torch.nn.modules.container" else "network")
+    label = name or _name(given, module)
     return Subject(module, points, others, loss, classes, outputs, optimizer, label)
+
+
+def _name(given: Any, module: nn.Module) -> str:
+    """That of the class, or of the function, unless these say nothing."""
+    said = type(module).__name__ if given is module else getattr(given, "__name__", "")
+    return "network" if said in ("", "<lambda>", "Sequential") else said
 
 
 def _module(given: Any, seed: int) -> nn.Module:

@@ -12,6 +12,7 @@ from gnomon.examination.step import AbstractStep, Context, Outcome
 from gnomon.examination.subject import Subject
 from gnomon.program import read
 from gnomon.report import Hypothesis, Section, Value
+from gnomon.report.page import shown
 
 BATCH = 32
 
@@ -44,7 +45,9 @@ class Architecture(AbstractStep):
         readable = Hypothesis("the infinite-width limit can be read off the module", program is not None, reason)
         told = "theory can read it" if program is not None else "theory cannot read it, so it is measured instead"
         kind = f"{subject.classes} classes" if subject.classes else f"{subject.outputs} real outputs"
-        answer = f"{subject.name}: {total:,} parameters, {kind}, {1e3 * seconds * n:.2g} ms for a step of {n}; {told}."
+        answer = (
+            f"{subject.name}: {total:,} parameters, {kind}, {shown(1e3 * seconds * n)} ms for a step of {n}; {told}."
+        )
         section = Section(self.key, self.title, self.question, answer, "good", values, hypotheses=(readable,))
         return Outcome(section, {"program": program, "unread": reason, "seconds per example": seconds})
 
