@@ -25,7 +25,7 @@ from gnomon.tangent import linearize, ntk
 from gnomon.training import train
 
 if TYPE_CHECKING:
-    from gnomon import dynamics, forecast
+    from gnomon import dynamics, forecast, landscape
     from gnomon.forecast import predict
 
 __version__ = "0.1.0"
@@ -47,6 +47,7 @@ __all__ = [
     "dynamics",
     "forecast",
     "kernels",
+    "landscape",
     "limit",
     "linalg",
     "linearize",
@@ -66,6 +67,8 @@ def __getattr__(name: str) -> Any:
         return import_module("gnomon.dynamics")
     if name == "forecast":
         return import_module("gnomon.forecast")
+    if name == "landscape":
+        return import_module("gnomon.landscape")
     if name == "predict":
         return import_module("gnomon.forecast").predict
     raise AttributeError(f"module 'gnomon' has no attribute {name!r}")
