@@ -30,6 +30,7 @@ FLOORS = {
         "discovery",
         "lab",
     ),
+    "landing": ("forecast",),
     "second floor": ("estimators", "atlas", "examine", "report"),
     "roof": ("cli", "playground"),
 }

@@ -66,11 +66,14 @@ class Pure:
 
     def __call__(self, x: Inputs, leaves: dict[str, Tensor] | None = None) -> Tensor:
         """Outputs as an (n, k) matrix, whatever their shape (n, ...) was."""
-        buffers = {name: b.detach().clone() for name, b in self.module.named_buffers()}
-        state = {**(self.leaves if leaves is None else leaves), **self.others, **buffers}
-        return table(self._run(state, x), count(x), self.call)
+        return table(self.returned(x, leaves), count(x), self.call)
 
-    def _run(self, state: dict[str, Tensor], x: Inputs) -> object:
+    def returned(self, x: Inputs, leaves: dict[str, Tensor] | None = None) -> Any:
+        """What the module returns, as it is."""
+        buffers = {name: b.detach().clone() for name, b in self.module.named_buffers()}
+        return self._run({**(self.leaves if leaves is None else leaves), **self.others, **buffers}, x)
+
+    def _run(self, state: dict[str, Tensor], x: Inputs) -> Any:
         def run(*args: Any, **kwargs: Any) -> Any:
             return functional_call(self.module, state, args, kwargs)
 

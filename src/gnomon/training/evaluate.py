@@ -10,6 +10,7 @@ The points are passed in eval mode and in pieces; the targets are converted once
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -73,7 +74,10 @@ class Points:
 
     def value(self, module: nn.Module, x: Inputs, y: Tensor) -> Tensor:
         """The mean loss on some points, with its graph."""
-        outputs = invoke(module, x)
+        return self.loss_of(invoke(module, x), y)
+
+    def loss_of(self, outputs: Any, y: Tensor) -> Tensor:
+        """The mean loss of what a module returned for points with these targets."""
         if isinstance(self.loss, AbstractLoss):
             return self.loss.value(table(outputs, len(y), self.call), y)
         return self._one(self.loss(tensor_of(outputs, self.call), y))
