@@ -4,7 +4,7 @@ from gnomon.examination.step import AbstractStep, Context, Outcome
 from gnomon.examination.steps.kernel import probe
 from gnomon.examination.steps.stability import EXAMPLES, products
 from gnomon.examination.subject import Subject
-from gnomon.landscape import hessian_trace, noise_scale, sharpness
+from gnomon.landscape import gradient_noise, hessian
 from gnomon.report import Definition, Section, Value
 from gnomon.training import SGD
 
@@ -20,25 +20,25 @@ class Curvature(AbstractStep):
         model = subject.module if run is None else run.model
         points = (context.facts.get("probe") or probe(subject, context)).some(EXAMPLES, context.seed)
         count = products(len(points), context, 0.5)
-        found = sharpness(model, points.x, points.y, loss=subject.loss, iterations=count, seed=context.seed)
-        trace = hessian_trace(model, points.x, points.y, loss=subject.loss, samples=count, seed=context.seed)
+        operator = hessian(model, points.x, points.y, loss=subject.loss)
+        found = operator.top(1, steps=count, seed=context.seed)
+        value, residual = float(found.values[0]), float(found.residuals[0])
+        trace = operator.trace(products=max(6, count), seed=context.seed)
         values = [
-            Value("sharpness", found.value, found.value, found.value + found.residual),
+            Value("sharpness", value, value, value + residual),
             Value("trace of the Hessian", trace.value, *trace.interval, meaning="95 % interval"),
         ]
         if len(points) >= 8:
-            noise = noise_scale(model, points.x, points.y, loss=subject.loss, seed=context.seed)
+            noise = gradient_noise(model, points.x, points.y, loss=subject.loss)
             name = "batch size of equal signal and noise"
-            values.append(Value(name, noise.value, noise.low, noise.high, meaning="tr Σ / |G|²"))
+            values.append(Value(name, noise.scale, *noise.interval, meaning="tr Σ / |G|²"))
         state = "At the end of training" if run is not None else "Before training"
-        answer = f"{state} the sharpness is {found.value:.3g}"
+        answer = f"{state} the sharpness is {value:.3g}"
         optimizer = context.facts.get("optimizer")
         if run is not None and isinstance(optimizer, SGD):
             limit = 2 * (1 + optimizer.momentum) / optimizer.step
             relation = (
-                "at its edge of stability"
-                if found.value > 0.8 * limit
-                else f"{found.value / limit:.0%} of what its step allows"
+                "at its edge of stability" if value > 0.8 * limit else f"{value / limit:.0%} of what its step allows"
             )
             answer += f": {relation} ({limit:.3g})."
             values.append(Value("limit of the step in use", limit, meaning="2 (1 + β) / step"))
@@ -50,4 +50,4 @@ class Curvature(AbstractStep):
             Definition("B = tr Σ / |G|²", "noise scale", "mccandlish2018empirical"),
         )
         section = Section(self.key, self.title, self.question, answer, "good", tuple(values), (), definitions)
-        return Outcome(section, {"sharpness after": found.value})
+        return Outcome(section, {"sharpness after": value})

@@ -21,15 +21,15 @@ class Stability(AbstractStep):
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
         points = (context.facts.get("probe") or probe(subject, context)).some(EXAMPLES, context.seed)
         count = products(len(points), context)
-        found = sharpness(subject.module, points.x, points.y, loss=subject.loss, iterations=count, seed=context.seed)
-        limit = found.stable_step()
+        found = sharpness(subject.module, points.x, points.y, loss=subject.loss, steps=count, seed=context.seed)
+        limit = found.largest_step
         values = [
-            Value("sharpness", found.value, found.value, found.value + found.residual, meaning="largest curvature"),
+            Value("sharpness", found.value, found.value, found.value + found.residuals[0], meaning="largest curvature"),
             Value("largest stable step", limit, meaning="of plain descent on the probe examples, at the start"),
         ]
         used, status = subject.optimizer, "good"
         if isinstance(used, SGD):
-            bound = found.stable_step(used.momentum)
+            bound = limit * (1 + used.momentum)
             above = used.step > bound
             relation = f"{used.step / bound:.1f}x above" if above else f"{bound / used.step:.1f}x below"
             values.append(Value("step in use", used.step, meaning=f"momentum {used.momentum:g}: limit {bound:.3g}"))

@@ -104,7 +104,7 @@ def watchers(subject: Subject, x: Any, y: Tensor) -> dict[str, Callable[[int, nn
         "kernel drift": drift,
         "kernel rotation": lambda step, model, loss: float(rotation(first[0], state["k"])),
         "alignment": lambda step, model, loss: float(alignment(state["k"], targets)),
-        "sharpness": lambda step, model, loss: float(sharpness(model, x, y, loss=subject.loss, iterations=12).value),
+        "sharpness": lambda step, model, loss: float(sharpness(model, x, y, loss=subject.loss, steps=12).value),
     }
 
 
