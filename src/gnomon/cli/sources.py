@@ -52,7 +52,8 @@ def checkpoint(path: Path, net: nn.Module, call: str) -> nn.Module:
         found = f"{path} is not a file of plain weights ({type(reason).__name__})"
         cure = "Save with torch.save(model.state_dict(), path); nothing in the file was executed"
         raise InputError(lesson(call, found, "tensors only (weights_only=True)", cure)) from None
-    state = state.get("state_dict", state.get("model", state)) if isinstance(state, dict) else state
+    if isinstance(state, dict):
+        state = state.get("state_dict", state.get("model", state))
     try:
         net.load_state_dict(state)
     except (RuntimeError, TypeError, AttributeError) as reason:
@@ -236,7 +237,7 @@ def _made(value: Any, spec: str, seed: int, call: str) -> Data:
         return (value[0], value[1]), (value[2], value[3])
     if isinstance(value, tuple | list) and len(value) == 2:
         if all(isinstance(v, tuple | list) and len(v) == 2 for v in value):
-            return tuple(value[0]), tuple(value[1])  # type: ignore[return-value]
+            return tuple(value[0]), tuple(value[1])
         if isinstance(value[0], Tensor):
             return held_out(value[0], torch.as_tensor(value[1]), seed)
         return (value[0], value[1]), None

@@ -14,6 +14,7 @@ from torch import nn
 
 from gnomon.core.errors import GnomonError, InputError, lesson
 from gnomon.core.inputs import tensors
+from gnomon.core.pure import evaluating, random_state
 from gnomon.examination.advice import advise
 from gnomon.examination.record import Examination
 from gnomon.examination.step import AbstractStep, Context, Outcome, Skipped
@@ -85,8 +86,9 @@ def walk(
 ) -> tuple[tuple[Section, ...], dict[str, Any], bool]:
     """All steps; time that one leaves goes to those after it, and one that overruns leaves them a third of theirs."""
     steps = list(steps)
-    end, facts, sections = monotonic() + budget, {}, []
-    partial = False
+    end, partial = monotonic() + budget, False
+    facts: dict[str, Any] = {}
+    sections: list[Section] = []
     for i, step in enumerate(steps):
         if progress is not None:
             progress(step.title, i, len(steps))
@@ -139,8 +141,7 @@ def _version() -> str:
 
 
 def _answered(step: AbstractStep, given: Subject, context: Context) -> Outcome:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(context.seed)
+    with evaluating(given.module), random_state(context.seed):
         return step.run(given, context)
 
 

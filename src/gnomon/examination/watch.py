@@ -116,7 +116,7 @@ class Watch:
                 raise _missing("lightning") from None
         me = self
 
-        class Watching(Callback):  # type: ignore[misc]
+        class Watching(Callback):
             def on_train_batch_end(self, trainer: Any, module: Any, outputs: Any, batch: Any, number: int) -> None:
                 found = outputs.get("loss") if isinstance(outputs, dict) else outputs
                 me.step(found if isinstance(found, Tensor) else None)
@@ -131,7 +131,7 @@ class Watch:
             raise _missing("transformers") from None
         me = self
 
-        class Watching(TrainerCallback):  # type: ignore[misc]
+        class Watching(TrainerCallback):
             def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> Any:
                 history = getattr(state, "log_history", None) or [{}]
                 me.step(history[-1].get("loss"))
@@ -147,13 +147,22 @@ def _logger(log: Any) -> Log | None:
     if isinstance(log, str | Path):
         return _Csv(Path(log))
     if hasattr(log, "add_scalar"):
-        return lambda row, step: [log.add_scalar(f"gnomon/{k}", v, step) for k, v in row.items()] and None
+        return _Board(log)
     if hasattr(log, "log"):
         return lambda row, step: log.log({f"gnomon/{k}": v for k, v in row.items()}, step=step)
     if callable(log):
         return cast(Log, log)
     found = f"log is a {type(log).__name__}"
     raise InputError(lesson(CALL, found, "a path, a writer or a function", "Pass log='watch.csv'"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Board:
+    writer: Any
+
+    def __call__(self, row: dict[str, float], step: int) -> None:
+        for name, value in row.items():
+            self.writer.add_scalar(f"gnomon/{name}", value, step)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,18 @@ May import: core; matplotlib inside the function that draws.
 
 from gnomon.report.figure import COLORS, figure
 from gnomon.report.html import html
-from gnomon.report.page import Advice, Definition, Figure, Hypothesis, Page, Section, Value
+from gnomon.report.page import Advice, Definition, Figure, Hypothesis, Page, Section, Status, Value
 
-__all__ = ["COLORS", "Advice", "Definition", "Figure", "Hypothesis", "Page", "Section", "Value", "figure", "html"]
+__all__ = [
+    "COLORS",
+    "Advice",
+    "Definition",
+    "Figure",
+    "Hypothesis",
+    "Page",
+    "Section",
+    "Status",
+    "Value",
+    "figure",
+    "html",
+]

@@ -45,9 +45,8 @@ class Architecture(AbstractStep):
         readable = Hypothesis("the infinite-width limit can be read off the module", program is not None, reason)
         told = "theory can read it" if program is not None else "theory cannot read it, so it is measured instead"
         kind = f"{subject.classes} classes" if subject.classes else f"{subject.outputs} real outputs"
-        answer = (
-            f"{subject.name}: {total:,} parameters, {kind}, {shown(1e3 * seconds * n)} ms for a step of {n}; {told}."
-        )
+        time = f"{shown(1e3 * seconds * n)} ms for a step of {n}"
+        answer = f"{subject.name}: {total:,} parameters, {kind}, {time}; {told}."
         section = Section(self.key, self.title, self.question, answer, "good", values, hypotheses=(readable,))
         return Outcome(section, {"program": program, "unread": reason, "seconds per example": seconds})
 

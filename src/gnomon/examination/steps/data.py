@@ -6,7 +6,7 @@ from torch import Tensor
 from gnomon.core.inputs import tensors
 from gnomon.examination.step import AbstractStep, Context, Outcome
 from gnomon.examination.subject import Subject
-from gnomon.report import COLORS, Definition, Section, Value, figure
+from gnomon.report import COLORS, Definition, Section, Status, Value, figure
 
 LARGE = 20.0  # root mean square beyond which default initializations see inputs out of their range
 SMALL = 0.02
@@ -57,7 +57,7 @@ class Data(AbstractStep):
             values.append(Value("spread of the targets", float(subject.train.y.double().std())))
         answer = "Nothing unusual." if not trouble else f"To know: {'; '.join(trouble)}."
         meaning = Definition("rms = √(mean of x²)", "over all features of the examples looked at")
-        status = "fault" if trouble else "good"
+        status: Status = "fault" if trouble else "good"
         section = Section(
             self.key, self.title, self.question, answer, status, tuple(values), tuple(figures), (meaning,)
         )
@@ -65,8 +65,8 @@ class Data(AbstractStep):
 
 
 def _histogram(flat: Tensor):  # type: ignore[no-untyped-def]
-    sample = flat.reshape(-1)
-    sample = sample[:: max(1, len(sample) // 20000)].numpy()
+    whole = flat.reshape(-1)
+    sample = whole[:: max(1, len(whole) // 20000)].numpy()
 
     def draw(axes):  # type: ignore[no-untyped-def]
         axes.hist(sample, bins=60, color=COLORS["second"])

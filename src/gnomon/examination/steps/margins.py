@@ -5,7 +5,7 @@ from torch import Tensor
 
 from gnomon.examination.step import AbstractStep, Context, Outcome, Skipped
 from gnomon.examination.subject import Points, Subject
-from gnomon.report import COLORS, Definition, Section, Value, figure
+from gnomon.report import COLORS, Definition, Section, Status, Value, figure
 
 BINS = 10
 WORST = 8
@@ -49,7 +49,7 @@ class Margins(AbstractStep):
         answer = (
             f"The network ({state}) is right on {float(correct.double().mean()):.1%} of {which} examples and {mood}."
         )
-        status = "note" if abs(gap) > 0.05 and run is not None else "good"
+        status: Status = "note" if abs(gap) > 0.05 and run is not None else "good"
         definition = Definition(
             "Σ_b |B_b|/n · |acc(B_b) − conf(B_b)|", "expected calibration error", "guo2017calibration"
         )

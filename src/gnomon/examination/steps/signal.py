@@ -12,7 +12,7 @@ from gnomon.examination.step import AbstractStep, Context, Outcome
 from gnomon.examination.subject import Subject
 from gnomon.geometry import Layer, Signal, signal
 from gnomon.kernels import Limit, layers
-from gnomon.report import COLORS, Definition, Hypothesis, Section, Value, figure
+from gnomon.report import COLORS, Definition, Hypothesis, Section, Status, Value, figure
 
 LOST = 1e-6
 """Ratio of squared gradient norms between the ends of a network beyond which one end does not learn."""
@@ -31,16 +31,16 @@ class Signals(AbstractStep):
         try:
             found = signal(subject.module, x, seed=context.seed)
         except NotFiniteError as reason:
-            fault = {"because": str(reason), "cure": "Initialize with smaller weights, or add normalization layers"}
+            cure = "Initialize with smaller weights, or add normalization layers"
             section = Section(self.key, self.title, self.question, str(reason), "fault")
-            return Outcome(section, {"signal fault": fault})
+            return Outcome(section, {"signal fault": {"because": str(reason), "cure": cure}})
         theory, why = _theory(subject, x, context)
         seen = found.weighted
         zero = found.zero if found.blocked else ()
         fault = None if zero else diagnose(seen)
         dead = {v.name: v.dead for v in found.layers if v.weight_std is None and v.dead > 0}
         values = _values(seen, found, dead)
-        status = "fault" if zero or fault or any(share > 0.5 for share in dead.values()) else "good"
+        status: Status = "fault" if zero or fault or any(share > 0.5 for share in dead.values()) else "good"
         answer = found.verdict if fault is None else f"{fault['because'][0].upper()}{fault['because'][1:]}."
         if zero:
             answer = f"Layer '{zero[0]}' has only zero weights: neither signal nor gradient passes it."

@@ -6,7 +6,7 @@ from gnomon.examination.step import AbstractStep, Context, Outcome
 from gnomon.examination.steps.kernel import probe
 from gnomon.examination.subject import Subject
 from gnomon.landscape import sharpness
-from gnomon.report import Definition, Hypothesis, Section, Value
+from gnomon.report import Definition, Hypothesis, Section, Status, Value
 from gnomon.training import SGD
 
 EXAMPLES = 128
@@ -27,7 +27,8 @@ class Stability(AbstractStep):
             Value("sharpness", found.value, found.value, found.value + found.residuals[0], meaning="largest curvature"),
             Value("largest stable step", limit, meaning="of plain descent on the probe examples, at the start"),
         ]
-        used, status = subject.optimizer, "good"
+        used = subject.optimizer
+        status: Status = "good"
         if isinstance(used, SGD):
             bound = limit * (1 + used.momentum)
             above = used.step > bound
@@ -45,7 +46,7 @@ class Stability(AbstractStep):
         start = Hypothesis("the curvature stays what it is at the start", None, "it is watched during training")
         section = Section(
             self.key, self.title, self.question, answer, status, tuple(values), (), (definition,), (start,)
-        )  # type: ignore[arg-type]
+        )
         return Outcome(section, {"stable step": limit, "sharpness before": found.value})
 
 

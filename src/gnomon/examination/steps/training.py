@@ -11,7 +11,7 @@ from gnomon.core.inputs import take
 from gnomon.examination.step import AbstractStep, Context, Outcome, Skipped
 from gnomon.examination.subject import Subject
 from gnomon.landscape import sharpness
-from gnomon.report import COLORS, Definition, Section, Value, figure
+from gnomon.report import COLORS, Definition, Section, Status, Value, figure
 from gnomon.tangent import alignment, ntk, rotation
 from gnomon.training import SGD, AbstractOptimizer, Run, train
 
@@ -59,7 +59,7 @@ class Training(AbstractStep):
         figures = [_curves(run, context.facts.get("forecast") if isinstance(optimizer, SGD) else None)]
         if len(run.steps) > 2:
             figures.append(_watched(run, optimizer))
-        status = "fault" if run.diverges else "good"
+        status: Status = "fault" if run.diverges else "good"
         definition = Definition(
             "2 / step", "a sharpness above this line makes plain descent oscillate", "cohen2021gradient"
         )
