@@ -7,10 +7,9 @@ torch.Size([2, 2])
 """
 
 from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from gnomon import data, kernels, linalg, models, program, tangent
+from gnomon import data, kernels, linalg, models, program, tangent, training
 from gnomon.core import (
     BudgetError,
     GnomonError,
@@ -23,9 +22,11 @@ from gnomon.core import (
 from gnomon.kernels import Cost, Kernels, Limit, Sampled, limit
 from gnomon.program import Law
 from gnomon.tangent import linearize, ntk
+from gnomon.training import train
 
 if TYPE_CHECKING:
-    from gnomon import dynamics
+    from gnomon import dynamics, forecast, landscape
+    from gnomon.forecast import predict
 
 __version__ = "0.1.0"
 
@@ -44,19 +45,30 @@ __all__ = [
     "Sampled",
     "data",
     "dynamics",
+    "forecast",
     "kernels",
+    "landscape",
     "limit",
     "linalg",
     "linearize",
     "models",
     "ntk",
+    "predict",
     "program",
     "tangent",
+    "train",
+    "training",
 ]
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     """Rooms that `limit` does not need are imported when they are first asked for: the door stays light."""
     if name == "dynamics":
         return import_module("gnomon.dynamics")
+    if name == "forecast":
+        return import_module("gnomon.forecast")
+    if name == "landscape":
+        return import_module("gnomon.landscape")
+    if name == "predict":
+        return import_module("gnomon.forecast").predict
     raise AttributeError(f"module 'gnomon' has no attribute {name!r}")

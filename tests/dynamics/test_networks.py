@@ -63,7 +63,14 @@ def deviation(width, seed, classes):
 
 @pytest.mark.parametrize("classes, rate", [(False, -1.0), (True, -0.5)])
 def test_the_deviation_from_the_prediction_falls_with_the_width(classes, rate):
-    """One output with its own kernel: that kernel moves by 1 / width. Two with one kernel: they differ by width^(-1/2)."""
+    """One output told from its own kernel, two outputs told from the kernel of the first.
+
+    With unit r moved by d_r = O(width^(-1/2)), the kernel, a mean over units, changes at first order by a mean of terms
+    d_r u_r, where d_r is proportional to V_r (for W) or to tanh (for V, which multiplies V_r): every term is odd in V_r,
+    so the mean over width terms of size width^(-1/2) is of size 1 / width. The second order is a mean of d_r^2, of size
+    1 / width too. Hence -1 for one output. The kernels of two outputs, and the one between them, differ from the first
+    one (and from 0) by fluctuations of a mean over units: -1/2.
+    """
     logs = np.log([[deviation(width, seed, classes) for seed in range(SEEDS)] for width in WIDTHS])
     slopes = np.polyfit(np.log(WIDTHS), logs, 1)[0]  # one for each seed
     error = slopes.std(ddof=1) / SEEDS**0.5

@@ -1,6 +1,7 @@
 """Gains and remainders against the recursions that define them, from tiny to unstable curvatures."""
 
-from math import inf
+from fractions import Fraction
+from math import inf, log
 
 import numpy as np
 import pytest
@@ -9,17 +10,9 @@ from numpy.testing import assert_allclose
 
 from gnomon.core import InputError
 from gnomon.dynamics import Descent, Flow, Momentum
+from tests.oracles.ball import rolled
 
 RATES = [0.0, 1e-12, 1e-3, 0.3, 1.0, 1.999, 2.0, 3.6, 3.9]
-
-
-def recursion(rate, step, beta, count):
-    """Gain and remainder of gradient a c - 1, in exact-enough arithmetic."""
-    c, velocity = np.longdouble(0), np.longdouble(0)
-    for _ in range(count):
-        velocity = beta * velocity - (rate * c - 1)
-        c = c + step * velocity
-    return float(c), float(1 - rate * c)
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.5, 0.9])
@@ -28,7 +21,11 @@ def test_closed_forms_are_the_recursions(beta, count):
     step = 0.5
     way = Momentum(step, beta=beta) if beta else Descent(step)
     rates, times = torch.tensor(RATES, dtype=torch.float64), torch.tensor([step * count], dtype=torch.float64)
-    gain, remainder = zip(*(recursion(rate, step, beta, count) for rate in RATES), strict=True)
+    paths = [rolled(rate, step, beta, count) for rate in RATES]
+    gain, remainder = (
+        [float(p[-1]) for p in paths],
+        [float(1 - Fraction(r) * p[-1]) for r, p in zip(RATES, paths, strict=True)],
+    )
     assert_allclose(way.gain(rates, times)[0], gain, rtol=1e-11)
     assert_allclose(way.remainder(rates, times)[0], remainder, rtol=1e-9, atol=1e-13)
 
@@ -37,7 +34,9 @@ def test_momentum_at_its_double_root():
     rate = (1 - 0.9**0.5) ** 2 / 0.5  # both roots are sqrt(beta)
     times = torch.tensor([50.0], dtype=torch.float64)
     found = Momentum(0.5, beta=0.9).remainder(torch.tensor([rate], dtype=torch.float64), times)
-    assert_allclose(float(found), recursion(rate, 0.5, 0.9, 100)[1], rtol=1e-6)  # a double root has half the digits
+    assert_allclose(
+        float(found), float(1 - Fraction(rate) * rolled(rate, 0.5, 0.9, 100)[-1]), rtol=1e-6
+    )  # a double root has half the digits
 
 
 def test_the_flow_loses_no_digits_where_little_happens():
@@ -54,11 +53,28 @@ def test_infinite_time():
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.5, 0.9])
-def test_the_decay_is_the_largest_root_of_the_recursion(beta):
+def test_the_decay_is_the_one_that_is_seen(beta):
     way = Momentum(0.5, beta=beta) if beta else Descent(0.5)
-    rates = torch.tensor([0.001, 0.02, 0.4, 1.3, 4 * (1 + beta) + 0.3], dtype=torch.float64)
-    roots = [np.abs(np.roots([1, -(1 + beta - 0.5 * rate), beta])).max() for rate in rates.tolist()]
-    assert_allclose(way.decay(rates), -np.log(roots) / 0.5, rtol=1e-9)
+    rates = [0.001, 0.02, 0.4, 1.3, 4 * (1 + beta) + 0.3]
+    seen = [-log(slowest(rolled(rate, 0.5, beta, 6), 1 / Fraction(rate), 2 if beta else 1)) / 0.5 for rate in rates]
+    assert_allclose(way.decay(torch.tensor(rates, dtype=torch.float64)), seen, rtol=1e-9)
+
+
+def slowest(path, end, waves):
+    """The largest factor by which a sum of one or two geometric sequences shrinks, from its values (Prony's method)."""
+    a, b, c, d = (p - end for p in path[2:6])
+    if waves == 1:
+        return float(abs(b / a))
+    first, second = (b * c - a * d) / (b * b - a * c), (b * d - c * c) / (b * b - a * c)  # c = first b + second a, ...
+    return float(np.abs(np.roots([1.0, -float(first), -float(second)])).max())
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.5, 0.9])
+def test_the_reach_is_where_a_long_run_turns_from_falling_to_growing(beta):
+    way, rate = Momentum(0.5, beta=beta) if beta else Descent(0.5), 1.7
+    for factor, grows in ((0.99, False), (1.01, True)):
+        path = [abs(c - 1 / Fraction(rate)) for c in rolled(rate, factor * way.largest_step(rate), beta, 2000)]
+        assert (max(path[-30:]) > max(path[:30])) == grows
 
 
 def test_times_move_to_whole_steps():

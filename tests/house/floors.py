@@ -14,7 +14,7 @@ from tests.house.tree import modules, parse
 
 FLOORS = {
     "cellar": ("core",),
-    "ground floor": ("program", "linalg", "models", "data", "train"),
+    "ground floor": ("program", "linalg", "models", "data", "training"),
     "first floor": (
         "kernels",
         "tangent",
@@ -30,6 +30,7 @@ FLOORS = {
         "discovery",
         "lab",
     ),
+    "landing": ("forecast",),
     "second floor": ("estimators", "atlas", "examine", "report"),
     "roof": ("cli", "playground"),
 }

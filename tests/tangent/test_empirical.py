@@ -7,10 +7,10 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import BudgetError, InputError, NotFiniteError
+from gnomon.core.pure import Pure
 from gnomon.tangent import ntk
 from gnomon.tangent.plan import make
 from gnomon.tangent.probe import Probe
-from gnomon.tangent.pure import Pure
 from tests.oracles import tangent_jacobian as oracle
 from tests.tangent import zoo
 

@@ -26,8 +26,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.arrays import Array
 from gnomon.core.errors import InputError, lesson
-from gnomon.dynamics.gram import Array, columns, dense, instants, problem, rectangle, weight
+from gnomon.dynamics.gram import columns, dense, instants, problem, rectangle, weight
 from gnomon.dynamics.modes import Modes, spectrum
 from gnomon.dynamics.optimizers import AbstractOptimizer, Flow
 from gnomon.dynamics.squared import check_finite, gains
@@ -136,13 +137,13 @@ def ensemble(
     else:
         cross = rectangle(ntk_test, "ntk_test", (None, len(prior)), call)
         between, own = _tested(nngp_test, nngp_test_test, len(cross), len(prior), call)
-    rates, vectors = spectrum(given.gram, given.eps, call)
+    rates, vectors = spectrum(given, call)
     modes = Modes(rates, vectors, vectors.T @ given.y, optimizer or Flow(), weight(penalty, call))
     grid = modes.optimizer.clock(instants(times, call))
     check_finite(modes.error(grid), modes, grid, call)
     B, S, C = cross @ vectors, vectors.T @ prior @ vectors, between @ vectors
     means, variances, covariances = [], [], []
-    for gain in gains(modes, grid):
+    for gain in gains(modes, grid, len(prior)):
         A = B * gain
         means.append(A @ modes.coefficients)  # (1)
         if own.ndim == 1:

@@ -3,45 +3,77 @@
 from dataclasses import dataclass
 from math import inf, isnan
 
-import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.arrays import Array, as_tensor
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.linalg.square import asymmetry, square, symmetric_part
-
-Array = Tensor | np.ndarray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """A kernel problem: outputs always have a column for each output; ``flat`` says that the caller's had none."""
+    """A kernel problem: outputs always have a column for each output; ``flat`` says that the caller's had none.
 
-    gram: Float[Tensor, "n n"]
+    The kernel is one of points, which all outputs share (r = n), or one of points and outputs (r = n k).
+    """
+
+    gram: Float[Tensor, "r r"]
     y: Float[Tensor, "n k"]
     f0: Float[Tensor, "n k"]
-    cross: Float[Tensor, "m n"]
+    cross: Float[Tensor, "s r"]
     f0_test: Float[Tensor, "m k"]
     eps: float
     flat: bool
 
+    @property
+    def full(self) -> bool:
+        """Whether the kernel couples outputs."""
+        return len(self.gram) != len(self.y)
+
+    def rows(self, values: Float[Tensor, "n k"]) -> Float[Tensor, "r q"]:
+        """Outputs as columns that the kernel multiplies."""
+        return values.reshape(-1, 1) if self.full else values
+
+    def outputs(self, values: Float[Tensor, "*t s q"]) -> Float[Tensor, "*t m k"]:
+        """The way back from `rows`, for training or test points."""
+        return values.reshape(*values.shape[:-2], -1, self.y.shape[1]) if self.full else values
+
+    def train(self, c: Float[Tensor, "*t n k"]) -> Float[Tensor, "*t n k"]:
+        """What coefficients c add to the outputs at the training points, K c."""
+        return self.outputs(self.gram @ (c.flatten(-2).unsqueeze(-1) if self.full else c))
+
+    def test(self, c: Float[Tensor, "*t n k"]) -> Float[Tensor, "*t m k"]:
+        """The same at the test points."""
+        return self.outputs(self.cross @ (c.flatten(-2).unsqueeze(-1) if self.full else c))
+
 
 def problem(call: str, ntk: Array, y: Array, test: Array | None, f0: Array | None, f0_test: Array | None) -> Problem:
-    """Check and convert; the test kernel has test points in rows and training points in columns."""
-    matrix = square(ntk, call).detach()
+    """Check and convert; the test kernel has test points in rows and training points in columns.
+
+    Kernels are (n, n) and (m, n), or (n, n, k, k) and (m, n, k, k) where they couple k outputs.
+    """
+    shape = tuple(ntk.shape)
+    coupled = len(shape) == 4 and shape[2] == shape[3]
+    matrix = square(folded(ntk) if coupled else ntk, call).detach()
     skew, allowed = asymmetry(matrix), torch.finfo(matrix.dtype).eps ** 0.5
     if skew > allowed:
         found = f"the kernel and its transpose differ by {skew:.1e} of the largest entry, over {allowed:.0e}"
         raise InputError(lesson(call, found, "a symmetric kernel", "Pass the kernel of the training points"))
-    n = len(matrix)
+    n = shape[0]
     targets = dense(y, "y", call)
     flat = targets.ndim == 1
-    targets = columns(targets, "y", n, None, call)
+    targets = columns(targets, "y", n, shape[2] if coupled else None, call)
     k = targets.shape[1]
-    cross = torch.zeros(0, n, dtype=torch.float64) if test is None else rectangle(test, "test", (None, n), call)
+    if test is None:
+        cross = torch.zeros(0, len(matrix), dtype=torch.float64)
+    elif coupled:
+        cross = folded(block(test, "test", (None, n, k, k), call))
+    else:
+        cross = rectangle(test, "test", (None, n), call)
     start = torch.zeros_like(targets) if f0 is None else columns(dense(f0, "f0", call), "f0", n, k, call)
-    m = len(cross)
+    m = 0 if test is None else len(test)
     if f0_test is not None and test is None:
         cure = "Pass test as well, the kernel between test and training points"
         raise InputError(lesson(call, "f0_test is given and test is not", "a kernel to the test points", cure))
@@ -72,9 +104,10 @@ def weight(penalty: float, call: str) -> float:
     return float(penalty)
 
 
-def as_tensor(values: Array) -> Tensor:
-    """A tensor without gradients; arrays are copied, for they may be write-protected."""
-    return values.detach() if isinstance(values, Tensor) else torch.from_numpy(np.array(values))
+def folded(kernel: Array) -> Float[Tensor, "r s"]:
+    """A kernel of points and outputs, (n, m, k, k), as a matrix (n k, m k)."""
+    values = as_tensor(kernel)
+    return values.transpose(1, 2).reshape(values.shape[0] * values.shape[2], -1)
 
 
 def dense(values: Array, name: str, call: str) -> Tensor:
@@ -98,8 +131,15 @@ def columns(values: Tensor, name: str, n: int, k: int | None, call: str) -> Floa
 
 def rectangle(values: Array, name: str, shape: tuple[int | None, int | None], call: str) -> Tensor:
     """A finite float64 matrix of a stated shape, None meaning any size."""
+    return block(values, name, shape, call)
+
+
+def block(values: Array, name: str, shape: tuple[int | None, ...], call: str) -> Tensor:
+    """A finite float64 table of a stated shape, None meaning any size."""
     table = dense(values, name, call)
-    if table.ndim != 2 or any(want is not None and want != have for want, have in zip(shape, table.shape, strict=True)):
+    if table.ndim != len(shape) or any(
+        want is not None and want != have for want, have in zip(shape, table.shape, strict=True)
+    ):
         wanted = "(" + ", ".join("m" if want is None else str(want) for want in shape) + ")"
         cure = f"Pass {name} of shape {wanted}: test points in rows, training points in columns"
         raise InputError(lesson(call, f"{name} has shape {tuple(table.shape)}", "kernels of the same points", cure))

@@ -5,8 +5,9 @@ As for squared loss n k coefficients say everything, theta - theta_0 = J^T c and
     c' = -(1 / n) dl/df(f(X, 0) + K c, y) - alpha c                                           (1)
     dc' / dc = -(1 / n) H_i[a, b] K_ij - alpha                                                (2)
 
-with the Hessians H_i of the loss in the outputs. The solver is LSODA with the Jacobian (2), which turns implicit where
-the problem is stiff; above ``DENSE`` coefficients no Jacobian is formed, and the solver is an explicit one of order 8.
+with the Hessians H_i of the loss in the outputs, and H_i K_ij in (2) where the kernel couples outputs. The solver is
+LSODA with the Jacobian (2), which turns implicit where the problem is stiff; above ``DENSE`` coefficients no Jacobian
+is formed, and the solver is an explicit one of order 8.
 
 Hypotheses: a constant kernel; the loss has a continuous gradient.
 Reference: [petzold1983automatic] for the solver, [lee2019wide], section 2.1, for the flow.
@@ -20,8 +21,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.losses import AbstractLoss
 from gnomon.dynamics.gram import Problem
-from gnomon.dynamics.losses import AbstractLoss
 from gnomon.dynamics.optimizers import AbstractOptimizer, Momentum
 
 DENSE = 2000
@@ -37,26 +38,33 @@ def flow(
     """
     from scipy.integrate import solve_ivp  # slow to import, and needed by this function alone
 
-    K, n, k = given.gram, *given.y.shape
+    n, k = given.y.shape
     if float(times[-1]) == inf:
         found = f"infinite time is asked for {loss.name}"
         cure = "Pass finite times: on separable data the outputs grow for ever, like log t, and have no limit"
         raise InputError(lesson(call, found, "squared loss, whose limit is known", cure))
 
+    if float(times[-1]) == 0:
+        return torch.zeros(len(times), n, k, dtype=torch.float64)
+
     def slope(_: float, flat: "object") -> "object":
         c = torch.as_tensor(flat).reshape(n, k)
-        return (-loss.gradient(given.f0 + K @ c, given.y) / n - penalty * c).flatten().numpy()  # (1)
+        return (-loss.gradient(given.f0 + given.train(c), given.y) / n - penalty * c).flatten().numpy()  # (1)
 
     def jacobian(_: float, flat: "object") -> "object":
-        hessian = loss.hessian(given.f0 + K @ torch.as_tensor(flat).reshape(n, k), given.y)
-        full = -torch.einsum("iab,ij->iajb", hessian, K).reshape(n * k, n * k) / n  # (2)
+        hessian = loss.hessian(given.f0 + given.train(torch.as_tensor(flat).reshape(n, k)), given.y)
+        if given.full:
+            full = -torch.einsum("iab,ibs->ias", hessian, given.gram.reshape(n, k, -1)) / n
+        else:
+            full = -torch.einsum("iab,ij->iajb", hessian, given.gram) / n  # (2)
+        full = full.reshape(n * k, n * k)
         full.diagonal().sub_(penalty)
         return full.numpy()
 
     # An error d in c moves the outputs by at most |K|_inf d.
-    scale = float(K.abs().sum(1).max()) or 1.0
+    scale = float(given.gram.abs().sum(1).max()) or 1.0
     options: dict[str, object] = {"method": "LSODA", "jac": jacobian} if n * k <= DENSE else {"method": "DOP853"}
-    span = (0.0, max(float(times[-1]), 1e-300))
+    span = (0.0, float(times[-1]))
     found = solve_ivp(slope, span, torch.zeros(n * k).double().numpy(), t_eval=times.numpy(), rtol=tolerance,
                       atol=tolerance / scale, **options)  # fmt: skip
     if not found.success:
@@ -84,7 +92,7 @@ def descent(
     n = len(given.y)
 
     def slope(c: Tensor) -> Tensor:
-        return -loss.gradient(given.f0 + given.gram @ c, given.y) / n - penalty * c
+        return -loss.gradient(given.f0 + given.train(c), given.y) / n - penalty * c
 
     return _walk(slope, torch.zeros_like(given.y), optimizer.step, beta, times, call)
 

@@ -30,8 +30,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.arrays import Array
 from gnomon.core.errors import InputError, lesson
-from gnomon.dynamics.gram import Array, instants, problem, weight
+from gnomon.dynamics.gram import Problem, instants, problem, weight
 from gnomon.dynamics.optimizers import AbstractOptimizer, Flow
 
 
@@ -46,14 +47,14 @@ class Modes:
     1.0
     """
 
-    rates: Float[Tensor, " n"]
-    vectors: Float[Tensor, "n n"]
-    coefficients: Float[Tensor, "n k"]
+    rates: Float[Tensor, " r"]
+    vectors: Float[Tensor, "r r"]
+    coefficients: Float[Tensor, "r q"]
     optimizer: AbstractOptimizer
     penalty: float
 
     @property
-    def power(self) -> Float[Tensor, " n"]:
+    def power(self) -> Float[Tensor, " r"]:
         """The share of each mode in the squared initial error; zero everywhere where there is no error."""
         squares = self.coefficients.square().sum(1)
         return squares / squares.sum() if float(squares.sum()) > 0 else squares
@@ -68,7 +69,7 @@ class Modes:
         """The largest stable learning rate: beyond it the first mode diverges."""
         return self.optimizer.largest_step(float(self.rates[0]) + self.penalty)
 
-    def error(self, times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor, "t n"]:
+    def error(self, times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor, "t r"]:
         """The error of each mode as a multiple of its initial error, equation (1)."""
         total = self.rates + self.penalty
         left = self.optimizer.remainder(total, instants(times, "dynamics.modes(...).error(times)"))
@@ -76,7 +77,7 @@ class Modes:
         floor = torch.where(self.rates > 0, self.penalty / total, 1.0)
         return floor + (1 - floor) * left  # (1)
 
-    def time(self, fraction: float = 0.01) -> Float[Tensor, " n"]:
+    def time(self, fraction: float = 0.01) -> Float[Tensor, " r"]:
         """The time each mode needs until its transient has fallen to a fraction, equation (2); infinite if never."""
         if not 0 < fraction < 1:
             cure = "Pass the part of the error that may be left, such as 0.01"
@@ -91,7 +92,7 @@ def modes(
     """The modes in which a kernel learns targets: their rates, their share of the error, the time each needs.
 
     Args:
-        ntk: the kernel of the n training points.
+        ntk: the kernel of the n training points, (n, n), or (n, n, k, k) where it couples outputs.
         y: targets, (n,) or (n, k).
         f0: outputs before training; zero where left out.
         optimizer: ``Flow()`` by default, ``Descent(step)`` or ``Momentum(step, beta=...)``.
@@ -106,18 +107,19 @@ def modes(
     """
     call = "dynamics.modes(ntk, y)"
     given = problem(call, ntk, y, None, f0, None)
-    rates, vectors = spectrum(given.gram, given.eps, call)
-    residual = vectors.T @ (given.y - given.f0)
+    rates, vectors = spectrum(given, call)
+    residual = vectors.T @ given.rows(given.y - given.f0)
     return Modes(rates, vectors, residual, optimizer or Flow(), weight(penalty, call))
 
 
-def spectrum(gram: Float[Tensor, "n n"], eps: float, call: str) -> tuple[Tensor, Tensor]:
+def spectrum(given: Problem, call: str) -> tuple[Tensor, Tensor]:
     """Eigenvalues of K / n, descending, with those below rounding set to zero, and eigenvectors in columns."""
-    values, vectors = torch.linalg.eigh(gram / len(gram))
+    gram, n = given.gram, len(given.y)
+    values, vectors = torch.linalg.eigh(gram / n)
     values, vectors = values.flip(0), vectors.flip(1)
-    rounding = len(gram) * eps * float(values.abs().max())
+    rounding = len(gram) * given.eps * float(values.abs().max())
     if float(values[-1]) < -rounding:
-        found = f"the smallest eigenvalue of the kernel is {float(values[-1]) * len(gram):.2e}, below rounding"
+        found = f"the smallest eigenvalue of the kernel is {float(values[-1]) * n:.2e}, below rounding"
         cure = "Along it the error would grow without end: compute the kernel in float64, and read linalg.diagnose(K)"
         raise InputError(lesson(call, found, "a positive semidefinite kernel", cure))
     return torch.where(values > rounding, values, 0.0), vectors

@@ -14,10 +14,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.arrays import Array
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.losses import AbstractLoss, Squared, accuracy
 from gnomon.dynamics import integrate, squared
-from gnomon.dynamics.gram import Array, Problem, columns, dense, instants, problem, weight
-from gnomon.dynamics.losses import AbstractLoss, Squared
+from gnomon.dynamics.gram import Problem, columns, dense, instants, problem, weight
 from gnomon.dynamics.modes import Modes, spectrum
 from gnomon.dynamics.optimizers import AbstractOptimizer, Flow
 from gnomon.dynamics.trajectory import Trajectory
@@ -49,7 +50,8 @@ def predict(
     included, for the flow and for steps; other losses are integrated, or stepped.
 
     Args:
-        ntk: the kernel of the n training points, for instance ``gnomon.limit(net).ntk(x)``.
+        ntk: the kernel of the n training points, for instance ``gnomon.limit(net).ntk(x)``: (n, n), shared by all
+            outputs, or (n, n, k, k) where it couples them, as ``gnomon.ntk(net, x, outputs="full")`` does.
         y: targets, (n,) or (n, k); classes or labels where the loss asks for them.
         test: the kernel between m test points, in rows, and the training points, in columns.
         y_test: targets at the test points, for the test loss.
@@ -77,11 +79,11 @@ def predict(
     slowest needs time 4.61.
     """
     loss, optimizer = loss or Squared(), optimizer or Flow()
-    given = problem(CALL, ntk, loss.targets(y, CALL), test, f0, f0_test)
+    given = problem(CALL, ntk, loss.targets(y, CALL, outputs=_outputs(ntk, f0)), test, f0, f0_test)
     alpha = weight(penalty, CALL)
     if isinstance(loss, Squared):
-        rates, vectors = spectrum(given.gram, given.eps, CALL)
-        modes = Modes(rates, vectors, vectors.T @ (given.y - given.f0), optimizer, alpha)
+        rates, vectors = spectrum(given, CALL)
+        modes = Modes(rates, vectors, vectors.T @ given.rows(given.y - given.f0), optimizer, alpha)
         grid = optimizer.clock(_default(modes) if times is None else instants(times, CALL))
         train, outputs, losses = squared.solve(given, modes, grid, CALL)
         largest = modes.largest_step
@@ -92,7 +94,10 @@ def predict(
         train, outputs, losses = _numerical(given, loss, optimizer, grid, alpha, tolerance)
     tested = None if y_test is None else _test_loss(loss, outputs, y_test, given)
     shown = None if test is None else _shaped(outputs, given)
-    return Trajectory(grid, _shaped(train, given), shown, losses, tested, loss.name, optimizer, largest, modes)
+    return Trajectory(
+        grid, _shaped(train, given), shown, losses, tested, loss.name, optimizer, largest, modes,
+        _accuracies(train, given.y), None if y_test is None else _accuracies(outputs, _targets(loss, y_test, given)),
+    )  # fmt: skip
 
 
 def _numerical(
@@ -102,17 +107,33 @@ def _numerical(
         c = integrate.flow(given, loss, times, alpha, tolerance, CALL)
     else:
         c = integrate.descent(given, loss, optimizer, times, alpha, CALL)
-    train = given.f0 + given.gram @ c
-    return train, given.f0_test + given.cross @ c, torch.stack([loss.value(f, given.y) for f in train])
+    train = given.f0 + given.train(c)
+    return train, given.f0_test + given.test(c), torch.stack([loss.value(f, given.y) for f in train])
 
 
 def _test_loss(loss: AbstractLoss, outputs: Tensor, y_test: Array, given: Problem) -> Float[Tensor, " t"]:
     if outputs.shape[1] == 0:
         cure = "Pass test as well, the kernel between test and training points"
         raise InputError(lesson(CALL, "y_test is given and test is not", "outputs to compare with y_test", cure))
-    targets = dense(loss.targets(y_test, CALL), "y_test", CALL)
-    targets = columns(targets, "y_test", outputs.shape[1], given.y.shape[1], CALL)
+    targets = _targets(loss, y_test, given)
     return torch.stack([loss.value(f, targets) for f in outputs])
+
+
+def _targets(loss: AbstractLoss, y_test: Array, given: Problem) -> Float[Tensor, "m k"]:
+    k = given.y.shape[1]
+    return columns(dense(loss.targets(y_test, CALL, outputs=k), "y_test", CALL), "y_test", len(given.f0_test), k, CALL)
+
+
+def _accuracies(outputs: Float[Tensor, "t m k"], targets: Float[Tensor, "m k"]) -> Float[Tensor, " t"] | None:
+    found = [accuracy(f, targets) for f in outputs]
+    return None if found[0] is None else torch.tensor(found, dtype=torch.float64)
+
+
+def _outputs(ntk: Array, f0: Array | None) -> int | None:
+    """The number of outputs, where a kernel that couples them or their start tells it."""
+    if len(ntk.shape) == 4:
+        return ntk.shape[-1]
+    return f0.shape[1] if f0 is not None and len(f0.shape) == 2 else None
 
 
 def _shaped(outputs: Tensor, given: Problem) -> Tensor:

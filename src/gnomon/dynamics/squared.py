@@ -25,21 +25,21 @@ from gnomon.dynamics.modes import Modes
 
 def solve(given: Problem, modes: Modes, times: Float[Tensor, " t"], call: str) -> tuple[Tensor, Tensor, Tensor]:
     """Training outputs (t, n, k), test outputs (t, m, k) and the loss (t,)."""
-    errors = modes.error(times)  # (t, n)
+    errors = modes.error(times)  # (t, r)
     check_finite(errors, modes, times, call)
     left = errors[:, :, None] * modes.coefficients
-    train = given.y - torch.einsum("nr,trk->tnk", modes.vectors, left)  # (3)
+    train = given.y - given.outputs(torch.einsum("nr,trk->tnk", modes.vectors, left))  # (3)
     loss = left.square().sum((1, 2)) / (2 * len(given.y))
-    weights = gains(modes, times)[:, :, None] * modes.coefficients
-    test = given.f0_test + torch.einsum("mr,trk->tmk", given.cross @ modes.vectors, weights)  # (1) (2)
+    weights = gains(modes, times, len(given.y))[:, :, None] * modes.coefficients
+    test = given.f0_test + given.outputs(torch.einsum("mr,trk->tmk", given.cross @ modes.vectors, weights))  # (1) (2)
     return train, test, loss
 
 
-def gains(modes: Modes, times: Float[Tensor, " t"]) -> Float[Tensor, "t n"]:
+def gains(modes: Modes, times: Float[Tensor, " t"], n: int) -> Float[Tensor, "t r"]:
     """g_t(l + alpha) / n of (1), and 0 for modes without rate: K(x, X) q vanishes where K q does."""
     learned = modes.rates > 0
     gain = modes.optimizer.gain(torch.where(learned, modes.rates + modes.penalty, 1.0), times)
-    return torch.where(learned, gain, 0.0) / len(modes.rates)
+    return torch.where(learned, gain, 0.0) / n
 
 
 def check_finite(errors: Tensor, modes: Modes, times: Tensor, call: str) -> None:

@@ -22,9 +22,10 @@ from math import exp, inf
 import torch
 from torch import Tensor
 
+from gnomon.core.arrays import Array
 from gnomon.core.errors import InputError, lesson
 from gnomon.dynamics import squared
-from gnomon.dynamics.gram import Array, problem
+from gnomon.dynamics.gram import problem
 from gnomon.dynamics.modes import Modes, spectrum
 from gnomon.dynamics.optimizers import AbstractOptimizer, Flow
 
@@ -105,8 +106,8 @@ def stopping(
         raise InputError(lesson(CALL, f"ridge is {ridge}", "a positive finite ridge", "Pass such a number"))
     given = problem(CALL, ntk, y, test, f0, f0_test)
     way = optimizer or Flow()
-    rates, vectors = spectrum(given.gram, given.eps, CALL)
-    residual = vectors.T @ (given.y - given.f0)
+    rates, vectors = spectrum(given, CALL)
+    residual = vectors.T @ given.rows(given.y - given.f0)
     stopped, ridged = Modes(rates, vectors, residual, way, 0.0), Modes(rates, vectors, residual, Flow(), ridge)
     time = float(way.clock(torch.tensor([1 / ridge]).double()))
     one, end = torch.tensor([time]).double(), torch.tensor([inf]).double()

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle
 from math import inf, isinf
 from typing import Any
 
@@ -10,6 +11,12 @@ from torch import Tensor
 
 from gnomon.dynamics.modes import Modes
 from gnomon.dynamics.optimizers import AbstractOptimizer
+from gnomon.training.run import Run
+
+COLORS = ("#b5367a", "#3b6fb5")
+"""Of the training and the test curve."""
+GIVEN = "the kernel that was given"
+"""What a trajectory says of its kernel where it knows no more."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,7 +26,8 @@ class Trajectory:
     ``train`` and ``test`` are the outputs, (t, n) or (t, n, k) like the targets; ``loss`` and ``test_loss`` are means
     over points, without the penalty. ``largest_step`` is the learning rate from which on descent (or momentum, where
     that was asked for) diverges: exactly for squared loss; for other losses every step below it is safe for descent.
-    ``modes`` is None for losses whose modes do not separate.
+    ``modes`` is None for losses whose modes do not separate. Accuracies are None where the targets are no classes.
+    ``kernel`` says in words which kernel it was.
 
     >>> import torch
     >>> from gnomon.dynamics import predict
@@ -37,6 +45,9 @@ class Trajectory:
     optimizer: AbstractOptimizer
     largest_step: float
     modes: Modes | None = field(repr=False)
+    accuracy: Float[Tensor, " t"] | None = None
+    test_accuracy: Float[Tensor, " t"] | None = None
+    kernel: str = GIVEN
 
     @property
     def diverges(self) -> bool:
@@ -47,7 +58,11 @@ class Trajectory:
 
     @property
     def verdict(self) -> str:
-        """One sentence on how training goes."""
+        """One sentence on how training goes, and one on the kernel where it is not the caller's."""
+        return self._fate if self.kernel == GIVEN else f"{self._fate} Told from {self.kernel}."
+
+    @property
+    def _fate(self) -> str:
         way = self.optimizer.name + (f" with step {self.optimizer.step:.3g}" if self.optimizer.step else "")
         change = f"the {self.loss_name} from {float(self.loss[0]):.3g} to {float(self.loss[-1]):.3g}"
         head = f"{way.capitalize()} takes {change} by time {float(self.times[-1]):.3g}"
@@ -74,6 +89,9 @@ class Trajectory:
             "test": None if self.test is None else self.test.tolist(),
             "loss": self.loss.tolist(),
             "test_loss": None if self.test_loss is None else self.test_loss.tolist(),
+            "accuracy": None if self.accuracy is None else self.accuracy.tolist(),
+            "test_accuracy": None if self.test_accuracy is None else self.test_accuracy.tolist(),
+            "kernel": self.kernel,
             "loss_name": self.loss_name,
             "optimizer": self.optimizer.name,
             "step": self.optimizer.step,
@@ -83,22 +101,32 @@ class Trajectory:
         }
 
     def plot(
-        self, axes: Any = None, *, measured: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None
+        self, axes: Any = None, *, measured: Run | Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None
     ) -> Any:
-        """Draw the losses over time with matplotlib, beside measured ones {name: (times, losses)}; returns the axes."""
+        """Draw the losses over time with matplotlib; returns the axes.
+
+        ``measured`` is a run of `gnomon.train`, or {name: (times, losses)}, drawn as points beside the curves.
+        """
         if axes is None:
             from matplotlib import pyplot as plt  # slow to import, and needed by this method alone
 
             axes = plt.subplots(layout="constrained")[1]
         shown = (self.times > 0) & (self.times < inf)
         curves = {"predicted": self.loss, "predicted, test": self.test_loss}
-        for (name, values), color in zip(curves.items(), ("#b5367a", "#3b6fb5"), strict=True):
+        for (name, values), color in zip(curves.items(), COLORS, strict=True):
             if values is not None:
                 axes.plot(self.times[shown], values[shown], label=name, color=color)
                 if bool((self.times == inf).any()):
                     axes.axhline(float(values[-1]), color=color, linewidth=0.6, linestyle=":")
-        for name, (times, losses) in (measured or {}).items():
-            axes.plot(times, losses, ".", markersize=4, label=name)
+        points = _curves(measured) if isinstance(measured, Run) else measured or {}
+        for (name, (times, losses)), color in zip(points.items(), cycle(COLORS)):
+            axes.plot(times, losses, ".", markersize=4, label=name, color=color)
         axes.set(xscale="log", yscale="log", xlabel="time (learning rate x steps)", ylabel=self.loss_name)
         axes.legend()
         return axes
+
+
+def _curves(run: Run) -> dict[str, tuple[list[float], list[float]]]:
+    """Measured losses by name, without time 0, which has no place on a logarithmic axis."""
+    losses = {"measured": run.loss, "measured, test": run.test_loss}
+    return {name: (run.times[1:].tolist(), v[1:].tolist()) for name, v in losses.items() if v is not None}

@@ -8,12 +8,12 @@ through in pieces whose activations stay near the processor: memory that is used
 import torch
 from torch import Tensor
 
+from gnomon.core.inputs import Inputs, count, take
+from gnomon.core.pure import Pure, check_finite
 from gnomon.tangent.gate import consumers, gate, readout
 from gnomon.tangent.graph import keep_channels_last, nodes, uses
-from gnomon.tangent.inputs import Inputs, count, take
 from gnomon.tangent.layout import Layout, scaled_with
 from gnomon.tangent.plan import Plan, Term
-from gnomon.tangent.pure import Pure, check_finite
 from gnomon.tangent.rules import Lookup, Matrix, Rule, rule
 
 Gradients = dict[int, Tensor | None]
@@ -89,7 +89,7 @@ class Piece:
 
     def __init__(self, f: Pure, x: Inputs, plan: Plan, start: int):
         self.outputs = f(x)
-        check_finite(self.outputs.detach(), start)
+        check_finite(self.outputs.detach(), start, call=f.call)
         graph = nodes(self.outputs) if plan.terms else []
         self.uses = uses(graph, f.leaves)
         if any(operation == "ConvolutionBackward0" for _, operation, _ in plan.signature):

@@ -1,7 +1,7 @@
 """The door: networks that are random, or whose examples see each other, have no kernel between examples.
 
 >>> import torch
->>> from gnomon.tangent.pure import Pure
+>>> from gnomon.core.pure import Pure
 >>> check(Probe(Pure.of(torch.nn.Linear(2, 1)), torch.zeros(3, 2)))
 """
 
@@ -11,9 +11,11 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
-from gnomon.tangent.inputs import Inputs, take, tensors
+from gnomon.core.inputs import Inputs, take, tensors
+from gnomon.core.pure import Pure, check_finite
 from gnomon.tangent.probe import Probe
-from gnomon.tangent.pure import CALL, Pure, check_finite
+
+CALL = "ntk(module, x)"
 
 
 def check_inputs(f: Pure, x: Inputs) -> None:
@@ -38,7 +40,7 @@ def check(probe: Probe) -> None:
     f, y = probe.f, probe.outputs.detach()
     if y.shape[1] == 0:
         raise InputError(lesson(CALL, "the module has 0 outputs", "at least one output", "Return one row per example"))
-    check_finite(y)
+    check_finite(y, call=f.call)
     if probe.drew and not _close(f(probe.x).detach(), y):
         cure = "Call module.eval(), or fix the noise"
         raise InputError(lesson(CALL, "two passes gave different outputs", "a network without chance", cure))

@@ -19,15 +19,15 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import BudgetError, InputError, lesson
+from gnomon.core.inputs import Inputs, count, fitted, take, with_channels_last
 from gnomon.core.memory import SHARE, free_bytes, human
+from gnomon.core.pure import Pure, undisturbed
 from gnomon.tangent.block import NEAR, Block, ChangedGraph, unit
-from gnomon.tangent.checks import check, check_company, check_inputs
+from gnomon.tangent.checks import CALL, check, check_company, check_inputs
 from gnomon.tangent.contract import contract, gated, outer
-from gnomon.tangent.inputs import Inputs, count, fitted, take, with_channels_last
 from gnomon.tangent.jacobian import rows
 from gnomon.tangent.plan import Plan, make, without_terms
 from gnomon.tangent.probe import Probe
-from gnomon.tangent.pure import CALL, Pure, undisturbed
 
 OUTPUTS = ("trace", "full", "diagonal", "pseudo")
 
@@ -70,10 +70,10 @@ def ntk(
     if outputs not in OUTPUTS:
         raise InputError(lesson(CALL, f"outputs={outputs!r}", "a known form", f"Choose one of {', '.join(OUTPUTS)}"))
     with undisturbed(module):
-        f = Pure.of(module, parameters)
+        f = Pure.of(module, parameters, call=CALL)
         first = fitted(x1, module)
         second = None if x2 is None or x2 is x1 else fitted(x2, module)
-        n, m = count(first), count(first if second is None else second)
+        n, m = count(first, call=CALL), count(first if second is None else second, call=CALL)
         for x in (first,) if second is None else (first, second):
             check_inputs(f, x)
         larger = first if second is None or n >= m else second

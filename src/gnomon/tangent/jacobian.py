@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 from torch.func import grad, vmap
 
-from gnomon.tangent.inputs import Inputs, count, take, tensors, transform
-from gnomon.tangent.pure import Pure
+from gnomon.core.inputs import Inputs, count, take, tensors, transform
+from gnomon.core.pure import Pure
 
 
 def rows(f: Pure, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor], workspace: int) -> list[Tensor]:

@@ -28,10 +28,10 @@ from torch import Tensor, nn
 from torch.func import grad, vjp
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.inputs import Inputs, fitted
+from gnomon.core.pure import Pure, check_finite, plain_kernels, undisturbed
 from gnomon.tangent.checks import check_inputs
 from gnomon.tangent.directional import Parameters, slope
-from gnomon.tangent.inputs import Inputs, fitted
-from gnomon.tangent.pure import Pure, check_finite, plain_kernels, undisturbed
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def kappa(
         cure = "Give the factor of the output"
         raise InputError(lesson("kappa(module, x, y)", f"alpha={alpha}", "a positive scale", cure))
     with undisturbed(module), plain_kernels(module):
-        pure = Pure.of(module)
+        pure = Pure.of(module, call="kappa(module, x, y)")
         data = fitted(x, module)
         check_inputs(pure, data)
         w = {name: leaf.detach() for name, leaf in pure.leaves.items()}
@@ -102,7 +102,7 @@ def kappa(
             return pure(data, p).reshape(-1)
 
         start = f(w)
-        check_finite(start.reshape(1, -1))
+        check_finite(start.reshape(1, -1), call=pure.call)
         now = torch.zeros_like(start) if centered else start
         target = y.to(start).reshape(-1)
         if target.shape != start.shape:

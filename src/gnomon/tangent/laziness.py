@@ -22,9 +22,9 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import Inputs, fitted, invoke
 from gnomon.tangent.alignment import rotation
 from gnomon.tangent.empirical import ntk
-from gnomon.tangent.inputs import Inputs, fitted, invoke
 
 LAZY = 0.1
 """Relative change of the kernel below which the verdict says lazy."""

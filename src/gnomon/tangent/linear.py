@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from torch.func import functional_call, jvp
 
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.pure import plain_kernels
 from gnomon.tangent.directional import slope
-from gnomon.tangent.pure import plain_kernels
 
 
 class Taylor(nn.Module):

@@ -20,12 +20,14 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import Inputs, count, fitted
+from gnomon.core.pure import Pure, check_finite, plain_kernels, undisturbed
 from gnomon.linalg.lanczos import Eigenpairs, SpectralDensity, spectral_density, top_eigenpairs
 from gnomon.linalg.operator import AbstractOperator
 from gnomon.linalg.trace import TraceEstimate, hutch_plus_plus
 from gnomon.tangent.checks import check_inputs
-from gnomon.tangent.inputs import Inputs, count, fitted
-from gnomon.tangent.pure import Pure, check_finite, plain_kernels, undisturbed
+
+CALL = "operator(module, x)"
 
 
 class TangentOperator(AbstractOperator):
@@ -33,12 +35,12 @@ class TangentOperator(AbstractOperator):
 
     def __init__(self, module: nn.Module, x: Inputs, *, side: str, parameters: str | Sequence[str] | None):
         with undisturbed(module), plain_kernels(module):
-            f = Pure.of(module, parameters)
+            f = Pure.of(module, parameters, call=CALL)
             x = fitted(x, module)
-            count(x, call="operator(module, x)")
+            count(x, call=CALL)
             check_inputs(f, x)
             y = f(x)
-            check_finite(y.detach())
+            check_finite(y.detach(), call=CALL)
             self._leaves, self._outputs, self.side = list(f.leaves.values()), y.reshape(-1), side
             self._dummy = torch.zeros_like(self._outputs, requires_grad=True)
             back = torch.autograd.grad(self._outputs, self._leaves, self._dummy, create_graph=True, allow_unused=True)
@@ -100,5 +102,5 @@ def operator(
     """
     if side not in ("outputs", "parameters"):
         cure = "Choose 'outputs' for J J^T or 'parameters' for J^T J"
-        raise InputError(lesson("operator(module, x)", f"side={side!r}", "a known side", cure))
+        raise InputError(lesson(CALL, f"side={side!r}", "a known side", cure))
     return TangentOperator(module, x, side=side, parameters=parameters)

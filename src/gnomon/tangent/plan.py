@@ -6,7 +6,7 @@ called t times is a layer with t times as many positions, so the cross terms of 
 A parameter with any use that is not understood goes to ``others`` and is differentiated the slow, certain way.
 
 >>> import torch
->>> from gnomon.tangent.pure import Pure
+>>> from gnomon.core.pure import Pure
 >>> net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.LayerNorm(4))
 >>> [(t.layer, t.kind, t.bias) for t in make(Probe(Pure.of(net), torch.randn(5, 3))).terms]
 [('0', 'matrix', True), ('1', 'vector', False), ('1', 'vector', False)]
@@ -18,11 +18,11 @@ from math import prod
 import torch
 from torch import Tensor
 
+from gnomon.core.pure import Pure
 from gnomon.tangent.gate import consumers, gate
 from gnomon.tangent.graph import Use, entries, rearranges
 from gnomon.tangent.layout import EXAMPLES, Layout
 from gnomon.tangent.probe import Probe
-from gnomon.tangent.pure import Pure
 from gnomon.tangent.rules import Lookup, Matrix, Rule
 
 MANY = 16

@@ -15,10 +15,10 @@ import torch
 from torch import Tensor
 from torch.autograd.graph import Node
 
+from gnomon.core.inputs import Inputs, count, take
+from gnomon.core.pure import Pure
 from gnomon.tangent.graph import Use, footprint, keeps_rows, nodes, uses
-from gnomon.tangent.inputs import Inputs, count, take
 from gnomon.tangent.layout import EXAMPLES, PERMUTATION, SCALES, Layout, candidates, moves
-from gnomon.tangent.pure import Pure
 from gnomon.tangent.rules import Rule, rule
 
 

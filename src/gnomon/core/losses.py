@@ -29,8 +29,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.arrays import Array, as_tensor
 from gnomon.core.errors import InputError, lesson
-from gnomon.dynamics.gram import Array, as_tensor
 
 Outputs = Float[Tensor, "n k"]
 
@@ -58,8 +58,8 @@ class AbstractLoss(ABC):
     def hessian(self, f: Outputs, y: Outputs) -> Float[Tensor, "n k k"]:
         """d^2 l / df^2 at each point."""
 
-    def targets(self, y: Array, call: str) -> Tensor:
-        """The targets as numbers that the loss understands, or an error."""
+    def targets(self, y: Array, call: str, *, outputs: int | None = None) -> Tensor:
+        """The targets as numbers that the loss understands, for a known number of outputs, or an error."""
         return as_tensor(y)
 
 
@@ -83,6 +83,11 @@ class Squared(AbstractLoss):
     def hessian(self, f: Outputs, y: Outputs) -> Float[Tensor, "n k k"]:  # noqa: D102
         return torch.eye(f.shape[1], dtype=f.dtype).expand(len(f), -1, -1)
 
+    def targets(self, y: Array, call: str, *, outputs: int | None = None) -> Tensor:  # noqa: D102
+        table = as_tensor(y)
+        labels = table.ndim == 1 and not table.is_floating_point()
+        return one_hot(table, outputs, call) if labels and outputs is not None and outputs > 1 else table
+
 
 @dataclass(frozen=True, slots=True)
 class CrossEntropy(AbstractLoss):
@@ -105,10 +110,10 @@ class CrossEntropy(AbstractLoss):
         p = torch.softmax(f, 1)
         return torch.diag_embed(p) - p[:, :, None] * p[:, None, :]
 
-    def targets(self, y: Array, call: str) -> Tensor:  # noqa: D102
+    def targets(self, y: Array, call: str, *, outputs: int | None = None) -> Tensor:  # noqa: D102
         table = as_tensor(y)
-        if table.ndim == 1 and not table.is_floating_point() and int(table.min()) >= 0:
-            return torch.nn.functional.one_hot(table.long()).double()
+        if table.ndim == 1 and not table.is_floating_point():
+            return one_hot(table, outputs, call)
         sums = table.double().sum(-1)
         right = table.ndim == 2 and bool((table >= 0).all()) and bool(((sums - 1).abs() < 1e-6).all())
         if not right:  # 1e-6: probabilities may come in float32
@@ -137,7 +142,7 @@ class Logistic(AbstractLoss):
     def hessian(self, f: Outputs, y: Outputs) -> Float[Tensor, "n k k"]:  # noqa: D102
         return torch.diag_embed(torch.sigmoid(f) * torch.sigmoid(-f))
 
-    def targets(self, y: Array, call: str) -> Tensor:  # noqa: D102
+    def targets(self, y: Array, call: str, *, outputs: int | None = None) -> Tensor:  # noqa: D102
         return _signs(y, self.name, call)
 
 
@@ -161,7 +166,7 @@ class Exponential(AbstractLoss):
     def hessian(self, f: Outputs, y: Outputs) -> Float[Tensor, "n k k"]:  # noqa: D102
         return torch.diag_embed(torch.exp(-y * f))
 
-    def targets(self, y: Array, call: str) -> Tensor:  # noqa: D102
+    def targets(self, y: Array, call: str, *, outputs: int | None = None) -> Tensor:  # noqa: D102
         return _signs(y, self.name, call)
 
 
@@ -197,8 +202,41 @@ class Hinge(AbstractLoss):
         z = 1 - y * f
         return torch.diag_embed(((z > 0) & (z < self.width)).to(f.dtype) / self.width)
 
-    def targets(self, y: Array, call: str) -> Tensor:  # noqa: D102
+    def targets(self, y: Array, call: str, *, outputs: int | None = None) -> Tensor:  # noqa: D102
         return _signs(y, self.name, call)
+
+
+def one_hot(labels: Tensor, classes: int | None, call: str) -> Float[Tensor, "n k"]:
+    """Classes 0, 1, ... as rows with a single one; as many columns as outputs, or as the labels need.
+
+    Cost: n k numbers.
+
+    >>> one_hot(torch.tensor([1, 0]), 3, "train(net, x, y)").tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
+    """
+    least, most = int(labels.min()), int(labels.max())
+    if least < 0 or (classes is not None and most >= classes):
+        room = "0, 1, ..." if classes is None else f"0 to {classes - 1}, one for each output"
+        found = f"y holds labels from {least} to {most}"
+        raise InputError(lesson(call, found, "class labels", f"Number the classes {room}"))
+    return torch.nn.functional.one_hot(labels.long(), -1 if classes is None else classes).double()
+
+
+def accuracy(f: Outputs, y: Outputs) -> float | None:
+    """The share of points whose output says the right class; None where the targets are no classes.
+
+    Targets +1 and -1 are compared by sign, output by output; one-hot rows by the place of the largest output.
+
+    Cost: one pass over f.
+
+    >>> accuracy(torch.tensor([[2.0, 1.0], [0.0, 3.0]]), torch.tensor([[1.0, 0.0], [1.0, 0.0]]))
+    0.5
+    """
+    if bool((y.abs() == 1).all()):
+        return float((f * y > 0).double().mean())
+    if y.shape[1] > 1 and bool((((y == 0) | (y == 1)).all(1) & (y.sum(1) == 1)).all()):
+        return float((f.argmax(1) == y.argmax(1)).double().mean())
+    return None
 
 
 def _signs(y: Array, name: str, call: str) -> Tensor:

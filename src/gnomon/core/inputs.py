@@ -1,4 +1,4 @@
-"""Inputs as real models take them: one tensor, a tuple of arguments, or a dict of named ones.
+"""Inputs as real models take them, one tensor, a tuple of arguments or a dict of named ones, and their outputs.
 
 The first axis of every tensor counts the examples; whatever is not a tensor is handed over unchanged.
 
@@ -11,16 +11,19 @@ The first axis of every tensor counts the examples; whatever is not a tensor is 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import torch
+from jaxtyping import Float
 from torch import Tensor, nn
 
+from gnomon.core.arrays import as_tensor
 from gnomon.core.errors import InputError, lesson
 
-Inputs = Tensor | tuple[Any, ...] | list[Any] | Mapping[str, Any]
+Inputs = Tensor | np.ndarray | tuple[Any, ...] | list[Any] | Mapping[str, Any]
 """What a module is called with: module(x), module(*x) for a tuple or list, module(**x) for a dict."""
 
 
-def count(x: Inputs, *, call: str = "ntk(module, x)") -> int:
+def count(x: Inputs, *, call: str = "module(x)") -> int:
     """The number of examples in x, which all its tensors must agree on and which may not be zero.
 
     Cost: none.
@@ -63,6 +66,8 @@ def transform(function: Callable[[Tensor], Tensor], x: Any) -> Any:
     """
     if isinstance(x, Tensor):
         return function(x) if x.dim() > 0 else x
+    if isinstance(x, np.ndarray):
+        return transform(function, as_tensor(x))
     if isinstance(x, Mapping):
         return {key: transform(function, value) for key, value in x.items()}
     if isinstance(x, (tuple, list)):
@@ -92,6 +97,32 @@ def invoke(module: Callable[..., Any], x: Inputs) -> Any:
     return module(x)
 
 
+def tensor_of(outputs: Any, call: str) -> Tensor:
+    """The tensor that a module returned, alone or as the ``logits`` of a record.
+
+    >>> tensor_of(torch.zeros(2), "net(x)").shape
+    torch.Size([2])
+    """
+    found = outputs if isinstance(outputs, Tensor) else getattr(outputs, "logits", None)
+    if not isinstance(found, Tensor):
+        cure = "Wrap it in a module that returns one tensor"
+        raise InputError(lesson(call, f"the module returned a {type(outputs).__name__}", "one tensor of outputs", cure))
+    return found
+
+
+def table(outputs: Any, n: int, call: str) -> Float[Tensor, "n k"]:
+    """What a module returned for n examples as a matrix, whatever its shape (n, ...) was.
+
+    >>> table(torch.zeros(2, 3, 4), 2, "net(x)").shape
+    torch.Size([2, 12])
+    """
+    y = tensor_of(outputs, call)
+    if y.dim() == 0 or len(y) != n:
+        found = f"{n} examples gave an output of shape {tuple(y.shape)}"
+        raise InputError(lesson(call, found, "the first axis counts examples", "Return one row per example"))
+    return y.reshape(n, -1)
+
+
 def fitted(x: Inputs, module: nn.Module) -> Inputs:
     """x on the module's device, its floating tensors in the module's dtype; integers stay integers.
 
@@ -105,7 +136,8 @@ def fitted(x: Inputs, module: nn.Module) -> Inputs:
 
     def fit(t: Tensor) -> Tensor:
         strange = t.is_floating_point() and t.dtype not in known
-        return t.detach().to(device, parameters[0].dtype if strange else t.dtype)
+        t = t.clone() if t.is_inference() else t.detach()  # autograd saves no tensor made in inference mode
+        return t.to(device, parameters[0].dtype if strange else t.dtype)
 
     return transform(fit, x)
 

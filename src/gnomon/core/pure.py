@@ -26,21 +26,23 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
-from gnomon.tangent.inputs import Inputs, count, invoke, tensors
-
-CALL = "ntk(module, x)"
+from gnomon.core.inputs import Inputs, count, invoke, table, tensors
 
 
 @dataclass(frozen=True, slots=True)
 class Pure:
-    """f(w, x): a module whose chosen parameters are leaves of the graph and whose other state is out of reach."""
+    """f(w, x): a module whose chosen parameters are leaves of the graph and whose other state is out of reach.
+
+    ``call`` is what the caller called, for messages.
+    """
 
     module: nn.Module
     leaves: dict[str, Tensor]
     others: dict[str, Tensor]
+    call: str = "module(x)"
 
     @classmethod
-    def of(cls, module: nn.Module, parameters: str | Sequence[str] | None = None) -> "Pure":
+    def of(cls, module: nn.Module, parameters: str | Sequence[str] | None = None, *, call: str = "module(x)") -> "Pure":
         """Choose parameters: those that require gradients, or those whose name matches a shell-style pattern.
 
         A pattern also takes frozen parameters: it names what to differentiate, not what is being trained.
@@ -58,26 +60,20 @@ class Pure:
         if not chosen:
             found = "no parameter requires a gradient" if patterns is None else f"no parameter matches {parameters!r}"
             cure = "Choose by name with parameters='*' or a pattern among: " + ", ".join(named)
-            raise InputError(lesson(CALL, found, "a function of some parameter", cure))
+            raise InputError(lesson(call, found, "a function of some parameter", cure))
         others = {name: p.detach() for name, p in named.items() if name not in chosen}
-        return cls(module, chosen, others)
+        return cls(module, chosen, others, call)
 
     def __call__(self, x: Inputs, leaves: dict[str, Tensor] | None = None) -> Tensor:
         """Outputs as an (n, k) matrix, whatever their shape (n, ...) was."""
-        buffers = {name: b.detach().clone() for name, b in self.module.named_buffers()}
-        state = {**(self.leaves if leaves is None else leaves), **self.others, **buffers}
-        y = self._run(state, x)
-        if not isinstance(y, Tensor):
-            found = f"the module returned a {type(y).__name__}"
-            raise InputError(
-                lesson(CALL, found, "one tensor of outputs", "Wrap it in a module that returns one tensor")
-            )
-        if y.dim() == 0 or len(y) != count(x):
-            found = f"{count(x)} examples gave an output of shape {tuple(y.shape)}"
-            raise InputError(lesson(CALL, found, "the first axis counts examples", "Return one row per example"))
-        return y.reshape(len(y), -1)
+        return table(self.returned(x, leaves), count(x), self.call)
 
-    def _run(self, state: dict[str, Tensor], x: Inputs) -> object:
+    def returned(self, x: Inputs, leaves: dict[str, Tensor] | None = None) -> Any:
+        """What the module returns, as it is."""
+        buffers = {name: b.detach().clone() for name, b in self.module.named_buffers()}
+        return self._run({**(self.leaves if leaves is None else leaves), **self.others, **buffers}, x)
+
+    def _run(self, state: dict[str, Tensor], x: Inputs) -> Any:
         def run(*args: Any, **kwargs: Any) -> Any:
             return functional_call(self.module, state, args, kwargs)
 
@@ -89,7 +85,50 @@ class Pure:
                 raise
             found = f"the module does not accept inputs of type {strange[0]} ({str(error).splitlines()[0]})"
             cure = "Pass x.float(), or a module that takes indices"
-            raise InputError(lesson(CALL, found, "inputs of a type the module takes", cure)) from error
+            raise InputError(lesson(self.call, found, "inputs of a type the module takes", cure)) from error
+
+
+@contextmanager
+def evaluating(module: nn.Module, *, training: bool = False) -> Iterator[None]:
+    """The module in eval mode, or all of it in training mode; afterwards each part is in the mode it was in.
+
+    >>> net = nn.Sequential(nn.Dropout(), nn.Linear(1, 1))
+    >>> with evaluating(net):
+    ...     net.training, net[0].training
+    (False, False)
+    >>> net[0].training
+    True
+    """
+    modes = [(part, part.training) for part in module.modules()]
+    for part, _ in modes:
+        part.training = training
+    try:
+        yield
+    finally:
+        for part, mode in modes:
+            part.training = mode
+
+
+@contextmanager
+def random_state(seed: int | None = None) -> Iterator[None]:
+    """Torch's random states are put back at the end; inside they may start from a seed.
+
+    >>> before = torch.get_rng_state()
+    >>> with random_state(0):
+    ...     _ = torch.rand(3)
+    >>> bool((before == torch.get_rng_state()).all())
+    True
+    """
+    state = torch.get_rng_state()
+    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None
+    try:
+        if seed is not None:
+            torch.manual_seed(seed)
+        yield
+    finally:
+        torch.set_rng_state(state)
+        if devices is not None:
+            torch.cuda.set_rng_state_all(devices)
 
 
 @contextmanager
@@ -102,16 +141,11 @@ def undisturbed(module: nn.Module) -> Iterator[None]:
     >>> bool((before == torch.get_rng_state()).all()), hasattr(net, "note")
     (True, False)
     """
-    state = torch.get_rng_state()
-    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None
     attributes = [(vars(part), dict(vars(part))) for part in module.modules()]
     try:
-        with torch.inference_mode(False), torch.enable_grad():
+        with random_state(), torch.inference_mode(False), torch.enable_grad():
             yield
     finally:
-        torch.set_rng_state(state)
-        if devices is not None:
-            torch.cuda.set_rng_state_all(devices)
         for now, before in attributes:
             _restore(now, before)
 
@@ -138,7 +172,7 @@ def plain_kernels(module: nn.Module) -> Iterator[None]:
         yield
 
 
-def check_finite(y: Tensor, start: int = 0) -> None:
+def check_finite(y: Tensor, start: int = 0, *, call: str = "module(x)") -> None:
     """Refuse outputs that are not finite, naming the first such example.
 
     >>> check_finite(torch.zeros(2, 1))
@@ -148,7 +182,7 @@ def check_finite(y: Tensor, start: int = 0) -> None:
         where = start + int(bad.nonzero()[0])
         found = f"the output for example {where} is not finite ({int(bad.sum())} such examples)"
         cure = "Look for NaN in the inputs or the weights, or lower the scale of the weights"
-        raise NotFiniteError(lesson(CALL, found, "finite outputs", cure))
+        raise NotFiniteError(lesson(call, found, "finite outputs", cure))
 
 
 class _PlainLayerNorm(TorchFunctionMode):

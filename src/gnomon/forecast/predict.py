@@ -1,0 +1,193 @@
+"""From a network and its data to a training run that has not happened.
+
+A module f(w, x) is replaced by its tangent at the present parameters w_0, with the kernel K of all its outputs,
+
+    f(w, x) = f(w_0, x) + J(x) (w - w_0),    K(x, x') = J(x) J(x')^T                              (1)
+
+and `gnomon.dynamics.predict` does the rest.
+"""
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from gnomon import dynamics
+from gnomon.core.arrays import Array
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import Inputs, count, fitted, invoke, table, take
+from gnomon.core.losses import AbstractLoss
+from gnomon.dynamics import Descent, Flow, Momentum, Trajectory
+from gnomon.dynamics.optimizers import AbstractOptimizer
+from gnomon.dynamics.trajectory import GIVEN
+from gnomon.kernels import Limit, limit
+from gnomon.tangent import ntk
+from gnomon.training import SGD
+from gnomon.training.evaluate import by_targets
+from gnomon.training.optimizers import AbstractOptimizer as Trained
+
+CALL = "predict(module, x, y)"
+FULL = 3000
+"""Examples times outputs up to which the coupling of the outputs is computed: a matrix of 72 MB."""
+
+Kernel = Callable[[Any, Any], Tensor]
+"""A function of two sets of points that gives the matrix of their kernel."""
+
+
+def predict(
+    model: nn.Module | Limit | Kernel | Array,
+    x: Inputs | Array,
+    y: Array | None = None,
+    x_test: Inputs | None = None,
+    *,
+    y_test: Array | None = None,
+    loss: AbstractLoss | None = None,
+    optimizer: AbstractOptimizer | Trained | None = None,
+    times: Array | list[float] | tuple[float, ...] | None = None,
+    penalty: float = 0.0,
+    kernel: str = "empirical",
+    outputs: str = "auto",
+    test: Array | None = None,
+    f0: Array | None = None,
+    f0_test: Array | None = None,
+) -> Trajectory:
+    """What training will do to a network, or to a kernel, on given data: told before it happens.
+
+        f' = -(1 / n) K dl/df - alpha (f - f_0),    K = J J^T of the module at its present parameters     (1)
+
+    ``predict(module, x, y, x_test)`` computes K, starts from the module's own outputs f_0, and leaves the module as it
+    was; ``predict(limit(net), x, y, x_test)`` and ``predict(k, x, y, x_test)`` with a function k(x, x') start from
+    zero, and ``predict(K, y, test=K_test)`` with a matrix is `gnomon.dynamics.predict`. The trajectory draws itself
+    beside a measured run: ``predict(net, x, y).plot(measured=gnomon.train(net, x, y, optimizer=SGD(0.1)))``.
+
+    Args:
+        model: a module, a limit, a kernel function, or a Gram matrix.
+        x: training inputs as the module takes them: a tensor, a tuple or a dict. With a Gram matrix, the targets.
+        y: targets: numbers (n,) or (n, k), or integer classes (n,).
+        x_test: further points to predict at.
+        y_test: their targets, for the test loss.
+        loss: by default cross-entropy for integer targets and squared loss for real ones, as in `gnomon.train`.
+        optimizer: ``Flow()`` by default, ``Descent(step)``, ``Momentum(step)``, or the ``SGD`` of `gnomon.train`.
+        times: from 0 to infinity, learning rate times steps; ``run.times`` of a measured run.
+        penalty: alpha, of (alpha / 2) |w - w_0|^2.
+        kernel: of a module: "empirical", its own, here and now, in float64; or "infinite", that of infinite width for
+            PyTorch's initialization, with all outputs alike.
+        outputs: of the empirical kernel: "full" couples outputs as they are, "trace" takes their mean for each and
+            nothing between, which is exact at infinite width; "auto" is full up to 3000 examples times outputs.
+        test: with a Gram matrix, the kernel between test and training points.
+        f0: outputs before training, in place of the module's own or of zero; ``f0_test`` at the test points.
+        f0_test: see ``f0``.
+
+    Hypotheses: the kernel stays what it is: (1) is exact for a model that is linear in its parameters, and errs like
+    width^(-1/2) for wide networks; training uses all points at each step, with dropout off.
+    Reference: [jacot2018neural], [lee2019wide].
+    Cost: the kernel, `gnomon.ntk`; then one eigendecomposition, (n k)^3 for coupled outputs.
+
+    >>> net = nn.Linear(2, 1, bias=False)                              # linear: the prediction is exact
+    >>> x, y = torch.eye(2), torch.tensor([1.0, -1.0])
+    >>> told = predict(net, x, y, optimizer=SGD(0.5), times=[0.0, 5.0])
+    >>> from gnomon import train
+    >>> run = train(net, x, y, optimizer=SGD(0.5), steps=10, record=[10])
+    >>> torch.allclose(told.loss, run.loss)
+    True
+    """
+    options: dict[str, Any] = {"optimizer": _way(optimizer), "times": times, "penalty": penalty, "y_test": y_test}
+    if isinstance(model, Array):
+        if y is not None or x_test is not None:
+            cure = "A Gram matrix stands for its points: call predict(K, y, test=K_test)"
+            raise InputError(lesson("predict(K, y)", "a Gram matrix and points", "one of them", cure))
+        return dynamics.predict(model, cast(Array, x), test=test, loss=loss, f0=f0, f0_test=f0_test, **options)
+    if y is None:
+        raise InputError(lesson(CALL, "y is missing", "targets to learn", "Pass predict(module, x, y)"))
+    if isinstance(model, nn.Module):
+        found = _of_module(model, x, x_test, kernel, outputs)
+    else:
+        found = _of_kernel(model, x, x_test)
+    start, start_test = (found.f0, found.f0_test) if f0 is None else (f0, f0_test)
+    loss = by_targets(y) if loss is None else loss
+    targets = _targets(loss, y, start)
+    run = dynamics.predict(
+        found.gram, targets, test=found.between, f0=start, f0_test=start_test, loss=loss, **options
+    )  # fmt: skip
+    return replace(run, kernel=found.name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Kernels of the training points and to the test points, outputs before training, and what it is in words."""
+
+    gram: Tensor
+    between: Tensor | None
+    f0: Tensor | None
+    f0_test: Tensor | None
+    name: str
+
+
+def _of_kernel(model: Limit | Kernel, x: Inputs, x_test: Inputs | None) -> _Found:
+    pairs = model.ntk if isinstance(model, Limit) else model
+    name = "the kernel of infinite width" if isinstance(model, Limit) else GIVEN
+    between = None if x_test is None else pairs(x_test, x)
+    return _Found(pairs(x, None) if isinstance(model, Limit) else pairs(x, x), between, None, None, name)
+
+
+def _of_module(module: nn.Module, x: Inputs, x_test: Inputs | None, kernel: str, outputs: str) -> _Found:
+    if kernel not in ("empirical", "infinite") or outputs not in ("auto", "full", "trace"):
+        found = f"kernel is {kernel!r} and outputs is {outputs!r}"
+        cure = 'Pass kernel="empirical" or "infinite", outputs="auto", "full" or "trace"'
+        raise InputError(lesson(CALL, found, "a known kernel", cure))
+    twin = _double(module, x)
+    f0 = _outputs(twin, x)
+    f0_test = None if x_test is None else _outputs(twin, x_test)
+    if kernel == "infinite":
+        exact = limit(module)
+        between = None if x_test is None else exact.ntk(x_test, x)
+        return _Found(exact.ntk(x), between, f0, f0_test, "the kernel of infinite width")
+    n, k = f0.shape
+    form = outputs if outputs != "auto" else "full" if n * k <= FULL else "trace"
+    form = "trace" if k == 1 else form
+    gram = cast(Tensor, ntk(twin, x, outputs=form))
+    between = None if x_test is None else cast(Tensor, ntk(twin, x_test, x, outputs=form))
+    name = "its own kernel"
+    if form == "trace" and k > 1:
+        name = "the mean over outputs of its own kernel (an approximation: outputs are taken as uncoupled)"
+    return _Found(gram, between, f0, f0_test, name)
+
+
+def _targets(loss: AbstractLoss, y: Array, start: Array | None) -> Tensor:
+    """Targets with a column for each output where the outputs before training tell how many there are."""
+    if start is None:
+        return loss.targets(y, CALL)
+    targets = loss.targets(y, CALL, outputs=start.reshape(len(start), -1).shape[1])
+    return targets[:, None] if targets.ndim == 1 and start.ndim > 1 else targets
+
+
+def _double(module: nn.Module, x: Inputs) -> nn.Module:
+    """A copy in eval mode and, where the module bears it, in float64: small modes drown in the rounding of float32."""
+    twin = copy.deepcopy(module).eval()
+    wide = copy.deepcopy(twin).double()
+    try:
+        _outputs(wide, take(fitted(x, wide), slice(0, 1)))
+    except (RuntimeError, TypeError):
+        return twin
+    return wide
+
+
+@torch.no_grad()
+def _outputs(module: nn.Module, x: Inputs) -> Tensor:
+    data = fitted(x, module)
+    return table(invoke(module, data), count(data, call=CALL), CALL)
+
+
+def _way(optimizer: AbstractOptimizer | Trained | None) -> AbstractOptimizer:
+    if isinstance(optimizer, AbstractOptimizer):
+        return optimizer
+    if optimizer is None:
+        return Flow()
+    if not isinstance(optimizer, SGD) or optimizer.decay:
+        found = f"the optimizer is {optimizer}"
+        cure = "Use SGD(step, momentum=...) without decay; for a penalty pass penalty=, which pulls to the start"
+        raise InputError(lesson(CALL, found, "steps along the gradient of the loss", cure))
+    return Momentum(optimizer.step, beta=optimizer.momentum) if optimizer.momentum else Descent(optimizer.step)

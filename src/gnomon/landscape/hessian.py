@@ -1,0 +1,147 @@
+"""The Hessian of the mean loss in the parameters, by its products with vectors.
+
+    L(w) = (1 / n) sum_i l(f(w, x_i), y_i),    H = d^2 L / dw^2                                      (1)
+    H v = d (dL / dw . v) / dw                                                                       (2)
+
+(2) is a second backward pass through the gradient. Points are taken in tiles, whose products add up; the graph of one
+tile is kept, that of several is made anew for every product.
+
+Reference: [pearlmutter1994fast] for (2).
+
+>>> import torch
+>>> H = hessian(nn.Linear(2, 1, bias=False), torch.eye(2), torch.zeros(2))       # x x^T averaged
+>>> H.dense()
+tensor([[0.5000, 0.0000],
+        [0.0000, 0.5000]])
+"""
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.core.arrays import Array
+from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.inputs import Inputs, take
+from gnomon.core.pure import Pure, evaluating, plain_kernels, undisturbed
+from gnomon.linalg.lanczos import Eigenpairs, SpectralDensity, spectral_density, top_eigenpairs
+from gnomon.linalg.operator import AbstractOperator
+from gnomon.linalg.trace import TraceEstimate, hutch_plus_plus, hutchinson
+from gnomon.training.evaluate import Loss, Points, by_targets
+
+CALL = "hessian(module, x, y)"
+TILE = 512
+"""Points in a tile where the caller names no number."""
+
+
+class HessianOperator(AbstractOperator):
+    """H of equation (1), on the p parameters in the order of their names; made by `hessian`, used while they stay."""
+
+    def __init__(self, module: nn.Module, points: Points, parameters: str | Sequence[str] | None, tile: int):
+        self._points, self._tile, self._module = points, tile, module
+        self._f = Pure.of(module, parameters, call=CALL)
+        self._kept = self._gradient(0) if points.n <= tile else None
+
+    @property
+    def size(self) -> int:
+        """p."""
+        return sum(w.numel() for w in self._f.leaves.values())
+
+    @property
+    def like(self) -> Tensor:
+        """An empty tensor of the module's dtype and device."""
+        return next(iter(self._f.leaves.values())).detach().new_empty(0)
+
+    def gradient(self) -> Float[Tensor, " p"]:
+        """dL / dw."""
+        total = self.like.new_zeros(self.size)
+        for start in range(0, self._points.n, self._tile):
+            parts = self._kept or self._gradient(start)
+            total += torch.cat([g.detach().flatten() for g in parts])
+        return total
+
+    def matvec(self, v: Float[Tensor, " p"]) -> Float[Tensor, " p"]:
+        """H v; equation (2)."""
+        leaves = list(self._f.leaves.values())
+        pieces = [part.reshape(w.shape) for part, w in zip(v.split([w.numel() for w in leaves]), leaves, strict=True)]
+        total = torch.zeros_like(v)
+        for start in range(0, self._points.n, self._tile):
+            parts = self._kept or self._gradient(start)
+            pairs = [(g, u) for g, u in zip(parts, pieces, strict=True) if g.requires_grad]
+            if not pairs:  # the gradient is constant
+                continue
+            found = torch.autograd.grad([g for g, _ in pairs], leaves, [u for _, u in pairs], retain_graph=True,
+                                        allow_unused=True, materialize_grads=True)  # fmt: skip
+            total += torch.cat([h.flatten() for h in found])  # (2)
+        return total
+
+    def top(self, k: int = 1, *, steps: int | None = None, seed: int = 0) -> Eigenpairs:
+        """The k largest eigenpairs; see `gnomon.linalg.lanczos.top_eigenpairs`."""
+        return top_eigenpairs(self, k, steps=steps, seed=seed)
+
+    def density(self, *, steps: int = 40, starts: int = 4, seed: int = 0) -> SpectralDensity:
+        """The distribution of eigenvalues; see `gnomon.linalg.lanczos.spectral_density`."""
+        return spectral_density(self, steps=min(steps, self.size), starts=starts, seed=seed)
+
+    def trace(
+        self, *, products: int = 60, confidence: float = 0.95, method: str = "hutch++", seed: int = 0
+    ) -> TraceEstimate:
+        """The trace with a confidence interval, by ``method`` "hutch++" or "hutchinson"; see `gnomon.linalg.trace`."""
+        if method not in ("hutch++", "hutchinson"):
+            cure = 'Pass "hutch++" or "hutchinson"'
+            raise InputError(lesson("hessian(...).trace", f"method is {method!r}", "a known method", cure))
+        if method == "hutch++":
+            return hutch_plus_plus(self, products=products, confidence=confidence, seed=seed)
+        return hutchinson(self, samples=products, confidence=confidence, seed=seed)
+
+    def _gradient(self, start: int) -> list[Tensor]:
+        """The share of one tile in dL / dw, with its graph."""
+        part = slice(start, start + self._tile)
+        x, y = take(self._points.x, part), self._points.targets[part]
+        with undisturbed(self._module), evaluating(self._module), plain_kernels(self._module):
+            value = self._points.loss_of(self._f.returned(x), y) * (len(y) / self._points.n)
+            if not bool(value.detach().isfinite()):
+                cure = "Look for NaN in the weights, or lower the scale of the weights"
+                raise NotFiniteError(lesson(CALL, "the loss is not finite", "a loss with derivatives", cure))
+            leaves = list(self._f.leaves.values())
+            return list(
+                torch.autograd.grad(value, leaves, create_graph=True, allow_unused=True, materialize_grads=True)
+            )
+
+
+def hessian(
+    module: nn.Module,
+    x: Inputs,
+    y: Array,
+    *,
+    loss: Loss | None = None,
+    parameters: str | Sequence[str] | None = None,
+    tile: int | None = None,
+) -> HessianOperator:
+    """The Hessian (1) of the mean loss as a matrix-free operator: top eigenvalues, trace with interval, density.
+
+    Args:
+        module: read in eval mode, and left as it was.
+        x: inputs as the module takes them.
+        y: targets, as in `gnomon.train`.
+        loss: as in `gnomon.train`: a loss of the house, or a function (outputs, targets) -> mean loss; by default
+            cross-entropy for integer targets and squared loss for real ones.
+        parameters: those that require gradients, or those whose name matches a shell-style pattern.
+        tile: points whose graph is held at once; 512 by default.
+
+    Hypotheses: the loss is twice differentiable by autograd (relu counts, with second derivative zero); a loss that is
+    a mean over points, so that tiles add up.
+    Reference: [pearlmutter1994fast].
+    Cost: per product two backward passes, and one forward pass where the points make more than one tile.
+
+    >>> H = hessian(nn.Linear(1, 1), torch.tensor([[2.0]]), torch.zeros(1))        # (2, 1)^T (2, 1)
+    >>> [round(v, 4) for v in H.top(2).values.tolist()]
+    [5.0, 0.0]
+    """
+    if tile is not None and tile < 1:
+        raise InputError(lesson(CALL, f"tile is {tile}", "one point or more in a tile", "Pass 1 or more"))
+    loss = by_targets(y) if loss is None else loss
+    with undisturbed(module):
+        points = Points.of(x, y, module, loss, CALL)
+        return HessianOperator(module, points, parameters, tile or TILE)

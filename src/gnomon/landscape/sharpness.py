@@ -1,0 +1,127 @@
+"""Sharpness: the largest eigenvalue of the Hessian, beside the largest that a step can bear.
+
+    lambda_1(H) < 2 (1 + momentum) / step                                                       (1)
+
+is what gradient descent needs to be stable around a point; equality is the edge of stability.
+
+Reference: [cohen2021gradient]; (1) for momentum is [polyak1964some].
+
+>>> import torch
+>>> found = sharpness(nn.Linear(1, 1, bias=False), torch.tensor([[2.0]]), torch.zeros(1), step=0.25)
+>>> round(found.value, 4), found.limit, found.stable                                   # x^2 = 4 against 2 / step = 8
+(4.0, 8.0, True)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+
+from torch import nn
+
+from gnomon.core.arrays import Array
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import Inputs
+from gnomon.landscape.hessian import hessian
+from gnomon.training.evaluate import Loss
+
+
+@dataclass(frozen=True, slots=True)
+class Sharpness:
+    """The largest eigenvalues of the Hessian, a bound on the error of each, and the step they are measured against.
+
+    ``step`` is None where there is none; ``products`` counts the Hessian-vector products that were taken.
+    """
+
+    values: tuple[float, ...]
+    residuals: tuple[float, ...]
+    step: float | None
+    momentum: float
+    products: int
+
+    @property
+    def value(self) -> float:
+        """The largest eigenvalue."""
+        return self.values[0]
+
+    @property
+    def limit(self) -> float:
+        """The largest eigenvalue at which the step is stable, equation (1); infinite without a step."""
+        return inf if self.step is None else 2 * (1 + self.momentum) / self.step  # (1)
+
+    @property
+    def largest_step(self) -> float:
+        """The largest stable step; infinite where the loss curves down in all directions, or not at all."""
+        return 2 * (1 + self.momentum) / self.value if self.value > 0 else inf
+
+    @property
+    def ratio(self) -> float:
+        """Sharpness in units of the limit: over 1, the step is too large for this place."""
+        return self.value / self.limit
+
+    @property
+    def stable(self) -> bool:
+        """Whether (1) holds."""
+        return self.value < self.limit
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        head = f"The largest Hessian eigenvalue is {self.value:.4g} (within {self.residuals[0]:.1g})"
+        if self.step is None:
+            return f"{head}: steps below {self.largest_step:.3g} are stable here."
+        if self.stable:
+            return f"{head}, {self.ratio:.0%} of what step {self.step:.3g} bears ({self.limit:.4g})."
+        tail = f"use a step below {self.largest_step:.3g}"
+        return f"{head}, {self.ratio:.2f} times what step {self.step:.3g} bears: {tail}."
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        return {
+            "values": list(self.values),
+            "residuals": list(self.residuals),
+            "step": self.step,
+            "momentum": self.momentum,
+            "limit": None if self.limit == inf else self.limit,
+            "largest_step": None if self.largest_step == inf else self.largest_step,
+            "products": self.products,
+            "verdict": self.verdict,
+        }
+
+
+def sharpness(
+    module: nn.Module,
+    x: Inputs,
+    y: Array,
+    *,
+    loss: Loss | None = None,
+    step: float | None = None,
+    momentum: float = 0.0,
+    k: int = 1,
+    parameters: str | Sequence[str] | None = None,
+    steps: int | None = None,
+    tile: int | None = None,
+    seed: int = 0,
+) -> Sharpness:
+    """The k largest Hessian eigenvalues of the mean loss, by Lanczos, against what a learning rate can bear.
+
+        lambda_1 = max over v of v^T H v / v^T v,    stable below 2 (1 + momentum) / step                 (1)
+
+    ``steps`` fixes the number of products, which then bounds the time; by default they go on until each residual is
+    below the square root of the precision. Other arguments are those of `hessian`.
+
+    Hypotheses: as for `hessian`; (1) is exact for a quadratic loss, and local for others.
+    Reference: [cohen2021gradient].
+    Cost: 22 Hessian-vector products and as many vectors of p numbers for k = 1, more where they are needed.
+
+    >>> import torch
+    >>> net, x = nn.Linear(2, 1, bias=False), 2.0 * torch.eye(2)
+    >>> print(sharpness(net, x, torch.zeros(2), step=1.5).verdict)
+    The largest Hessian eigenvalue is 2 (within ...), 1.50 times what step 1.5 bears: use a step below 1.
+    """
+    if (step is not None and not 0 < step < inf) or not 0 <= momentum < 1:
+        found = f"step is {step} and momentum is {momentum}"
+        raise InputError(
+            lesson("sharpness(module, x, y)", found, "a positive step and 0 <= momentum < 1", "Pass such numbers")
+        )
+    pairs = hessian(module, x, y, loss=loss, parameters=parameters, tile=tile).top(k, steps=steps, seed=seed)
+    return Sharpness(tuple(pairs.values.tolist()), tuple(pairs.residuals.tolist()), step, momentum, pairs.products)

@@ -1,0 +1,276 @@
+"""The one training loop.
+
+    w_{s+1} = w_s - step g(w_s),    g = gradient of the mean loss over a batch                             (1)
+
+A run is reproducible from its seed, and global random states are as they were. Steps are taken in training mode;
+what is recorded is measured in eval mode, on all points.
+"""
+
+import copy
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, isfinite
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.arrays import Array
+from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.inputs import Inputs
+from gnomon.core.losses import AbstractLoss
+from gnomon.core.pure import evaluating, random_state, undisturbed
+from gnomon.training.evaluate import Loss, Points, by_targets
+from gnomon.training.optimizers import AbstractOptimizer, Adam
+from gnomon.training.run import Run
+
+CALL = "train(module, x, y)"
+RECORDS = 60
+"""Recorded steps, about, where the caller names none."""
+
+Watcher = Callable[[int, nn.Module, float], Any]
+"""Called at each recorded step with its number, the model in eval mode, and the training loss."""
+
+
+def train(
+    module: nn.Module,
+    x: Inputs,
+    y: Array,
+    *,
+    x_test: Inputs | None = None,
+    y_test: Array | None = None,
+    loss: Loss | None = None,
+    optimizer: AbstractOptimizer | None = None,
+    steps: int = 1000,
+    batch: int | None = None,
+    record: int | Sequence[int] | None = None,
+    outputs: bool = False,
+    watch: Mapping[str, Watcher] | None = None,
+    seconds: float | None = None,
+    mode: str = "train",
+    seed: int = 0,
+    in_place: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Run:
+    """Train a copy of a module on data by steps (1), and return what happened.
+
+        L = (1 / n) sum_i l(f(x_i), y_i),    time = step x number of steps                                 (1)
+
+    The module that was given stays as it was; the trained one is ``run.model``. With ``in_place=True`` the given one
+    is trained instead, and nothing of it but parameters and buffers is changed. Only parameters that require
+    gradients move. Where the loss leaves the floats, or Ctrl-C is pressed, the run ends, says so, and has the model of
+    its last recorded step.
+
+    Args:
+        module: any module from inputs to one tensor (or a record with ``logits``).
+        x: a tensor, a tuple of arguments, or a dict of named ones; the first axis counts examples.
+        y: targets, as the loss wants them: numbers (n,) or (n, k), or integer classes (n,).
+        x_test: further points, measured and never trained on; needs ``y_test``.
+        y_test: their targets.
+        loss: `Squared`, `CrossEntropy`, ... or a function (outputs, targets) -> mean loss. By default cross-entropy
+            for integer targets and squared loss for real ones.
+        optimizer: ``SGD(step, momentum=...)`` or ``Adam(step)``, the default.
+        steps: to take.
+        batch: points in a batch, each point once in n / batch steps; all points at every step where left out.
+        record: measure at every so many steps, or at these steps; by default at 60, closer together at the beginning.
+            The first state and the last are always recorded.
+        outputs: keep the outputs on all points at recorded steps.
+        watch: functions of (step, model, loss) by name, called at recorded steps; what they return is in
+            ``run.watched``.
+        seconds: time budget; the run ends with the first step beyond it.
+        mode: of the module during steps. "eval" turns dropout off and leaves batch statistics as they are.
+        seed: of the batches and of dropout.
+        in_place: train the given module itself.
+        progress: called with (steps done, steps) after each step.
+
+    Hypotheses: none.
+    Reference: [robbins1951stochastic].
+    Cost: a forward and a backward pass for each step, a forward pass on all points for each record.
+
+    >>> from gnomon.training import SGD
+    >>> net = nn.Linear(2, 1, bias=False)
+    >>> x, y = torch.eye(2), torch.tensor([1.0, -1.0])
+    >>> run = train(net, x, y, optimizer=SGD(0.5), steps=60)         # each weight's error shrinks by 1 - 0.5 / 2
+    >>> torch.allclose(run.model.weight, torch.tensor([[1.0, -1.0]]), atol=1e-6)
+    True
+    """
+    _check(module, steps, batch, x_test, y_test, mode)
+    start = time.perf_counter()
+    with torch.inference_mode(False), torch.enable_grad(), random_state(seed):
+        model = module if in_place else _copied(module)
+        loss = by_targets(y) if loss is None else loss
+        points = Points.of(x, y, model, loss, CALL)
+        test = None if x_test is None or y_test is None else Points.of(x_test, y_test, model, loss, CALL)
+        optimizer = optimizer or Adam()
+        log = _Log(model, points, test, batch, watch or {}, outputs, [], [])
+        log.record(0)
+        deadline = inf if seconds is None else start + seconds
+        with evaluating(model, training=mode == "train"):
+            stopped = _walk(model, points, optimizer, _Plan(steps, batch, _moments(record, steps), seed, deadline), log,
+                            progress)  # fmt: skip
+    name = loss.name if isinstance(loss, AbstractLoss) else getattr(loss, "__name__", type(loss).__name__)
+    return log.run(name, optimizer, stopped, time.perf_counter() - start)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    steps: int
+    batch: int | None
+    moments: frozenset[int]
+    seed: int
+    deadline: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Log:
+    """Rows of what was measured, and the state of the model at the last one."""
+
+    model: nn.Module
+    points: Points
+    test: Points | None
+    batch: int | None
+    watch: Mapping[str, Watcher]
+    outputs: bool
+    rows: list[dict[str, Any]]
+    state: list[Tensor]
+
+    def record(self, step: int) -> bool:
+        """Measure and keep; False, and nothing kept, where a loss is not finite."""
+        if self.rows and self.rows[-1]["step"] == step:
+            return True
+        value, right, f = self.points.measure(self.model, self.batch)
+        row: dict[str, Any] = {"step": step, "loss": value, "accuracy": right, "train": f if self.outputs else None}
+        if self.test is not None:
+            row["test_loss"], row["test_accuracy"], f = self.test.measure(self.model, self.batch)
+            row["test"] = f if self.outputs else None
+        if not isfinite(value) or not isfinite(row.get("test_loss", 0.0)):
+            if step == 0:
+                cure = "Look for NaN in the weights, or lower the scale of the weights or of the inputs"
+                raise NotFiniteError(lesson(CALL, "the loss is not finite before the first step", "a loss", cure))
+            return False
+        with undisturbed(self.model), evaluating(self.model):
+            row["watched"] = {name: see(step, self.model, value) for name, see in self.watch.items()}
+        self.state[:] = [t.detach().clone() for t in _tensors(self.model)]
+        self.rows.append(row)
+        return True
+
+    @torch.no_grad()
+    def back(self) -> None:
+        """The model as it was at the last row."""
+        for now, then in zip(_tensors(self.model), self.state, strict=True):
+            now.copy_(then)
+
+    def run(self, name: str, optimizer: AbstractOptimizer, stopped: str, seconds: float) -> Run:
+        steps = torch.tensor([row["step"] for row in self.rows])
+        loss = torch.tensor([row["loss"] for row in self.rows], dtype=torch.float64)
+        return Run(
+            model=self.model,
+            steps=steps,
+            times=steps.double() * optimizer.step,
+            loss=loss,
+            test_loss=_column(self.rows, "test_loss"),
+            accuracy=_column(self.rows, "accuracy"),
+            test_accuracy=_column(self.rows, "test_accuracy"),
+            train=_stack(self.rows, "train"),
+            test=_stack(self.rows, "test"),
+            watched={key: [row["watched"][key] for row in self.rows] for key in self.watch},
+            loss_name=name,
+            optimizer=optimizer,
+            stopped=stopped,
+            seconds=seconds,
+        )
+
+
+def _walk(
+    model: nn.Module,
+    points: Points,
+    optimizer: AbstractOptimizer,
+    plan: _Plan,
+    log: _Log,
+    progress: Callable[[int, int], None] | None,
+) -> str:
+    """Take the steps; the reason for which they ended."""
+    moved = [p for p in model.parameters() if p.requires_grad]
+    memory, batches = optimizer.memory(moved), _batches(points.n, plan.batch, plan.seed)
+    try:
+        for step in range(1, plan.steps + 1):
+            index = next(batches)
+            value = points.value(model, *((points.x, points.targets) if index is None else points.some(index)))
+            if not isfinite(float(value.detach())):
+                log.back()
+                return "diverged"
+            gradients = torch.autograd.grad(value, moved, allow_unused=True, materialize_grads=True)
+            optimizer.move(moved, gradients, memory, step)  # (1)
+            late = time.perf_counter() > plan.deadline
+            if (step in plan.moments or late) and not log.record(step):
+                log.back()
+                return "diverged"
+            if progress is not None:
+                progress(step, plan.steps)
+            if late:
+                return "time"
+    except KeyboardInterrupt:
+        log.back()
+        return "interrupted"
+    return "finished"
+
+
+def _batches(n: int, size: int | None, seed: int) -> Iterator[Tensor | None]:
+    """Indices without end, all of one size, each point once in every n; None stands for all points in their order."""
+    if size is None or size >= n:
+        while True:
+            yield None
+    generator, left = torch.Generator().manual_seed(seed), torch.empty(0, dtype=torch.long)
+    while True:
+        while len(left) < size:
+            left = torch.cat([left, torch.randperm(n, generator=generator)])
+        yield left[:size]
+        left = left[size:]
+
+
+def _moments(record: int | Sequence[int] | None, steps: int) -> frozenset[int]:
+    if isinstance(record, int):
+        if record < 1:
+            raise InputError(lesson(CALL, f"record is {record}", "a positive number of steps", "Pass 1 or more"))
+        return frozenset({*range(0, steps + 1, record), steps})
+    if record is not None:
+        return frozenset({*record, steps})
+    spread = torch.linspace(0, 1, RECORDS, dtype=torch.float64)
+    return frozenset({*((steps + 1.0) ** spread - 1).round().long().tolist(), steps})
+
+
+def _copied(module: nn.Module) -> nn.Module:
+    try:
+        return copy.deepcopy(module)
+    except Exception as error:
+        found = f"the module cannot be copied ({type(error).__name__}: {error})"
+        raise InputError(lesson(CALL, found, "a module that deepcopy copies", "Pass in_place=True")) from error
+
+
+def _tensors(model: nn.Module) -> list[Tensor]:
+    return [*model.parameters(), *model.buffers()]
+
+
+def _column(rows: list[dict[str, Any]], key: str) -> Tensor | None:
+    values = [row.get(key) for row in rows]
+    return None if values[0] is None else torch.tensor(values, dtype=torch.float64)
+
+
+def _stack(rows: list[dict[str, Any]], key: str) -> Tensor | None:
+    return None if rows[0].get(key) is None else torch.stack([row[key] for row in rows])
+
+
+def _check(module: nn.Module, steps: int, batch: int | None, x_test: object, y_test: object, mode: str) -> None:
+    if not any(p.requires_grad for p in module.parameters()):
+        cure = "Call requires_grad_() on what is to be trained"
+        raise InputError(lesson(CALL, "no parameter requires a gradient", "something to train", cure))
+    if steps < 0 or (batch is not None and batch < 1):
+        found = f"steps is {steps} and batch is {batch}"
+        raise InputError(lesson(CALL, found, "steps >= 0 and batch >= 1", "Pass such numbers"))
+    if (x_test is None) != (y_test is None):
+        given, missing = ("x_test", "y_test") if y_test is None else ("y_test", "x_test")
+        found = f"{given} is given and {missing} is not"
+        raise InputError(lesson(CALL, found, "test points with their targets", f"Pass {missing} as well"))
+    if mode not in ("train", "eval"):
+        raise InputError(lesson(CALL, f"mode is {mode!r}", "a known mode", 'Pass "train" or "eval"'))

@@ -1,0 +1,75 @@
+"""Sharpness against what descent really bears, and the edge where it ends up."""
+
+import json
+
+import matplotlib
+import pytest
+import torch
+from torch import nn
+
+from gnomon.core import InputError
+from gnomon.landscape import Edge, edge, sharpness
+from gnomon.training import SGD, Adam, train
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.6])
+def test_a_quadratic_loss_bears_steps_up_to_the_limit_and_no_further(momentum):
+    x, y, net = torch.randn(20, 4).double(), torch.randn(20).double(), nn.Linear(4, 1).double()
+    found = sharpness(net, x, y, momentum=momentum)
+    features = torch.cat([x, torch.ones(20, 1).double()], 1)
+    assert found.value == pytest.approx(float(torch.linalg.eigvalsh(features.T @ features / 20)[-1]), rel=1e-8)
+    for factor in (0.98, 1.02):
+        way = SGD(factor * found.largest_step, momentum=momentum)
+        told = sharpness(net, x, y, step=way.step, momentum=momentum)
+        run = train(net, x, y, optimizer=way, steps=1000)
+        assert told.stable == (not run.diverges) == (factor < 1)
+        assert ("use a step below" in told.verdict) == (factor > 1)
+        assert told.ratio == pytest.approx(factor)
+
+
+def test_several_eigenvalues_a_fixed_number_of_products_and_plain_values():
+    x, y, net = torch.randn(20, 4).double(), torch.randn(20).double(), nn.Linear(4, 1).double()
+    found = sharpness(net, x, y, k=3)
+    assert list(found.values) == sorted(found.values, reverse=True) and len(found.values) == 3
+    assert sharpness(net, x, y, steps=2).products == 2
+    plain = json.loads(json.dumps(found.to_dict()))
+    assert plain["limit"] is None and plain["verdict"] == found.verdict and "steps below" in found.verdict
+    flat = sharpness(net, x, y.unsqueeze(1), loss=lambda f, t: (f - t).mean())
+    assert flat.value == 0 and flat.to_dict()["largest_step"] is None
+
+
+def test_descent_on_a_network_sharpens_to_the_edge_of_stability_and_stays():
+    """The finding of [cohen2021gradient]: full-batch descent sharpens up to 2 / step and hovers there, loss still falling."""
+    torch.manual_seed(0)
+    x = torch.linspace(-1, 1, 20).double()[:, None]
+    y = 4 * x[:, 0] ** 3 - 3 * x[:, 0]
+    net = nn.Sequential(nn.Linear(1, 40), nn.Tanh(), nn.Linear(40, 40), nn.Tanh(), nn.Linear(40, 1)).double()
+    for step in (0.1, 0.2):  # the limits are 20 and 10
+        see = {"sharpness": lambda _s, model, _l: sharpness(model, x, y, steps=10).value}
+        run = train(net, x, y, optimizer=SGD(step), steps=2000, record=100, watch=see)
+        found = edge(run)
+        assert found.place == "at" and "edge of stability" in found.verdict, found.ratio
+        assert float(found.sharpness[0]) < 0.6 * found.limit  # it started below and sharpened
+        assert not run.diverges and float(run.loss[-1]) < float(run.loss[-7])
+
+
+def test_the_record_tells_and_plots():
+    matplotlib.use("Agg")
+    steps = torch.arange(6)
+    below = Edge(steps, torch.linspace(1, 2, 6).double(), 8.0)
+    beyond = Edge(steps, torch.linspace(1, 30, 6).double(), 8.0)
+    assert below.place == "below" and beyond.place == "beyond" and "too large" in beyond.verdict
+    assert below.ratio == pytest.approx(1.9 / 8) and below.sharpening == 2
+    assert json.loads(json.dumps(below.to_dict()))["place"] == "below"
+    assert len(below.plot().lines) == 2
+    matplotlib.pyplot.close("all")
+
+
+def test_runs_that_cannot_tell_are_refused():
+    net, x, y = nn.Linear(1, 1), torch.ones(3, 1), torch.zeros(3)
+    with pytest.raises(InputError, match="a watcher 'sharpness'"):
+        edge(train(net, x, y, steps=1))
+    with pytest.raises(InputError, match="the optimizer was Adam"):
+        edge(train(net, x, y, steps=1, optimizer=Adam(), watch={"sharpness": lambda *_: 1.0}))
+    with pytest.raises(InputError, match="step is 0.0"):
+        sharpness(net, x, y, step=0.0)
