@@ -17,6 +17,7 @@ from gnomon.core import (
     InputError,
     MissingExtraError,
     NoLimitError,
+    NotConvergedError,
     NotFiniteError,
     ReadError,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "Limit",
     "MissingExtraError",
     "NoLimitError",
+    "NotConvergedError",
     "NotFiniteError",
     "ReadError",
     "Sampled",

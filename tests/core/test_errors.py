@@ -13,6 +13,7 @@ BUILTIN = {
     errors.BudgetError: MemoryError,
     errors.NotFiniteError: ArithmeticError,
     errors.MissingExtraError: ImportError,
+    errors.NotConvergedError: RuntimeError,
 }
 
 

@@ -4,7 +4,7 @@ A solver is an object; it takes a kernel as a matrix or as a function of row and
 where the kernel comes from.
 """
 
-from gnomon.linalg.solve.base import AbstractSolver, Kernel, Solution, Tiles
+from gnomon.linalg.solve.base import AbstractSolver, Kernel, PointKernel, Solution, TileFunction
 from gnomon.linalg.solve.choose import Choice, auto
 from gnomon.linalg.solve.direct import Direct
 from gnomon.linalg.solve.gradient import ConjugateGradient
@@ -21,7 +21,8 @@ __all__ = [
     "Landmarks",
     "Nystrom",
     "PivotedCholesky",
+    "PointKernel",
     "Solution",
-    "Tiles",
+    "TileFunction",
     "auto",
 ]
