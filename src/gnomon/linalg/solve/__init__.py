@@ -10,6 +10,7 @@ from gnomon.linalg.solve.direct import Direct
 from gnomon.linalg.solve.gradient import ConjugateGradient
 from gnomon.linalg.solve.nystrom import Nystrom
 from gnomon.linalg.solve.precondition import AbstractPreconditioner, Landmarks, PivotedCholesky
+from gnomon.linalg.solve.tiles import Tiles
 
 __all__ = [
     "AbstractPreconditioner",
@@ -24,5 +25,6 @@ __all__ = [
     "PointKernel",
     "Solution",
     "TileFunction",
+    "Tiles",
     "auto",
 ]
