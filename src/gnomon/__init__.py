@@ -20,6 +20,7 @@ from gnomon.core import (
     NotConvergedError,
     NotFiniteError,
     ReadError,
+    WorkersLostError,
 )
 from gnomon.kernels import Cost, Kernels, Limit, Sampled, limit
 from gnomon.program import Law
@@ -44,6 +45,7 @@ __all__ = [
     "NotFiniteError",
     "ReadError",
     "Sampled",
+    "WorkersLostError",
     "data",
     "dynamics",
     "kernels",

@@ -14,6 +14,7 @@ BUILTIN = {
     errors.NotFiniteError: ArithmeticError,
     errors.MissingExtraError: ImportError,
     errors.NotConvergedError: RuntimeError,
+    errors.WorkersLostError: RuntimeError,
 }
 
 

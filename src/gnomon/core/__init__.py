@@ -14,6 +14,7 @@ from gnomon.core.errors import (
     NotConvergedError,
     NotFiniteError,
     ReadError,
+    WorkersLostError,
     lesson,
 )
 
@@ -26,5 +27,6 @@ __all__ = [
     "NotConvergedError",
     "NotFiniteError",
     "ReadError",
+    "WorkersLostError",
     "lesson",
 ]

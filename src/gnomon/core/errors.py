@@ -53,6 +53,10 @@ class NotConvergedError(GnomonError, RuntimeError):
         return type(self), (str(self), self.reached)  # errors travel between processes with all they carry
 
 
+class WorkersLostError(GnomonError, RuntimeError):
+    """Workers of a cluster died again and again, or never came."""
+
+
 class MissingExtraError(GnomonError, ImportError):
     """An optional dependency is needed and absent."""
 

@@ -56,7 +56,9 @@ def test_the_kernel_is_computed_once_and_only_below_the_diagonal(tmp_path):
     kernel.asked.clear()
     again = Tiles(tmp_path / "k", method).solve(kernel, kernel.targets(), ridge=0.1)
     assert not off_diagonal(kernel, 16) and torch.equal(first.coefficients, again.coefficients)
-    other = Tiles(tmp_path / "k", method).solve(kernel, np.ones(64), ridge=2.0)  # other targets, other ridge, same store
+    other = Tiles(tmp_path / "k", method).solve(
+        kernel, np.ones(64), ridge=2.0
+    )  # other targets, other ridge, same store
     assert not off_diagonal(kernel, 16)
     assert_allclose((kernel.matrix + 2 * np.eye(64)) @ other.coefficients.numpy(), 1.0, atol=1e-6)
     assert sum(r * c for r, c in kernel.asked) < 2 * 64 * (64 + 8 + 5 + 5)

@@ -7,6 +7,7 @@ where the kernel comes from.
 from gnomon.linalg.solve.base import AbstractSolver, Kernel, PointKernel, Solution, TileFunction
 from gnomon.linalg.solve.choose import Choice, auto
 from gnomon.linalg.solve.direct import Direct
+from gnomon.linalg.solve.distributed import Distributed
 from gnomon.linalg.solve.gradient import ConjugateGradient
 from gnomon.linalg.solve.nystrom import Nystrom
 from gnomon.linalg.solve.precondition import AbstractPreconditioner, Landmarks, PivotedCholesky
@@ -18,6 +19,7 @@ __all__ = [
     "Choice",
     "ConjugateGradient",
     "Direct",
+    "Distributed",
     "Kernel",
     "Landmarks",
     "Nystrom",

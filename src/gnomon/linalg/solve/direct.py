@@ -111,7 +111,7 @@ def _assembled(given: System, memory: int | None) -> np.ndarray:
 
 
 def _skew(buffer: np.ndarray) -> tuple[float, float]:
-    """max |K - K^T| and max |K| below the diagonal, in square tiles that stay in the cache while they are read across."""
+    """max |K - K^T| and max |K| below the diagonal, in square tiles that stay in the cache while read across."""
     n, side = len(buffer), isqrt(CACHE // FLOAT)
     skew = largest = 0.0
     for i in range(0, n, side):

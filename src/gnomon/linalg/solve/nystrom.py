@@ -15,9 +15,9 @@ With ``dtype=torch.float32`` tiles are computed, transformed and multiplied in f
 over tiles in float64. A tile of F is then wrong by about eps sqrt(condition of K_mm), relatively, with eps = 6e-8; the
 answer is as good as (2) with a ridge of eps tr(F^T F) more, so that it suits ridges that are not below that.
 
-Hypotheses: K positive semidefinite. The centers are drawn without replacement. K - K_nm K_mm^{-1} K_mn, what the centers
-do not see, is positive semidefinite, and the fit on the n points differs from that of the full kernel by at most
-|y| tr(K - K_nm K_mm^{-1} K_mn) / ridge (the resolvent identity).
+Hypotheses: K positive semidefinite. The centers are drawn without replacement. What they do not see, the matrix
+E = K - K_nm K_mm^{-1} K_mn, is positive semidefinite, and the fit on the n points differs from that of the full kernel
+by at most |y| tr(E) / ridge (the resolvent identity).
 Reference: [williams2001using], [rudi2015less].
 Cost: n m kernel entries and 2 n m^2 operations; 32 m^2 bytes and a tile of at most 256 MiB.
 

@@ -72,7 +72,9 @@ class Tiles(AbstractSolver):
             raise InputError(lesson("linalg.solve.Tiles(path, dtype=...)", f"dtype is {self.dtype}", "floats", cure))
         if self.side is not None and self.side < 1:
             found = f"side is {self.side}"
-            raise InputError(lesson("linalg.solve.Tiles(path, side=...)", found, "at least one point", "Pass 1 or more"))
+            raise InputError(
+                lesson("linalg.solve.Tiles(path, side=...)", found, "at least one point", "Pass 1 or more")
+            )
 
     def solve(self, kernel: Kernel, y: Tensor | np.ndarray, *, ridge: float = 0.0) -> Solution:  # noqa: D102
         given = system(kernel, y, ridge, CALL)
