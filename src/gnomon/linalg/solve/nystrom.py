@@ -111,7 +111,7 @@ class Stream:
             square(1.0, F, beta=0.0 if single else 1.0, c=part, lower=1, overwrite_c=1)  # (2)
             if single:
                 gram += part
-            target += F @ self.given.y[rows].numpy()  # (2)
+            target += F @ self.given.y[rows].numpy().astype(F.dtype)  # (2)
         return gram, target
 
 
