@@ -39,7 +39,7 @@ def test_tiles_fit_the_memory_and_do_not_change_the_answer(memory):
     found = Nystrom(20, memory=memory).solve(kernel, kernel.targets(), ridge=0.1)
     assert max(8 * r * c for r, c in kernel.asked) <= memory
     assert max(c for _, c in kernel.asked) == 20 and sum(r for r, _ in kernel.asked) == 2000 + 20
-    rows = (memory - 4 * 8 * 20**2) // (8 * 20)  # four matrices of 20 x 20, the rest is for the tile
+    rows = (memory - 4 * 8 * 20**2) // (2 * 8 * 20)  # four matrices of 20 x 20, the rest is for a tile and its image
     assert len(kernel.asked) == 1 + -(-2000 // min(rows, 2000))
     whole = Nystrom(20, memory=10**9).solve(kernel, kernel.targets(), ridge=0.1)
     assert_allclose(found.coefficients, whole.coefficients, rtol=1e-7)
@@ -106,11 +106,13 @@ def test_float32_tiles_answer_a_system_with_a_slightly_larger_ridge():
         Nystrom(2, dtype=torch.float16)
 
 
+@pytest.mark.parametrize("form", ["matrix", "function"])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_a_matrix_of_the_caller_is_left_as_found(dtype):
+def test_a_matrix_of_the_caller_is_left_as_found(dtype, form):
     K = torch.from_numpy(Counted(n=50).matrix).to(dtype)
     before = K.clone()
-    Nystrom(50, dtype=dtype).solve(K, np.ones(50), ridge=0.1)
+    view = K if form == "matrix" else lambda rows, columns: K[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    Nystrom(50, dtype=dtype).solve(view, np.ones(50), ridge=0.1)
     assert torch.equal(K, before)
 
 

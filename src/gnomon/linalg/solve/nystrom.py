@@ -8,8 +8,8 @@ solved in the coordinates of K_mm = L L^T, where F = K_nm L^{-T} and c = L^{-T} 
 
     (F^T F + ridge) w = F^T y                                                                  (2)
 
-F^T F and F^T y are sums over rows, so that rows come and go in tiles: a tile of K_nm becomes one of F in its own
-memory, and adds to the lower triangle of F^T F. With m = n, (1) is (K + ridge) c = y.
+F^T F and F^T y are sums over rows, so that rows come and go in tiles, and only the lower triangle of F^T F is computed.
+With m = n, (1) is (K + ridge) c = y.
 
 With ``dtype=torch.float32`` tiles are computed, transformed and multiplied in float32, at twice the speed, and the sums
 over tiles in float64. A tile of F is then wrong by about eps sqrt(condition of K_mm), relatively, with eps = 6e-8; the
@@ -19,7 +19,7 @@ Hypotheses: K positive semidefinite. The centers are drawn without replacement. 
 E = K - K_nm K_mm^{-1} K_mn, is positive semidefinite, and the fit on the n points differs from that of the full kernel
 by at most |y| tr(E) / ridge (the resolvent identity).
 Reference: [williams2001using], [rudi2015less].
-Cost: n m kernel entries and 2 n m^2 operations; 32 m^2 bytes and a tile of at most 256 MiB.
+Cost: n m kernel entries and 2 n m^2 operations; 32 m^2 bytes and two tiles, of 256 MiB together at most.
 
 >>> import torch
 >>> x = torch.linspace(-1, 1, 200, dtype=torch.float64)
@@ -103,11 +103,11 @@ class Stream:
         solve, square = (blas.strsm, blas.ssyrk) if single else (blas.dtrsm, blas.dsyrk)
         gram, target = np.zeros((m, m), order="F"), np.zeros((m, self.given.y.shape[1]))
         part = np.zeros((m, m), dtype=np.float32, order="F") if single else gram
-        for block in blocks(last - first, m, room * FLOAT // self.dtype.itemsize):
+        for block in blocks(last - first, 2 * m, room * FLOAT // self.dtype.itemsize):  # a tile and its image F
             rows = block + first
-            tile = self.given.tile(rows, self.support, CALL, self.dtype)
-            F = np.array(tile.numpy(), order="C", copy=isinstance(self.given.kernel, Tensor) or None).T
-            F = solve(1.0, factor, F, lower=1, overwrite_b=1)  # F of (2), transposed, in the memory of the tile
+            # Copied: the kernel may have given a view of a matrix that its owner wants to keep.
+            F = np.array(self.given.tile(rows, self.support, CALL, self.dtype).numpy(), order="C").T
+            F = solve(1.0, factor, F, lower=1, overwrite_b=1)  # F of (2), transposed, in the memory of the copy
             square(1.0, F, beta=0.0 if single else 1.0, c=part, lower=1, overwrite_c=1)  # (2)
             if single:
                 gram += part
