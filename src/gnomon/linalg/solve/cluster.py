@@ -18,7 +18,7 @@ Piece = tuple[int, int]
 Result = TypeVar("Result")
 
 AHEAD = 2  # pieces in flight for each thread of a worker: one that it computes, one that waits for it
-SENDS = 4  # of the shared object, before the cluster is held to be broken: deaths of all workers are rare
+SENDS = 4  # of the shared object without a result in between, before the cluster is held to be broken
 
 
 @contextmanager
@@ -66,10 +66,11 @@ class Crew:
 
     def send(self) -> Any:
         """The shared object on all workers; sent where it is not there, and again where it was lost."""
-        if self.held is None or self.held.status != "finished":
+        if self.missing:
             self.sends += 1
             if self.sends > SENDS:
-                raise WorkersLostError(self._lesson(f"the data was lost {SENDS} times, with all workers that held it"))
+                found = f"the data was lost {SENDS} times in a row, with all workers that held it"
+                raise WorkersLostError(self._lesson(found))
             self.held = self.broadcast(self.shared)
         return self.held
 
@@ -81,9 +82,20 @@ class Crew:
             raise WorkersLostError(self._lesson("the cluster has no workers")) from error
         return held
 
+    @property
+    def missing(self) -> bool:
+        """Whether the shared object has to be sent before work can go on."""
+        return self.held is None or self.held.status != "finished"
+
     def forget(self) -> None:
         """Treat the shared object as lost."""
         self.held = None
+
+    @property
+    def lost(self) -> type[BaseException]:
+        """What a client raises when the data that its pieces need has left the cluster."""
+        kind: type[BaseException] = extra(self.call).CancelledError
+        return kind
 
     @property
     def width(self) -> int:
@@ -96,11 +108,13 @@ class Crew:
         taken = 0
         while taken < len(pieces):
             try:
-                held, width = self.send(), self.width
-                for piece in pieces[taken + len(waiting) : taken + width]:
+                if self.missing:
+                    waiting.clear()  # they wait for what is gone
+                held = self.send()
+                for piece in pieces[taken + len(waiting) : taken + self.width]:
                     waiting.append(self.client.submit(function, held, piece, pure=False))
                 result = self.result(waiting[0])
-            except _lost(self.call):
+            except self.lost:
                 waiting.clear()
                 self.forget()
                 continue
@@ -113,9 +127,11 @@ class Crew:
         from distributed.scheduler import KilledWorker
 
         try:
-            return future.result()
+            found = future.result()
         except KilledWorker as error:
             raise WorkersLostError(self._lesson(f"a piece outlived no worker: {error}")) from error
+        self.sends = 1  # there is progress: what was lost before is made up for
+        return found
 
     def _lesson(self, found: str) -> str:
         cure = "Give workers more memory, or take fewer rows in a piece; the logs of the workers tell how they died"
@@ -126,8 +142,3 @@ def cut(n: int, rows: int) -> list[Piece]:
     """Ranges of at most so many rows, of nearly equal length, the same whatever the cluster."""
     count = -(-n // rows)
     return [(i * n // count, (i + 1) * n // count) for i in range(count)]
-
-
-def _lost(call: str) -> Any:
-    """What a client raises when the data that its pieces need has left the cluster."""
-    return extra(call).CancelledError

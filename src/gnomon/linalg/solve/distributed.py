@@ -16,7 +16,6 @@ Cost: (1) 2 n m^2 / workers operations, 8 m^2 bytes sent for each range, 32 m^2 
 16 n k bytes sent an iteration; the columns of the preconditioner are computed by the client.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,9 +70,10 @@ class Distributed(AbstractSolver):
         given = system(kernel, y, ridge, CALL)
         with connected(self.cluster, CALL) as client:
             count = len(client.nthreads())
+            where = f"on {count} worker" if count == 1 else f"on {count} workers"
             if isinstance(self.method, Nystrom):
-                return self._nystrom(client, given, f"Nystrom on {count} workers")
-            return self._gradient(client, given, f"Conjugate gradients on {count} workers")
+                return self._nystrom(client, given, f"Nystrom {where}")
+            return self._gradient(client, given, f"Conjugate gradients {where}")
 
     def _nystrom(self, client: Any, given: System, name: str) -> Solution:
         assert isinstance(self.method, Nystrom)
@@ -104,20 +104,18 @@ class Strips:
 
     def product(self, p: Tensor) -> Tensor:
         """(K + ridge) p."""
-        parts = self._together(_times, p)
-        return torch.cat(parts) + self.crew.shared.ridge * p  # (2)
-
-    def _together(self, function: Callable[[Tensor, Tensor], Tensor], p: Tensor) -> list[Tensor]:
         client = self.crew.client
         while True:
             try:
+                if self.crew.missing:
+                    self.held = []  # they stand on what is gone
                 shared = self.crew.send()
                 if not self.held:
                     self.held = [client.submit(_strip, shared, piece, pure=False) for piece in self.pieces]
                 vector = self.crew.broadcast(p)
-                parts = [client.submit(function, strip, vector, pure=False) for strip in self.held]
-                return [self.crew.result(part) for part in parts]
-            except extra(CALL).CancelledError:
+                parts = [client.submit(_times, strip, vector, pure=False) for strip in self.held]
+                return torch.cat([self.crew.result(part) for part in parts]) + self.crew.shared.ridge * p  # (2)
+            except self.crew.lost:
                 self.held = []
                 self.crew.forget()
 
