@@ -16,8 +16,10 @@ from gnomon.core import (
     InputError,
     MissingExtraError,
     NoLimitError,
+    NotConvergedError,
     NotFiniteError,
     ReadError,
+    WorkersLostError,
 )
 from gnomon.kernels import Cost, Kernels, Limit, Sampled, limit
 from gnomon.program import Law
@@ -40,9 +42,11 @@ __all__ = [
     "Limit",
     "MissingExtraError",
     "NoLimitError",
+    "NotConvergedError",
     "NotFiniteError",
     "ReadError",
     "Sampled",
+    "WorkersLostError",
     "data",
     "dynamics",
     "forecast",
