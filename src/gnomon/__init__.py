@@ -25,7 +25,7 @@ from gnomon.program import Law
 from gnomon.tangent import linearize, ntk
 
 if TYPE_CHECKING:
-    from gnomon import dynamics
+    from gnomon import dynamics, estimators
 
 __version__ = "0.1.0"
 
@@ -44,6 +44,7 @@ __all__ = [
     "Sampled",
     "data",
     "dynamics",
+    "estimators",
     "kernels",
     "limit",
     "linalg",
@@ -57,6 +58,6 @@ __all__ = [
 
 def __getattr__(name: str) -> ModuleType:
     """Rooms that `limit` does not need are imported when they are first asked for: the door stays light."""
-    if name == "dynamics":
-        return import_module("gnomon.dynamics")
+    if name in ("dynamics", "estimators"):
+        return import_module(f"gnomon.{name}")
     raise AttributeError(f"module 'gnomon' has no attribute {name!r}")
