@@ -1,6 +1,6 @@
 """Ninety small tables: NTKClassifier beside random forests and the RBF kernel, by the published protocol.
 
-The sets are those of [fernandez2014need] with at most 5,000 rows and no test file of their own; the protocol is that of
+The sets are those of [delgado2014need] with at most 5,000 rows and no test file of their own; the protocol is that of
 [arora2020harnessing]: hyper-parameters by one fixed split in halves (`role`), accuracy by four fixed folds. Nothing is
 chosen on the folds. The data lie beside the project and not in it: `--shared FOLDER`, or the variable GNOMON_SHARED, or
 ../shared by default, holds data/uci90.npz. Every finished set is kept in build/uci90.json, and a second run continues.

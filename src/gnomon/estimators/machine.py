@@ -21,7 +21,7 @@ from gnomon.estimators.network import Kind, NetworkKernel, Recipe, shapes
 from gnomon.estimators.rows import Rows
 from gnomon.estimators.scaling import Scaling
 from gnomon.estimators.selection import DEEPEST, GRID, Selection, examined, given, select
-from gnomon.estimators.shortcut import Spectrum, spectrum
+from gnomon.estimators.shortcut import FLOOR, Spectrum, spectrum
 from gnomon.estimators.training import followed, solved
 from gnomon.linalg.solve.base import blocks
 
@@ -85,7 +85,8 @@ class AbstractKernelMachine(BaseEstimator, ABC):
             options = {"ridges": ridges, "t": t, "by": self.select, "labels": labels, "call": self._call}
             self.selection_ = select(networks, self._kernel, rows, **options)
         best = self.selection_ or Selection(*networks[0], ridges[0], 0.0, "nothing", ())
-        self.depth_, self.fixed_layers_, self.ridge_ = best.depth, best.fixed_layers, best.ridge
+        self.depth_, self.fixed_layers_ = best.depth, best.fixed_layers
+        self.ridge_ = max(best.ridge, FLOOR) if t == inf else best.ridge
         self.kernel_ = self._kernel(self.depth_, self.fixed_layers_)
         self.kernel_scale_ = rows.mean(self.kernel_.diagonal(rows.x))
         ridge = self.ridge_ * self.kernel_scale_

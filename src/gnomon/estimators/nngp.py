@@ -38,7 +38,7 @@ class NNGPRegressor(AbstractKernelRegressor):
         bias_std: standard deviation of the biases.
         amplitude: s for targets of unit variance, or "auto" for (3).
         scaling: "standard" (mean 0, deviation 1), "sphere" (then moved to a sphere), or None.
-        ridge: r, in units of the mean diagonal of S(X, X), or "auto".
+        ridge: r, in units of the mean diagonal of S(X, X), 1e-10 at least, or "auto".
         select: how "auto" is decided: "leave-one-out" or "evidence", both without refits, or anything that
             scikit-learn takes as ``cv``.
         solver: "auto", or an object of ``gnomon.linalg.solve``.

@@ -37,7 +37,7 @@ class NTKRegressor(AbstractKernelRegressor):
         bias_std: standard deviation of the biases.
         fixed_layers: layers of the MLP, from the first, that are not trained; "auto" for the best.
         scaling: "standard" (mean 0, deviation 1), "sphere" (then moved to a sphere), or None.
-        ridge: r, in units of the mean diagonal of T(X, X), or "auto".
+        ridge: r, in units of the mean diagonal of T(X, X), 1e-10 at least, or "auto".
         select: how "auto" is decided: "leave-one-out" or "evidence", both without refits, or anything that
             scikit-learn takes as ``cv``.
         solver: "auto", or an object of ``gnomon.linalg.solve``.
