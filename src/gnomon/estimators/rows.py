@@ -64,5 +64,5 @@ class WeightedKernel:
 
     def matrix(self) -> Float[Tensor, "n n"]:
         """All of it, exactly symmetric, computed in one pass and scaled in place."""
-        root = self.rows.root
-        return self.kernel(self.rows.x).mul_(root).mul_(root[:, None])
+        gram, root = self.kernel(self.rows.x), self.rows.root
+        return gram if bool((root == 1).all()) else gram.mul_(root).mul_(root[:, None])
