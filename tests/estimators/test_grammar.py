@@ -15,6 +15,7 @@ from torch import nn
 
 import gnomon
 from gnomon.estimators import KernelTransformer, NNGPClassifier, NNGPRegressor, NTKClassifier, NTKRegressor
+from gnomon.estimators.rows import Rows, WeightedKernel
 from gnomon.linalg.solve import Nystrom
 
 
@@ -120,3 +121,12 @@ def test_features_have_the_kernel_as_inner_products(table):
         np.testing.assert_allclose(phi @ phi.T, nystrom, rtol=1e-7, atol=1e-9)
         assert np.linalg.eigvalsh(K - nystrom).min() > -1e-9  # what is missing is a kernel
     assert KernelTransformer(100).fit(X).transform(X).shape == (40, 40)
+
+
+def test_the_kernel_travels_to_other_processes(table):
+    X, _ = table
+    x = torch.from_numpy(X)
+    rows = Rows(x, x[:, :1], torch.full((40,), 2.0, dtype=torch.float64))
+    kernel = WeightedKernel(NTKRegressor(depth=2).fit(X, X[:, 0]).kernel_, rows)
+    some, others = torch.arange(5), torch.tensor([7, 3])
+    torch.testing.assert_close(pickle.loads(pickle.dumps(kernel))(some, others), kernel.matrix()[some][:, others])
