@@ -58,7 +58,7 @@ def scale(X):
 
 
 @pytest.mark.parametrize("model", [
-    NTKRegressor(solver=Nystrom(10)), NNGPRegressor(), NTKClassifier(t=3.0), NNGPClassifier(activation=nn.Tanh), KernelTransformer(5),
+    NTKRegressor(solver=Nystrom(10)), NNGPRegressor(), NTKClassifier(t=3.0), NNGPClassifier(activation=nn.LeakyReLU), KernelTransformer(5),
     NTKRegressor(network=nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))),
 ])  # fmt: skip
 def test_clones_and_pickles(model, table):
