@@ -57,7 +57,7 @@ def followed(kernel: NetworkKernel, rows: Rows, *, ridge: float, t: float) -> Tr
     n = len(rows.x)
     found = modes(WeightedKernel(kernel, rows).matrix(), rows.root[:, None] * rows.y, penalty=ridge / n)
     time = torch.tensor([t * n / rows.total], dtype=torch.float64)  # modes are those of K / n, and (2) has K / N
-    c = found.vectors @ (gains(found, time)[0, :, None] * found.coefficients)  # (2)
+    c = found.vectors @ (gains(found, time, n)[0, :, None] * found.coefficients)  # (2)
     verdict = f"Gradient flow until time {t:.4g}, in closed form: {found.rank} of {n} modes are learned at all."
     return Trained(rows.root[:, None] * c, torch.arange(n), None, verdict)
 
