@@ -16,8 +16,10 @@ from gnomon.core import (
     InputError,
     MissingExtraError,
     NoLimitError,
+    NotConvergedError,
     NotFiniteError,
     ReadError,
+    WorkersLostError,
 )
 from gnomon.kernels import Cost, Kernels, Limit, Sampled, limit
 from gnomon.program import Law
@@ -25,7 +27,7 @@ from gnomon.tangent import linearize, ntk
 from gnomon.training import train
 
 if TYPE_CHECKING:
-    from gnomon import dynamics, forecast, landscape
+    from gnomon import dynamics, estimators, forecast, landscape
     from gnomon.forecast import predict
 
 __version__ = "0.1.0"
@@ -40,11 +42,14 @@ __all__ = [
     "Limit",
     "MissingExtraError",
     "NoLimitError",
+    "NotConvergedError",
     "NotFiniteError",
     "ReadError",
     "Sampled",
+    "WorkersLostError",
     "data",
     "dynamics",
+    "estimators",
     "forecast",
     "kernels",
     "landscape",
@@ -60,15 +65,19 @@ __all__ = [
     "training",
 ]
 
+LATER = {
+    "dynamics": "dynamics",
+    "estimators": "estimators",
+    "forecast": "forecast",
+    "landscape": "landscape",
+    "predict": "forecast",
+}
+"""Names of the door and the rooms that they are in."""
+
 
 def __getattr__(name: str) -> Any:
     """Rooms that `limit` does not need are imported when they are first asked for: the door stays light."""
-    if name == "dynamics":
-        return import_module("gnomon.dynamics")
-    if name == "forecast":
-        return import_module("gnomon.forecast")
-    if name == "landscape":
-        return import_module("gnomon.landscape")
-    if name == "predict":
-        return import_module("gnomon.forecast").predict
+    if name in LATER:
+        room = import_module(f"gnomon.{LATER[name]}")
+        return room if name == LATER[name] else getattr(room, name)
     raise AttributeError(f"module 'gnomon' has no attribute {name!r}")

@@ -13,6 +13,8 @@ BUILTIN = {
     errors.BudgetError: MemoryError,
     errors.NotFiniteError: ArithmeticError,
     errors.MissingExtraError: ImportError,
+    errors.NotConvergedError: RuntimeError,
+    errors.WorkersLostError: RuntimeError,
 }
 
 

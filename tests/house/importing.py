@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 SECONDS = 0.3
-HEAVY = ("matplotlib", "numba", "sklearn", "scipy", "rich", "typer")
+HEAVY = ("matplotlib", "numba", "sklearn", "scipy", "rich", "typer", "dask", "distributed", "zarr", "pandas")
 
 PROBE = """
 import json, os, sys, threading, time

@@ -12,8 +12,10 @@ from gnomon.core.errors import (
     InputError,
     MissingExtraError,
     NoLimitError,
+    NotConvergedError,
     NotFiniteError,
     ReadError,
+    WorkersLostError,
     lesson,
 )
 
@@ -23,7 +25,9 @@ __all__ = [
     "InputError",
     "MissingExtraError",
     "NoLimitError",
+    "NotConvergedError",
     "NotFiniteError",
     "ReadError",
+    "WorkersLostError",
     "lesson",
 ]

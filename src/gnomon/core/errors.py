@@ -8,6 +8,8 @@ The classes inherit from the builtin that a caller would catch anyway, so ``exce
 limit(net): 'pool' is a MaxPool2d [H: sums of many units]. Use AvgPool2d.
 """
 
+from typing import Any
+
 
 class GnomonError(Exception):
     """Root of all errors that gnomon raises on purpose."""
@@ -31,6 +33,28 @@ class BudgetError(GnomonError, MemoryError):
 
 class NotFiniteError(GnomonError, ArithmeticError):
     """The computation left the range of floating-point numbers."""
+
+
+class NotConvergedError(GnomonError, RuntimeError):
+    """An iteration ended before it arrived; ``reached`` is the record of what it had by then.
+
+    >>> try:
+    ...     raise NotConvergedError("stopped", reached=0.5)
+    ... except RuntimeError as error:
+    ...     print(error, error.reached)
+    stopped 0.5
+    """
+
+    def __init__(self, message: str, reached: Any = None) -> None:
+        super().__init__(message)
+        self.reached = reached
+
+    def __reduce__(self) -> tuple[type["NotConvergedError"], tuple[str, Any]]:
+        return type(self), (str(self), self.reached)  # errors travel between processes with all they carry
+
+
+class WorkersLostError(GnomonError, RuntimeError):
+    """Workers of a cluster died again and again, or never came."""
 
 
 class MissingExtraError(GnomonError, ImportError):

@@ -1,22 +1,18 @@
-"""Kernels on disk: tiles in a Zarr store, resumed after any kind of end.
+"""Kernels of a limit on disk: a store of linalg, filled tile by tile.
 
-The store is a group with one array per kernel and an array ``finished`` with one byte per tile. The byte is written
-after its tile, and one byte is either there or not: a tile that looks finished is finished, even after SIGKILL.
 A fingerprint of the network, its laws, the data and the options keeps a store from being continued with others.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from hashlib import sha256
-from math import ceil
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, MissingExtraError, lesson
+from gnomon.linalg.store import Layout, open_store, pending, put
 
 Compute = Callable[[Tensor, Tensor | None], dict[str, Tensor]]
 
@@ -39,13 +35,16 @@ def write(path: str | Path, task: Task, compute: Compute) -> Any:
     Hypotheses: one process writes to a store at a time.
     Cost: that of the kernel; memory for one tile of each kind.
     """
-    group = _open(path, task)
-    side, finished = int(group.attrs["tile"]), group["finished"]
-    rows, cols = finished.shape
-    for i in range(rows):
-        for j in range(i + 1 if task.y is None else cols):
-            if not _done(finished, i, j):
-                _tile(group, task, compute, i, j, side)
+    symmetric = task.y is None
+    other = task.x if task.y is None else task.y
+    word = str(task.dtype).removeprefix("torch.")
+    layout = Layout(task.kinds, (len(task.x), len(other)), word, task.tile, task.fingerprint)
+    group = open_store(path, layout, "limit(net).to_zarr(path, ...)")
+    side = int(group.attrs["tile"])
+    for i, j in pending(group, symmetric=symmetric):
+        rows, cols = slice(i * side, (i + 1) * side), slice(j * side, (j + 1) * side)
+        values = compute(task.x[rows], None if symmetric and i == j else other[cols])
+        put(group, i, j, {kind: values[kind].numpy() for kind in task.kinds}, mirrored=symmetric)
     return group
 
 
@@ -59,67 +58,6 @@ def fingerprint(*things: Any) -> str:
     for thing in things:
         _feed(digest, thing)
     return digest.hexdigest()
-
-
-def _tile(group: Any, task: Task, compute: Compute, i: int, j: int, side: int) -> None:
-    """One tile, its mirror image, and then the byte that says so."""
-    rows, cols = slice(i * side, (i + 1) * side), slice(j * side, (j + 1) * side)
-    other = task.x[cols] if task.y is None else task.y[cols]
-    values = compute(task.x[rows], None if task.y is None and i == j else other)
-    for kind in task.kinds:
-        tile = values[kind].numpy()
-        group[kind][rows, cols] = tile
-        if task.y is None and i != j:
-            group[kind][cols, rows] = tile.T
-    group["finished"][i, j] = 1
-
-
-def _open(path: str | Path, task: Task) -> Any:
-    """The group of an earlier run with the same fingerprint, or a new one."""
-    try:
-        import zarr
-    except ImportError:
-        found = "zarr is not installed"
-        cure = "Install the extra: pip install 'gnomon[zarr]'"
-        raise MissingExtraError(lesson("limit(net).to_zarr(path, ...)", found, "the extra 'zarr'", cure)) from None
-    if not Path(path).exists():
-        return _create(zarr, Path(path), task)
-    try:
-        group = zarr.open_group(path, mode="r+")
-        known = group.attrs.get("fingerprint")
-    except (FileNotFoundError, ValueError):
-        known = None
-    if known != task.fingerprint:
-        found = (
-            f"{path} holds something else: another network, law, data set or option"
-            if known
-            else f"{path} exists and is no store of kernels"
-        )
-        cure = "Pass another path, or delete this one"
-        raise InputError(lesson("limit(net).to_zarr(path, ...)", found, "a store continues one computation", cure))
-    return group
-
-
-def _create(zarr: Any, path: Path, task: Task) -> Any:
-    """All arrays first, under another name: a store without them is never seen."""
-    n, m = len(task.x), len(task.x if task.y is None else task.y)
-    fresh = path.with_name(path.name + ".new")
-    group = zarr.open_group(fresh, mode="w", attributes={"fingerprint": task.fingerprint, "tile": task.tile})
-    word = np.dtype(str(task.dtype).removeprefix("torch."))
-    for kind in task.kinds:
-        group.create_array(kind, shape=(n, m), chunks=(min(task.tile, n), min(task.tile, m)), dtype=word)
-    shape = (ceil(n / task.tile), ceil(m / task.tile))
-    group.create_array("finished", shape=shape, chunks=(1, 1), dtype="uint8", compressors=None, fill_value=0)
-    fresh.rename(path)
-    return zarr.open_group(path, mode="r+")
-
-
-def _done(finished: Any, i: int, j: int) -> bool:
-    """A byte that was never written, or not fully, reads as zero or not at all."""
-    try:
-        return bool(finished[i, j] == 1)
-    except (ValueError, RuntimeError, OSError):
-        return False
 
 
 def _feed(digest: Any, thing: Any) -> None:

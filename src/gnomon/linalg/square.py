@@ -16,8 +16,9 @@ def square(K: Tensor | np.ndarray, call: str) -> Tensor:
     matrix = matrix if matrix.layout == torch.strided else matrix.to_dense()
     _check_dtype(matrix.dtype, matrix.is_floating_point(), call)
     _check_shape(tuple(matrix.shape), call)
-    finite = matrix.detach().to(working(matrix.dtype)).isfinite()
-    if not bool(finite.all()):
+    values = matrix.detach().to(working(matrix.dtype))
+    # One number tells that all are finite; sums of finite numbers may overflow, and only then each one is asked.
+    if not bool(values.sum().isfinite()) and not bool((finite := values.isfinite()).all()):
         row, column = (~finite).nonzero()[0].tolist()
         count = int((~finite).sum())
         entry = matrix.detach()[row, column].item()

@@ -1,11 +1,13 @@
 """Conjugate gradients: the stated residual, many outputs, and what preconditioning buys."""
 
+import pickle
+
 import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from gnomon.core import InputError
+from gnomon.core import InputError, NotConvergedError
 from gnomon.linalg.solve import ConjugateGradient, Landmarks, PivotedCholesky
 from gnomon.linalg.solve.base import system
 from gnomon.linalg.solve.precondition import inverse
@@ -70,10 +72,28 @@ def test_without_room_the_kernel_is_asked_for_in_strips_and_the_answer_is_the_sa
     assert_allclose(strips.coefficients, whole.coefficients, atol=1e-9)
 
 
-def test_not_arriving_is_an_error_that_says_how_far_it_came():
+def test_not_arriving_is_an_error_that_carries_what_was_reached():
     kernel = Counted(n=80)
-    with pytest.raises(InputError, match=r"after 2 iterations, over 1e-08 .*Raise the ridge"):
-        ConjugateGradient(limit=2, preconditioner=PivotedCholesky(1)).solve(kernel, kernel.targets(), ridge=1e-3)
+    y = kernel.targets()
+    with pytest.raises(NotConvergedError, match=r"after 2 iterations, over 1e-08 .*Raise the ridge") as caught:
+        ConjugateGradient(limit=2, preconditioner=PivotedCholesky(1)).solve(kernel, y, ridge=1e-3)
+    reached = pickle.loads(pickle.dumps(caught.value)).reached
+    left = y - (kernel.matrix + 1e-3 * np.eye(80)) @ reached.coefficients.numpy()
+    true = (np.linalg.norm(left, axis=0) / np.linalg.norm(y, axis=0)).max()
+    assert reached.iterations == 2 and 1e-8 < true < 1
+    assert_allclose(reached.residual, true, rtol=1e-9)
+
+
+def test_a_tolerance_below_rounding_is_refused_and_not_claimed():
+    """With condition 1e12, |y - A c| / |y| cannot be made smaller than about eps |A| |c| / |y| ~ 1e-5."""
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(40, 40)))[0]
+    A = (Q * np.logspace(0, -12, 40)) @ Q.T
+    with pytest.raises(NotConvergedError, match="relative residual") as caught:
+        ConjugateGradient(tolerance=1e-14, limit=5000).solve((A + A.T) / 2, Q[:, -1])
+    assert 1e-14 < caught.value.reached.residual and caught.value.reached.iterations < 5000
+
+
+def test_not_positive_definite_is_refused():
     with pytest.raises(InputError, match="a positive"):
         ConjugateGradient(preconditioner=PivotedCholesky(1)).solve(np.diag([1.0, 0.0, -1.0]), np.ones(3))
     with pytest.raises(InputError, match="p\\^T A p"):

@@ -4,12 +4,14 @@ A solver is an object; it takes a kernel as a matrix or as a function of row and
 where the kernel comes from.
 """
 
-from gnomon.linalg.solve.base import AbstractSolver, Kernel, Solution, Tiles
+from gnomon.linalg.solve.base import AbstractSolver, Kernel, PointKernel, Solution, TileFunction
 from gnomon.linalg.solve.choose import Choice, auto
 from gnomon.linalg.solve.direct import Direct
+from gnomon.linalg.solve.distributed import Distributed
 from gnomon.linalg.solve.gradient import ConjugateGradient
 from gnomon.linalg.solve.nystrom import Nystrom
 from gnomon.linalg.solve.precondition import AbstractPreconditioner, Landmarks, PivotedCholesky
+from gnomon.linalg.solve.tiles import Tiles
 
 __all__ = [
     "AbstractPreconditioner",
@@ -17,11 +19,14 @@ __all__ = [
     "Choice",
     "ConjugateGradient",
     "Direct",
+    "Distributed",
     "Kernel",
     "Landmarks",
     "Nystrom",
     "PivotedCholesky",
+    "PointKernel",
     "Solution",
+    "TileFunction",
     "Tiles",
     "auto",
 ]

@@ -18,10 +18,10 @@ from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.memory import SHARE, free_bytes
 from gnomon.linalg.square import square
 
-Tiles = Callable[[Tensor, Tensor], Tensor]
+TileFunction = Callable[[Tensor, Tensor], Tensor]
 """A kernel as a function of row and column numbers."""
 
-Kernel = Tensor | np.ndarray | Tiles
+Kernel = Tensor | np.ndarray | TileFunction
 """A kernel as a matrix or as a function."""
 
 FLOAT = 8  # bytes of a float64
@@ -90,23 +90,44 @@ class AbstractSolver(ABC):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PointKernel:
+    """The kernel of points as a function of their numbers, from a function of two sets of points.
+
+    It can be pickled where the function can, and so be sent to other processes.
+
+    >>> x = torch.tensor([[1.0], [2.0]])
+    >>> PointKernel(lambda a, b: a @ b.T, x)(torch.tensor([0, 1]), torch.tensor([1]))
+    tensor([[2.],
+            [4.]])
+    """
+
+    function: Callable[[Tensor, Tensor], Tensor]
+    points: Float[Tensor, "n *d"] = field(repr=False)
+
+    def __call__(self, rows: Tensor, columns: Tensor) -> Tensor:
+        """K[rows][:, columns]."""
+        return self.function(self.points[rows], self.points[columns])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class System:
     """A kernel behind one door, with targets as a table; ``flat`` says that the caller's had one axis."""
 
-    kernel: Tensor | Tiles
+    kernel: Tensor | TileFunction
     y: Float[Tensor, "n k"]
     ridge: float
     flat: bool
 
-    def tile(self, rows: Tensor, columns: Tensor, call: str) -> Tensor:
-        """K[rows][:, columns] in float64, refused where it is not finite."""
+    def tile(self, rows: Tensor, columns: Tensor, call: str, dtype: torch.dtype = torch.float64) -> Tensor:
+        """K[rows][:, columns] in a dtype, refused where it is not finite; it may be a view of the caller's matrix."""
         if isinstance(self.kernel, Tensor):
-            return _part(self.kernel, rows, columns).double()
-        made = torch.as_tensor(self.kernel(rows, columns)).detach().to(device="cpu", dtype=torch.float64)
+            return _part(self.kernel, rows, columns).to(dtype)
+        made = torch.as_tensor(self.kernel(rows, columns)).detach().to(device="cpu", dtype=dtype)
         if made.shape != (len(rows), len(columns)):
             found = f"kernel(rows, columns) gave {tuple(made.shape)} for {len(rows)} rows and {len(columns)} columns"
             raise InputError(lesson(call, found, "one entry for each pair", "Return the tile K[rows][:, columns]"))
-        if not bool(made.isfinite().all()):
+        # One number tells that all are finite; sums of finite numbers may overflow, and only then each one is asked.
+        if not bool(made.sum().isfinite()) and not bool(made.isfinite().all()):
             row = int(rows[(~made.isfinite()).any(1).nonzero()[0, 0]])
             cure = f"Look at input {row}: a NaN or a very large feature there is the usual cause"
             raise NotFiniteError(lesson(call, f"the kernel of point {row} is not finite", "finite entries", cure))

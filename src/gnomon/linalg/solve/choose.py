@@ -1,17 +1,24 @@
 """Which solver: the most exact one that time and memory allow, with the reason."""
 
 from dataclasses import dataclass
-from math import isqrt
+from math import ceil, isqrt, log, sqrt
+from pathlib import Path
+from shutil import disk_usage
+from typing import Any
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.memory import human
+from gnomon.core.memory import SHARE, human
 from gnomon.linalg.solve.base import FLOAT, AbstractSolver, budget
 from gnomon.linalg.solve.direct import Direct
+from gnomon.linalg.solve.distributed import Distributed
 from gnomon.linalg.solve.gradient import ConjugateGradient
-from gnomon.linalg.solve.nystrom import Nystrom
+from gnomon.linalg.solve.nystrom import MATRICES, Nystrom
+from gnomon.linalg.solve.tiles import Tiles
 
-CUBE = 20_000  # points up to which n^3 / 3 operations are minutes
-CENTERS = 5_000
+CALL = "linalg.solve.auto(n)"
+PATIENCE = 60.0  # seconds that a solve may take where a cheaper method is at hand
+RATE = 5e10  # float64 operations a second: one core with wide vectors, or some without
+CUBE = int((3 * PATIENCE * RATE) ** (1 / 3))  # points up to which n^3 / 3 operations take a minute: 20,800
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +36,27 @@ class Choice:
         return self.reason
 
 
-def auto(n: int, *, memory: int | None = None) -> Choice:
+def auto(n: int, *, memory: int | None = None, path: str | Path | None = None, cluster: Any = None) -> Choice:
     """Choose a solver for n points and a number of bytes, half of what is free where none is named.
 
-    Direct while the kernel fits into memory and n is at most 20,000; conjugate gradients while it fits; then Nystrom
-    with as many centers as fit, 5,000 at most.
+    While the kernel fits into memory: Direct where n^3 / 3 operations take a minute at most (n up to 20,800), conjugate
+    gradients beyond. Where it does not fit: Tiles where a ``path`` is given and half of the free space on its disk
+    holds 4 n^2 bytes; else Nystrom, on the ``cluster`` where one is given, with
 
+        m = max(sqrt(n) log n, what 2 n m^2 operations in a minute allow),                             (1)
+
+    at most n and what fits into half of the memory. From sqrt(n) log n centers on, the approximation costs nothing of
+    the rate at which ridge regression learns.
+
+    Hypotheses: for (1), bounded targets and a kernel of bounded diagonal, without further smoothness.
+    Reference: [rudi2015less], theorem 1.
     Cost: none.
 
     >>> type(auto(1_000_000, memory=12 * 2**30).solver).__name__
     'Nystrom'
     """
     if n < 1:
-        raise InputError(lesson("linalg.solve.auto(n)", f"n is {n}", "at least one point", "Pass a positive number"))
+        raise InputError(lesson(CALL, f"n is {n}", "at least one point", "Pass a positive number"))
     room, size = budget(memory), FLOAT * n * n
     fits = f"their kernel takes {human(size)} of {human(room)}"
     if size <= room and n <= CUBE:
@@ -49,6 +64,24 @@ def auto(n: int, *, memory: int | None = None) -> Choice:
     if size <= room:
         reason = f"ConjugateGradient for {n} points: {fits}, and n^3 / 3 operations would be many."
         return Choice(ConjugateGradient(memory=room), reason)
-    m = max(1, min(CENTERS, n, isqrt(room // (6 * FLOAT))))  # 3 m^2 numbers in half of the memory
+    if path is not None and size / 2 <= (free := SHARE * disk_usage(_parent(path)).free):
+        reason = f"Tiles for {n} points: {fits}, which is too much, and {human(size / 2)} of {human(free)} on disk."
+        return Choice(Tiles(path, ConjugateGradient(memory=room), memory=room), reason)
+    m = _centers(n, room)
     reason = f"Nystrom with {m} centers for {n} points: {fits}, which is too much."
+    if cluster is not None:
+        return Choice(
+            Distributed(cluster, Nystrom(m, memory=memory)), reason.replace("points:", "points, on a cluster:")
+        )
     return Choice(Nystrom(m, memory=room), reason)
+
+
+def _centers(n: int, room: int) -> int:
+    """As many as theory asks for, more where they are cheap, and not more than fit."""
+    wanted = max(ceil(sqrt(n) * log(n)), isqrt(int(PATIENCE * RATE) // (2 * n)))  # (1)
+    return max(1, min(wanted, n, isqrt(room // (2 * MATRICES * FLOAT))))
+
+
+def _parent(path: str | Path) -> Path:
+    """The nearest folder above a path that exists."""
+    return next(folder for folder in Path(path).absolute().parents if folder.exists())

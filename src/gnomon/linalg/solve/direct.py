@@ -29,7 +29,11 @@ from gnomon.core.memory import human
 from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, Solution, System, blocks, budget, span, system
 
 CALL = "linalg.solve.Direct().solve(kernel, y)"
-CACHE = 2**20  # bytes
+CACHE = 2**20  # bytes of a tile that stays in the second cache while it is read across
+STRIP = 2**26  # bytes of kernel that are alive beside the buffer
+# Half of the digits of a float32, the shortest float that kernels are computed in: rounding stays below it through a
+# network of any reasonable depth, whatever dtype the kernel arrives in, and kernels that are not symmetric do not.
+SYMMETRIC = float(torch.finfo(torch.float32).eps) ** 0.5
 RUNGS = 12  # powers of ten of jitter, from the precision of floats to a ten-thousandth of the mean diagonal
 
 
@@ -97,24 +101,26 @@ def _assembled(given: System, memory: int | None) -> np.ndarray:
         raise BudgetError(lesson(CALL, found, "a kernel that fits into memory", cure))
     buffer = np.empty((n, n))
     every = torch.arange(n)
-    for rows in blocks(n, n, 2**26):
+    for rows in blocks(n, n, STRIP):
         buffer[span(rows)] = given.tile(rows, every, CALL).numpy()
-    skew = _skew(buffer)
-    if skew > 1e-4 * max(-float(buffer.min()), float(buffer.max())):  # float32 rounding of a deep network is under this
+    skew, largest = _skew(buffer)
+    if skew > SYMMETRIC * largest:
         found = f"K[i, j] and K[j, i] differ by up to {skew:.1e}"
         raise InputError(lesson(CALL, found, "a symmetric kernel", "Pass the kernel of one set of points with itself"))
     return buffer
 
 
-def _skew(buffer: np.ndarray) -> float:
-    """max |K - K^T|, in square tiles that stay in the cache while they are read across."""
+def _skew(buffer: np.ndarray) -> tuple[float, float]:
+    """max |K - K^T| and max |K| below the diagonal, in square tiles that stay in the cache while read across."""
     n, side = len(buffer), isqrt(CACHE // FLOAT)
-    parts = [
-        np.abs(buffer[i : i + side, j : j + side] - buffer[j : j + side, i : i + side].T).max()
-        for i in range(0, n, side)
-        for j in range(0, i + 1, side)
-    ]
-    return float(max(parts))
+    skew = largest = 0.0
+    for i in range(0, n, side):
+        for j in range(0, i + 1, side):
+            tile = buffer[i : i + side, j : j + side]
+            difference = tile - buffer[j : j + side, i : i + side].T
+            skew = max(skew, float(difference.max()), -float(difference.min()))
+            largest = max(largest, float(tile.max()), -float(tile.min()))
+    return skew, largest
 
 
 def _restore(buffer: np.ndarray) -> None:

@@ -21,6 +21,10 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.linalg.cholesky import cholesky
 from gnomon.linalg.solve.base import System, blocks
 
+ALONG = 64  # points of a tile on the diagonal: a call's overhead is shared, and 63 entries of each row are in vain
+EPS = torch.finfo(torch.float64).eps
+TINY = torch.finfo(torch.float64).tiny  # keeps P invertible for the zero kernel
+
 
 class AbstractPreconditioner(ABC):
     """A factor of low rank of a kernel."""
@@ -52,7 +56,7 @@ class PivotedCholesky(AbstractPreconditioner):
         n = len(given.y)
         left = diagonal(given, call)
         F = torch.zeros(n, min(self.rank, n), dtype=torch.float64)
-        enough = torch.finfo(torch.float64).eps * float(left.sum())
+        enough = EPS * float(left.sum())  # what is left is rounding
         for j in range(F.shape[1]):
             pivot = int(left.argmax())
             if float(left[pivot]) <= enough:
@@ -100,10 +104,17 @@ class Inverse:
         return (r - self.F @ torch.cholesky_solve(self.F.T @ r, self.lower)) / self.d  # (2)
 
 
+def preconditioned(kind: AbstractPreconditioner, given: System, memory: int | None, call: str) -> Inverse:
+    """P^{-1} of a system."""
+    trace = float(diagonal(given, call).sum())
+    return inverse(kind.factor(given, memory, call), trace, given.ridge)
+
+
 def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> Inverse:
     """The inverse of F F^T + d, equation (1)."""
     mean = trace / len(F)
-    d = ridge + max((trace - float(F.square().sum())) / len(F), 1e-14 * mean, 1e-300)  # (1)
+    # The difference of traces is known to the rounding of a sum of n numbers, and may come out negative by as much.
+    d = ridge + max((trace - float(F.square().sum())) / len(F), EPS * len(F) * mean, TINY)  # (1)
     inner = F.T @ F
     inner.diagonal().add_(d)
     return Inverse(F, cholesky(inner).lower if F.shape[1] else inner, d)
@@ -112,7 +123,7 @@ def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> Inverse:
 def diagonal(given: System, call: str) -> Float[Tensor, " n"]:
     """The diagonal of the kernel, from small tiles along it."""
     n = len(given.y)
-    parts = [given.tile(rows, rows, call).diagonal() for rows in torch.arange(n).split(64)]
+    parts = [given.tile(rows, rows, call).diagonal() for rows in torch.arange(n).split(ALONG)]
     found = torch.cat(parts).clone()
     if float(found.min()) < 0:
         row = int(found.argmin())

@@ -1,0 +1,13 @@
+"""Second floor: infinitely wide networks as scikit-learn estimators.
+
+Lives here: regressors and classifiers on the NTK and NNGP of a network, and its Nystrom features as a transformer.
+Does not live here: kernels, solvers, training in function space; they come from the rooms below.
+May import: core, program, linalg, models, kernels, dynamics; torch, numpy, scipy, scikit-learn.
+The room is imported when it is first asked for, so that ``import gnomon`` does not import scikit-learn.
+"""
+
+from gnomon.estimators.nngp import NNGPClassifier, NNGPRegressor
+from gnomon.estimators.ntk import NTKClassifier, NTKRegressor
+from gnomon.estimators.transformer import KernelTransformer
+
+__all__ = ["KernelTransformer", "NNGPClassifier", "NNGPRegressor", "NTKClassifier", "NTKRegressor"]

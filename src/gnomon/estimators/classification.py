@@ -1,0 +1,75 @@
+"""What both classifiers share: classes as indicators, the largest score, calibrated probabilities.
+
+k classes are k targets, [y = c] minus the frequency of c; two classes are one target, +1 for the second and -1 for the
+first, minus its mean. The score of a class is the value of the fitted function plus what was subtracted.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from torch import Tensor
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.estimators.calibration import temperature
+from gnomon.estimators.machine import AbstractKernelMachine
+from gnomon.estimators.rows import Rows
+
+
+class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
+    """A classifier by squared loss on the indicators of its classes.
+
+    Learned beyond ``AbstractKernelMachine``: ``classes_``; ``target_mean_``; ``temperature_``, the factor that makes
+    probabilities of scores, fitted on leave-one-out scores as ``calibration`` says.
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AbstractKernelClassifier":
+        """Fit to inputs (n, d) and labels (n,) of any kind; a weight w counts as w copies of its row."""
+        X, y, weights = self._positive_rows(X, y, sample_weight, many=False)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        k = len(self.classes_)
+        if k < 2:
+            found = f"y holds one class, {self.classes_.tolist()}"
+            raise InputError(lesson(self._call, found, "at least two classes", "Pass rows of another class as well"))
+        table = np.where(codes == 1, 1.0, -1.0)[:, None] if k == 2 else np.eye(k)[codes]
+        self.target_mean_ = weights @ table / weights.sum()
+        rows = self._learn(X, table - self.target_mean_, weights, y)
+        self.temperature_ = self._calibrated(rows)
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores: (m, k), or for two classes (m,), positive for the second."""
+        scores = self._values(self._inputs(X)) + self.target_mean_
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of the largest score."""
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(1)
+        return self.classes_[codes]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, (m, k), calibrated on leave-one-out scores."""
+        scores = torch.from_numpy(self.decision_function(X).reshape(-1, self.coefficients_.shape[1]))
+        return torch.softmax(self.temperature_ * _columns(scores), 1).numpy()
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithms of ``predict_proba``, without its rounding to zero."""
+        scores = torch.from_numpy(self.decision_function(X).reshape(-1, self.coefficients_.shape[1]))
+        return torch.log_softmax(self.temperature_ * _columns(scores), 1).numpy()
+
+    def _calibrated(self, rows: Rows) -> float:
+        seen, found = self._examined(rows)
+        table = seen.y + torch.from_numpy(self.target_mean_)
+        scores = table - found.left_out(self.ridge_)
+        codes = (table[:, 0] > 0).long() if table.shape[1] == 1 else table.argmax(1)
+        return temperature(_columns(scores), codes, seen.weights)
+
+
+def _columns(scores: Float[Tensor, "m _"]) -> Float[Tensor, "m _"]:
+    """A column for each class, also for two."""
+    return torch.cat([-scores, scores], 1) / 2 if scores.shape[1] == 1 else scores

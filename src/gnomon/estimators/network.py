@@ -1,0 +1,148 @@
+"""From the options of an estimator to a network and its kernel.
+
+The limit does not see widths, so the networks that are made here have one unit in every hidden layer: they cost
+nothing to build, to keep and to pickle.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import isfinite
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.kernels import Limit, limit
+from gnomon.models import mlp
+from gnomon.program import Law
+
+ACTIVATIONS: dict[str, type[nn.Module]] = {
+    "relu": nn.ReLU,
+    "leaky_relu": nn.LeakyReLU,
+    "gelu": nn.GELU,
+    "silu": nn.SiLU,
+    "elu": nn.ELU,
+    "softplus": nn.Softplus,
+    "tanh": nn.Tanh,
+    "sigmoid": nn.Sigmoid,
+}
+STRIP = 64  # points whose own kernel is computed at a time, for its diagonal
+
+Kind = Literal["ntk", "nngp"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NetworkKernel:
+    """One of the two kernels of a network with Law(weight_std, bias_std) in every layer, in the NTK parametrization.
+
+    >>> kernel = NetworkKernel(mlp(2, width=1, depth=1), Law(2**0.5), "nngp")
+    >>> round(float(kernel(torch.eye(2, dtype=torch.float64))[0, 1]) * torch.pi, 12)      # arc-cosine: 1 / pi
+    1.0
+    """
+
+    net: nn.Module
+    law: Law
+    kind: Kind
+    limit: Limit = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        found = limit(self.net, init=self.law, parametrization="ntk")
+        assert isinstance(found, Limit)  # the exact method gives no samples
+        object.__setattr__(self, "limit", found)
+
+    def __reduce__(self) -> tuple[type, tuple[nn.Module, Law, Kind]]:
+        return type(self), (
+            self.net,
+            self.law,
+            self.kind,
+        )  # the limit, which remembers how it read the network, is made anew
+
+    def __call__(self, x: Float[Tensor, "n d"], z: Float[Tensor, "m d"] | None = None) -> Float[Tensor, "n _"]:
+        """K(x, z), or K(x, x)."""
+        return self.limit.ntk(x, z) if self.kind == "ntk" else self.limit.nngp(x, z)
+
+    def both(self, x: Float[Tensor, "n d"], z: Float[Tensor, "m d"] | None = None) -> tuple[Tensor, Tensor]:
+        """NNGP and NTK in one pass."""
+        found = self.limit(x, z)
+        assert found.ntk is not None  # both were asked for
+        return found.nngp, found.ntk
+
+    def diagonal(self, x: Float[Tensor, "n d"], kind: Kind | None = None) -> Float[Tensor, " n"]:
+        """K(x, x) point by point, in strips."""
+        function = self.limit.ntk if (kind or self.kind) == "ntk" else self.limit.nngp
+        return torch.cat([function(x[i : i + STRIP]).diagonal() for i in range(0, len(x), STRIP)])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recipe:
+    """The options from which every estimator makes its kernels.
+
+    >>> kernel = Recipe(None, "relu", 2**0.5, 0.0, "ntk", "NTKRegressor().fit(X, y)").kernel(3, depth=2, fixed_layers=1)
+    >>> [layer.weight.requires_grad for layer in kernel.net if isinstance(layer, nn.Linear)]
+    [False, True, True]
+    """
+
+    network: Any
+    activation: Any
+    weight_std: Any
+    bias_std: Any
+    kind: Kind
+    call: str
+
+    def kernel(self, inputs: int, *, depth: int, fixed_layers: int) -> NetworkKernel:
+        """Of the user's module, of what the user's factory makes, or of an MLP whose first layers may be fixed."""
+        law = Law(*(_number(name, getattr(self, name), self.call) for name in ("weight_std", "bias_std")))
+        if self.network is None:
+            return _mlp(inputs, depth, _activation(self.activation, self.call), fixed_layers, law, self.kind)
+        made = self.network
+        if callable(made) and not isinstance(made, nn.Module):
+            made = made(inputs)
+        if not isinstance(made, nn.Module):
+            found = f"network {'made' if callable(self.network) else 'is'} a {type(made).__name__}"
+            cure = "Pass None, an nn.Module, or a function from the number of features to an nn.Module"
+            raise InputError(lesson(self.call, found, "a torch module", cure))
+        return NetworkKernel(made, law, self.kind)
+
+
+def shapes(depth: Any, fixed_layers: Any, *, deepest: int, call: str) -> Iterator[tuple[int, int]]:
+    """Pairs of depth and fixed layers to choose from, shallow ones first; one pair where nothing is "auto"."""
+    for name, value in (("depth", depth), ("fixed_layers", fixed_layers)):
+        if value != "auto" and not (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
+            found = f"{name} is {value!r}"
+            raise InputError(lesson(call, found, "a number of layers", 'Pass an integer, zero or more, or "auto"'))
+    if depth != "auto" and fixed_layers != "auto" and fixed_layers > depth:
+        found = f"fixed_layers is {fixed_layers} and depth is {depth}"
+        raise InputError(lesson(call, found, "a layer that trains", f"Fix at most the {depth} layers below the last"))
+    least = 1 if fixed_layers == "auto" else max(1, fixed_layers)
+    depths = range(least, max(deepest, least) + 1) if depth == "auto" else [depth]
+    for layers in depths:
+        for fixed in range(max(layers, 1)) if fixed_layers == "auto" else [fixed_layers]:
+            yield layers, fixed
+
+
+@lru_cache(maxsize=64)  # searches ask for the same few networks again and again, and reading one takes milliseconds
+def _mlp(inputs: int, depth: int, activation: Any, fixed_layers: int, law: Law, kind: Kind) -> NetworkKernel:
+    net = mlp(inputs, width=1, depth=depth, activation=activation)
+    for layer in [part for part in net if isinstance(part, nn.Linear)][:fixed_layers]:
+        layer.requires_grad_(False)
+    return NetworkKernel(net, law, kind)
+
+
+def _number(name: str, value: Any, call: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or value < 0:
+        found = f"{name} is {value!r}"
+        raise InputError(lesson(call, found, "a finite standard deviation", "Pass a number, zero or more"))
+    return float(value)
+
+
+def _activation(activation: Any, call: str) -> Any:
+    if isinstance(activation, str) and activation in ACTIVATIONS:
+        return ACTIVATIONS[activation]
+    if isinstance(activation, str) or not callable(activation):
+        names = ", ".join(repr(name) for name in ACTIVATIONS)
+        cure = f"Pass one of {names}, or a module class such as torch.nn.Mish"
+        raise InputError(lesson(call, f"activation is {activation!r}", "an activation", cure))
+    return activation

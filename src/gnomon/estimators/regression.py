@@ -1,0 +1,58 @@
+"""What both regressors share: targets on one scale, predictions with the spread that their theory gives."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from sklearn.base import RegressorMixin
+from torch import Tensor
+
+from gnomon.estimators.machine import AbstractKernelMachine
+from gnomon.estimators.rows import Rows
+from gnomon.estimators.scaling import moments
+
+
+class AbstractKernelRegressor(RegressorMixin, AbstractKernelMachine):
+    """A regressor; every output is centered and divided by its standard deviation before it is learned.
+
+    Learned beyond ``AbstractKernelMachine``: ``target_mean_`` and ``target_scale_``, (k,).
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AbstractKernelRegressor":
+        """Fit to inputs (n, d) and targets (n,) or (n, k); a weight w counts as w copies of its row."""
+        X, y, weights = self._positive_rows(X, y, sample_weight, many=True)
+        y = np.asarray(y, dtype=np.float64)
+        table = y.reshape(len(y), -1)
+        self.target_mean_, self.target_scale_ = moments(table, weights)
+        self._flat = y.ndim == 1
+        rows = self._learn(X, (table - self.target_mean_) / self.target_scale_, weights, y)
+        self._measure(rows)
+        return self
+
+    def predict(self, X: Any, *, return_std: bool = False) -> Any:
+        """Values (m,) or (m, k), and with ``return_std`` their standard deviations in the same shape."""
+        x = self._inputs(X)
+        mean = self._values(x) * self.target_scale_ + self.target_mean_
+        if not return_std:
+            return mean[:, 0] if self._flat else mean
+        std = self._spread(x).clamp_min(0).sqrt().numpy()[:, None] * self.target_scale_
+        return (mean[:, 0], std[:, 0]) if self._flat else (mean, std)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    @abstractmethod
+    def _measure(self, rows: Rows) -> None:
+        """Learn what the spread needs beyond the function."""
+
+    @abstractmethod
+    def _spread(self, x: Float[Tensor, "m d"]) -> Float[Tensor, " m"]:
+        """Variances at scaled points, for targets of unit variance."""
+
+    def _support(self) -> tuple[Tensor, Tensor]:
+        """The supporting points and the square roots of their weights."""
+        return torch.from_numpy(self.points_), torch.from_numpy(self.weights_).sqrt()

@@ -1,0 +1,144 @@
+"""Work on a Dask cluster that survives the death of workers: one shared object, many pieces, results in order.
+
+The shared object, which holds the data, is sent to the workers once; a piece is a pair of row numbers. A worker that
+dies loses the pieces that it held, and the scheduler gives them to others. Where all holders of the shared object are
+gone, the client, who has it, sends it again. Results are taken in the order of the pieces, so that a sum of them is
+the same to the last bit, whoever computed them and whoever died.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from gnomon.core.errors import InputError, MissingExtraError, WorkersLostError, lesson
+
+Piece = tuple[int, int]
+Result = TypeVar("Result")
+
+AHEAD = 2  # pieces in flight for each thread of a worker: one that it computes, one that waits for it
+SENDS = 4  # of the shared object without a result in between, before the cluster is held to be broken
+
+
+@contextmanager
+def connected(where: Any, call: str) -> Iterator[Any]:
+    """A client: the one given, one for a scheduler's address, or one for so many local processes.
+
+    What is started here, a client or a cluster, is closed on leaving, and a client that was given is left open.
+    """
+    dask = extra(call)
+    if isinstance(where, dask.Client):
+        yield where
+    elif isinstance(where, str):
+        with dask.Client(where, set_as_default=False) as client:
+            yield client
+    elif isinstance(where, int) and where >= 1:
+        with (
+            dask.LocalCluster(n_workers=where, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
+            dask.Client(cluster, set_as_default=False) as client,
+        ):
+            yield client
+    else:
+        cure = 'Pass a dask.distributed.Client, an address like "tcp://host:8786", or a number of local processes'
+        raise InputError(lesson(call, f"the cluster is {where!r}", "a cluster that can be reached", cure))
+
+
+def extra(call: str) -> Any:
+    """The module dask.distributed, or the error that names the extra."""
+    try:
+        from dask import distributed
+    except ImportError:
+        cure = "Install the extra: pip install 'gnomon[dask]'"
+        raise MissingExtraError(lesson(call, "dask.distributed is not installed", "the extra 'dask'", cure)) from None
+    return distributed
+
+
+@dataclass(slots=True, eq=False)
+class Crew:
+    """The workers of a client, and the one object that they share; ``held`` is where they have it."""
+
+    client: Any
+    shared: Any
+    call: str
+    held: Any = None
+    sends: int = 0
+
+    def send(self) -> Any:
+        """The shared object on all workers; sent where it is not there, and again where it was lost."""
+        if self.missing:
+            self.sends += 1
+            if self.sends > SENDS:
+                found = f"the data was lost {SENDS} times in a row, with all workers that held it"
+                raise WorkersLostError(self._lesson(found))
+            self.held = self.broadcast(self.shared)
+        return self.held
+
+    def broadcast(self, thing: Any) -> Any:
+        """One object on all workers; waits for workers that are coming, as long as the client does."""
+        try:
+            (held,) = self.client.scatter([thing], broadcast=True, hash=False)
+        except TimeoutError as error:
+            raise WorkersLostError(self._lesson("the cluster has no workers")) from error
+        return held
+
+    @property
+    def missing(self) -> bool:
+        """Whether the shared object has to be sent before work can go on."""
+        return self.held is None or self.held.status != "finished"
+
+    def forget(self) -> None:
+        """Treat the shared object as lost."""
+        self.held = None
+
+    @property
+    def lost(self) -> type[BaseException]:
+        """What a client raises when the data that its pieces need has left the cluster."""
+        kind: type[BaseException] = extra(self.call).CancelledError
+        return kind
+
+    @property
+    def width(self) -> int:
+        """Pieces to have in flight."""
+        return AHEAD * max(1, sum(self.client.nthreads().values()))
+
+    def in_order(self, function: Callable[[Any, Piece], Result], pieces: Sequence[Piece]) -> Iterator[Result]:
+        """function(shared, piece) for every piece, in their order, some pieces ahead of the one that is asked for."""
+        waiting: deque[Any] = deque()
+        taken = 0
+        while taken < len(pieces):
+            try:
+                if self.missing:
+                    waiting.clear()  # they wait for what is gone
+                held = self.send()
+                for piece in pieces[taken + len(waiting) : taken + self.width]:
+                    waiting.append(self.client.submit(function, held, piece, pure=False))
+                result = self.result(waiting[0])
+            except self.lost:
+                waiting.clear()
+                self.forget()
+                continue
+            waiting.popleft()
+            taken += 1
+            yield result
+
+    def result(self, future: Any) -> Any:
+        """What a future holds; a worker that it killed again and again is an error with a lesson."""
+        from distributed.scheduler import KilledWorker
+
+        try:
+            found = future.result()
+        except KilledWorker as error:
+            raise WorkersLostError(self._lesson(f"a piece outlived no worker: {error}")) from error
+        self.sends = 1  # there is progress: what was lost before is made up for
+        return found
+
+    def _lesson(self, found: str) -> str:
+        cure = "Give workers more memory, or take fewer rows in a piece; the logs of the workers tell how they died"
+        return lesson(self.call, found, "pieces that fit a worker", cure)
+
+
+def cut(n: int, rows: int) -> list[Piece]:
+    """Ranges of at most so many rows, of nearly equal length, the same whatever the cluster."""
+    count = -(-n // rows)
+    return [(i * n // count, (i + 1) * n // count) for i in range(count)]

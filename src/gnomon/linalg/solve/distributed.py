@@ -1,0 +1,133 @@
+"""The same products on a Dask cluster: local processes, or a scheduler anywhere.
+
+What travels is the kernel as a function of row numbers, with its data, once to every worker; then ranges of rows, and
+
+    Nystrom:               F_t^T F_t and F_t^T y_t of the rows of a range t, m (m + k) numbers, to be added       (1)
+    conjugate gradients:   p to the workers, K_t p back, n k numbers both ways; the strips K_t stay where they are  (2)
+
+and never a part of an n x n matrix. Ranges do not depend on the cluster and are added in their order: the answer is
+the same to the last bit with any number of workers, and after the death of some; it is that of one machine up to the
+rounding of sums in another order.
+
+Hypotheses: the kernel can be pickled (`PointKernel(limit(net).ntk, x)` can). Workers have gnomon.
+Reference: [rocklin2015dask] for the scheduler; the methods as in their own files.
+Cost: (1) 2 n m^2 / workers operations, 8 m^2 bytes sent for each range, 32 m^2 bytes and a tile on each worker;
+(2) n^2 / workers kernel entries once and 8 n^2 / workers bytes on each (Dask moves to disk what a worker cannot hold),
+16 n k bytes sent an iteration; the columns of the preconditioner are computed by the client.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, Solution, System, system
+from gnomon.linalg.solve.cluster import Crew, Piece, connected, cut, extra
+from gnomon.linalg.solve.gradient import ConjugateGradient
+from gnomon.linalg.solve.nystrom import Nystrom, Stream, finished
+
+CALL = "linalg.solve.Distributed(cluster, method).solve(kernel, y)"
+# A range of r rows costs 2 r m^2 operations and sends 8 m^2 bytes: at 1e11 operations and 1e9 bytes a second the way
+# back takes 400 / r of the time, 5 % for this many rows.
+ROWS = 8192
+STRIP = 2**28  # bytes of a strip of the kernel: many to each worker, and what a death costs is computed in seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Distributed(AbstractSolver):
+    """Nystrom or conjugate gradients with their products on a cluster. Needs the extra ``dask``.
+
+    ``cluster`` is a ``dask.distributed.Client``, the address of a scheduler, or a number of local processes to start
+    for the time of a solve. ``method`` says what is solved, with the options that it has on one machine; its
+    ``memory`` is that of a worker. ``rows`` is the length of a range, by default 8192 for Nystrom and what makes a
+    strip of 256 MiB for conjugate gradients: what the death of a worker costs.
+
+    Processes import the script that starts them: a script calls this below ``if __name__ == "__main__":``.
+
+    >>> from gnomon.linalg.solve import Nystrom, PointKernel
+    >>> Distributed("tcp://scheduler:8786", Nystrom(5000)).method.m
+    5000
+    """
+
+    cluster: Any
+    method: Nystrom | ConjugateGradient = field(default_factory=ConjugateGradient)
+    rows: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.rows is not None and self.rows < 1:
+            found = f"rows is {self.rows}"
+            raise InputError(lesson("linalg.solve.Distributed(rows=...)", found, "at least one row", "Pass 1 or more"))
+
+    def solve(self, kernel: Kernel, y: Tensor | np.ndarray, *, ridge: float = 0.0) -> Solution:  # noqa: D102
+        extra(CALL)
+        if isinstance(kernel, Tensor | np.ndarray):
+            found = f"the kernel is a matrix of shape {tuple(kernel.shape)}"
+            cure = "Pass a function of row and column numbers, such as PointKernel(limit(net).ntk, x); or use Direct()"
+            raise InputError(lesson(CALL, found, "a kernel that workers compute where they need it", cure))
+        given = system(kernel, y, ridge, CALL)
+        with connected(self.cluster, CALL) as client:
+            count = len(client.nthreads())
+            where = f"on {count} worker" if count == 1 else f"on {count} workers"
+            if isinstance(self.method, Nystrom):
+                return self._nystrom(client, given, f"Nystrom {where}")
+            return self._gradient(client, given, f"Conjugate gradients {where}")
+
+    def _nystrom(self, client: Any, given: System, name: str) -> Solution:
+        assert isinstance(self.method, Nystrom)
+        stream, jitter = self.method.stream(given)
+        crew = Crew(client, (stream, self.method.memory), CALL)
+        m, k = len(stream.support), given.y.shape[1]
+        gram, target = np.zeros((m, m), order="F"), np.zeros((m, k))
+        for part in crew.in_order(_sums, cut(len(given.y), ROWS if self.rows is None else self.rows)):
+            gram += part[0]  # (1)
+            target += part[1]  # (1)
+        return finished(stream, gram, target, jitter, name)
+
+    def _gradient(self, client: Any, given: System, name: str) -> Solution:
+        assert isinstance(self.method, ConjugateGradient)
+        n = len(given.y)
+        pieces = cut(n, max(1, min(n, STRIP // (FLOAT * n))) if self.rows is None else self.rows)
+        strips = Strips(Crew(client, given, CALL), pieces)
+        return self.method.descend(given, strips.product, name, CALL)
+
+
+@dataclass(slots=True, eq=False)
+class Strips:
+    """Strips of a kernel in the memory of workers, and products with them; lost ones are computed again."""
+
+    crew: Crew
+    pieces: list[Piece]
+    held: list[Any] = field(default_factory=list)
+
+    def product(self, p: Tensor) -> Tensor:
+        """(K + ridge) p."""
+        client = self.crew.client
+        while True:
+            try:
+                if self.crew.missing:
+                    self.held = []  # they stand on what is gone
+                shared = self.crew.send()
+                if not self.held:
+                    self.held = [client.submit(_strip, shared, piece, pure=False) for piece in self.pieces]
+                vector = self.crew.broadcast(p)
+                parts = [client.submit(_times, strip, vector, pure=False) for strip in self.held]
+                return torch.cat([self.crew.result(part) for part in parts]) + self.crew.shared.ridge * p  # (2)
+            except self.crew.lost:
+                self.held = []
+                self.crew.forget()
+
+
+def _sums(shared: tuple[Stream, int | None], piece: Piece) -> tuple[np.ndarray, np.ndarray]:
+    stream, memory = shared
+    return stream.sums(*piece, memory)
+
+
+def _strip(given: System, piece: Piece) -> Tensor:
+    return given.tile(torch.arange(*piece), torch.arange(len(given.y)), CALL)
+
+
+def _times(strip: Tensor, p: Tensor) -> Tensor:
+    return strip @ p

@@ -1,0 +1,108 @@
+"""Matrices on disk: tiles in a Zarr store, continued after any kind of end.
+
+The store is a group with arrays of one shape and an array ``finished`` with one byte per tile. The byte is written
+after its tile, and one byte is either there or not: a tile that looks finished is finished, even after SIGKILL.
+A fingerprint keeps a store from being continued by another computation. A store is made under another name and moved
+to its own when all its arrays exist: one without them is never seen.
+
+Hypotheses: one process writes to a store at a time; the operating system lives on (a power cut may lose more).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gnomon.core.errors import InputError, MissingExtraError, lesson
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """What a store holds: arrays of one shape in square tiles, and small arrays that are written once, beside them.
+
+    ``packed`` says whether tiles are compressed; numbers of a kernel hardly shrink, and packing costs more than a disk.
+    """
+
+    names: tuple[str, ...]
+    shape: tuple[int, int]
+    dtype: str
+    side: int
+    fingerprint: str
+    beside: Mapping[str, np.ndarray] = field(default_factory=dict)
+    packed: bool = True
+
+
+def open_store(path: str | Path, layout: Layout, call: str) -> Any:
+    """The group of an earlier run with the same fingerprint, or a new one; anything else at the path is refused.
+
+    Cost: some small files.
+    """
+    try:
+        import zarr
+    except ImportError:
+        cure = "Install the extra: pip install 'gnomon[zarr]'"
+        raise MissingExtraError(lesson(call, "zarr is not installed", "the extra 'zarr'", cure)) from None
+    if not Path(path).exists():
+        return _create(zarr, Path(path), layout)
+    try:
+        group = zarr.open_group(path, mode="r+")
+        known = group.attrs.get("fingerprint")
+    except (FileNotFoundError, ValueError):
+        known = None
+    if known != layout.fingerprint:
+        other = f"{path} holds something else: another network, law, data set or option"
+        refuse(other if known else f"{path} exists and is no store of kernels", call)
+    return group
+
+
+def refuse(found: str, call: str) -> None:
+    """Raise the error of a store that belongs to another computation."""
+    cure = "Pass another path, or delete this one"
+    raise InputError(lesson(call, found, "a store continues one computation", cure))
+
+
+def pending(group: Any, *, symmetric: bool) -> Iterator[tuple[int, int]]:
+    """Tiles that are not finished, row by row; of a symmetric matrix those of the lower triangle."""
+    rows, cols = group["finished"].shape
+    for i in range(rows):
+        for j in range(i + 1 if symmetric else cols):
+            if not _done(group["finished"], i, j):
+                yield i, j
+
+
+def put(group: Any, i: int, j: int, tiles: Mapping[str, np.ndarray], *, mirrored: bool) -> None:
+    """Write one tile of each array, its mirror image where asked, and then the byte that says so."""
+    side = int(group.attrs["tile"])
+    rows, cols = slice(i * side, (i + 1) * side), slice(j * side, (j + 1) * side)
+    for name, tile in tiles.items():
+        group[name][rows, cols] = tile
+        if mirrored and i != j:
+            group[name][cols, rows] = tile.T
+    group["finished"][i, j] = 1
+
+
+def _create(zarr: Any, path: Path, layout: Layout) -> Any:
+    fresh = path.with_name(path.name + ".new")
+    attributes = {"fingerprint": layout.fingerprint, "tile": layout.side}
+    group = zarr.open_group(fresh, mode="w", attributes=attributes)
+    chunks = (min(layout.side, layout.shape[0]), min(layout.side, layout.shape[1]))
+    packing = "auto" if layout.packed else None
+    for name in layout.names:
+        group.create_array(name, shape=layout.shape, chunks=chunks, dtype=layout.dtype, compressors=packing)
+    for name, values in layout.beside.items():
+        group.create_array(name, data=values)
+    shape = (ceil(layout.shape[0] / layout.side), ceil(layout.shape[1] / layout.side))
+    group.create_array("finished", shape=shape, chunks=(1, 1), dtype="uint8", compressors=None, fill_value=0)
+    fresh.rename(path)
+    return zarr.open_group(path, mode="r+")
+
+
+def _done(finished: Any, i: int, j: int) -> bool:
+    """A byte that was never written, or not fully, reads as zero or not at all."""
+    try:
+        return bool(finished[i, j] == 1)
+    except (ValueError, RuntimeError, OSError):
+        return False
