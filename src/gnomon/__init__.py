@@ -25,7 +25,7 @@ from gnomon.tangent import linearize, ntk
 from gnomon.training import train
 
 if TYPE_CHECKING:
-    from gnomon import dynamics, forecast, landscape
+    from gnomon import dynamics, forecast, geometry, landscape
     from gnomon.forecast import predict
 
 __version__ = "0.1.0"
@@ -46,6 +46,7 @@ __all__ = [
     "data",
     "dynamics",
     "forecast",
+    "geometry",
     "kernels",
     "landscape",
     "limit",
@@ -67,6 +68,8 @@ def __getattr__(name: str) -> Any:
         return import_module("gnomon.dynamics")
     if name == "forecast":
         return import_module("gnomon.forecast")
+    if name == "geometry":
+        return import_module("gnomon.geometry")
     if name == "landscape":
         return import_module("gnomon.landscape")
     if name == "predict":
