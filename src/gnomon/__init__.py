@@ -27,7 +27,8 @@ from gnomon.tangent import linearize, ntk
 from gnomon.training import train
 
 if TYPE_CHECKING:
-    from gnomon import dynamics, estimators, forecast, landscape
+    from gnomon import dynamics, estimators, examination, forecast, geometry, landscape, report
+    from gnomon.examination import examine, watch
     from gnomon.forecast import predict
 
 __version__ = "0.1.0"
@@ -50,7 +51,10 @@ __all__ = [
     "data",
     "dynamics",
     "estimators",
+    "examination",
+    "examine",
     "forecast",
+    "geometry",
     "kernels",
     "landscape",
     "limit",
@@ -60,17 +64,24 @@ __all__ = [
     "ntk",
     "predict",
     "program",
+    "report",
     "tangent",
     "train",
     "training",
+    "watch",
 ]
 
 LATER = {
     "dynamics": "dynamics",
     "estimators": "estimators",
+    "examination": "examination",
+    "examine": "examination",
     "forecast": "forecast",
+    "geometry": "geometry",
     "landscape": "landscape",
     "predict": "forecast",
+    "report": "report",
+    "watch": "examination",
 }
 """Names of the door and the rooms that they are in."""
 

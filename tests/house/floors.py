@@ -29,9 +29,10 @@ FLOORS = {
         "bayes",
         "discovery",
         "lab",
+        "report",
     ),
     "landing": ("forecast",),
-    "second floor": ("estimators", "atlas", "examine", "report"),
+    "second floor": ("estimators", "atlas", "examination"),
     "roof": ("cli", "playground"),
 }
 HEIGHT = {room: height for height, rooms in enumerate(FLOORS.values()) for room in rooms}

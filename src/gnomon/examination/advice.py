@@ -25,13 +25,6 @@ def advise(subject: Subject, facts: Mapping[str, Any]) -> tuple[Advice, ...]:
     return tuple(sorted(found, key=lambda a: -a.effect))
 
 
-def _zero_layer(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
-    for name in facts.get("zero layers", ()):
-        because = f"all weights of layer '{name}' are zero: it passes on neither signal nor gradient"
-        action = f"Initialize layer '{name}' at random (its constructor's default will do)"
-        yield Advice(action, because, "signal", 0.99)
-
-
 def _input_scale(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
     scale = facts.get("input scale")
     if scale is not None and not 0.02 <= scale <= 20:
@@ -44,17 +37,20 @@ def _input_scale(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]
         )
 
 
+EFFECTS = {"not finite": 0.99, "zero": 0.98, "vanishing activations": 0.95, "exploding activations": 0.95,
+           "vanishing gradients": 0.94, "exploding gradients": 0.94, "dead": 0.8, "merged": 0.7}  # fmt: skip
+"""Of the faults of `gnomon.geometry`, by their keys."""
+
+
 def _signal(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
-    fault = facts.get("signal fault")
-    if fault is not None and not facts.get("zero layers"):
-        yield Advice(fault["cure"], fault["because"], "signal", 0.95)
-
-
-def _dead(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
-    for name, share in (facts.get("dead units") or {}).items():
-        if share > 0.5 and not facts.get("zero layers"):
-            because = f"{share:.0%} of the units of '{name}' are zero for every probe example"
-            yield Advice(f"Revive layer '{name}': smaller bias or step, or a leaky activation", because, "signal", 0.8)
+    faults, variance = facts.get("signal faults", ()), facts.get("weight variance")
+    for fault in faults:
+        because = fault.what[0].lower() + fault.what[1:]
+        if fault.layer is None and variance is not None and ("vanishing" in fault.key or "exploding" in fault.key):
+            because += f"; the weights have variance {variance:.2g} / fan_in"
+        yield Advice(fault.cure, because, "signal", EFFECTS.get(fault.key, 0.6))
+        if EFFECTS.get(fault.key, 0) > 0.9:
+            return  # what else is wrong follows from it
 
 
 def _labels(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
@@ -132,7 +128,7 @@ def _calibrate(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
 
 
 RULES: tuple[Rule, ...] = (
-    _zero_layer, _input_scale, _signal, _dead, _labels, _step, _diverged, _unlearned, _overfit, _better_kernel,
+    _input_scale, _signal, _labels, _step, _diverged, _unlearned, _overfit, _better_kernel,
     _calibrate,
 )  # fmt: skip
 """A new rule is one function and one name here."""

@@ -1,0 +1,109 @@
+"""Mean-field numbers against closed forms, scipy's adaptive quadrature, and layers of real random networks."""
+
+import json
+from math import acos, asin, erf, exp, inf, log, pi, sqrt
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+from scipy.integrate import dblquad, quad
+from torch import nn
+
+from gnomon.core import InputError
+from gnomon.geometry import critical_weight_std, mean_field
+from gnomon.geometry.gaussian import expectation, product
+
+
+def density(z):
+    return exp(-z * z / 2) / sqrt(2 * pi)
+
+
+@pytest.mark.parametrize("q", [1e-6, 0.3, 4.0, 900.0])
+@pytest.mark.parametrize("c", [-1.0, -0.7, 0.0, 0.5, 0.999, 1.0])
+def test_products_of_relu_and_erf_are_their_closed_forms(q, c):
+    t = acos(c)
+    wanted = q * (sqrt(1 - c * c) + (pi - t) * c) / (2 * pi)
+    assert_allclose(float(product(torch.relu, torch.relu, q, c)), wanted, rtol=1e-9, atol=1e-12 * q)
+    steps = (pi - t) / (2 * pi)
+    assert_allclose(float(product(lambda u: (u > 0).double(), lambda u: (u > 0).double(), q, c)), steps, atol=1e-9)
+    assert_allclose(float(product(torch.erf, torch.erf, q, c)), 2 / pi * asin(2 * q * c / (1 + 2 * q)), atol=1e-9)
+
+
+@pytest.mark.parametrize("name, phi", [("tanh", np.tanh), ("gelu", lambda u: u * (1 + erf(u / sqrt(2))) / 2)])
+def test_expectations_are_those_of_adaptive_quadrature(name, phi):
+    ours = {"tanh": torch.tanh, "gelu": nn.GELU()}[name]
+    wanted = quad(lambda z: phi(1.3 * z) ** 2 * density(z), -12, 12)[0]
+    assert_allclose(float(expectation(lambda u: ours(u) ** 2, 1.69)), wanted, rtol=1e-9)
+    two = dblquad(
+        lambda w, z: phi(1.3 * z) * phi(1.3 * (0.6 * z + 0.8 * w)) * density(z) * density(w), -9, 9, -9, 9, epsabs=1e-9
+    )[0]
+    assert_allclose(float(product(ours, ours, 1.69, 0.6)), two, atol=1e-7)
+
+
+@pytest.mark.parametrize("weight_std, bias_std", [(0.8, 0.0), (1.0, 0.3), (sqrt(2), 0.0), (1.7, 0.1)])
+def test_relu_is_its_closed_form(weight_std, bias_std):
+    found, half = mean_field(nn.ReLU(), weight_std=weight_std, bias_std=bias_std), weight_std**2 / 2
+    assert found.chi == pytest.approx(half, rel=1e-12) and found.variance_slope == pytest.approx(half, rel=1e-12)
+    assert found.variance(3.0) == pytest.approx(3 * half + bias_std**2)
+    fixed = 1.0 if half == pytest.approx(1) else (inf if half > 1 else bias_std**2 / (1 - half))
+    assert found.q == pytest.approx(fixed, rel=1e-9)
+    assert found.c == 1.0 and found.phase == (
+        "critical" if half == pytest.approx(1) else "ordered" if half < 1 else "chaotic"
+    )
+    assert found.xi_gradient == (pytest.approx(1 / abs(log(half))) if found.phase != "critical" else inf)
+
+
+def test_tanh_has_the_fixed_points_of_its_own_definition():
+    w, b = 1.5, 0.2
+    found = mean_field(torch.tanh, weight_std=w, bias_std=b)
+    moment = quad(lambda z: np.tanh(sqrt(found.q) * z) ** 2 * density(z), -12, 12)[0]
+    assert w * w * moment + b * b == pytest.approx(found.q, rel=1e-8)
+    slope = quad(lambda z: (1 - np.tanh(sqrt(found.q) * z) ** 2) ** 2 * density(z), -12, 12)[0]
+    assert found.chi == pytest.approx(w * w * slope, rel=1e-8) and found.phase == "chaotic" and 0 < found.c < 1
+    assert found.correlation(found.c) == pytest.approx(found.c, abs=1e-9)
+    h = 1e-4  # differences of second order
+    around = [found.correlation(found.c + s * h) for s in (1, -1)]
+    assert (around[0] - around[1]) / (2 * h) == pytest.approx(found.correlation_slope, abs=1e-6)
+    around = [found.variance(found.q + s * h) for s in (1, -1)]
+    assert (around[0] - around[1]) / (2 * h) == pytest.approx(found.variance_slope, abs=1e-6)
+
+
+def test_small_weights_of_tanh_vanish_with_their_square():
+    found = mean_field(torch.tanh, weight_std=0.5)
+    assert found.q == 0 and found.chi == pytest.approx(0.25) and found.xi_c == inf  # linear near zero: angles stay
+    assert "signals vanish" in found.verdict and json.loads(json.dumps(found.to_dict()))["xi_c"] is None
+
+
+@pytest.mark.parametrize("bias_std", [0.0, 0.1])
+def test_the_critical_scale_of_tanh_is_where_chi_is_one(bias_std):
+    w = critical_weight_std(torch.tanh, bias_std=bias_std)
+    assert mean_field(torch.tanh, weight_std=w, bias_std=bias_std).phase == "critical"
+    assert w == pytest.approx(1.0) if bias_std == 0 else w > 1.05
+    assert (
+        mean_field(torch.tanh, weight_std=1.05 * w, bias_std=bias_std).chi
+        > 1
+        > mean_field(torch.tanh, weight_std=0.95 * w, bias_std=bias_std).chi
+    )
+
+
+def test_the_path_is_that_of_the_layers_of_a_wide_network():
+    """Sums over 4000 units fluctuate by 4000^(-1/2) = 1.6 %; over eight layers and at 99.9 %, by less than 15 %."""
+    w, b, width, depth = 1.6, 0.3, 4000, 8
+    found = mean_field(torch.tanh, weight_std=w, bias_std=b)
+    generator = torch.Generator().manual_seed(0)
+    h = torch.randn(2, width, generator=generator).double() * sqrt(0.5)
+    told = found.path(depth, q=0.5, c=0.0)
+    for layer in range(1, depth + 1):
+        weights = torch.randn(width, width, generator=generator).double() * w / sqrt(width)
+        h = torch.tanh(h) @ weights.T + b * torch.randn(width, generator=generator).double()
+        q = h.square().mean(1)
+        assert_allclose(q, told["variance"][layer], rtol=0.15)
+        assert float((h[0] * h[1]).mean() / q.prod().sqrt()) == pytest.approx(told["correlation"][layer], abs=0.15)
+
+
+def test_bad_scales_and_activations_without_a_critical_point_are_lessons():
+    with pytest.raises(InputError, match="weight_std is 0"):
+        mean_field(torch.tanh, weight_std=0.0)
+    with pytest.raises(InputError, match="no critical weight_std"):
+        critical_weight_std(torch.sign)
