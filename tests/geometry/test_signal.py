@@ -204,7 +204,32 @@ def plain(depth, activation=nn.ReLU):
     return nn.Sequential(nn.Flatten(), *inner, nn.Linear(128, 10))
 
 
+class Reader(nn.Module):
+    """Tokens to classes, by an LSTM or by a transformer."""
+
+    def __init__(self, recurrent):
+        super().__init__()
+        torch.manual_seed(4)
+        self.embed, self.recurrent, self.head = nn.Embedding(50, 16), recurrent, nn.Linear(32 if recurrent else 16, 3)
+        layer = nn.TransformerEncoderLayer(16, 4, 32, batch_first=True)
+        self.body = (
+            nn.LSTM(16, 32, 2, batch_first=True)
+            if recurrent
+            else nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+        )
+
+    def forward(self, tokens):
+        h = self.body(self.embed(tokens))
+        return self.head(h[0][:, -1] if self.recurrent else h.mean(1))
+
+
+def tokens():
+    return torch.randint(0, 50, (20, 12), generator=torch.Generator().manual_seed(0))
+
+
 HEALTHY = {
+    "lstm": (lambda: Reader(True), tokens),
+    "transformer": (lambda: Reader(False), tokens),
     "small cnn": (healthy, images),
     "the cnn of the demo": (lambda: gnomon.models.cnn(width=32), images),
     "two layers, default initialization": (lambda: plain(2), images),

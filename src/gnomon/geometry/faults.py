@@ -92,7 +92,8 @@ def faults(layers: tuple[Layer, ...], inputs: float | None = None) -> tuple[Faul
         what = f"The mean square of the inputs is {inputs:.3g}, far from 1"
         found.append(Fault("inputs", None, what, "Standardize the inputs", 500.0 + abs(log(max(inputs, 1e-300)))))
     zero = _zero(layers)
-    weighted = [layer for layer in layers if layer.weighted and layer.finite]
+    # An embedding has rows that no example uses, and no layer before it: it says nothing of what travels.
+    weighted = [layer for layer in layers if layer.weighted and layer.finite and not layer.kind.startswith("Embedding")]
     if not zero:  # what such a layer does to those after it is not their fault
         forwards, backwards = _travel(weighted, "activation"), _travel(weighted, "update")
         if forwards and backwards:  # one cause: the forward pass shows it first
