@@ -10,6 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+import gnomon
 from gnomon.core import InputError
 from gnomon.geometry import mean_field, signal
 
@@ -69,6 +70,8 @@ def test_the_numbers_are_their_definitions():
     h.retain_grad()
     f = net[2](h)
     F.cross_entropy(f, y).backward()
+    updates = [(part.weight.grad.norm() / part.weight.norm()).item() ** 2 for part in (net[0], net[2])]
+    assert [found.layers[i].update for i in (0, 2)] == pytest.approx(updates) and found.layers[1].update is None
     for layer, value, grad in ((found.layers[0], a, a.grad), (found.layers[1], h, h.grad)):
         assert layer.activation == pytest.approx(value.square().mean().item())
         assert layer.gradient == pytest.approx((9 * grad).square().mean().item())
@@ -178,7 +181,7 @@ def plant(name):
         ("zero", "zero", "3"),
         ("inputs", "inputs", None),
         ("faint inputs", "inputs", None),
-        ("one layer", "vanishing gradients", "3"),
+        ("one layer", "vanishing activations", "3"),
         ("dead", "dead", "1"),
         ("nan", "not finite", "3"),
         ("merged", "vanishing gradients", None),
@@ -194,15 +197,54 @@ def test_planted_faults_are_named_first(name, key, layer):
     assert found.worst.what in found.verdict and json.loads(json.dumps(found.to_dict()))["faults"]
 
 
-def test_healthy_modules_get_a_clean_bill():
-    for net, x in (
-        (healthy(), images()),
-        (deep(30, 256, nn.ReLU, 2**0.5, 0.0, 1), torch.randn(32, 256)),
-        (Mixed(), None),
-    ):
-        x = {"tokens": torch.randint(0, 5, (12, 7)), "scale": 2.0} if x is None else x
-        found = signal(net, x)
-        assert found.found == () and "no layer kills" in found.verdict, found.verdict
+def plain(depth, activation=nn.ReLU):
+    torch.manual_seed(1)
+    sizes = [64] + depth * [128]
+    inner = [part for a, b in zip(sizes, sizes[1:], strict=False) for part in (nn.Linear(a, b), activation())]
+    return nn.Sequential(nn.Flatten(), *inner, nn.Linear(128, 10))
+
+
+class Reader(nn.Module):
+    """Tokens to classes, by an LSTM or by a transformer."""
+
+    def __init__(self, recurrent):
+        super().__init__()
+        torch.manual_seed(4)
+        self.embed, self.recurrent, self.head = nn.Embedding(50, 16), recurrent, nn.Linear(32 if recurrent else 16, 3)
+        layer = nn.TransformerEncoderLayer(16, 4, 32, batch_first=True)
+        self.body = (
+            nn.LSTM(16, 32, 2, batch_first=True)
+            if recurrent
+            else nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+        )
+
+    def forward(self, tokens):
+        h = self.body(self.embed(tokens))
+        return self.head(h[0][:, -1] if self.recurrent else h.mean(1))
+
+
+def tokens():
+    return torch.randint(0, 50, (20, 12), generator=torch.Generator().manual_seed(0))
+
+
+HEALTHY = {
+    "lstm": (lambda: Reader(True), tokens),
+    "transformer": (lambda: Reader(False), tokens),
+    "small cnn": (healthy, images),
+    "the cnn of the demo": (lambda: gnomon.models.cnn(width=32), images),
+    "two layers, default initialization": (lambda: plain(2), images),
+    "six layers, default initialization": (lambda: plain(6), images),
+    "eight layers of tanh": (lambda: plain(8, nn.Tanh), images),
+    "thirty layers of relu, critical": (lambda: deep(30, 256, nn.ReLU, 2**0.5, 0.0, 1), lambda: torch.randn(32, 256)),
+    "mixed": (Mixed, lambda: {"tokens": torch.randint(0, 5, (12, 7)), "scale": 2.0}),
+}
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_healthy_modules_get_a_clean_bill(name):
+    make, data = HEALTHY[name]
+    found = signal(make(), data())
+    assert found.found == () and "no layer kills" in found.verdict, found.verdict
 
 
 def test_a_zero_layer_at_the_end_of_a_residual_branch_is_no_fault():

@@ -5,6 +5,7 @@ For the output h of a layer, over the examples of a batch, its units and positio
     activation   mean of h^2                            gradient   mean of (n dL/dh)^2                  (1)
     correlation  mean over pairs of examples of <h(x), h(x')> / |h(x)| |h(x')|                          (2)
     dead         the share of units with one and the same output for all examples and positions        (3)
+    update       |dL/dW|^2 / |W|^2 for the weights W of the layer: what a step changes of them          (4)
 
 Layers are the modules without parts of their own, in the order in which they are called; functions called in between,
 such as ``F.relu``, are seen through what the next layer makes of them.
@@ -46,7 +47,7 @@ LAST = (nn.Linear, nn.LayerNorm, nn.Embedding, nn.RNNBase, nn.MultiheadAttention
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """Layers in the order of their calls, as equations (1) to (3) say, and the mean square of the inputs.
+    """Layers in the order of their calls, as equations (1) to (4) say, and the mean square of the inputs.
 
     ``inputs`` is None where no input is real. ``worst`` is the fault that weighs most, None for a healthy module.
     """
@@ -140,7 +141,10 @@ def signal(module: nn.Module, x: Inputs, y: Array | None = None, *, loss: Loss |
             value = points.loss_of(returned, points.targets)
         wanted = [*f.leaves.values(), *(t for t in tensors(data) if t.requires_grad)]
         if value.requires_grad and bool(value.detach().isfinite()):
-            torch.autograd.grad(value, wanted, allow_unused=True)  # the hooks see the gradients pass
+            passed = torch.autograd.grad(value, wanted, allow_unused=True)  # and the hooks see gradients pass
+            gradients = {id(w): g for w, g in zip(wanted, passed, strict=True) if g is not None}
+            for row in seen:
+                row["update"] = _update(row["weights"], gradients)
     if not seen:
         raise InputError(lesson(CALL, "no layer was called", "a module with layers", "Pass the module that computes"))
     layers = tuple(Layer(**{key: row[key] for key in Layer.__slots__}) for row in seen)
@@ -168,6 +172,8 @@ def _watching(module: nn.Module, n: int, seen: list[dict[str, Any]]) -> Iterator
                 "weighted": bool(weights),
                 "zero": bool(weights) and all(not bool(w.detach().any()) for w in weights),
                 "gradient": None,
+                "update": None,
+                "weights": weights,
                 "layer": part,
             }
             seen.append(row)
@@ -203,6 +209,13 @@ def _measured(h: Tensor, n: int, axis: int) -> dict[str, Any]:
     if n >= FEWEST:
         row["dead"] = float((units.amax(1) == units.amin(1)).double().mean())  # (3)
     return row
+
+
+def _update(weights: list[Tensor], gradients: dict[int, Tensor]) -> float | None:
+    """(4), None for a layer without weights, or with zero ones, or that no gradient reaches by any way."""
+    size = sum(float(w.detach().double().square().sum()) for w in weights)
+    known = [gradients[id(w)].double().square().sum() for w in weights if id(w) in gradients]
+    return float(torch.stack(known).sum()) / size if size and known else None  # (4)
 
 
 def _signs(outputs: Tensor, n: int, seed: int) -> Tensor:
