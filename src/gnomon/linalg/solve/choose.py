@@ -13,6 +13,7 @@ from gnomon.linalg.solve.direct import Direct
 from gnomon.linalg.solve.distributed import Distributed
 from gnomon.linalg.solve.gradient import ConjugateGradient
 from gnomon.linalg.solve.nystrom import MATRICES, Nystrom
+from gnomon.linalg.solve.precondition import Landmarks
 from gnomon.linalg.solve.tiles import Tiles
 
 CALL = "linalg.solve.auto(n)"
@@ -66,7 +67,8 @@ def auto(n: int, *, memory: int | None = None, path: str | Path | None = None, c
         return Choice(ConjugateGradient(memory=room), reason)
     if path is not None and size / 2 <= (free := SHARE * disk_usage(_parent(path)).free):
         reason = f"Tiles for {n} points: {fits}, which is too much, and {human(size / 2)} of {human(free)} on disk."
-        return Choice(Tiles(path, ConjugateGradient(memory=room), memory=room), reason)
+        method = ConjugateGradient(preconditioner=Landmarks(), memory=room)
+        return Choice(Tiles(path, method, memory=room), reason)
     m = _centers(n, room)
     reason = f"Nystrom with {m} centers for {n} points: {fits}, which is too much."
     if cluster is not None:

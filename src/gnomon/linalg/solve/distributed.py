@@ -28,6 +28,7 @@ from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, Solution, Sy
 from gnomon.linalg.solve.cluster import Crew, Piece, connected, cut, extra
 from gnomon.linalg.solve.gradient import ConjugateGradient
 from gnomon.linalg.solve.nystrom import Nystrom, Stream, finished
+from gnomon.linalg.solve.precondition import Landmarks
 
 CALL = "linalg.solve.Distributed(cluster, method).solve(kernel, y)"
 # A range of r rows costs 2 r m^2 operations and sends 8 m^2 bytes: at 1e11 operations and 1e9 bytes a second the way
@@ -53,7 +54,7 @@ class Distributed(AbstractSolver):
     """
 
     cluster: Any
-    method: Nystrom | ConjugateGradient = field(default_factory=ConjugateGradient)
+    method: Nystrom | ConjugateGradient = ConjugateGradient(preconditioner=Landmarks())
     rows: int | None = None
 
     def __post_init__(self) -> None:

@@ -12,6 +12,7 @@ Reference: [harbrecht2012low] for the pivots, [williams2001using] for random poi
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from math import isqrt
 
 import torch
 from jaxtyping import Float
@@ -19,9 +20,9 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.linalg.cholesky import cholesky
-from gnomon.linalg.solve.base import System, blocks
+from gnomon.linalg.solve.base import FLOAT, System, blocks, budget
 
-ALONG = 64  # points of a tile on the diagonal: a call's overhead is shared, and 63 entries of each row are in vain
+ALONG = 256  # points of a tile on the diagonal: few calls, and 255 entries of each row that are computed in vain
 EPS = torch.finfo(torch.float64).eps
 TINY = torch.finfo(torch.float64).tiny  # keeps P invertible for the zero kernel
 
@@ -41,6 +42,8 @@ class AbstractPreconditioner(ABC):
 class PivotedCholesky(AbstractPreconditioner):
     """Cholesky with the largest diagonal first: rank columns of the kernel, chosen one after another.
 
+    That is one call of the kernel for each: for a kernel that is a function, Landmarks asks for all of them at once.
+
     >>> from gnomon.linalg.solve.base import system
     >>> given = system(torch.diag(torch.tensor([1.0, 9.0])), torch.ones(2), 0.0, "example")
     >>> PivotedCholesky(1).factor(given, None, "example").T              # the larger one first: sqrt(9)
@@ -54,7 +57,7 @@ class PivotedCholesky(AbstractPreconditioner):
 
     def factor(self, given: System, memory: int | None, call: str) -> Float[Tensor, "n r"]:  # noqa: D102
         n = len(given.y)
-        left = diagonal(given, call)
+        left = diagonal(given, memory, call)
         F = torch.zeros(n, min(self.rank, n), dtype=torch.float64)
         enough = EPS * float(left.sum())  # what is left is rounding
         for j in range(F.shape[1]):
@@ -106,7 +109,7 @@ class Inverse:
 
 def preconditioned(kind: AbstractPreconditioner, given: System, memory: int | None, call: str) -> Inverse:
     """P^{-1} of a system."""
-    trace = float(diagonal(given, call).sum())
+    trace = float(diagonal(given, memory, call).sum())
     return inverse(kind.factor(given, memory, call), trace, given.ridge)
 
 
@@ -120,10 +123,10 @@ def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> Inverse:
     return Inverse(F, cholesky(inner).lower if F.shape[1] else inner, d)
 
 
-def diagonal(given: System, call: str) -> Float[Tensor, " n"]:
+def diagonal(given: System, memory: int | None, call: str) -> Float[Tensor, " n"]:
     """The diagonal of the kernel, from small tiles along it."""
-    n = len(given.y)
-    parts = [given.tile(rows, rows, call).diagonal() for rows in torch.arange(n).split(ALONG)]
+    side = max(1, min(ALONG, isqrt(budget(memory) // FLOAT)))
+    parts = [given.tile(rows, rows, call).diagonal() for rows in torch.arange(len(given.y)).split(side)]
     found = torch.cat(parts).clone()
     if float(found.min()) < 0:
         row = int(found.argmin())

@@ -29,7 +29,7 @@ True
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import isqrt
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ from gnomon.core.errors import BudgetError, InputError, lesson
 from gnomon.core.memory import human
 from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, Solution, System, blocks, budget, system
 from gnomon.linalg.solve.gradient import ConjugateGradient
+from gnomon.linalg.solve.precondition import Landmarks
 from gnomon.linalg.store import Layout, open_store, pending, put, refuse
 
 CALL = "linalg.solve.Tiles(path).solve(kernel, y)"
@@ -61,7 +62,7 @@ class Tiles(AbstractSolver):
     """
 
     path: str | Path
-    method: ConjugateGradient = field(default_factory=ConjugateGradient)
+    method: ConjugateGradient = ConjugateGradient(preconditioner=Landmarks())
     side: int | None = None
     dtype: torch.dtype = torch.float64
     memory: int | None = None
