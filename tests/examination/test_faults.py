@@ -15,8 +15,8 @@ TRAIN, TEST = data()
 FLAT = flat(TRAIN)
 
 
-def look(net, train=TRAIN, **options):
-    return examine(net, train, budget=8, fit=False, **options)
+def look(net, train=TRAIN, budget=8, **options):
+    return examine(net, train, budget=budget, fit=False, **options)
 
 
 def first(found):
@@ -48,14 +48,14 @@ def test_a_chaotic_network():
 @pytest.mark.parametrize("factor", [3.0, pytest.param(10.0, marks=pytest.mark.full)])
 def test_a_step_that_is_too_large(factor):
     net = cnn()
-    limit = sharpness(net, TRAIN[0][:128], TRAIN[1][:128]).stable_step()
+    limit = sharpness(net, TRAIN[0][:128], TRAIN[1][:128]).largest_step
     found = first(look(net, optimizer=SGD(factor * limit)))
     assert found.section == "stability" and "above the stable limit" in found.because
 
 
 def test_a_step_with_momentum_that_is_too_large():
     net = cnn()
-    limit = sharpness(net, TRAIN[0][:128], TRAIN[1][:128]).stable_step(0.9)
+    limit = sharpness(net, TRAIN[0][:128], TRAIN[1][:128], momentum=0.9).largest_step
     found = first(look(net, optimizer=SGD(3 * limit, momentum=0.9)))
     assert found.section == "stability"
 
@@ -90,7 +90,7 @@ def test_a_healthy_network_gets_a_clean_bill(make):
 def test_a_healthy_regression():
     g = torch.Generator().manual_seed(0)
     x = torch.randn(200, 5, generator=g)
-    found = look(perceptron(2, inputs=5, outputs=1), (x, x[:, 0].sin() + 0.1 * x[:, 1]))
+    found = look(perceptron(2, inputs=5, outputs=1), (x, x[:, 0].sin() + 0.1 * x[:, 1]), budget=30)
     assert found.healthy, str(found)
     assert found.section("limit").value("leave-one-out error").value < 0.5
 
