@@ -15,8 +15,8 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
 
-demo: .venv/.base ## a first verdict on a small network, written into build/demo
-	$(BIN)/gnomon demo --out build/demo
+demo: .venv/.base ## examine a small network on real digits; the report goes into build/demo
+	$(BIN)/gnomon examine --budget 45s --out build/demo/report.html
 
 test: .venv/.dev ## tests, doctests and house rules, without those marked full
 	$(PYTEST)

@@ -42,7 +42,7 @@ def examine(
         ),
     ] = None,
     optimizer: Annotated[str, typer.Option(help="sgd or adam.")] = "sgd",
-    step: Annotated[float | None, typer.Option(help="Step size; by default half of the stable one.")] = None,
+    step: Annotated[float | None, typer.Option(help="Step size; by default a quarter of the stable one.")] = None,
     momentum: Annotated[float, typer.Option(help="Momentum of sgd.")] = 0.0,
     budget: Annotated[str, typer.Option(help="Time for the whole: 60s, 2m.")] = "60s",
     out: Annotated[Path, typer.Option(help="The report.")] = Path("report.html"),

@@ -54,7 +54,7 @@ def examine(
         module: the network, or a function that builds it; it is never changed.
         train: inputs (a tensor, a tuple or a dict of tensors) and targets (integers are classes).
         test: the same, never trained on.
-        optimizer: what the network is, or will be, trained with; by default descent at half of the stable step.
+        optimizer: what the network is, or will be, trained with; by default descent at a quarter of the stable step.
         fit: whether to train a copy; by default if a function was given.
         budget: seconds for the whole.
         seed: of everything random.

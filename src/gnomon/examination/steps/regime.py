@@ -31,7 +31,7 @@ class Regime(AbstractStep):
             Value("change of the outputs", found.outputs),
         )
         layers = {name: change for name, change in found.activations.items() if name}
-        moved = f"the kernel changed by {found.kernel:.0%}, the parameters by {found.parameters:.1%}"
+        moved = f"the kernel changed by {_share(found.kernel)}, the parameters by {_share(found.parameters)}"
         answer = f"{regime.capitalize()}: {moved}."
 
         def draw(axes):  # type: ignore[no-untyped-def]
@@ -48,3 +48,8 @@ class Regime(AbstractStep):
         section = Section(self.key, self.title, self.question, answer, "good", values, shown, (definition,),
                           data={"regime": regime, **found.to_dict()})  # fmt: skip
         return Outcome(section, {"regime": regime, "laziness": found})
+
+
+def _share(change: float) -> str:
+    """A percentage, or how many times its size where that says more."""
+    return f"{change:.3g} times its size" if change > 3 else f"{change:.1%}"

@@ -1,12 +1,13 @@
 """Training, really done: predicted and measured on one axis, the kernel and the curvature watched on the way."""
 
 from collections.abc import Callable
-from math import inf
+from math import inf, nan
 from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
+from gnomon.core.errors import GnomonError
 from gnomon.core.inputs import take
 from gnomon.examination.step import AbstractStep, Context, Outcome, Skipped
 from gnomon.examination.subject import Subject
@@ -70,12 +71,14 @@ class Training(AbstractStep):
         return Outcome(section, {"run": run, "optimizer": optimizer})
 
 
+SHARE = 0.25
+"""Of the stable step at the start: descent sharpens the landscape, and batches add noise."""
+
+
 def default(context: Context) -> AbstractOptimizer:
-    """Half of the largest stable step, with the usual momentum where nothing is said."""
+    """Plain descent with a share of the largest stable step, where the user names no optimizer."""
     limit = context.facts.get("stable step")
-    if not limit or limit == inf:
-        return SGD(0.1)
-    return SGD(0.5 * float(limit))
+    return SGD(0.1) if not limit or limit == inf else SGD(SHARE * float(limit))
 
 
 def moments(steps: int) -> list[int]:
@@ -100,11 +103,22 @@ def watchers(subject: Subject, x: Any, y: Tensor) -> dict[str, Callable[[int, nn
             first.append(state["k"])
         return float((state["k"] - first[0]).norm() / first[0].norm().clamp(min=1e-300))
 
+    def careful(measure: Callable[[nn.Module], float]) -> Callable[[int, nn.Module, float], float]:
+        """A network may die on the way: what has no number then is NaN, and training goes on."""
+
+        def watch(step: int, model: nn.Module, loss: float) -> float:
+            try:
+                return measure(model)
+            except GnomonError:
+                return nan
+
+        return watch
+
     return {
         "kernel drift": drift,
-        "kernel rotation": lambda step, model, loss: float(rotation(first[0], state["k"])),
-        "alignment": lambda step, model, loss: float(alignment(state["k"], targets)),
-        "sharpness": lambda step, model, loss: float(sharpness(model, x, y, loss=subject.loss, steps=12).value),
+        "kernel rotation": careful(lambda model: float(rotation(first[0], state["k"]))),
+        "alignment": careful(lambda model: float(alignment(state["k"], targets))),
+        "sharpness": careful(lambda model: sharpness(model, x, y, loss=subject.loss, steps=12).value),
     }
 
 
