@@ -1,4 +1,8 @@
-"""The result of an examination: a record that prints, saves, compares and shows itself."""
+"""The result of an examination: a record that prints, saves, compares and shows itself.
+
+>>> print(Examination("net", (), (), {"seed": 0}))
+net: no fault found.
+"""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,7 +55,7 @@ class Examination:
         if self.advice:
             lines += ["", "What to do:"]
             lines += [f"  {i}. {a.action}: {a.because}." for i, a in enumerate(self.advice, 1)]
-        return "\n".join(lines)
+        return "\n".join(lines).rstrip()
 
     def section(self, key: str) -> Section:
         """The section of a step, by its key."""

@@ -3,6 +3,11 @@
     drift = |Theta_t - Theta_0| / |Theta_0|,    alignment = cos(Theta_t, y y^T)                            (1)
 
 Measurements never take more than ``cost`` of the time since the watch was started: one that would is put off.
+
+>>> import torch
+>>> w = watch(nn.Linear(2, 1), (torch.eye(2), torch.tensor([0.5, 1.0])))
+>>> isinstance(w, Watch), w.every
+(True, 50)
 """
 
 import csv

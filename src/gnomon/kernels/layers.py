@@ -3,6 +3,9 @@
     q_l = mean_i K_l(x_i, x_i),    c_l = mean_{i != j} K_l(x_i, x_j) / sqrt(K_l(x_i, x_i) K_l(x_j, x_j))           (1)
 
 K_l is the covariance of one unit at layer l over the initialization. Reference: [poole2016exponential].
+
+>>> Layer("0", "Dense", 1.0, 0.5).kind
+'Dense'
 """
 
 from dataclasses import dataclass

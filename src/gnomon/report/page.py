@@ -1,10 +1,22 @@
-"""The records of a page; everything on it is here, and `to_dict` is what is embedded as data."""
+"""The records of a page; everything on it is here, and `to_dict` is what is embedded as data.
+
+>>> why = Hypothesis("inputs are standardized", holds=True)
+>>> what = Definition("rms = sqrt(mean x^2)", "the size of the inputs")
+>>> section = Section("data", "The data", "Are they fine?", "Yes.", "good", (Value("rms", 1.0),), (), (what,), (why,))
+>>> advice = Advice("Do nothing", "all is well", "data", 0.1)
+>>> page = Page("A page", ("Fine.",), (section,), (advice,), {"seed": 0})
+>>> page.to_dict()["sections"][0]["values"][0]["value"]
+1.0
+>>> Figure("line", "A line.", "<svg></svg>").name
+'line'
+"""
 
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Literal
 
 Status = Literal["good", "note", "fault", "skipped", "failed"]
+"""How a section came out."""
 
 
 @dataclass(frozen=True, slots=True)
