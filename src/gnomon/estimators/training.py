@@ -13,7 +13,7 @@ Reference: [jacot2018neural], [lee2019wide].
 Cost: that of the solver for (1); one eigendecomposition, 9 n^3, for (2).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
@@ -45,9 +45,10 @@ def solved(kernel: NetworkKernel, rows: Rows, *, ridge: float, solver: Any, call
     n = len(rows.x)
     chosen = _chosen(solver, n, call)
     weighted = WeightedKernel(kernel, rows)
-    # A matrix is computed once and by symmetry, and the direct solver copies it; tiles need no second matrix.
+    # A matrix is computed once and by symmetry, and the direct solver factors it where it is.
     whole = isinstance(chosen.solver, Direct) and 3 * FLOAT * n * n <= 2 * budget(chosen.solver.memory)
-    found = chosen.solver.solve(weighted.matrix() if whole else weighted, rows.root[:, None] * rows.y, ridge=ridge)
+    solver = replace(chosen.solver, overwrite=True) if isinstance(chosen.solver, Direct) and whole else chosen.solver
+    found = solver.solve(weighted.matrix() if whole else weighted, rows.root[:, None] * rows.y, ridge=ridge)
     coefficients = rows.root[found.support, None] * found.coefficients  # (1)
     return Trained(coefficients, found.support, chosen.solver, f"{chosen.reason} {found.verdict}")
 

@@ -89,3 +89,18 @@ def test_a_tile_of_the_wrong_points_is_refused():
     found = Direct().solve(np.eye(3), np.ones(3))
     with pytest.raises(InputError, match="the function stands on 3 points"):
         found.predict(np.ones((1, 2)))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_a_matrix_that_may_be_overwritten_gives_the_same_numbers(dtype):
+    g = torch.Generator().manual_seed(0)
+    a = torch.randn(30, 40, generator=g, dtype=torch.float64)
+    K, y = (a @ a.T).to(dtype), torch.randn(30, 2, generator=g, dtype=torch.float64)
+    K = (K + K.T) / 2
+    expected = Direct(leave_one_out=True).solve(K, y, ridge=0.1)
+    kept = K.clone()
+    assert torch.equal(K, kept)
+    found = Direct(leave_one_out=True, overwrite=True).solve(K, y, ridge=0.1)
+    assert torch.equal(found.coefficients, expected.coefficients)
+    assert torch.equal(found.leave_one_out, expected.leave_one_out)
+    assert torch.equal(K, kept) == (dtype == torch.float32)  # only float64 can be the buffer

@@ -42,7 +42,8 @@ class Direct(AbstractSolver):
     """Cholesky in place: exact up to rounding, for as many points as fit into memory squared.
 
     ``jitter`` None climbs by powers of ten until the factorization succeeds, and says so; a number is added as it is.
-    ``leave_one_out`` asks for the residuals (3). ``memory`` is in bytes.
+    ``leave_one_out`` asks for the residuals (3). ``memory`` is in bytes. ``overwrite`` lets a float64 matrix become the
+    buffer, which saves a copy and destroys it; only its lower triangle is read, and nobody checks the upper one.
 
     >>> print(Direct().solve(torch.eye(3), torch.ones(3)))
     Cholesky: 3 points support the function, relative residual 0.0e+00, condition about 1.0e+00, no jitter.
@@ -51,23 +52,23 @@ class Direct(AbstractSolver):
     jitter: float | None = None
     leave_one_out: bool = False
     memory: int | None = None
+    overwrite: bool = False
 
     def solve(self, kernel: Kernel, y: Tensor | np.ndarray, *, ridge: float = 0.0) -> Solution:  # noqa: D102
         from scipy.linalg import lapack  # slow to import, and needed by this method alone
 
         given = system(kernel, y, ridge, CALL)
-        buffer = _assembled(given, self.memory)
+        buffer = _assembled(given, self.memory, overwrite=self.overwrite)
         n, k = given.y.shape
         diagonal = buffer.diagonal().copy() + given.ridge
-        norm = max(float(np.abs(buffer[span(rows)]).sum(1).max()) for rows in blocks(n, n, CACHE)) + given.ridge
         added = self._factorize(buffer, diagonal, lapack)
         factor = buffer.T  # the same memory, in the order of LAPACK
         c, _ = lapack.dpotrs(factor, given.y.numpy(), lower=1)  # (1)
+        residual, norm = _residual(buffer, diagonal, c, given.y.numpy())
         reciprocal, _ = lapack.dpocon(factor, norm + added, uplo="L")
         evidence = -float((given.y.numpy() * c).sum()) / 2 - k * (
             float(np.log(factor.diagonal()).sum()) + n * log(2 * pi) / 2
         )  # (2)
-        residual = _residual(buffer, diagonal, c, given.y.numpy())
         left = None
         if self.leave_one_out:
             inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
@@ -92,9 +93,12 @@ class Direct(AbstractSolver):
         raise InputError(lesson(CALL, found, "a positive semidefinite kernel", cure))
 
 
-def _assembled(given: System, memory: int | None) -> np.ndarray:
-    """The kernel in a buffer of its own, C-ordered; only one more tile is ever alive."""
+def _assembled(given: System, memory: int | None, *, overwrite: bool) -> np.ndarray:
+    """The kernel in a buffer of its own, C-ordered, where it may not be overwritten; only one more tile is alive."""
     n = len(given.y)
+    whole = given.kernel
+    if overwrite and isinstance(whole, Tensor) and whole.dtype == torch.float64 and whole.is_contiguous():
+        return whole.numpy()
     if FLOAT * n * n > budget(memory):
         found = f"{n} points need {human(FLOAT * n * n)}, and {human(budget(memory))} may be used"
         cure = "Use linalg.solve.Nystrom(m), or linalg.solve.auto(n) to choose"
@@ -129,18 +133,21 @@ def _restore(buffer: np.ndarray) -> None:
         buffer[i, i + 1 :] = buffer[i + 1 :, i]
 
 
-def _residual(buffer: np.ndarray, diagonal: np.ndarray, c: np.ndarray, y: np.ndarray) -> float:
-    """|(K + ridge) c - y| / |y|, with K read from the triangle that the factorization left alone."""
+def _residual(buffer: np.ndarray, diagonal: np.ndarray, c: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """|A c - y| / |y| and |A|_1 for A = K + ridge, with K read from the triangle that the factorization left alone."""
     n = len(y)
-    product = diagonal[:, None] * c
+    product, sums = diagonal[:, None] * c, np.abs(diagonal)
     for rows in blocks(n, n, CACHE):
         first, last = int(rows[0]), int(rows[-1]) + 1
         strip = np.tril(buffer[first:last, :last], first - 1)  # strictly below the diagonal
         product[first:last] += strip @ c[:last]
         product[:last] += strip.T @ c[first:last]
+        np.abs(strip, out=strip)
+        sums[first:last] += strip.sum(1)
+        sums[:last] += strip.sum(0)
     sizes = np.linalg.norm(y, axis=0)
     found = float((np.linalg.norm(product - y, axis=0) / np.where(sizes > 0, sizes, 1.0)).max())
     if not np.isfinite(found):
         cure = "Raise the ridge, or divide the kernel by its largest entry"
         raise NotFiniteError(lesson(CALL, "the coefficients are not finite", "a well-scaled kernel", cure))
-    return found
+    return found, float(sums.max())
