@@ -173,3 +173,24 @@ def test_small_alpha_learns_features_and_generalizes_where_large_alpha_does_not(
     assert lazy_fit < 1e-3 and rich_fit < 1e-3  # both fit the data
     assert lazy_drift < 0.05 < 0.5 < rich_drift
     assert rich_error < lazy_error / 3
+
+
+def test_a_module_that_returns_a_record_is_compared_by_its_logits():
+    class Record:
+        def __init__(self, logits):
+            self.logits = logits
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(2, 3)
+
+        def forward(self, x):
+            return Record(self.layer(x))
+
+    net, x = Net(), torch.eye(2)
+    other = copy.deepcopy(net)
+    with torch.no_grad():
+        other.layer.weight.mul_(2)
+        other.layer.bias.mul_(2)
+    assert laziness(net, other, x).outputs == pytest.approx(1.0)

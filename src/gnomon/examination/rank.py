@@ -1,6 +1,6 @@
 """Candidates before training: which architecture suits the data, by its kernel alone.
 
->>> one = Candidate("deep", 0.9, 0.4, 12.0, True, "infinite-width", "alignment 0.4")
+>>> one = Candidate("deep", 0.9, 0.4, 0.1, True, "infinite-width", "alignment 0.4")
 >>> print(Ranking((one,), 100))
 1. deep  score 0.900  alignment 0.4
 """
@@ -16,19 +16,21 @@ from gnomon.core.errors import GnomonError, InputError, lesson
 from gnomon.examination.score import Score, leave_one_out
 from gnomon.examination.subject import Subject, subject
 from gnomon.kernels import Limit
-from gnomon.tangent import alignment, effective_rank, ntk
+from gnomon.tangent import alignment, ntk
 
 CALL = "rank({name: network}, train=(x, y))"
+LEAST = 1e-3
+"""Share of a kernel that tells examples apart, below which they take a thousand times as long as the mean to learn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One network: its leave-one-out score (accuracy, or explained variance), alignment, rank, and the reasons."""
+    """One network: its leave-one-out score (accuracy or explained variance), alignment, spread (2), and the reasons."""
 
     name: str
     score: float
     alignment: float
-    effective_rank: float
+    spread: float
     trainable: bool
     kernel: str
     reason: str
@@ -72,7 +74,10 @@ def rank(
         score = leave-one-out accuracy (or explained variance) of kernel regression                              (1)
 
     The kernel is the infinite-width one where it can be read off the module, the finite network's own otherwise. A
-    network whose kernel hardly tells examples apart (an effective rank below 2) is put last: it cannot be trained.
+    network whose kernel hardly tells examples apart is put last, for its training would take too long:
+
+        spread = trace(H K H) / trace(K) < 1e-3,    H = I - 1 1^T / n                                            (2)
+
 
     Hypotheses: what the kernel scores says something about what the trained network scores; how much, depends.
     Reference: [jacot2018neural].
@@ -101,11 +106,12 @@ def _candidate(name: str, given: Subject, examples: int, seed: int) -> Candidate
         return Candidate(name, 0.0, 0.0, 0.0, False, kind, "its kernel is zero or not finite")
     best: Score = leave_one_out(kernel, y)
     score = best.accuracy(y) if given.classes else 1 - best.error(y)
-    rank_, aligned = effective_rank(kernel), alignment(kernel, centered)
-    trainable = rank_ >= 2 or len(points) < 4
-    told = f"{kind} kernel, alignment {aligned:.3f}, effective rank {rank_:.1f}"
+    spread = float((kernel.diagonal().mean() - kernel.mean()) / kernel.diagonal().mean())  # (2)
+    aligned = alignment(kernel, centered) if spread > 1e-9 else 0.0
+    trainable = spread >= LEAST
+    told = f"{kind} kernel, alignment {aligned:.3f}, spread {spread:.2g}"
     reason = told if trainable else f"{told}: it hardly tells examples apart"
-    return Candidate(name, score, aligned, rank_, trainable, kind, reason)
+    return Candidate(name, score, aligned, spread, trainable, kind, reason)
 
 
 def _kernel(given: Subject, x: Any) -> tuple[Tensor, str]:

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import Inputs, fitted, invoke
+from gnomon.core.inputs import Inputs, fitted, invoke, tensor_of
 from gnomon.tangent.alignment import rotation
 from gnomon.tangent.empirical import ntk
 
@@ -125,9 +125,9 @@ def _activations(module: nn.Module, x: Inputs) -> dict[str, Tensor]:
         return lambda _module, _args, out: found.__setitem__(name, out) if isinstance(out, Tensor) else None
 
     for name, part in module.named_modules():
-        if name == "" or not any(True for _ in part.children()):
+        if not any(True for _ in part.children()):
             part.register_forward_hook(keep(name))  # on our own copy
-    invoke(module, fitted(x, module))
+    found[""] = tensor_of(invoke(module, fitted(x, module)), "laziness(before, after, x)")
     return found
 
 
