@@ -117,7 +117,7 @@ def ran(found):
 def test_models_of_other_kinds(name):
     make, train = CASES[name]
     torch.manual_seed(0)
-    found = ran(examine(make, train, budget=10))
+    found = ran(examine(make, train, budget=6))
     limit = found.section("limit")
     assert limit.status != "skipped" or "read" in limit.answer
 

@@ -148,7 +148,7 @@ def _curves(run: Run, forecast: Any):  # type: ignore[no-untyped-def]
 def _watched(run: Run, optimizer: AbstractOptimizer):  # type: ignore[no-untyped-def]
     def draw(axes):  # type: ignore[no-untyped-def]
         steps = [max(1, s) for s in run.steps.tolist()]
-        axes[0].plot(steps, run.watched["kernel drift"], color=COLORS["first"], label="kernel drift")
+        axes[0].plot(steps, run.watched["kernel rotation"], color=COLORS["first"], label="turn of the kernel")
         axes[0].plot(steps, run.watched["alignment"], color=COLORS["second"], label="alignment with labels")
         axes[0].set(xscale="log", xlabel="step", title="the kernel")
         axes[0].legend()
