@@ -36,8 +36,10 @@ class Value:
 
     def __str__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
-        between = "" if self.low is None or self.high is None else f" ({shown(self.low)} to {shown(self.high)})"
-        return f"{shown(self.value)}{unit}{between}"
+        known = self.low is not None and self.high is not None
+        between = f"{shown(self.low)} to {shown(self.high)}" if known else ""  # type: ignore[arg-type]
+        narrow = between == f"{shown(self.value)} to {shown(self.value)}"  # narrower than the digits that are shown
+        return f"{shown(self.value)}{unit}" + (f" ({between})" if between and not narrow else "")
 
 
 @dataclass(frozen=True, slots=True)
