@@ -25,6 +25,16 @@ def advise(subject: Subject, facts: Mapping[str, Any]) -> tuple[Advice, ...]:
     return tuple(sorted(found, key=lambda a: -a.effect))
 
 
+def _nothing(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
+    if facts.get("constant inputs"):
+        yield Advice("Look at how the inputs were made", "all examples are the same", "data", 0.995)
+    if facts.get("one class"):
+        yield Advice("Give examples of more than one class", "all labels are the same", "data", 0.993)
+    if not subject.trainable and any(True for _ in subject.module.parameters()):
+        because = "no parameter requires a gradient, so nothing can be trained"
+        yield Advice("Call requires_grad_() on what is to be trained", because, "architecture", 0.99)
+
+
 def _input_scale(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
     scale = facts.get("input scale")
     if scale is not None and not 0.02 <= scale <= 20:
@@ -55,7 +65,7 @@ def _signal(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
 
 def _labels(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
     p = facts.get("label p")
-    if p is not None and p > 0.01:
+    if facts.get("labels unrelated"):
         score = facts.get("kernel accuracy")
         told = (
             ""
@@ -128,7 +138,7 @@ def _calibrate(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
 
 
 RULES: tuple[Rule, ...] = (
-    _input_scale, _signal, _labels, _step, _diverged, _unlearned, _overfit, _better_kernel,
+    _nothing, _input_scale, _signal, _labels, _step, _diverged, _unlearned, _overfit, _better_kernel,
     _calibrate,
 )  # fmt: skip
 """A new rule is one function and one name here."""

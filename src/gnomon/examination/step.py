@@ -39,6 +39,12 @@ class Context:
         return self.facts[name]
 
 
+def require_gradients(subject: Subject) -> None:
+    """Skip where nothing can be differentiated."""
+    if not subject.trainable:
+        raise Skipped("No parameter requires a gradient.")
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """A section and the facts behind it."""

@@ -59,7 +59,16 @@ class Subject:
 
     def targets(self, y: Tensor) -> Float[Tensor, "n k"]:
         """Targets as a table of numbers: one-hot for classes, signs for two classes with one output."""
-        return self.loss.targets(y, CALL, outputs=self.outputs).reshape(len(y), -1)
+        return self.loss.targets(self.said(y), CALL, outputs=self.outputs).reshape(len(y), -1)
+
+    def said(self, y: Tensor) -> Tensor:
+        """Targets in the words of the loss: signs for two classes with one output, classes or numbers otherwise."""
+        return 2.0 * y - 1.0 if isinstance(self.loss, Logistic) else y
+
+    @property
+    def trainable(self) -> bool:
+        """Whether some parameter requires a gradient."""
+        return any(p.requires_grad for p in self.module.parameters())
 
     @property
     def is_image(self) -> bool:

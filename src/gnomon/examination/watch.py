@@ -100,7 +100,7 @@ class Watch:
         try:
             row["alignment"] = float(alignment(k, y - y.mean(0)))
             row["sharpness"] = float(
-                sharpness(self.given.module, points.x, points.y, loss=self.given.loss, steps=8).value
+                sharpness(self.given.module, points.x, self.given.said(points.y), loss=self.given.loss, steps=8).value
             )
         except GnomonError:
             pass  # a kernel without alignment, or a loss that is not finite, has no number

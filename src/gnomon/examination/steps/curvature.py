@@ -1,6 +1,6 @@
 """The landscape where training has ended: sharpness, the sum of curvatures, the noise of gradients."""
 
-from gnomon.examination.step import AbstractStep, Context, Outcome
+from gnomon.examination.step import AbstractStep, Context, Outcome, require_gradients
 from gnomon.examination.steps.kernel import probe
 from gnomon.examination.steps.stability import EXAMPLES, products
 from gnomon.examination.subject import Subject
@@ -16,11 +16,13 @@ class Curvature(AbstractStep):
     question = "How curved is the loss here, against the step, and how noisy are its gradients?"
 
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
+        require_gradients(subject)
         run = context.facts.get("run")
         model = subject.module if run is None else run.model
         points = (context.facts.get("probe") or probe(subject, context)).some(EXAMPLES, context.seed)
         count = products(len(points), context, 0.5)
-        operator = hessian(model, points.x, points.y, loss=subject.loss)
+        y = subject.said(points.y)
+        operator = hessian(model, points.x, y, loss=subject.loss)
         found = operator.top(1, steps=count, seed=context.seed)
         value, residual = float(found.values[0]), float(found.residuals[0])
         trace = operator.trace(products=max(6, count), seed=context.seed)
@@ -29,7 +31,7 @@ class Curvature(AbstractStep):
             Value("trace of the Hessian", trace.value, *trace.interval, meaning="95 % interval"),
         ]
         if len(points) >= 8:
-            noise = gradient_noise(model, points.x, points.y, loss=subject.loss)
+            noise = gradient_noise(model, points.x, y, loss=subject.loss)
             name = "batch size of equal signal and noise"
             values.append(Value(name, noise.scale, *noise.interval, meaning="tr Σ / |G|²"))
         state = "At the end of training" if run is not None else "Before training"

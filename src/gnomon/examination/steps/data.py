@@ -27,8 +27,8 @@ class Data(AbstractStep):
         figures, trouble = [], []
         if floats:
             flat = torch.cat([t.reshape(len(t), -1).double() for t in floats], 1)
-            rms, constant = float(flat.square().mean().sqrt()), int((flat.std(0) == 0).sum())
-            spread = flat.std(0)
+            rms, constant = float(flat.square().mean().sqrt()), int((flat.std(0, correction=0) == 0).sum())
+            spread = flat.std(0, correction=0)
             varying = spread[spread > 0]
             ratio = float(varying.max() / varying.min()) if len(varying) else 1.0
             repeated = len(flat) - len(torch.unique(flat, dim=0))
@@ -41,6 +41,10 @@ class Data(AbstractStep):
                 Value("examples that occur before", repeated, meaning=f"of {len(flat)}"),
             ]
             figures.append(_histogram(flat))
+            whole = len(floats) == len(list(tensors(some.x)))  # no input but these
+            facts["constant inputs"] = whole and len(flat) > 1 and constant == flat.shape[1]
+            if facts["constant inputs"]:
+                trouble.append("all examples are the same")
             if not SMALL <= rms <= LARGE:
                 trouble.append(f"the inputs have a root mean square of {rms:.3g}")
         if subject.classes:
@@ -51,10 +55,13 @@ class Data(AbstractStep):
                 Value("largest class", f"{facts['largest class']:.1%}", meaning="what guessing it always would score"),
                 Value("smallest class", int(counts.min())),
             ]
-            if empty:
+            facts["one class"] = int((counts > 0).sum()) == 1 and len(subject.train) > 1
+            if facts["one class"]:
+                trouble.append("all labels are the same")
+            elif empty:
                 trouble.append(f"{empty} of {subject.classes} classes have no training example")
         else:
-            values.append(Value("spread of the targets", float(subject.train.y.double().std())))
+            values.append(Value("spread of the targets", float(subject.train.y.double().std(correction=0))))
         answer = "Nothing unusual." if not trouble else f"To know: {'; '.join(trouble)}."
         meaning = Definition("rms = √(mean of x²)", "over all features of the examples looked at")
         status: Status = "fault" if trouble else "good"

@@ -55,7 +55,7 @@ class Forecast(AbstractStep):
 
 
 def _numbers(subject: Subject, y: Tensor) -> Tensor:
-    return y if subject.classes else y.double()
+    return subject.said(y) if subject.classes else y.double()
 
 
 def _times(k: Tensor, step: float | None) -> Tensor:

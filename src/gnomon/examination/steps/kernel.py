@@ -1,19 +1,21 @@
 """The network's own tangent kernel on a probe set: its modes, its conditioning, and what it thinks of the labels."""
 
 from math import sqrt
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
 from gnomon.examination.score import leave_one_out
-from gnomon.examination.step import AbstractStep, Context, Outcome, Skipped
+from gnomon.examination.step import AbstractStep, Context, Outcome, Skipped, require_gradients
 from gnomon.examination.subject import Points, Subject
 from gnomon.report import COLORS, Definition, Hypothesis, Section, Value, figure
 from gnomon.tangent import alignment, effective_rank, ntk, spectrum
 
 MOST, LEAST = 256, 16
 SHUFFLES = 400
+CHANCE = 0.01  # of an alignment that shuffled labels have as often counts as related
+ENOUGH = 20  # examples to say that labels are unrelated
 
 
 class TangentKernel(AbstractStep):
@@ -23,12 +25,15 @@ class TangentKernel(AbstractStep):
     question = "Which directions does this network learn first, and do the labels lie along them?"
 
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
+        require_gradients(subject)
         points = probe(subject, context)
         k = cast(Tensor, ntk(subject.module, points.x)).double()
         if not bool(k.abs().max() > 0):
             raise Skipped("The tangent kernel is zero: no parameter has an effect on the outputs.")
         y = subject.targets(points.y).double()
         y = y - y.mean(0)
+        if not bool(y.abs().max() > 0):
+            raise Skipped("All targets are the same: there is nothing to learn.")
         if float(_centered(k).abs().max()) <= 1e-6 * float(k.abs().max()):
             answer = "The kernel is the same for all pairs of examples: the network cannot tell them apart."
             return Outcome(Section(self.key, self.title, self.question, answer, "fault"), {"probe": points})
@@ -49,7 +54,9 @@ class TangentKernel(AbstractStep):
             Value("alignment with the labels", aligned, meaning=f"shuffled labels: {low:.3g} to {high:.3g} (95 %)"),
             Value("chance of such an alignment with shuffled labels", p, meaning=f"{SHUFFLES} shuffles"),
         ]
-        facts = {"probe": points, "kernel": k, "label p": p, "alignment": aligned, "spectrum": found}
+        facts: dict[str, Any] = {
+            "probe": points, "kernel": k, "label p": p, "alignment": aligned, "spectrum": found,
+        }  # fmt: skip
         if subject.classes:
             accuracy = score.accuracy(y)
             spread = 1.96 * sqrt(max(accuracy * (1 - accuracy), 1 / len(points)) / len(points))
@@ -59,18 +66,24 @@ class TangentKernel(AbstractStep):
         else:
             values.append(Value("leave-one-out error of the kernel", score.error(y), meaning="1 is guessing the mean"))
             facts["kernel error"] = score.error(y)
-        related = p < 0.01
+        related = p < CHANCE or _better(subject, y, facts)
+        facts["labels unrelated"] = not related and len(points) >= ENOUGH
         answer = (
             f"{found.modes_for(0.9)} of {len(points)} modes hold 90 % of the labels; the alignment {aligned:.2g} is "
-            + ("far from" if related else "no better than")
-            + " that of shuffled labels."
+            + ("far from" if p < CHANCE else "no better than")
+            + " that of shuffled labels"
+            + (
+                "."
+                if p < CHANCE or not related
+                else ", but what it predicts for examples left out is better than a guess."
+            )
         )
         hypotheses = (
             Hypothesis("labels are related to inputs as the network sees them", related, f"p = {p:.3g}"),
             Hypothesis("the probe stands for the data", None, f"{len(points)} of {len(subject.train)} examples"),
         )
         section = Section(
-            self.key, self.title, self.question, answer, "good" if related else "fault", tuple(values),
+            self.key, self.title, self.question, answer, "fault" if facts["labels unrelated"] else "good", tuple(values),
             (_modes(found.values, found.captured),), _definitions(), hypotheses,
             data={"eigenvalues": found.values.tolist(), "captured": cast(Tensor, found.captured).tolist()},
         )  # fmt: skip
@@ -99,6 +112,15 @@ def _shuffled(k: Tensor, y: Tensor, seed: int) -> Tensor:
         s = y[torch.randperm(n, generator=generator)]
         found.append(float((s * (centered @ s)).sum()) / max(scale, 1e-300))
     return torch.tensor(found, dtype=torch.float64)
+
+
+def _better(subject: Subject, y: Tensor, facts: dict[str, Any]) -> bool:
+    """Whether examples left out are predicted better than by a guess: by three of its deviations, or 2 / sqrt(n)."""
+    n = len(y)
+    if not subject.classes:
+        return bool(facts["kernel error"] < 1 - 2 / sqrt(n))
+    guess = float(torch.bincount((y if y.shape[1] > 1 else torch.cat([-y, y], 1)).argmax(1)).max()) / n
+    return bool(facts["kernel accuracy"] > guess + 3 * sqrt(guess * (1 - guess) / n))
 
 
 def _centered(k: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from math import inf
 
-from gnomon.examination.step import AbstractStep, Context, Outcome
+from gnomon.examination.step import AbstractStep, Context, Outcome, require_gradients
 from gnomon.examination.steps.kernel import probe
 from gnomon.examination.subject import Subject
 from gnomon.landscape import sharpness
@@ -19,9 +19,12 @@ class Stability(AbstractStep):
     question = "Which steps are stable, and is the one in use among them?"
 
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
+        require_gradients(subject)
         points = (context.facts.get("probe") or probe(subject, context)).some(EXAMPLES, context.seed)
         count = products(len(points), context)
-        found = sharpness(subject.module, points.x, points.y, loss=subject.loss, steps=count, seed=context.seed)
+        found = sharpness(
+            subject.module, points.x, subject.said(points.y), loss=subject.loss, steps=count, seed=context.seed
+        )
         limit = found.largest_step
         values = [
             Value("sharpness", found.value, found.value, found.value + found.residuals[0], meaning="largest curvature"),

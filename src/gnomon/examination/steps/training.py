@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import GnomonError
 from gnomon.core.inputs import take
-from gnomon.examination.step import AbstractStep, Context, Outcome, Skipped
+from gnomon.examination.step import AbstractStep, Context, Outcome, Skipped, require_gradients
 from gnomon.examination.subject import Subject
 from gnomon.landscape import sharpness
 from gnomon.report import COLORS, Definition, Section, Status, Value, figure
@@ -29,12 +29,13 @@ class Training(AbstractStep):
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
         if not context.train:
             raise Skipped("Training was not asked for: pass train=True, --train, or a factory.")
+        require_gradients(subject)
         optimizer = subject.optimizer or default(context)
         batch = None if len(subject.train) <= WHOLE else BATCH
         points = subject.train.some(WATCHED, context.seed + 1)
-        x_test, y_test = (None, None) if subject.test is None else (subject.test.x, subject.test.y)
+        x_test, y_test = (None, None) if subject.test is None else (subject.test.x, subject.said(subject.test.y))
         run = train(
-            subject.module, subject.train.x, subject.train.y, x_test=x_test, y_test=y_test,
+            subject.module, subject.train.x, subject.said(subject.train.y), x_test=x_test, y_test=y_test,
             loss=subject.loss, optimizer=optimizer, steps=STEPS, batch=batch, record=moments(STEPS),
             watch=watchers(subject, points.x, points.y), seconds=0.8 * context.seconds, seed=context.seed,
         )  # fmt: skip
@@ -90,7 +91,7 @@ def moments(steps: int) -> list[int]:
 def watchers(subject: Subject, x: Any, y: Tensor) -> dict[str, Callable[[int, nn.Module, float], float]]:
     """Drift and turn of the kernel, its alignment with the labels, and the sharpness, on a few examples."""
     first: list[Tensor] = []
-    targets = subject.targets(y).double()
+    targets, said = subject.targets(y).double(), subject.said(y)
 
     def kernel(model: nn.Module) -> Tensor:
         return cast(Tensor, ntk(model, take(x, slice(0, WATCHED)))).double()
@@ -118,7 +119,7 @@ def watchers(subject: Subject, x: Any, y: Tensor) -> dict[str, Callable[[int, nn
         "kernel drift": drift,
         "kernel rotation": careful(lambda model: float(rotation(first[0], state["k"]))),
         "alignment": careful(lambda model: float(alignment(state["k"], targets))),
-        "sharpness": careful(lambda model: sharpness(model, x, y, loss=subject.loss, steps=12).value),
+        "sharpness": careful(lambda model: sharpness(model, x, said, loss=subject.loss, steps=12).value),
     }
 
 
