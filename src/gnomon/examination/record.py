@@ -45,7 +45,7 @@ class Examination:
         if self.healthy:
             count = len(self.advice)
             more = f" {count} thing{'s' if count > 1 else ''} could be better." if count else ""
-            return f"{self.name}: no fault found.{more}"
+            return f"{self.name}: no fault found{' before it was stopped' if self.partial else ''}.{more}"
         count = len(self.faults)
         return f"{self.name}: {count} fault{'s' if count > 1 else ''} found, first: {self.faults[0].because}."
 

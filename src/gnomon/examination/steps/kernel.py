@@ -9,7 +9,7 @@ from torch import Tensor
 from gnomon.examination.score import leave_one_out
 from gnomon.examination.step import AbstractStep, Context, Outcome, Skipped, require_gradients
 from gnomon.examination.subject import Points, Subject
-from gnomon.report import COLORS, Definition, Hypothesis, Section, Value, figure
+from gnomon.report import COLORS, Definition, Hypothesis, Section, Status, Value, figure
 from gnomon.tangent import alignment, effective_rank, ntk, spectrum
 
 MOST, LEAST = 256, 16
@@ -82,8 +82,9 @@ class TangentKernel(AbstractStep):
             Hypothesis("labels are related to inputs as the network sees them", related, f"p = {p:.3g}"),
             Hypothesis("the probe stands for the data", None, f"{len(points)} of {len(subject.train)} examples"),
         )
+        status: Status = "fault" if facts["labels unrelated"] else "good"
         section = Section(
-            self.key, self.title, self.question, answer, "fault" if facts["labels unrelated"] else "good", tuple(values),
+            self.key, self.title, self.question, answer, status, tuple(values),
             (_modes(found.values, found.captured),), _definitions(), hypotheses,
             data={"eigenvalues": found.values.tolist(), "captured": cast(Tensor, found.captured).tolist()},
         )  # fmt: skip
