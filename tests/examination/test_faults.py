@@ -32,6 +32,13 @@ def test_a_deep_tanh_network_with_small_weights(depth, gain):
     assert float(re.search(r"variance ([0-9.]+) / fan_in", found.because)[1]) == pytest.approx(gain**2, rel=0.1)
 
 
+def test_theory_says_how_deep_signals_reach():
+    found = look(perceptron(30, gain=0.5), FLAT).section("signal")
+    assert found.value("phase, by mean-field theory").value == "ordered"
+    assert found.value("chi").value == pytest.approx(0.25, rel=0.1)  # weight_std^2 for tanh around zero
+    assert {f.name for f in found.figures} == {"signal", "correlations"}
+
+
 def test_a_deep_relu_network_with_default_weights():
     torch.manual_seed(0)
     layers = [part for i in range(20) for part in (nn.Linear(64, 64), nn.ReLU())]

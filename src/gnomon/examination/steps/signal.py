@@ -7,9 +7,10 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import GnomonError
 from gnomon.core.inputs import take
+from gnomon.examination.chain import chain
 from gnomon.examination.step import AbstractStep, Context, Outcome
 from gnomon.examination.subject import Subject
-from gnomon.geometry import Layer, Signal, signal
+from gnomon.geometry import Layer, MeanField, Signal, signal
 from gnomon.kernels import Limit, layers
 from gnomon.report import COLORS, Definition, Hypothesis, Section, Status, Value, figure
 
@@ -31,9 +32,14 @@ class Signals(AbstractStep):
         status: Status = "fault" if own else "good"
         answer = f"{own[0].what}." if own else found.verdict
         hypothesis = Hypothesis("theory can follow the signal through this module", bool(theory), why)
-        shown = (_drawn(seen, theory),) if len(seen) > 1 else ()
-        section = Section(self.key, self.title, self.question, answer, status, _values(seen, found), shown,
-                          _definitions(), (hypothesis,), data=found.to_dict())  # fmt: skip
+        shown = [_drawn(seen, theory)] if len(seen) > 1 else []
+        values = _values(seen, found)
+        field = chain(subject.module, context.facts.get("program"))
+        if field is not None:
+            shown.append(_map(field))
+            values += _scales(field)
+        section = Section(self.key, self.title, self.question, answer, status, values, tuple(shown), _definitions(),
+                          (hypothesis,), data=found.to_dict())  # fmt: skip
         return Outcome(section, {"signal": found, "signal faults": own, "weight variance": _variance(subject.module)})
 
 
@@ -73,6 +79,28 @@ def _values(seen: tuple[Layer, ...], found: Signal) -> tuple[Value, ...]:
     return (*values, Value("dead units, worst layer", told, meaning="the same for every probe example"))
 
 
+def _scales(field: MeanField) -> tuple[Value, ...]:
+    at = f"weight std {field.weight_std:.3g}, bias std {field.bias_std:.2g}"
+    return (
+        Value("phase, by mean-field theory", field.phase, meaning=at),
+        Value("chi", field.chi, meaning="factor of the squared gradient per layer; 1 is critical"),
+        Value("depth scale of correlations", field.xi_c, unit="layers"),
+        Value("depth scale of gradients", field.xi_gradient, unit="layers"),
+    )
+
+
+def _map(field: MeanField):  # type: ignore[no-untyped-def]
+    def draw(axes):  # type: ignore[no-untyped-def]
+        places = [i / 40 for i in range(41)]
+        axes.plot(places, [field.correlation(c) for c in places], color=COLORS["third"], label="after a layer")
+        axes.plot([0, 1], [0, 1], linestyle=":", color=COLORS["second"], label="no change")
+        axes.set(xlabel="correlation of two inputs before a layer", ylabel="after", xlim=(0, 1), ylim=(0, 1.02))
+        axes.legend()
+
+    words = "Above the dotted line inputs grow alike with depth, below it they grow apart."
+    return figure("correlations", words, draw, size=(4.2, 3.2))
+
+
 def _ratio(a: float | None, b: float | None) -> float | str:
     return "unknown" if a is None or b is None else a / max(b, 1e-300)
 
@@ -98,5 +126,8 @@ def _drawn(seen: tuple[Layer, ...], theory: dict[str, float]):  # type: ignore[n
 def _definitions() -> tuple[Definition, ...]:
     return (
         Definition("q = E[h²]", "mean square of a layer's outputs", "poole2016exponential"),
+        Definition(
+            "χ = σ_w² E[φ′(u)²],  C(c) = (σ_w² E[φ(u)φ(v)] + σ_b²) / q*", "mean-field maps", "poole2016exponential"
+        ),
         Definition("u = |∂L/∂W|² / |W|²", "relative gradient of a layer's weights", "schoenholz2017deep"),
     )
