@@ -5,9 +5,9 @@ What travels is the kernel as a function of row numbers, with its data, once to 
     Nystrom:               F_t^T F_t and F_t^T y_t of the rows of a range t, m (m + k) numbers, to be added       (1)
     conjugate gradients:   p to the workers, K_t p back, n k numbers both ways; the strips K_t stay where they are  (2)
 
-and never a part of an n x n matrix. Ranges do not depend on the cluster and are added in their order: the answer is
-the same to the last bit with any number of workers, and after the death of some; it is that of one machine up to the
-rounding of sums in another order.
+and never a part of an n x n matrix. Ranges do not depend on the cluster and are added in their order: on workers of one
+kind, with memory for whole tiles, the answer is the same to the last bit whatever their number, and after the death of
+some; it is that of one machine up to the rounding of sums in another order.
 
 Hypotheses: the kernel can be pickled (`PointKernel(limit(net).ntk, x)` can). Workers have gnomon.
 Reference: [rocklin2015dask] for the scheduler; the methods as in their own files.
