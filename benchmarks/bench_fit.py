@@ -60,7 +60,7 @@ def main() -> None:
     columns = ["rows", "kernel", "Cholesky", "fit, Direct", "over kernel + Cholesky", f"fit, Nystrom({CENTERS})"]
     note = (
         f"NTKRegressor(depth=3, ridge=1e-3), {FEATURES} features. At 10,000 rows a direct fit may take {WANTED} times the kernel and its\n"
-        f"factorization by LAPACK. Slopes in logarithms: Direct {slopes[0]:.2f} (between 2, the kernel, and 3, the factor),\n"
+        f"factorization by LAPACK. Slopes in logarithms: Direct {slopes[0]:.2f} (towards 3, the factor, from fixed costs),\n"
         f"Nystrom {slopes[1]:.2f} (1 in theory; small problems have fixed costs)."
     )
     record("Estimators, growth of fit with the rows", columns, rows, note)

@@ -45,10 +45,10 @@ def side(size):
 
 def main() -> None:
     rows = [
-        series("points, 10 dense layers", (2000, 4000, 8000), points, "2 (linear in pairs)"),
+        series("points, 10 dense layers", (8000, 16000, 32000), points, "2 (linear in pairs)"),
         series("depth, n = 4000", (10, 30, 90), depth, "1"),
-        series("images 8x8, 4 conv + GAP", (32, 64, 128), images, "2 (linear in pairs)"),
-        series("side of images, 2 conv + GAP", (8, 16, 32), side, "4 (pairs of positions)"),
+        series("images 8x8, 4 conv + GAP", (64, 128, 256), images, "2 (linear in pairs)"),
+        series("side of images, 2 conv + GAP", (16, 32, 48), side, "4 (pairs of positions)"),
     ]
     note = "Least squares on the logarithms; small problems have fixed costs, so slopes come out a little lower."
     record("Growth", ["size", "times", "slope", "theory"], rows, note)

@@ -28,8 +28,9 @@ from gnomon.training import train
 
 if TYPE_CHECKING:
     from gnomon import dynamics, estimators, examination, forecast, geometry, landscape, report
-    from gnomon.examination import examine, watch
-    from gnomon.forecast import predict
+    from gnomon.examination.run import examine
+    from gnomon.examination.watch import watch
+    from gnomon.forecast.predict import predict
 
 __version__ = "0.1.0"
 

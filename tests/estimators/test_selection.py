@@ -8,7 +8,7 @@ from sklearn.model_selection import KFold, PredefinedSplit
 
 from gnomon.estimators import NTKClassifier, NTKRegressor
 from gnomon.estimators.selection import EXAMINED, GRID, examined
-from gnomon.estimators.shortcut import spectrum
+from gnomon.linalg.shortcut import spectrum
 from tests.oracles import arccosine
 
 N = 14

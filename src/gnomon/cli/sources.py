@@ -102,11 +102,9 @@ def seconds(text: str, call: str) -> float:
     120.0
     """
     match = re.fullmatch(r"\s*([0-9.]+)\s*(s|m|h|)\s*", text)
-    try:
-        assert match is not None
-        return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
-    except (AssertionError, ValueError):
-        raise InputError(lesson(call, f"--budget is '{text}'", "a time", "Write 60s, 2m or 1h")) from None
+    if match is None or match[1].count(".") > 1 or match[1] == ".":
+        raise InputError(lesson(call, f"--budget is '{text}'", "a time", "Write 60s, 2m or 1h"))
+    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
 def _file(path: Path, call: str) -> Any:

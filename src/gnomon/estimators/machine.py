@@ -21,8 +21,8 @@ from gnomon.estimators.network import Kind, NetworkKernel, Recipe, shapes
 from gnomon.estimators.rows import Rows
 from gnomon.estimators.scaling import Scaling
 from gnomon.estimators.selection import DEEPEST, GRID, Selection, examined, given, select
-from gnomon.estimators.shortcut import FLOOR, Spectrum, spectrum
 from gnomon.estimators.training import followed, solved
+from gnomon.linalg.shortcut import FLOOR, Spectrum, spectrum
 from gnomon.linalg.solve.base import blocks
 
 

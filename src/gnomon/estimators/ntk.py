@@ -19,13 +19,55 @@ from torch import Tensor
 
 from gnomon.dynamics import ensemble
 from gnomon.estimators.classification import AbstractKernelClassifier
+from gnomon.estimators.machine import AbstractKernelMachine
 from gnomon.estimators.network import Kind
 from gnomon.estimators.regression import AbstractKernelRegressor
 from gnomon.estimators.rows import Rows
 from gnomon.estimators.training import instant
 
 
-class NTKRegressor(AbstractKernelRegressor):
+class _Options(AbstractKernelMachine):
+    """What both estimators ask for and how they read it."""
+
+    def __init__(
+        self,
+        *,
+        network: Any = None,
+        depth: Any = "auto",
+        activation: Any = "relu",
+        weight_std: Any = 2.0**0.5,
+        bias_std: Any = 1.0,
+        fixed_layers: Any = 0,
+        scaling: Any = "standard",
+        ridge: Any = "auto",
+        select: Any = "leave-one-out",
+        solver: Any = "auto",
+        t: Any = None,
+    ) -> None:
+        self.network = network
+        self.depth = depth
+        self.activation = activation
+        self.weight_std = weight_std
+        self.bias_std = bias_std
+        self.fixed_layers = fixed_layers
+        self.scaling = scaling
+        self.ridge = ridge
+        self.select = select
+        self.solver = solver
+        self.t = t
+
+    @property
+    def _kind(self) -> Kind:
+        return "ntk"
+
+    def _fixed(self) -> Any:
+        return self.fixed_layers
+
+    def _time(self) -> float:
+        return instant(self.t, self._call)
+
+
+class NTKRegressor(_Options, AbstractKernelRegressor):
     """Regression by an infinitely wide trained network, equations (1) to (3).
 
     Args:
@@ -60,43 +102,6 @@ class NTKRegressor(AbstractKernelRegressor):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        network: Any = None,
-        depth: Any = "auto",
-        activation: Any = "relu",
-        weight_std: Any = 2.0**0.5,
-        bias_std: Any = 1.0,
-        fixed_layers: Any = 0,
-        scaling: Any = "standard",
-        ridge: Any = "auto",
-        select: Any = "leave-one-out",
-        solver: Any = "auto",
-        t: Any = None,
-    ) -> None:
-        self.network = network
-        self.depth = depth
-        self.activation = activation
-        self.weight_std = weight_std
-        self.bias_std = bias_std
-        self.fixed_layers = fixed_layers
-        self.scaling = scaling
-        self.ridge = ridge
-        self.select = select
-        self.solver = solver
-        self.t = t
-
-    @property
-    def _kind(self) -> Kind:
-        return "ntk"
-
-    def _fixed(self) -> Any:
-        return self.fixed_layers
-
-    def _time(self) -> float:
-        return instant(self.t, self._call)
-
     def _measure(self, rows: Rows) -> None:
         pass  # the spread follows from the two kernels alone
 
@@ -117,7 +122,7 @@ class NTKRegressor(AbstractKernelRegressor):
         return found.variance[0]  # (3)
 
 
-class NTKClassifier(AbstractKernelClassifier):
+class NTKClassifier(_Options, AbstractKernelClassifier):
     """Classification by an infinitely wide network trained with squared loss on the indicators of classes.
 
     Args:
@@ -145,40 +150,3 @@ class NTKClassifier(AbstractKernelClassifier):
     >>> model.predict(X).tolist()
     ['no', 'yes', 'yes', 'no']
     """
-
-    def __init__(
-        self,
-        *,
-        network: Any = None,
-        depth: Any = "auto",
-        activation: Any = "relu",
-        weight_std: Any = 2.0**0.5,
-        bias_std: Any = 1.0,
-        fixed_layers: Any = 0,
-        scaling: Any = "standard",
-        ridge: Any = "auto",
-        select: Any = "leave-one-out",
-        solver: Any = "auto",
-        t: Any = None,
-    ) -> None:
-        self.network = network
-        self.depth = depth
-        self.activation = activation
-        self.weight_std = weight_std
-        self.bias_std = bias_std
-        self.fixed_layers = fixed_layers
-        self.scaling = scaling
-        self.ridge = ridge
-        self.select = select
-        self.solver = solver
-        self.t = t
-
-    @property
-    def _kind(self) -> Kind:
-        return "ntk"
-
-    def _fixed(self) -> Any:
-        return self.fixed_layers
-
-    def _time(self) -> float:
-        return instant(self.t, self._call)

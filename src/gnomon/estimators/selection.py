@@ -11,7 +11,7 @@ more about a few rows than their error rate. Ridges are multiples of the mean di
 Leave-one-out and evidence look at 1,500 rows at most, drawn once with a fixed seed: more of them hardly change the
 choice, and cost n^3. Folds that the caller names are used as they are.
 
-Hypotheses: those of ``shortcut``.
+Hypotheses: those of `gnomon.linalg.shortcut`.
 Reference: [rasmussen2006gaussian], chapter 5.
 Cost: for every network its kernel and 9 n^3 operations, and n^2 for every ridge.
 """
@@ -30,7 +30,7 @@ from torch import Tensor
 from gnomon.core.errors import InputError, lesson
 from gnomon.estimators.network import NetworkKernel
 from gnomon.estimators.rows import Rows
-from gnomon.estimators.shortcut import Spectrum, spectrum
+from gnomon.linalg.shortcut import Spectrum, spectrum
 
 EXAMINED = 1_500  # rows
 DEEPEST = 5

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from math import isfinite
 from typing import Any
 
+from gnomon.examination.steps.data import LARGE, SMALL
 from gnomon.examination.subject import Subject
 from gnomon.report import Advice
 from gnomon.training import SGD
@@ -37,7 +38,7 @@ def _nothing(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
 
 def _input_scale(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
     scale = facts.get("input scale")
-    if scale is not None and not 0.02 <= scale <= 20:
+    if scale is not None and not SMALL <= scale <= LARGE:
         because = f"the inputs have a root mean square of {scale:.3g}; networks are made for about 1"
         yield Advice(
             "Standardize the inputs: subtract the mean and divide by the spread of the training set",

@@ -11,6 +11,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.linalg.shortcut import spectrum
+
 RIDGES = tuple(10.0**p for p in range(-6, 2))  # of the mean diagonal
 
 
@@ -48,23 +50,12 @@ def leave_one_out(kernel: Float[Tensor, "n n"], targets: Float[Tensor, "n k"]) -
     [0.0, 0.0]
     """
     k, y = kernel.double(), targets.double()
-    offset = y.mean(0)
+    offset, scale = y.mean(0), float(k.diagonal().mean()) or 1.0
     y = y - offset
-    values, vectors = torch.linalg.eigh((k + k.mT) / 2)
-    values, along = values.clamp(min=0), vectors.mT @ y
-    best: Score | None = None
-    least = float("inf")
-    for relative in RIDGES:
-        ridge = relative * float(values.mean()) + 1e-300
-        inverse = 1 / (values + ridge)
-        c = vectors @ (inverse[:, None] * along)
-        diagonal = (vectors.square() * inverse).sum(1)
-        left = y - c / diagonal[:, None]  # (1)
-        error = float((left - y).square().mean())
-        if error < least or best is None:
-            least, best = error, Score(left + offset, c, ridge, offset)
-    assert best is not None  # the grid is not empty
-    return best
+    found = spectrum((k + k.mT) / (2 * scale), y, torch.ones(len(y), dtype=y.dtype))
+    left = {ridge: found.left_out(ridge) for ridge in RIDGES}  # (1)
+    best = min(RIDGES, key=lambda ridge: float(left[ridge].square().mean()))
+    return Score(y - left[best] + offset, found.coefficients(best) / scale, best * scale, offset)
 
 
 def right(predictions: Float[Tensor, "n k"], targets: Float[Tensor, "n k"]) -> float:

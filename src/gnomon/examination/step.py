@@ -59,7 +59,6 @@ class AbstractStep(ABC):
     key: ClassVar[str]
     title: ClassVar[str]
     question: ClassVar[str]
-    stage: ClassVar[str]
     share: ClassVar[float]
 
     @abstractmethod

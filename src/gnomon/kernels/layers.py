@@ -17,9 +17,8 @@ from torch import Tensor
 from gnomon.kernels import propagate
 from gnomon.kernels.inputs import points
 from gnomon.kernels.limit import Limit
-from gnomon.kernels.plan import Plan, plan
+from gnomon.kernels.plan import Plan
 from gnomon.kernels.rules.base import diagonal
-from gnomon.program.read import read
 
 CALL = "layers(limit, x)"
 
@@ -53,7 +52,7 @@ def layers(limit: Limit, x: Any) -> tuple[Layer, ...]:
     [1.0, 4.0, 2.0, 8.0]
     """
     data = points(x, "x", CALL)
-    made = plan(read(limit.net, data), limit.net, limit.init, standard=limit.parametrization == "standard")
+    made = limit.plan(data)
     with torch.no_grad():
         seen = propagate.features(made, data)
         stats = propagate.statistics(made, seen)

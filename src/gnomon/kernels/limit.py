@@ -25,7 +25,6 @@ from gnomon.kernels.reading import Reading
 from gnomon.kernels.record import Kernels
 from gnomon.kernels.rules.data import DataRule
 from gnomon.program.laws import Init
-from gnomon.program.read import read
 from gnomon.program.steps import Program
 
 TILE_SECONDS = 10.0  # of a tile on disk, at most: what a kill may lose
@@ -154,7 +153,7 @@ class Limit:
             raise InputError(lesson(call, f"kind is {kind!r}", "known kernels", 'Pass ("nngp",), ("ntk",) or both'))
         x = points(x1, "x1", call)
         y = None if x2 is None else second(x, x2, call)
-        made = self._reading.plan(x)
+        made = self.plan(x)
         data = [_require_independent(made, one) for one in ((x,) if y is None else (x, y))]
         mark = store.fingerprint(str(made.program), made.rules, data, y is None, kind, str(self.dtype))
         side = tile if tile is not None else _tile_side(made, len(x), self.dtype)
@@ -163,7 +162,11 @@ class Limit:
 
     def program(self, x: Any) -> Program:
         """The module as the limit reads it, for inputs like x."""
-        return read(self.net, points(x, "x", "limit(net).program(x)"))
+        return self.plan(points(x, "x", "limit(net).program(x)")).program
+
+    def plan(self, x: Tensor) -> Plan:
+        """The program with its rules, for inputs like x; remembered until the module changes."""
+        return self._reading.plan(x)
 
     def cost(self, n1: int, n2: int | None = None, *, shape: tuple[int, ...] | None = None) -> Cost:
         """Memory and estimated time of both kernels between n1 and n2 points, before anything is allocated.
@@ -172,14 +175,14 @@ class Limit:
         """
         shape = shape if shape is not None else _first_shape(self.net)
         example = torch.empty((1, *shape), device="meta")
-        made = self._reading.plan(example)
+        made = self.plan(example)
         return cost(made, n1, n1 if n2 is None else n2, kinds=2, word=self.dtype.itemsize, memory=self.memory)
 
     def _kernels(self, x1: Any, x2: Any, kinds: tuple[str, ...]) -> dict[str, Tensor]:
         call = f"limit({type(self.net).__name__}).{kinds[-1]}(x1, x2)"
         x = points(x1, "x1", call)
         y = x if x2 is None else second(x, x2, call)
-        made = self._reading.plan(x)
+        made = self.plan(x)
         estimate = cost(made, len(x), len(y), kinds=len(kinds), word=self.dtype.itemsize, memory=self.memory)
         _refuse_if_too_large(estimate, self.memory, call)
         grad = torch.is_grad_enabled() and (x.requires_grad or y.requires_grad)

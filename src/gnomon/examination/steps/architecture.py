@@ -20,7 +20,7 @@ BATCH = 32
 class Architecture(AbstractStep):
     """Parameters, memory and cost."""
 
-    key, title, stage, share = "architecture", "The network", "before", 0.05
+    key, title, share = "architecture", "The network", 0.05
     question = "What is it made of, what does a step cost, and can its infinite-width limit be read off it?"
 
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102

@@ -12,7 +12,7 @@ from gnomon.training import SGD
 class Curvature(AbstractStep):
     """After training, or of the network as it came."""
 
-    key, title, stage, share = "curvature", "The landscape", "after", 0.1
+    key, title, share = "curvature", "The landscape", 0.1
     question = "How curved is the loss here, against the step, and how noisy are its gradients?"
 
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102

@@ -16,7 +16,7 @@ ROWS = 4096
 class Data(AbstractStep):
     """Scale and balance."""
 
-    key, title, stage, share = "data", "The data", "before", 0.05
+    key, title, share = "data", "The data", 0.05
     question = "Are inputs and targets of a size that networks are made for, and are there traps in them?"
 
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102

@@ -1,17 +1,16 @@
 """Training told in advance: the curves of a network whose kernel does not move."""
 
 from math import isinf
-from typing import cast
 
 import torch
 from torch import Tensor
 
-from gnomon.dynamics import Descent, Flow, Trajectory, predict
+from gnomon.dynamics import Trajectory
 from gnomon.examination.score import right
 from gnomon.examination.step import AbstractStep, Context, Outcome
 from gnomon.examination.subject import Subject
+from gnomon.forecast import predict
 from gnomon.report import COLORS, Definition, Hypothesis, Section, Value, figure
-from gnomon.tangent import ntk
 from gnomon.training import SGD
 
 TEST = 128
@@ -20,20 +19,17 @@ TEST = 128
 class Forecast(AbstractStep):
     """Predicted loss on training and test points."""
 
-    key, title, stage, share = "forecast", "Training, predicted", "before", 0.15
+    key, title, share = "forecast", "Training, predicted", 0.15
     question = "If the kernel stayed as it is, how would training go?"
 
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
         k, points = context.fact("kernel", "A forecast"), context.fact("probe", "A forecast")
         test = None if subject.test is None else subject.test.some(TEST, context.seed)
-        cross = None if test is None else cast(Tensor, ntk(subject.module, test.x, points.x)).double()
-        f0 = subject.run(points.x).double()
-        y = _numbers(subject, points.y)
-        step = subject.optimizer.step if isinstance(subject.optimizer, SGD) and not subject.optimizer.momentum else None
+        way = subject.optimizer if isinstance(subject.optimizer, SGD) else None
         run = predict(
-            k, y, test=cross, y_test=None if test is None else _numbers(subject, test.y), f0=f0,
-            f0_test=None if test is None else subject.run(test.x).double(), loss=subject.loss,
-            optimizer=Flow() if step is None else Descent(step), times=_times(k, step), tolerance=1e-6,
+            subject.module, points.x, _numbers(subject, points.y), None if test is None else test.x,
+            y_test=None if test is None else _numbers(subject, test.y), loss=subject.loss, optimizer=way,
+            times=_times(k, None if way is None else way.step), outputs="trace",
         )  # fmt: skip
         values = [
             Value("training loss at the start", float(run.loss[0])),

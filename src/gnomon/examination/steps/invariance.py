@@ -15,7 +15,7 @@ MOST = 512
 class Invariance(AbstractStep):
     """Relative change of the outputs, and share of changed decisions, for each motion."""
 
-    key, title, stage, share = "invariance", "Shifts and mirror images", "after", 0.05
+    key, title, share = "invariance", "Shifts and mirror images", 0.05
     question = "Does a moved or mirrored picture get the same answer?"
 
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102

@@ -21,7 +21,7 @@ ENOUGH = 20  # examples to say that labels are unrelated
 class TangentKernel(AbstractStep):
     """Spectrum, rank, alignment, and a test of the labels against shuffled ones."""
 
-    key, title, stage, share = "kernel", "The tangent kernel", "before", 0.25
+    key, title, share = "kernel", "The tangent kernel", 0.25
     question = "Which directions does this network learn first, and do the labels lie along them?"
 
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102

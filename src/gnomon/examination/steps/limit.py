@@ -18,7 +18,7 @@ MOST, LEAST, SMALL = 800, 50, 16
 class InfiniteWidth(AbstractStep):
     """Leave-one-out of the exact kernel, and its score on the test points."""
 
-    key, title, stage, share = "limit", "The infinitely wide network", "before", 0.2
+    key, title, share = "limit", "The infinitely wide network", 0.2
     question = "What would this architecture score without learning features?"
 
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102

@@ -14,7 +14,7 @@ WORST = 8
 class Margins(AbstractStep):
     """Margin distribution, expected calibration error, worst examples; for regression the worst residuals."""
 
-    key, title, stage, share = "margins", "Margins, calibration, hardest examples", "after", 0.05
+    key, title, share = "margins", "Margins, calibration, hardest examples", 0.05
     question = "How sure is the network, is it rightly so, and where is it most wrong?"
 
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102

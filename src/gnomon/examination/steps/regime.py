@@ -12,7 +12,7 @@ PROBE = 64
 class Regime(AbstractStep):
     """The verdict on the regime, with the numbers behind it."""
 
-    key, title, stage, share = "regime", "The regime", "after", 0.1
+    key, title, share = "regime", "The regime", 0.1
     question = "Did training use the features the network was born with, or learn others?"
 
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102

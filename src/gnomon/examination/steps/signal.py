@@ -20,7 +20,7 @@ EXAMPLES, THEORY = 64, 24
 class Signals(AbstractStep):
     """Per-layer mean squares, gradients, correlations, dead units; which layer is at fault, and the cure."""
 
-    key, title, stage, share = "signal", "Signal propagation", "before", 0.1
+    key, title, share = "signal", "Signal propagation", 0.1
     question = "Does every layer see the inputs, and does every layer see the gradient?"
 
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102

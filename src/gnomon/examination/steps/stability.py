@@ -15,7 +15,7 @@ EXAMPLES = 128
 class Stability(AbstractStep):
     """Sharpness before training, and the step against it."""
 
-    key, title, stage, share = "stability", "The step size", "before", 0.1
+    key, title, share = "stability", "The step size", 0.1
     question = "Which steps are stable, and is the one in use among them?"
 
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102

@@ -23,7 +23,7 @@ WATCHED = 48  # examples of the kernel that is watched
 class Training(AbstractStep):
     """One run of the one training loop on a copy of the network."""
 
-    key, title, stage, share = "training", "Training, measured", "during", 0.35
+    key, title, share = "training", "Training, measured", 0.35
     question = "How does training really go, and does the network change its mind on the way?"
 
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
