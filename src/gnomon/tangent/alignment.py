@@ -12,7 +12,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.checks import as_numbers, as_targets
 from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.linalg.square import square
 
 
 def rotation(first: Float[Tensor, "n m"], second: Float[Tensor, "n m"]) -> float:
@@ -25,7 +27,11 @@ def rotation(first: Float[Tensor, "n m"], second: Float[Tensor, "n m"]) -> float
     >>> round(rotation(torch.eye(2), 5 * torch.eye(2)), 4), round(rotation(torch.eye(2), torch.ones(2, 2)), 4)
     (0.0, 0.2929)
     """
-    a, b = _kernel("rotation", first), _kernel("rotation", second)
+    a, b = (_matrix("rotation", as_numbers(k, "the kernel", call="rotation(first, second)")) for k in (first, second))
+    if a.shape != b.shape:
+        found = f"kernels of shape {tuple(a.shape)} and {tuple(b.shape)}"
+        cure = "Pass the kernels of the same points"
+        raise InputError(lesson("rotation(first, second)", found, "one shape", cure))
     return max(0.0, 1 - float((a * b).sum() / (a.norm() * b.norm())))  # (1)
 
 
@@ -41,7 +47,8 @@ def alignment(kernel: Float[Tensor, "n n"], y: Float[Tensor, "n *k"]) -> float:
     (1.0, 0.5774)
     """
     k = _kernel("alignment", kernel)
-    labels = y.reshape(len(y), -1).to(k)
+    labels = as_targets(y, len(k), call="alignment(kernel, y)").to(k)
+    labels = labels.reshape(len(k), -1)
     centered = labels - labels.mean(0)
     target = centered @ centered.T
     k = k - k.mean(0) - k.mean(1, keepdim=True) + k.mean()
@@ -84,6 +91,10 @@ def _eigenvalues(name: str, kernel: Tensor) -> Tensor:
 
 
 def _kernel(name: str, kernel: Tensor) -> Tensor:
+    return _matrix(name, square(kernel, f"{name}(kernel)"))
+
+
+def _matrix(name: str, kernel: Tensor) -> Tensor:
     k = kernel.detach().double()
     if not torch.isfinite(k).all():
         raise NotFiniteError(lesson(f"{name}(kernel)", "the kernel holds NaN", "a finite kernel", "Look at the model"))

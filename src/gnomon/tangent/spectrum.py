@@ -18,7 +18,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.checks import as_targets
+from gnomon.core.errors import InputError, lesson
+from gnomon.linalg.square import square
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +93,7 @@ def spectrum(kernel: Float[Tensor, "n n"], y: Float[Tensor, "m *k"] | None = Non
     >>> found.values.tolist(), found.energy.tolist()
     ([4.0, 1.0], [1.0, 0.0])
     """
-    k = kernel.detach().double()
-    if not torch.isfinite(k).all():
-        cure = "Look for NaN in the model"
-        raise NotFiniteError(lesson("spectrum(kernel)", "the kernel holds NaN", "a finite kernel", cure))
+    k = square(kernel, "spectrum(kernel)").detach().double()
     if (k - k.T).abs().max() > 1e-6 * k.abs().max():
         cure = "Use ntk(module, x) without x2, or (K + K.T) / 2"
         raise InputError(lesson("spectrum(kernel)", "the kernel is not symmetric", "a symmetric kernel", cure))
@@ -102,9 +101,9 @@ def spectrum(kernel: Float[Tensor, "n n"], y: Float[Tensor, "m *k"] | None = Non
     values, vectors = values.flip(0), vectors.flip(1)
     if y is None:
         return Spectrum(values, vectors, None, None)
-    labels = y.detach().double().reshape(len(y), -1)
-    if len(labels) != len(k) or not labels.any():
-        found = f"{len(labels)} labels for {len(k)} examples" if len(labels) != len(k) else "labels that are all zero"
-        raise InputError(lesson("spectrum(kernel, y)", found, "labels to project", "Give one label per example"))
+    labels = as_targets(y, len(k), call="spectrum(kernel, y)").double().reshape(len(k), -1)
+    if not labels.any():
+        found = "labels that are all zero"
+        raise InputError(lesson("spectrum(kernel, y)", found, "labels to project", "Give labels that differ from zero"))
     projections = vectors.T @ labels
     return Spectrum(values, vectors, projections, (projections**2).sum(1) / (labels**2).sum())  # (1)

@@ -104,3 +104,9 @@ def test_a_matrix_that_may_be_overwritten_gives_the_same_numbers(dtype):
     assert torch.equal(found.coefficients, expected.coefficients)
     assert torch.equal(found.leave_one_out, expected.leave_one_out)
     assert torch.equal(K, kept) == (dtype == torch.float32)  # only float64 can be the buffer
+
+
+@pytest.mark.parametrize("y", [torch.ones(2, dtype=torch.complex64), np.ones(2) * 1j])
+def test_complex_targets_are_refused(y):
+    with pytest.raises(InputError, match=r"Direct\(\).solve\(kernel, y\): y holds torch.complex.* Pass y.real"):
+        Direct().solve(torch.eye(2), y)
