@@ -25,7 +25,7 @@ def test_arrays_of_every_dtype_keep_their_values(dtype):
 def test_tables_keep_their_values_and_name_what_is_no_number():
     table = pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5], "c": [True, False]})
     assert as_numbers(table, "x", call=CALL).tolist() == [[1, 0.5, 1], [2, 1.5, 0]]
-    with pytest.raises(InputError, match=r"f\(x\): column 'name' of x holds objects that are no numbers"):
+    with pytest.raises(InputError, match=r"f\(x\): column 'name' of x holds text"):
         as_numbers(table.assign(name=["one", "two"]), "x", call=CALL)
     with pytest.raises(InputError, match="x is masked in 1 places"):
         as_numbers(np.ma.masked_array([1.0, 2.0], mask=[True, False]), "x", call=CALL)

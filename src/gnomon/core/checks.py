@@ -11,6 +11,7 @@ torch.Size([2, 2])
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from math import inf, isfinite
 from typing import Any
 
@@ -264,12 +265,10 @@ def _native(values: Any, name: str, call: str) -> np.ndarray:
         raise InputError(lesson(call, found, "a value in every place", "Fill or drop what is masked"))
     array = np.asarray(array)
     if array.dtype.kind == "O":
-        try:
-            return array.astype(np.float64)
-        except (ValueError, TypeError):
-            pass  # refused below
+        with suppress(ValueError):  # rows of several lengths are no table, and refused below
+            array = np.array(array.tolist())  # columns of unlike types, such as booleans beside numbers
     if array.dtype.kind not in "biufc":
-        found = f"{_column(values, name, array)} holds {KINDS.get(array.dtype.kind, array.dtype)}"
+        found = f"{_column(values, name)} holds {KINDS.get(array.dtype.kind, array.dtype)}"
         cure = "Encode text, categories and dates as numbers first"
         raise InputError(lesson(call, found, "numbers", cure))
     if array.dtype.kind in "fc" and array.dtype.itemsize > (8 if array.dtype.kind == "f" else 16):
@@ -279,12 +278,9 @@ def _native(values: Any, name: str, call: str) -> np.ndarray:
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
-def _column(values: Any, name: str, array: np.ndarray) -> str:
+def _column(values: Any, name: str) -> str:
     """The first column that holds no numbers, by name where the table has names."""
-    names = list(getattr(values, "columns", ()))
-    for i, title in enumerate(names if array.ndim == 2 and array.dtype.kind == "O" else ()):
-        try:
-            array[:, i].astype(np.float64)
-        except (ValueError, TypeError):
+    for title in getattr(values, "columns", ()):
+        if np.array(np.asarray(values[title]).tolist()).dtype.kind not in "biufc":
             return f"column {title!r} of {name}"
     return name

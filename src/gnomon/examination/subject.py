@@ -13,6 +13,7 @@ from gnomon.core.inputs import Inputs, count, invoke, table, take
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Logistic, Squared
 from gnomon.core.pure import evaluating, random_state, undisturbed
 from gnomon.training import AbstractOptimizer
+from gnomon.training.native import Choice, named
 
 CALL = "examine(module, train=(x, y))"
 
@@ -83,7 +84,7 @@ def subject(
     train: Any,
     test: Any,
     *,
-    optimizer: AbstractOptimizer | None,
+    optimizer: Choice | None,
     seed: int,
     name: str | None = None,
     call: str = CALL,
@@ -100,7 +101,8 @@ def subject(
         where = "the outputs for the first examples hold NaN or infinity"
         raise InputError(lesson(call, where, "finite outputs", "Check the weights (a bad checkpoint?) and the inputs"))
     label = name or _name(given, module)
-    return Subject(module, points, others, loss, classes, outputs, optimizer, label, call)
+    rule = None if optimizer is None else named(optimizer, module, call)
+    return Subject(module, points, others, loss, classes, outputs, rule, label, call)
 
 
 def _name(given: Any, module: nn.Module) -> str:

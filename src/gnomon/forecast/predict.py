@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon import dynamics
-from gnomon.core.arrays import Array
+from gnomon.core.arrays import Array, as_tensor
 from gnomon.core.checks import as_inputs, as_numbers, as_targets, check_kind, check_readable
 from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.inputs import Inputs, blamed, count, invoke, table, take
@@ -27,9 +27,8 @@ from gnomon.dynamics.predict import LOSSES
 from gnomon.dynamics.trajectory import GIVEN
 from gnomon.kernels import Limit, limit
 from gnomon.tangent import ntk
-from gnomon.training import SGD
 from gnomon.training.evaluate import by_targets
-from gnomon.training.optimizers import AbstractOptimizer as Trained
+from gnomon.training.native import Choice, descent, named
 
 CALL = "predict(module, x, y)"
 FULL = 3000
@@ -47,7 +46,7 @@ def predict(
     *,
     y_test: Array | None = None,
     loss: AbstractLoss | None = None,
-    optimizer: AbstractOptimizer | Trained | None = None,
+    optimizer: AbstractOptimizer | Choice | None = None,
     times: Array | list[float] | tuple[float, ...] | None = None,
     penalty: float = 0.0,
     kernel: str = "empirical",
@@ -68,11 +67,13 @@ def predict(
     Args:
         model: a module, a limit, a kernel function, or a Gram matrix.
         x: training inputs as the module takes them: a tensor, a tuple or a dict. With a Gram matrix, the targets.
-        y: targets: numbers (n,) or (n, k), or integer classes (n,).
+        y: targets: numbers (n,) or (n, k), or integer classes (n,), one-hot rows for the squared loss.
         x_test: further points to predict at.
         y_test: their targets, for the test loss.
-        loss: by default cross-entropy for integer targets and squared loss for real ones, as in `gnomon.train`.
-        optimizer: ``Flow()`` by default, ``Descent(step)``, ``Momentum(step)``, or the ``SGD`` of `gnomon.train`.
+        loss: by default cross-entropy for integer targets and squared loss for real ones, as in `gnomon.train`; with a
+            Gram matrix the squared loss, as in `gnomon.dynamics.predict`.
+        optimizer: ``Flow()`` by default, ``Descent(lr)``, ``Momentum(lr)``, or gradient descent as
+            `gnomon.train` takes it: ``SGD(lr)``, ``lambda p: torch.optim.SGD(p, lr=0.1)``.
         times: from 0 to infinity, learning rate times steps; ``run.times`` of a measured run.
         penalty: alpha, of (alpha / 2) |w - w_0|^2.
         kernel: of a module: "empirical", its own, here and now, in float64; or "infinite", that of infinite width for
@@ -88,6 +89,7 @@ def predict(
     Reference: [jacot2018neural], [lee2019wide].
     Cost: the kernel, `gnomon.ntk`; then one eigendecomposition, (n k)^3 for coupled outputs.
 
+    >>> from gnomon.training import SGD
     >>> net = nn.Linear(2, 1, bias=False)                              # linear: the prediction is exact
     >>> x, y = torch.eye(2), torch.tensor([1.0, -1.0])
     >>> told = predict(net, x, y, optimizer=SGD(0.5), times=[0.0, 5.0])
@@ -96,7 +98,8 @@ def predict(
     >>> torch.allclose(told.loss, run.loss)
     True
     """
-    options: dict[str, Any] = {"optimizer": _way(optimizer), "times": times, "penalty": penalty, "y_test": y_test}
+    way = _way(optimizer, model if isinstance(model, nn.Module) else None)
+    options: dict[str, Any] = {"optimizer": way, "times": times, "penalty": penalty, "y_test": y_test}
     if isinstance(model, Array):
         if y is not None or x_test is not None:
             cure = "A Gram matrix stands for its points: call predict(K, y, test=K_test)"
@@ -104,22 +107,16 @@ def predict(
         return dynamics.predict(model, cast(Array, x), test=test, loss=loss, f0=f0, f0_test=f0_test, **options)
     if y is None:
         raise InputError(lesson(CALL, "y is missing", "targets to learn", "Pass predict(module, x, y)"))
-    if not callable(model):
-        cure = "Pass a module, a limit, a function of two sets of points, or a Gram matrix"
-        raise InputError(lesson(CALL, f"the model is a {type(model).__name__}", "a network or a kernel", cure))
     with called(CALL):
         if isinstance(model, nn.Module):
             found = _of_module(model, x, x_test, kernel, outputs)
         else:
             found = _of_kernel(model, x, x_test)
-    start, start_test = (found.f0, found.f0_test) if f0 is None else (as_numbers(f0, "f0", call=CALL), f0_test)
-    loss = by_targets(y, call=CALL) if loss is None else loss
-    check_kind("loss", loss, AbstractLoss, call=CALL, cure=LOSSES)
-    targets = _targets(loss, as_targets(y, len(found.gram), call=CALL), start)
-    with called(CALL):
+        start, start_test = (found.f0, found.f0_test) if f0 is None else (as_numbers(f0, "f0", call=CALL), f0_test)
+        loss, targets = _targets(loss, y, len(found.gram), start)
         run = dynamics.predict(
             found.gram, targets, test=found.between, f0=start, f0_test=start_test, loss=loss, **options
-        )  # fmt: skip
+        )
     return replace(run, kernel=found.name)
 
 
@@ -135,6 +132,9 @@ class _Found:
 
 
 def _of_kernel(model: Limit | Kernel, x: Inputs, x_test: Inputs | None) -> _Found:
+    if not callable(model):
+        cure = "Pass a module, a limit, a function of two sets of points, or a Gram matrix"
+        raise InputError(lesson(CALL, f"the model is a {type(model).__name__}", "a network or a kernel", cure))
     if isinstance(model, Limit):
         between = None if x_test is None else model.ntk(x_test, x)
         return _Found(model.ntk(x), between, None, None, "the kernel of infinite width")
@@ -167,12 +167,16 @@ def _of_module(module: nn.Module, x: Inputs, x_test: Inputs | None, kernel: str,
     return _Found(gram, between, f0, f0_test, name)
 
 
-def _targets(loss: AbstractLoss, y: Array, start: Array | None) -> Tensor:
-    """Targets with a column for each output where the outputs before training tell how many there are."""
+def _targets(loss: AbstractLoss | None, y: Array, n: int, start: Array | None) -> tuple[AbstractLoss, Tensor]:
+    """The loss, and targets with a column for each output where the outputs before training tell how many there are."""
+    loss = by_targets(y, call=CALL) if loss is None else loss
+    check_kind("loss", loss, AbstractLoss, call=CALL, cure=LOSSES)
+    given = as_targets(y, n, call=CALL)
     if start is None:
-        return loss.targets(y, CALL)
-    targets = loss.targets(y, CALL, outputs=start.reshape(len(start), -1).shape[1])
-    return targets[:, None] if targets.ndim == 1 and start.ndim > 1 else targets
+        return loss, loss.targets(given, CALL)
+    table = as_tensor(start)
+    targets = loss.targets(given, CALL, outputs=table.reshape(len(table), -1).shape[1])
+    return loss, targets[:, None] if targets.ndim == 1 and table.ndim > 1 else targets
 
 
 def _double(module: nn.Module, x: Inputs) -> nn.Module:
@@ -192,13 +196,15 @@ def _outputs(module: nn.Module, x: Inputs) -> Tensor:
     return table(invoke(module, data, call=CALL), count(data), CALL)
 
 
-def _way(optimizer: AbstractOptimizer | Trained | None) -> AbstractOptimizer:
+def _way(optimizer: AbstractOptimizer | Choice | None, module: nn.Module | None) -> AbstractOptimizer:
     if isinstance(optimizer, AbstractOptimizer):
         return optimizer
     if optimizer is None:
         return Flow()
-    if not isinstance(optimizer, SGD) or optimizer.decay:
-        found = f"the optimizer is {optimizer}"
-        cure = "Use SGD(step, momentum=...) without decay; for a penalty pass penalty=, which pulls to the start"
+    rule = named(optimizer, module, CALL)
+    way = descent(rule)
+    if way is None or way.decay:
+        found = f"the optimizer is {rule}"
+        cure = "Use SGD(lr, momentum=...) without decay; for a penalty pass penalty=, which pulls to the start"
         raise InputError(lesson(CALL, found, "steps along the gradient of the loss", cure))
-    return Momentum(optimizer.step, beta=optimizer.momentum) if optimizer.momentum else Descent(optimizer.step)
+    return Momentum(way.lr, beta=way.momentum) if way.momentum else Descent(way.lr)

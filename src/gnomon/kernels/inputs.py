@@ -12,7 +12,8 @@ from gnomon.core.errors import InputError, lesson
 def points(x: Any, name: str, call: str) -> Tensor:
     """A batch of inputs as a tensor in the working precision, or a lesson on what is wrong with it.
 
-    Arrays become tensors and float32 becomes float64 by themselves; what would change the data's meaning is refused.
+    Arrays and tables become tensors and float32 becomes float64 by themselves; what would change the data's meaning is
+    refused.
     Cost: one pass over the data.
 
     >>> points([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], "x1", "ntk(x1)").shape

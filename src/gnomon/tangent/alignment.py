@@ -9,15 +9,16 @@ With <A, B> = sum_ij A_ij B_ij, H = I - 1 1^T / n, and lambda the eigenvalues of
 """
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.arrays import Array
 from gnomon.core.checks import as_numbers, as_targets
+from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.linalg.square import square
 
 
-def rotation(first: Float[Tensor, "n m"], second: Float[Tensor, "n m"]) -> float:
+def rotation(first: Array, second: Array) -> float:
     """How far a kernel has turned, whatever its scale; equation (1).
 
     Hypotheses: neither kernel is zero.
@@ -35,19 +36,24 @@ def rotation(first: Float[Tensor, "n m"], second: Float[Tensor, "n m"]) -> float
     return max(0.0, 1 - float((a * b).sum() / (a.norm() * b.norm())))  # (1)
 
 
-def alignment(kernel: Float[Tensor, "n n"], y: Float[Tensor, "n *k"]) -> float:
+def alignment(kernel: Array, y: Array) -> float:
     """Centered kernel-target alignment, between -1 and 1; equation (2).
 
-    Hypotheses: labels that are not all equal. For classes give one-hot rows.
+    Integer labels (n,) are classes, taken as one-hot rows; floating-point ones, (n,) or (n, k), are numbers.
+
+    Hypotheses: labels that are not all equal.
     Reference: [cortes2012algorithms].
     Cost: O(n^2 k).
 
     >>> y = torch.tensor([1.0, -1.0, 1.0, -1.0])
     >>> round(alignment(torch.outer(y, y), y), 4), round(alignment(torch.eye(4), y), 4)   # 1 and 1 / sqrt(3)
     (1.0, 0.5774)
+    >>> classes = torch.tensor([0, 1, 2])
+    >>> round(alignment(torch.eye(3), classes), 4)                               # one-hot rows see the same as eye(3)
+    1.0
     """
     k = _kernel("alignment", kernel)
-    labels = as_targets(y, len(k), call="alignment(kernel, y)").to(k)
+    labels = numbers(as_targets(y, len(k), call="alignment(kernel, y)"), "alignment(kernel, y)").to(k)
     labels = labels.reshape(len(k), -1)
     centered = labels - labels.mean(0)
     target = centered @ centered.T
@@ -58,7 +64,7 @@ def alignment(kernel: Float[Tensor, "n n"], y: Float[Tensor, "n *k"]) -> float:
     return float((k * target).sum() / (k.norm() * target.norm()))  # (2)
 
 
-def effective_rank(kernel: Float[Tensor, "n n"]) -> float:
+def effective_rank(kernel: Array) -> float:
     """How many directions a positive kernel really has: the exponential of its spectral entropy; equation (3).
 
     Hypotheses: positive semidefinite; eigenvalues below zero by rounding count as zero.
@@ -73,7 +79,7 @@ def effective_rank(kernel: Float[Tensor, "n n"]) -> float:
     return float(torch.exp(-(p * p.log()).sum()))  # (3)
 
 
-def participation(kernel: Float[Tensor, "n n"]) -> float:
+def participation(kernel: Array) -> float:
     """The participation ratio of a positive kernel's spectrum; equation (4), never above `effective_rank`.
 
     Hypotheses: positive semidefinite.
@@ -86,11 +92,11 @@ def participation(kernel: Float[Tensor, "n n"]) -> float:
     return float(k.trace() ** 2 / (k * k).sum())  # (4)
 
 
-def _eigenvalues(name: str, kernel: Tensor) -> Tensor:
+def _eigenvalues(name: str, kernel: Array) -> Tensor:
     return torch.linalg.eigvalsh(_kernel(name, kernel)).clamp(min=0)
 
 
-def _kernel(name: str, kernel: Tensor) -> Tensor:
+def _kernel(name: str, kernel: Array) -> Tensor:
     return _matrix(name, square(kernel, f"{name}(kernel)"))
 
 

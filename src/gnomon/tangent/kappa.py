@@ -27,7 +27,9 @@ import torch
 from torch import Tensor, nn
 from torch.func import grad, vjp
 
+from gnomon.core.arrays import Array
 from gnomon.core.checks import as_inputs, as_targets, check_kind, check_readable, check_seed, integer, number
+from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.inputs import Inputs, count
 from gnomon.core.pure import Pure, check_finite, plain_kernels, undisturbed
@@ -62,7 +64,7 @@ class Kappa:
 def kappa(
     module: nn.Module,
     x: Inputs,
-    y: Tensor,
+    y: Array,
     *,
     alpha: float = 1.0,
     centered: bool = False,
@@ -72,6 +74,8 @@ def kappa(
     seed: int = 0,
 ) -> Kappa:
     """kappa at the present parameters, at output scale alpha; equations (3) and (4).
+
+    Integer labels (n,) are classes, taken as one-hot rows; floating-point ones have the shape of the outputs.
 
     ``loss(outputs, y)`` is R, half the sum of squares by default; ``centered`` takes f - f(w0) for f, which is zero now
     and has the same derivatives. |D f| and |D^2 f| are found by power iteration on products with J and with second
@@ -109,7 +113,8 @@ def kappa(
         check_finite(start.reshape(1, -1), call=CALL)
         check_still(pure, data)
         now = torch.zeros_like(start) if centered else start
-        target = as_targets(y, count(data), call=CALL).to(start).reshape(-1)
+        n = count(data)
+        target = numbers(as_targets(y, n, call=CALL), CALL, outputs=start.numel() // n).to(start).reshape(-1)
         if target.shape != start.shape:
             found = f"{target.numel()} labels for {start.numel()} outputs"
             raise InputError(lesson(CALL, found, "one label per output", "Give y the outputs' shape"))

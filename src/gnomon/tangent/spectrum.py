@@ -18,7 +18,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.arrays import Array
 from gnomon.core.checks import as_targets
+from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, lesson
 from gnomon.linalg.square import square
 
@@ -82,8 +84,10 @@ class Spectrum:
         return ax
 
 
-def spectrum(kernel: Float[Tensor, "n n"], y: Float[Tensor, "m *k"] | None = None) -> Spectrum:
+def spectrum(kernel: Array, y: Array | None = None) -> Spectrum:
     """Eigenpairs of a symmetric kernel and, with labels, their energy along each mode; equation (1).
+
+    Integer labels (n,) are classes, taken as one-hot rows; floating-point ones, (n,) or (n, k), are numbers.
 
     Hypotheses: symmetric. Degenerate eigenvalues have no preferred vectors: their energies are only sums.
     Reference: [arora2019fine].
@@ -101,7 +105,8 @@ def spectrum(kernel: Float[Tensor, "n n"], y: Float[Tensor, "m *k"] | None = Non
     values, vectors = values.flip(0), vectors.flip(1)
     if y is None:
         return Spectrum(values, vectors, None, None)
-    labels = as_targets(y, len(k), call="spectrum(kernel, y)").double().reshape(len(k), -1)
+    labels = numbers(as_targets(y, len(k), call="spectrum(kernel, y)"), "spectrum(kernel, y)").to(k)
+    labels = labels.reshape(len(k), -1)
     if not labels.any():
         found = "labels that are all zero"
         raise InputError(lesson("spectrum(kernel, y)", found, "labels to project", "Give labels that differ from zero"))
