@@ -3,12 +3,14 @@
 import json
 import pickle
 import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
 import torch
 
 from gnomon.cli import run
+from tests.examination.patients import examined
 
 MODEL = """
 import torch
@@ -65,8 +67,9 @@ def here(tmp_path, monkeypatch):
 
 
 def gnomon(monkeypatch, *words):
-    """Exit code of a command."""
+    """Exit code of a command; examinations run on a clock that the speed of the machine does not move."""
     monkeypatch.setattr(sys, "argv", ["gnomon", *map(str, words)])
+    monkeypatch.setattr(import_module("gnomon.cli.examine"), "examined", examined)
     with pytest.raises(SystemExit) as end:
         run()
     return end.value.code or 0

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.examination import examine
+from tests.examination.patients import examined
 
 G = torch.Generator().manual_seed(0)
 
@@ -117,7 +117,7 @@ def ran(found):
 def test_models_of_other_kinds(name):
     make, train = CASES[name]
     torch.manual_seed(0)
-    found = ran(examine(make, train, budget=6))
+    found = ran(examined(make, train, budget=1.2))
     limit = found.section("limit")
     assert limit.status != "skipped" or "read" in limit.answer
 
@@ -132,7 +132,7 @@ def test_a_tiny_bert():
     config = hf.BertConfig(vocab_size=50, hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
                            intermediate_size=64, max_position_embeddings=16, num_labels=3)  # fmt: skip
     x = {"input_ids": torch.randint(50, (32, 8), generator=G), "attention_mask": torch.ones(32, 8, dtype=torch.long)}
-    found = ran(examine(lambda: hf.BertForSequenceClassification(config), (x, labels(32, 3)), budget=30))
+    found = ran(examined(lambda: hf.BertForSequenceClassification(config), (x, labels(32, 3)), budget=30))
     assert "measured instead" in found.section("architecture").answer
 
 
@@ -141,4 +141,4 @@ def test_a_tiny_gpt():
     hf = transformers()
     config = hf.GPT2Config(vocab_size=50, n_embd=32, n_layer=2, n_head=2, n_positions=16, num_labels=3, pad_token_id=0)
     x = {"input_ids": torch.randint(1, 50, (32, 8), generator=G)}
-    ran(examine(lambda: hf.GPT2ForSequenceClassification(config), (x, labels(32, 3)), budget=30))
+    ran(examined(lambda: hf.GPT2ForSequenceClassification(config), (x, labels(32, 3)), budget=30))

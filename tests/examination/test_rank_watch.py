@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 import gnomon
+from gnomon.core.clock import Ticking
 from gnomon.examination import rank, watch
 from tests.examination.patients import cnn, data, perceptron
 
@@ -62,7 +63,7 @@ def loop(net, w, steps=7):
 
 def test_a_plain_loop_is_watched(tmp_path):
     net = cnn()
-    w = watch(net, TRAIN, every=3, cost=1.0, log=tmp_path / "w.csv")
+    w = watch(net, TRAIN, every=3, cost=1.0, log=tmp_path / "w.csv", clock=Ticking(0.0))
     loop(net, w)
     assert [r["step"] for r in w.rows] == [0, 3, 6]
     assert w.rows[0]["kernel drift"] == 0 and w.rows[-1]["kernel drift"] > 0
@@ -81,23 +82,21 @@ def test_writers_are_known_by_what_they_do():
 
 def test_the_share_of_time_spent_is_as_promised(monkeypatch):
     """On a clock of our own: steps of 0.1 s, measurements of 1 s, so one in 200 steps at 5 %."""
-    now = [0.0]
+    clock = Ticking(0.0)
 
     def measured(*given, **options):
-        now[0] += 1.0
+        clock.now += 1.0
         return real(*given, **options)
 
     real = watching.ntk
-    monkeypatch.setattr(watching, "perf_counter", lambda: now[0])
     monkeypatch.setattr(watching, "ntk", measured)
     net = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
-    w = watch(net, TRAIN, every=1, cost=0.05)
-    w._start = 0.0
+    w = watch(net, TRAIN, every=1, cost=0.05, clock=clock)
     for _ in range(1000):
-        now[0] += 0.1
+        clock.now += 0.1
         w.step()
     assert 4 <= len(w.rows) <= 7
-    assert w.spent <= 0.05 * now[0] + 1.0
+    assert w.spent <= 0.05 * clock.now + 1.0
 
 
 def test_missing_trainers_name_themselves(monkeypatch):

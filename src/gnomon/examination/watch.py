@@ -19,6 +19,7 @@ from typing import Any, cast
 
 from torch import Tensor, nn
 
+from gnomon.core.clock import Clock
 from gnomon.core.errors import GnomonError, InputError, MissingExtraError, lesson
 from gnomon.examination.subject import Subject, subject
 from gnomon.landscape import sharpness
@@ -36,13 +37,15 @@ def watch(
     examples: int = 16,
     cost: float = 0.05,
     log: Any = None,
+    clock: Clock = perf_counter,
 ) -> "Watch":
     """Watch a model that is being trained elsewhere: call ``w.step(loss)`` once per step of any loop.
 
         drift = |Theta_t - Theta_0| / |Theta_0|                                                              (1)
 
     ``log`` may be a path of a CSV file, anything with ``add_scalar`` (TensorBoard), anything with ``log`` (W&B), or a
-    function (values, step). ``w.lightning()`` and ``w.huggingface()`` give callbacks for those trainers.
+    function (values, step). ``w.lightning()`` and ``w.huggingface()`` give callbacks for those trainers. ``clock`` is
+    what ``cost`` is read from.
 
     Hypotheses: the loop changes the model in place.
     Reference: [chizat2019lazy], [cohen2021gradient].
@@ -59,7 +62,7 @@ def watch(
         found = f"every={every}, cost={cost}"
         raise InputError(lesson(CALL, found, "every >= 1 and 0 < cost <= 1", "Pass for instance every=50, cost=0.05"))
     given = subject(model, probe, None, optimizer=None, seed=0)
-    return Watch(given, every, examples, cost, _logger(log))
+    return Watch(given, every, examples, cost, clock, _logger(log))
 
 
 @dataclass(slots=True, eq=False)
@@ -70,25 +73,27 @@ class Watch:
     every: int
     examples: int
     cost: float
+    clock: Clock
     log: Log | None = None
     rows: list[dict[str, float]] = field(default_factory=list)
     count: int = 0
     spent: float = 0.0
     _first: Tensor | None = None
-    _start: float = field(default_factory=perf_counter)
+    _start: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._start = self.clock()
 
     def step(self, loss: float | Tensor | None = None) -> None:
         """Count a step, and measure if it is time to."""
-        due = self.count % self.every == 0 and (
-            not self.rows or self.spent <= self.cost * (perf_counter() - self._start)
-        )
+        due = self.count % self.every == 0 and (not self.rows or self.spent <= self.cost * (self.clock() - self._start))
         if due:
             self.measure(loss.detach().item() if isinstance(loss, Tensor) else loss)
         self.count += 1
 
     def measure(self, loss: float | None = None) -> dict[str, float]:
         """Measure now, whatever it costs; the model is left as it was."""
-        began = perf_counter()
+        began = self.clock()
         points = self.given.train.some(self.examples, 0)
         k = cast(Tensor, ntk(self.given.module, points.x)).double()
         self._first = k if self._first is None else self._first
@@ -107,7 +112,7 @@ class Watch:
         self.rows.append(row)
         if self.log is not None:
             self.log({k: v for k, v in row.items() if k != "step"}, self.count)
-        self.spent += perf_counter() - began
+        self.spent += self.clock() - began
         return row
 
     def lightning(self) -> Any:

@@ -7,16 +7,17 @@ what is recorded is measured in eval mode, on all points.
 """
 
 import copy
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
+from time import perf_counter
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from gnomon.core.arrays import Array
+from gnomon.core.clock import Clock
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.inputs import Inputs
 from gnomon.core.losses import AbstractLoss
@@ -52,6 +53,7 @@ def train(
     seed: int = 0,
     in_place: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    clock: Clock = perf_counter,
 ) -> Run:
     """Train a copy of a module on data by steps (1), and return what happened.
 
@@ -83,6 +85,7 @@ def train(
         seed: of the batches and of dropout.
         in_place: train the given module itself.
         progress: called with (steps done, steps) after each step.
+        clock: what ``seconds`` is read from, once per step.
 
     Hypotheses: none.
     Reference: [robbins1951stochastic].
@@ -96,7 +99,7 @@ def train(
     True
     """
     _check(module, steps, batch, x_test, y_test, mode)
-    start = time.perf_counter()
+    start = clock()
     with torch.inference_mode(False), torch.enable_grad(), random_state(seed):
         model = module if in_place else _copied(module)
         loss = by_targets(y) if loss is None else loss
@@ -106,11 +109,11 @@ def train(
         log = _Log(model, points, test, batch, watch or {}, outputs, [], [])
         log.record(0)
         deadline = inf if seconds is None else start + seconds
+        plan = _Plan(steps, batch, _moments(record, steps), seed, lambda: clock() > deadline)
         with evaluating(model, training=mode == "train"):
-            stopped = _walk(model, points, optimizer, _Plan(steps, batch, _moments(record, steps), seed, deadline), log,
-                            progress)  # fmt: skip
+            stopped = _walk(model, points, optimizer, plan, log, progress)
     name = loss.name if isinstance(loss, AbstractLoss) else getattr(loss, "__name__", type(loss).__name__)
-    return log.run(name, optimizer, stopped, time.perf_counter() - start)
+    return log.run(name, optimizer, stopped, clock() - start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,7 @@ class _Plan:
     batch: int | None
     moments: frozenset[int]
     seed: int
-    deadline: float
+    late: Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +205,7 @@ def _walk(
                 return "diverged"
             gradients = torch.autograd.grad(value, moved, allow_unused=True, materialize_grads=True)
             optimizer.move(moved, gradients, memory, step)  # (1)
-            late = time.perf_counter() > plan.deadline
+            late = plan.late()
             if (step in plan.moments or late) and not log.record(step):
                 log.back()
                 return "diverged"
