@@ -88,7 +88,7 @@ def spectrum(kernel: Float[Tensor, "n n"], y: Float[Tensor, "m *k"] | None = Non
     Cost: O(n^3), in float64.
 
     >>> found = spectrum(torch.diag(torch.tensor([1.0, 4.0])), torch.tensor([0.0, 2.0]))
-    >>> found.values.tolist(), found.energy.tolist()
+    >>> found.values.round(decimals=12).tolist(), found.energy.round(decimals=12).tolist()
     ([4.0, 1.0], [1.0, 0.0])
     """
     k = kernel.detach().double()
