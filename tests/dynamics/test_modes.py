@@ -39,8 +39,8 @@ def test_the_time_of_a_mode_brings_its_error_to_the_fraction():
         found = modes(case.ntk, case.y, optimizer=way)
         for i, time in enumerate(found.time(0.05).tolist()):
             left = abs(float(found.error([time])[0, i]))
-            lost = 0.1 * float(found.rates[i]) if way.step else 0.0  # descent moves in whole steps
-            assert 0.05 * exp(-lost) / 1.6 < left < 0.05 * 1.6 if way.step else abs(left - 0.05) < 1e-12
+            lost = 0.1 * float(found.rates[i]) if way.lr else 0.0  # descent moves in whole steps
+            assert 0.05 * exp(-lost) / 1.6 < left < 0.05 * 1.6 if way.lr else abs(left - 0.05) < 1e-12
     assert_allclose(modes(case.ntk, case.y).time(0.05), log(20) / found.rates, rtol=1e-12)
 
 

@@ -84,7 +84,7 @@ def raising(error):
 
 def walked(*acts, budget=5.0):
     given = subject(cnn, TRAIN, None, optimizer=None, seed=0)
-    return walk(steps(*acts), given, budget=budget, seed=0, train=False, progress=None)
+    return walk(steps(*acts), given, budget=budget, seed=0, fit=False, progress=None)
 
 
 def nothing(context):

@@ -20,12 +20,12 @@ class Skipped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a step may use: facts of earlier steps by name, the seed, and its share of the time."""
+    """What a step may use: facts of earlier steps by name, the seed, its share of the time, whether to train."""
 
     facts: Mapping[str, Any]
     seed: int
     deadline: float
-    train: bool
+    fit: bool
 
     @property
     def seconds(self) -> float:
