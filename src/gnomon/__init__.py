@@ -28,6 +28,7 @@ from gnomon.training import train
 
 if TYPE_CHECKING:
     from gnomon import dynamics, estimators, examination, forecast, geometry, landscape, report
+    from gnomon.examination.rank import rank
     from gnomon.examination.run import examine
     from gnomon.examination.watch import watch
     from gnomon.forecast.predict import predict
@@ -65,6 +66,7 @@ __all__ = [
     "ntk",
     "predict",
     "program",
+    "rank",
     "report",
     "tangent",
     "train",
@@ -81,6 +83,7 @@ LATER = {
     "geometry": "geometry",
     "landscape": "landscape",
     "predict": "forecast",
+    "rank": "examination",
     "report": "report",
     "watch": "examination",
 }
@@ -93,3 +96,8 @@ def __getattr__(name: str) -> Any:
         room = import_module(f"gnomon.{LATER[name]}")
         return room if name == LATER[name] else getattr(room, name)
     raise AttributeError(f"module 'gnomon' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """What the door shows: the public names and the version, not what they are made of."""
+    return sorted([*__all__, "__version__"])

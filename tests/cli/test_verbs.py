@@ -75,7 +75,7 @@ def gnomon(monkeypatch, *words):
     return end.value.code or 0
 
 
-QUICK = ("--budget", "2s", "--no-train")
+QUICK = ("--budget", "2s", "--no-fit")
 
 
 def test_a_report_is_written_where_asked_and_nowhere_else(here, monkeypatch, capsys):
@@ -158,7 +158,7 @@ HOSTILE = [
     (("m.py", "--data", "d.npz"), "file.py:name"),
     (("m.py:build", "--data", "d.npz", "--budget", "soon"), "Write 60s"),
     (("m.py:build", "--data", "d.npz", "--device", "abacus"), "--device"),
-    (("m.py:build", "--data", "d.npz", "--optimizer", "newton"), "sgd or adam"),
+    (("m.py:build", "--data", "d.npz", "--optimizer", "newton"), "sgd, adam or adamw"),
 ]
 
 

@@ -27,7 +27,7 @@ def test_all_images_are_used_once():
 def test_shapes_dtypes_and_range():
     split = digits(30, 20)
     assert split.x.shape == (30, 1, 8, 8) and split.x_test.shape == (20, 1, 8, 8)
-    assert split.x.dtype == split.x_test.dtype == torch.float64
+    assert split.x.dtype == split.x_test.dtype == torch.float32
     assert split.y.dtype == split.y_test.dtype == torch.int64
     assert split.x.min() == 0 and split.x.max() == 1
     assert split.classes == 10 and split.name == "digits"

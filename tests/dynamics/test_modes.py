@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose
+from scipy.linalg import expm
 
 from gnomon.core import InputError
 from gnomon.dynamics import Descent, Flow, modes, predict
@@ -38,9 +39,21 @@ def test_the_time_of_a_mode_brings_its_error_to_the_fraction():
         found = modes(case.ntk, case.y, optimizer=way)
         for i, time in enumerate(found.time(0.05).tolist()):
             left = abs(float(found.error([time])[0, i]))
-            lost = 0.1 * float(found.rates[i]) if way.step else 0.0  # descent moves in whole steps
-            assert 0.05 * exp(-lost) / 1.6 < left < 0.05 * 1.6 if way.step else abs(left - 0.05) < 1e-12
+            lost = 0.1 * float(found.rates[i]) if way.lr else 0.0  # descent moves in whole steps
+            assert 0.05 * exp(-lost) / 1.6 < left < 0.05 * 1.6 if way.lr else abs(left - 0.05) < 1e-12
     assert_allclose(modes(case.ntk, case.y).time(0.05), log(20) / found.rates, rtol=1e-12)
+
+
+def test_with_a_penalty_the_transient_of_a_trained_model_falls_to_the_fraction_in_the_time_told():
+    case, alpha, fraction = model(k=1), 0.6, 0.2
+    found = modes(case.ntk, case.y, f0=case.f0, penalty=alpha)
+    n, p = case.phi.shape
+    gradient = case.phi.T @ (case.y - case.phi @ case.theta0) / n
+    hessian = case.phi.T @ case.phi / n + alpha * np.eye(p)
+    away = -np.linalg.solve(hessian, gradient)  # of the initial parameters from those at the end
+    for i, time in enumerate(found.time(fraction).tolist()):
+        row = found.vectors[:, i].numpy() @ case.phi
+        assert_allclose(row @ expm(-time * hessian) @ away, fraction * (row @ away), rtol=1e-9)
 
 
 def test_large_modes_are_learned_first():

@@ -73,7 +73,7 @@ def slowest(path, end, waves):
 def test_the_reach_is_where_a_long_run_turns_from_falling_to_growing(beta):
     way, rate = Momentum(0.5, beta=beta) if beta else Descent(0.5), 1.7
     for factor, grows in ((0.99, False), (1.01, True)):
-        path = [abs(c - 1 / Fraction(rate)) for c in rolled(rate, factor * way.largest_step(rate), beta, 2000)]
+        path = [abs(c - 1 / Fraction(rate)) for c in rolled(rate, factor * way.largest_lr(rate), beta, 2000)]
         assert (max(path[-30:]) > max(path[:30])) == grows
 
 
@@ -82,7 +82,7 @@ def test_times_move_to_whole_steps():
 
 
 @pytest.mark.parametrize(
-    "make, message", [(lambda: Descent(0.0), "step is 0.0"), (lambda: Momentum(0.1, beta=1.0), "beta is 1.0")]
+    "make, message", [(lambda: Descent(0.0), "lr is 0.0"), (lambda: Momentum(0.1, beta=1.0), "beta is 1.0")]
 )
 def test_bad_options_are_lessons(make, message):
     with pytest.raises(InputError, match=message):

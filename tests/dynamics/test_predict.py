@@ -90,7 +90,7 @@ def test_infinite_time_with_a_penalty_is_ridge_regression_from_the_initial_funct
 @pytest.mark.parametrize("beta", [0.0, 0.7])
 def test_just_below_the_largest_step_training_converges_and_just_above_it_diverges(beta):
     case = model()
-    largest = predict(case.ntk, case.y, times=[0.0], optimizer=Momentum(0.01, beta=beta), f0=case.f0).largest_step
+    largest = predict(case.ntk, case.y, times=[0.0], optimizer=Momentum(0.01, beta=beta), f0=case.f0).largest_lr
     hessian = case.phi.T @ case.phi / len(case.phi)
     assert_allclose(largest, 2 * (1 + beta) / np.linalg.eigvalsh(hessian)[-1], rtol=1e-12)
     fates = {}
@@ -98,7 +98,7 @@ def test_just_below_the_largest_step_training_converges_and_just_above_it_diverg
         path = steps(case.phi, case.y, case.theta0, factor * largest, 2000, beta=beta)
         fates[factor] = np.abs(case.phi @ path[-1] - case.y).max()
         way = Momentum(factor * largest, beta=beta)
-        run = predict(case.ntk, case.y, times=[2000 * way.step], optimizer=way, f0=case.f0)
+        run = predict(case.ntk, case.y, times=[2000 * way.lr], optimizer=way, f0=case.f0)
         # the growth of rounding in 2000 unstable steps stays relative
         assert_allclose(run.train[0], case.phi @ path[-1], rtol=1e-7, atol=1e-7)
         assert run.diverges == (factor > 1) and ("it diverges" in run.verdict) == (factor > 1)
@@ -107,7 +107,7 @@ def test_just_below_the_largest_step_training_converges_and_just_above_it_diverg
 
 def test_a_divergence_beyond_the_floats_is_an_error_not_a_nan():
     K, y = torch.eye(2), torch.ones(2)
-    with pytest.raises(NotFiniteError, match=r"the error is infinite at time .*Use a step below 4"):
+    with pytest.raises(NotFiniteError, match=r"the error is infinite at time .*Use an lr below 4"):
         predict(K, y, times=[1e6], optimizer=Descent(5.0))
     with pytest.raises(NotFiniteError, match="infinite at time inf"):
         predict(K, y, times=[inf], optimizer=Momentum(100.0))
@@ -170,7 +170,7 @@ def test_other_losses_step_like_the_parameters(way):
 def steps_of_classes(case, y, way):
     phi = torch.from_numpy(case.phi)
     theta = torch.from_numpy(case.theta0).clone().requires_grad_()
-    optimizer = torch.optim.SGD([theta], lr=way.step, momentum=getattr(way, "beta", 0.0))
+    optimizer = torch.optim.SGD([theta], lr=way.lr, momentum=getattr(way, "beta", 0.0))
     path = [theta.detach().numpy().copy()]
     for _ in range(30):
         optimizer.zero_grad()

@@ -44,5 +44,5 @@ def test_the_gap_is_that_of_trained_models():
 def test_bad_ridges_and_steps_are_lessons():
     with pytest.raises(InputError, match="ridge is 0.0"):
         stopping(torch.eye(2), torch.ones(2), ridge=0.0)
-    with pytest.raises(NotFiniteError, match="Use a step below"):
+    with pytest.raises(NotFiniteError, match="Use an lr below"):
         stopping(torch.eye(2), torch.ones(2), ridge=1e-4, optimizer=Descent(6.0))

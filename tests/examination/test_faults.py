@@ -63,14 +63,14 @@ def test_a_chaotic_network():
 @pytest.mark.parametrize("factor", [3.0, pytest.param(10.0, marks=pytest.mark.full)])
 def test_a_step_that_is_too_large(factor):
     net = cnn()
-    limit = sharpness(net, TRAIN[0][:128], TRAIN[1][:128]).largest_step
+    limit = sharpness(net, TRAIN[0][:128], TRAIN[1][:128]).largest_lr
     found = first(look(net, optimizer=SGD(factor * limit)))
     assert found.section == "stability" and "above the stable limit" in found.because
 
 
 def test_a_step_with_momentum_that_is_too_large():
     net = cnn()
-    limit = sharpness(net, TRAIN[0][:128], TRAIN[1][:128], momentum=0.9).largest_step
+    limit = sharpness(net, TRAIN[0][:128], TRAIN[1][:128], momentum=0.9).largest_lr
     found = first(look(net, optimizer=SGD(3 * limit, momentum=0.9)))
     assert found.section == "stability"
 

@@ -86,7 +86,7 @@ def raising(error):
 
 def walked(*acts, budget=5.0, clock=perf_counter):
     given = subject(cnn, TRAIN, None, optimizer=None, seed=0)
-    return walk(steps(*acts), given, budget=budget, seed=0, train=False, progress=None, clock=clock)
+    return walk(steps(*acts), given, budget=budget, seed=0, fit=False, progress=None, clock=clock)
 
 
 def nothing(context):

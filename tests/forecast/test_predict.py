@@ -150,7 +150,7 @@ def test_steps_below_the_largest_converge_and_steps_above_diverge_as_predicted(f
     x, net = sphere(8, 3, seed=3), Wide(512, seed=1)
     f0 = net(x).detach()[:, 0]
     first = torch.linalg.eigh(gnomon.ntk(net, x)).eigenvectors[:, -1]
-    largest = predict(net, x, f0, times=[0.0]).largest_step
+    largest = predict(net, x, f0, times=[0.0]).largest_lr
     way, sizes, gaps = SGD(factor * largest), (1e-3, 1e-4, 1e-5), []
     for size in sizes:
         y = f0 + size * first
@@ -166,7 +166,7 @@ def test_steps_below_the_largest_converge_and_steps_above_diverge_as_predicted(f
 def test_far_above_the_largest_step_a_linear_model_leaves_the_floats_and_both_say_so():
     (x, _), net = points(), linear()
     y = torch.randn(9, 2).double()
-    way = SGD(1.05 * predict(net, x, y, times=[0.0]).largest_step)
+    way = SGD(1.05 * predict(net, x, y, times=[0.0]).largest_lr)
     run = gnomon.train(net, x, y, optimizer=way, steps=10**5)
     told = predict(net, x, y, optimizer=way)
     assert run.stopped == "diverged" and told.diverges

@@ -19,11 +19,11 @@ def test_a_quadratic_loss_bears_steps_up_to_the_limit_and_no_further(momentum):
     features = torch.cat([x, torch.ones(20, 1).double()], 1)
     assert found.value == pytest.approx(float(torch.linalg.eigvalsh(features.T @ features / 20)[-1]), rel=1e-8)
     for factor in (0.98, 1.02):
-        way = SGD(factor * found.largest_step, momentum=momentum)
-        told = sharpness(net, x, y, step=way.step, momentum=momentum)
+        way = SGD(factor * found.largest_lr, momentum=momentum)
+        told = sharpness(net, x, y, lr=way.lr, momentum=momentum)
         run = train(net, x, y, optimizer=way, steps=1000)
         assert told.stable == (not run.diverges) == (factor < 1)
-        assert ("use a step below" in told.verdict) == (factor > 1)
+        assert ("use an lr below" in told.verdict) == (factor > 1)
         assert told.ratio == pytest.approx(factor)
 
 
@@ -33,9 +33,9 @@ def test_several_eigenvalues_a_fixed_number_of_products_and_plain_values():
     assert list(found.values) == sorted(found.values, reverse=True) and len(found.values) == 3
     assert sharpness(net, x, y, steps=2).products == 2
     plain = json.loads(json.dumps(found.to_dict()))
-    assert plain["limit"] is None and plain["verdict"] == found.verdict and "steps below" in found.verdict
+    assert plain["limit"] is None and plain["verdict"] == found.verdict and "learning rates below" in found.verdict
     flat = sharpness(net, x, y.unsqueeze(1), loss=lambda f, t: (f - t).mean())
-    assert flat.value == 0 and flat.to_dict()["largest_step"] is None
+    assert flat.value == 0 and flat.to_dict()["largest_lr"] is None
 
 
 def test_descent_on_a_network_sharpens_to_the_edge_of_stability_and_stays():
@@ -78,5 +78,5 @@ def test_runs_that_cannot_tell_are_refused():
         edge(train(net, x, y, steps=1))
     with pytest.raises(InputError, match="the optimizer was Adam"):
         edge(train(net, x, y, steps=1, optimizer=Adam(), watch={"sharpness": lambda *_: 1.0}))
-    with pytest.raises(InputError, match="step is 0.0"):
-        sharpness(net, x, y, step=0.0)
+    with pytest.raises(InputError, match="lr is 0.0"):
+        sharpness(net, x, y, lr=0.0)

@@ -28,6 +28,15 @@ def test_top_eigenpairs_agree_with_a_dense_solver(n, k, decay):
     assert (residual <= found.residuals + 1e-10).all()  # equation (2), and rounding
 
 
+@pytest.mark.parametrize("steps", [1, 3, 8, 20])
+def test_the_residual_is_that_of_the_pair_itself_long_before_convergence(steps):
+    a = symmetric(60)
+    found = top_eigenpairs(Dense(a), 1, steps=steps)
+    residual = (a @ found.vectors - found.vectors * found.values).norm(dim=0)
+    assert torch.allclose(found.residuals, residual, rtol=0, atol=1e-12)  # equation (2); rounding of a norm of order 1
+    assert (torch.linalg.eigvalsh(a) - found.values).abs().min() <= found.residuals[0] + 1e-12
+
+
 def test_every_copy_of_a_multiple_eigenvalue_is_met_when_the_space_is_spanned():
     a = torch.diag(torch.tensor([3.0, 3.0, 3.0, 1.0, 0.0]).double())
     assert torch.allclose(top_eigenpairs(Dense(a), 4).values, torch.tensor([3.0, 3.0, 3.0, 1.0]).double())

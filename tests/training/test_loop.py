@@ -238,7 +238,7 @@ def test_the_record_tells_serializes_and_plots():
     assert isinstance(run, Run) and 40 <= len(run.steps) <= 61 and run.steps[-1] == 2000
     plain = json.loads(json.dumps(run.to_dict()))
     assert plain["verdict"] == str(run) and plain["test_loss"] == plain["loss"]
-    assert "Gradient descent with step 0.05 took the squared loss from" in str(run)
+    assert "Gradient descent with learning rate 0.05 took the squared loss from" in str(run)
     assert [line.get_label() for line in run.plot().lines] == ["train", "test"]
     matplotlib.pyplot.close("all")
 

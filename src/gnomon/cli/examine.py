@@ -15,6 +15,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.examination import Examination
 from gnomon.examination import examine as examined
 from gnomon.training import SGD, AbstractOptimizer, Adam
+from gnomon.training.native import NAMES
 
 MARKS = {
     "good": "[green]✓[/]",
@@ -35,14 +36,14 @@ def examine(
     ] = "digits",
     target: Annotated[str | None, typer.Option(help="Target column of a csv or parquet file.")] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="Weights to load (tensors only).")] = None,
-    train: Annotated[
+    fit: Annotated[
         bool | None,
         typer.Option(
-            "--train/--no-train", help="Train a copy; by default if MODEL is a function and no checkpoint is given."
+            "--fit/--no-fit", help="Train a copy; by default if MODEL is a function and no checkpoint is given."
         ),
     ] = None,
-    optimizer: Annotated[str, typer.Option(help="sgd or adam.")] = "sgd",
-    step: Annotated[float | None, typer.Option(help="Step size; by default a quarter of the stable one.")] = None,
+    optimizer: Annotated[str, typer.Option(help="sgd, adam or adamw.")] = "sgd",
+    lr: Annotated[float | None, typer.Option(help="Learning rate; by default a quarter of the stable one.")] = None,
     momentum: Annotated[float, typer.Option(help="Momentum of sgd.")] = 0.0,
     budget: Annotated[str, typer.Option(help="Time for the whole: 60s, 2m.")] = "60s",
     out: Annotated[Path, typer.Option(help="The report.")] = Path("report.html"),
@@ -56,14 +57,13 @@ def examine(
     seconds = sources.seconds(budget, CALL)
     points, test = sources.data(data, target, seed, CALL)
     built = small_cnn if network is None else sources.model(network, CALL)
-    fit = train
     if checkpoint is not None:
         net = built if isinstance(built, nn.Module) else built()
-        built, fit = sources.checkpoint(checkpoint, net, CALL), bool(train)
+        built, fit = sources.checkpoint(checkpoint, net, CALL), bool(fit)
     built, points, test = _placed(built, points, test, device)
     with console.status("reading") as status:
         found = examined(
-            built, points, test, optimizer=_optimizer(optimizer, step, momentum), fit=fit, budget=seconds, seed=seed,
+            built, points, test, optimizer=_optimizer(optimizer, lr, momentum), fit=fit, budget=seconds, seed=seed,
             name=network.rpartition(":")[2] if network else "small CNN on digits", command=" ".join(sys.argv[1:]),
             progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),
         )  # fmt: skip
@@ -96,12 +96,12 @@ def small_cnn() -> nn.Module:
     )  # fmt: skip
 
 
-def _optimizer(name: str, step: float | None, momentum: float) -> AbstractOptimizer | None:
-    if name == "adam":
-        return Adam() if step is None else Adam(step)
-    if name != "sgd":
-        raise InputError(lesson(CALL, f"--optimizer is '{name}'", "a known optimizer", "Write sgd or adam"))
-    return None if step is None else SGD(step, momentum=momentum)
+def _optimizer(name: str, lr: float | None, momentum: float) -> AbstractOptimizer | None:
+    if name not in NAMES:
+        raise InputError(lesson(CALL, f"--optimizer is '{name}'", "a known optimizer", "Write sgd, adam or adamw"))
+    if name == "sgd":
+        return None if lr is None else SGD(lr, momentum=momentum)
+    return NAMES[name] if lr is None else Adam(lr, decay=0.01 if name == "adamw" else 0.0)
 
 
 def _placed(built, points, test, device):  # type: ignore[no-untyped-def]

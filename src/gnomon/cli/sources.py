@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from gnomon.core.arrays import Array, as_array, as_tensor
 from gnomon.core.errors import InputError, MissingExtraError, lesson
 from gnomon.data import digits
 
@@ -236,8 +237,8 @@ def _made(value: Any, spec: str, seed: int, call: str) -> Data:
     if isinstance(value, tuple | list) and len(value) == 2:
         if all(isinstance(v, tuple | list) and len(v) == 2 for v in value):
             return tuple(value[0]), tuple(value[1])
-        if isinstance(value[0], Tensor):
-            return held_out(value[0], torch.as_tensor(value[1]), seed)
+        if isinstance(value[0], Array):
+            return held_out(as_tensor(value[0]), torch.as_tensor(as_array(value[1])), seed)
         return (value[0], value[1]), None
     found = f"{spec} returned a {type(value).__name__}"
     raise InputError(lesson(call, found, "(x, y) or ((x, y), (x_test, y_test))", "Return tensors in this form"))

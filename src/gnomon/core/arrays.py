@@ -1,24 +1,57 @@
-"""Numbers as callers have them, torch tensors or numpy arrays, as tensors.
+"""Numbers as callers have them, torch tensors, numpy arrays or tables with named columns, as tensors.
 
 >>> import numpy
 >>> as_tensor(numpy.ones(2))
 tensor([1., 1.], dtype=torch.float64)
 """
 
+from typing import Any, Protocol, runtime_checkable
+
 import numpy as np
 import torch
 from torch import Tensor
 
-Array = Tensor | np.ndarray
-"""A table of numbers of torch or of numpy."""
+from gnomon.core.errors import InputError, lesson
+
+
+@runtime_checkable
+class Table(Protocol):
+    """A table or a column of another library, such as a DataFrame or a Series of pandas or polars."""
+
+    def to_numpy(self) -> np.ndarray:
+        """Its values as an array."""
+
+
+Array = Tensor | np.ndarray | Table
+"""A table of numbers of torch, of numpy, or of a library of tables."""
 
 
 def as_tensor(values: Array) -> Tensor:
     """A tensor without gradients; arrays are copied, for they may be write-protected.
 
-    Cost: a copy of an array; none for a tensor.
+    Cost: a copy of an array or a table; none for a tensor.
 
     >>> as_tensor(torch.zeros(1, requires_grad=True)).requires_grad
     False
     """
-    return values.detach() if isinstance(values, Tensor) else torch.from_numpy(np.array(values))
+    return values.detach() if isinstance(values, Tensor) else torch.from_numpy(np.array(as_array(values)))
+
+
+def as_array(values: Any) -> Any:
+    """A table of another library as a numpy array; whatever is none is handed back as it is.
+
+    Cost: that of the table's own ``to_numpy``.
+
+    >>> as_array(3.0)
+    3.0
+    """
+    if isinstance(values, Tensor | np.ndarray) or not isinstance(values, Table):
+        return values
+    array = np.asarray(values.to_numpy())
+    if array.dtype.kind == "O":  # columns of unlike types, such as booleans beside numbers
+        array = np.array(array.tolist())
+    if array.dtype.kind not in "biufc":
+        found = f"a {type(values).__name__} of shape {array.shape} holds values that are no numbers ({array.dtype})"
+        cure = "Encode or drop columns of words and dates, and fill gaps"
+        raise InputError(lesson("a table as data", found, "numbers", cure))
+    return array

@@ -16,11 +16,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.arrays import as_tensor
+from gnomon.core.arrays import Table, as_tensor
 from gnomon.core.errors import InputError, lesson
 
-Inputs = Tensor | np.ndarray | tuple[Any, ...] | list[Any] | Mapping[str, Any]
-"""What a module is called with: module(x), module(*x) for a tuple or list, module(**x) for a dict."""
+Inputs = Tensor | np.ndarray | Table | tuple[Any, ...] | list[Any] | Mapping[str, Any]
+"""What a module is called with: module(x), module(*x) for a tuple or list, module(**x) for a dict. A table is one x."""
 
 
 def count(x: Inputs, *, call: str = "module(x)") -> int:
@@ -66,7 +66,7 @@ def transform(function: Callable[[Tensor], Tensor], x: Any) -> Any:
     """
     if isinstance(x, Tensor):
         return function(x) if x.dim() > 0 else x
-    if isinstance(x, np.ndarray):
+    if isinstance(x, np.ndarray | Table):
         return transform(function, as_tensor(x))
     if isinstance(x, Mapping):
         return {key: transform(function, value) for key, value in x.items()}

@@ -13,7 +13,10 @@ rate r moves like (1) with learning rate 2 r / k. (2) is ``torch.nn.CrossEntropy
 width w, because at its corner the flow of the sharp one slides along margin 1, where a differential equation has no
 solution; as w falls the rounded flow tends to that sliding one.
 
-Hypotheses: labels +1 and -1 for (3), (4), (5); classes or probabilities for (2).
+Integer targets (n,) are classes for every loss: one-hot rows for (1) and (2), for the others +1 in the column of the
+class and -1 elsewhere, or -1 and +1 for classes 0 and 1 of a single output.
+
+Hypotheses: classes, or labels +1 and -1, for (3), (4), (5); classes or probabilities for (2).
 Reference: [rosasco2004loss].
 
 >>> import torch
@@ -30,6 +33,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.arrays import Array, as_tensor
+from gnomon.core.classes import are_classes, numbers, one_hot
 from gnomon.core.errors import InputError, lesson
 
 Outputs = Float[Tensor, "n k"]
@@ -84,9 +88,7 @@ class Squared(AbstractLoss):
         return torch.eye(f.shape[1], dtype=f.dtype).expand(len(f), -1, -1)
 
     def targets(self, y: Array, call: str, *, outputs: int | None = None) -> Tensor:  # noqa: D102
-        table = as_tensor(y)
-        labels = table.ndim == 1 and not table.is_floating_point()
-        return one_hot(table, outputs, call) if labels and outputs is not None and outputs > 1 else table
+        return numbers(y, call, outputs=outputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ class CrossEntropy(AbstractLoss):
 
     def targets(self, y: Array, call: str, *, outputs: int | None = None) -> Tensor:  # noqa: D102
         table = as_tensor(y)
-        if table.ndim == 1 and not table.is_floating_point():
+        if are_classes(table):
             return one_hot(table, outputs, call)
         sums = table.double().sum(-1)
         right = table.ndim == 2 and bool((table >= 0).all()) and bool(((sums - 1).abs() < 1e-6).all())
@@ -143,7 +145,7 @@ class Logistic(AbstractLoss):
         return torch.diag_embed(torch.sigmoid(f) * torch.sigmoid(-f))
 
     def targets(self, y: Array, call: str, *, outputs: int | None = None) -> Tensor:  # noqa: D102
-        return _signs(y, self.name, call)
+        return _signs(y, self.name, call, outputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +169,7 @@ class Exponential(AbstractLoss):
         return torch.diag_embed(torch.exp(-y * f))
 
     def targets(self, y: Array, call: str, *, outputs: int | None = None) -> Tensor:  # noqa: D102
-        return _signs(y, self.name, call)
+        return _signs(y, self.name, call, outputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,23 +205,7 @@ class Hinge(AbstractLoss):
         return torch.diag_embed(((z > 0) & (z < self.width)).to(f.dtype) / self.width)
 
     def targets(self, y: Array, call: str, *, outputs: int | None = None) -> Tensor:  # noqa: D102
-        return _signs(y, self.name, call)
-
-
-def one_hot(labels: Tensor, classes: int | None, call: str) -> Float[Tensor, "n k"]:
-    """Classes 0, 1, ... as rows with a single one; as many columns as outputs, or as the labels need.
-
-    Cost: n k numbers.
-
-    >>> one_hot(torch.tensor([1, 0]), 3, "train(net, x, y)").tolist()
-    [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
-    """
-    least, most = int(labels.min()), int(labels.max())
-    if least < 0 or (classes is not None and most >= classes):
-        room = "0, 1, ..." if classes is None else f"0 to {classes - 1}, one for each output"
-        found = f"y holds labels from {least} to {most}"
-        raise InputError(lesson(call, found, "class labels", f"Number the classes {room}"))
-    return torch.nn.functional.one_hot(labels.long(), -1 if classes is None else classes).double()
+        return _signs(y, self.name, call, outputs)
 
 
 def accuracy(f: Outputs, y: Outputs) -> float | None:
@@ -239,10 +225,14 @@ def accuracy(f: Outputs, y: Outputs) -> float | None:
     return None
 
 
-def _signs(y: Array, name: str, call: str) -> Tensor:
+def _signs(y: Array, name: str, call: str, outputs: int | None) -> Tensor:
     table = as_tensor(y)
+    if are_classes(table) and not bool((table == -1).any()):
+        if outputs is not None and outputs > 1:
+            return 2 * one_hot(table, outputs, call) - 1
+        table = torch.where(table == 0, -1, table)  # classes 0 and 1; whatever else there is is told below
     if not bool((table.abs() == 1).all()):
         odd = next(v for v in table.flatten().tolist() if abs(v) != 1)
-        cure = "Map the two classes to -1 and +1, or use CrossEntropy() for classes 0, 1, ..."
+        cure = "Pass two classes as 0 and 1, or as -1 and +1; for more of them use CrossEntropy()"
         raise InputError(lesson(call, f"y holds {odd}", f"labels +1 and -1 for the {name}", cure))
-    return table
+    return table.double() if not table.is_floating_point() else table

@@ -21,7 +21,7 @@ WHITE = 16.0  # the largest pixel value in scikit-learn's copy
 
 
 def digits(n_train: int = 1000, n_test: int = 797, *, seed: int = 0) -> Split:
-    """Scikit-learn's bundled digits: images (n, 1, 8, 8) with pixels scaled to [0, 1], stratified and shuffled.
+    """Scikit-learn's bundled digits: images (n, 1, 8, 8) with float32 pixels in [0, 1], stratified and shuffled.
 
     Each class has its proportional share within 1.02 images in the training part and in the test part, by the order
     (1). Pixels are divided by 16 and not standardized.
@@ -41,7 +41,7 @@ def digits(n_train: int = 1000, n_test: int = 797, *, seed: int = 0) -> Split:
     from sklearn.datasets import load_digits
 
     pixels, labels = (torch.from_numpy(array) for array in load_digits(return_X_y=True))
-    images = pixels.to(torch.float64).reshape(-1, 1, 8, 8) / WHITE
+    images = pixels.to(torch.float32).reshape(-1, 1, 8, 8) / WHITE  # sixteenths: exact in any precision
     labels = labels.to(torch.int64)
     generator = Generator().manual_seed(seed)
     order = _stratified(labels, generator)

@@ -9,11 +9,11 @@ from torch import Tensor
 class Split:
     """Inputs and class labels of a training and a test part.
 
-    ``x`` and ``x_test`` are float64, one input per row; ``y`` and ``y_test`` are int64 class numbers from 0 to
+    ``x`` and ``x_test`` are float32, one input per row; ``y`` and ``y_test`` are int64 class numbers from 0 to
     ``classes - 1``.
 
     >>> import torch
-    >>> x, y = torch.zeros(3, 2, dtype=torch.float64), torch.tensor([0, 1, 0])
+    >>> x, y = torch.zeros(3, 2), torch.tensor([0, 1, 0])
     >>> Split("toy", 2, x, y, x[:1], y[:1])
     Split('toy': 3 to train, 1 to test, inputs (2,), 2 classes)
     """

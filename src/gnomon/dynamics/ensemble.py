@@ -26,7 +26,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.arrays import Array
+from gnomon.core.arrays import Array, as_array
+from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, lesson
 from gnomon.dynamics.gram import columns, dense, instants, problem, rectangle, weight
 from gnomon.dynamics.modes import Modes, spectrum
@@ -115,7 +116,7 @@ def ensemble(
     Args:
         ntk: T(X, X), and ``nngp`` S(X, X), of the n training points.
         nngp: see ``ntk``.
-        y: targets, (n,) or (n, k).
+        y: targets: numbers (n,) or (n, k), or integer classes (n,), taken as one-hot rows.
         ntk_test: T(x, X), m test points in rows; without it the training points themselves are described.
         nngp_test: S(x, X).
         nngp_test_test: S(x, x'), (m, m), or only its diagonal (m,), which then gives variances alone.
@@ -170,7 +171,7 @@ def posterior(
 
     Args:
         nngp: S(X, X) of the training points.
-        y: targets, (n,) or (n, k).
+        y: targets: numbers (n,) or (n, k), or integer classes (n,), taken as one-hot rows.
         nngp_test: S(x, X); without it the training points themselves are described.
         nngp_test_test: S(x, x'), (m, m), or its diagonal (m,).
         noise: s^2, the variance of the noise of the targets.
@@ -184,10 +185,10 @@ def posterior(
     """
     call = "dynamics.posterior(nngp, y)"
     prior = symmetric_part(square(nngp, call).detach().double().cpu())
-    targets = dense(y, "y", call)
+    targets = dense(numbers(y, call), "y", call)
     table = columns(targets, "y", len(prior), None, call)
     between, own = (prior, prior) if nngp_test is None else _tested(
-        nngp_test, nngp_test_test, len(nngp_test), len(prior), call
+        nngp_test, nngp_test_test, len(as_array(nngp_test)), len(prior), call
     )  # fmt: skip
     noisy = prior.clone()
     noisy.diagonal().add_(weight(noise, call))

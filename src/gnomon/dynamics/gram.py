@@ -7,7 +7,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.arrays import Array, as_tensor
+from gnomon.core.arrays import Array, as_array, as_tensor
+from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.linalg.square import asymmetry, square, symmetric_part
 
@@ -52,17 +53,19 @@ class Problem:
 def problem(call: str, ntk: Array, y: Array, test: Array | None, f0: Array | None, f0_test: Array | None) -> Problem:
     """Check and convert; the test kernel has test points in rows and training points in columns.
 
+    Integer targets (n,) are classes, taken as one-hot rows.
     Kernels are (n, n) and (m, n), or (n, n, k, k) and (m, n, k, k) where they couple k outputs.
     """
-    shape = tuple(ntk.shape)
+    gram, test = as_array(ntk), as_array(test)
+    shape = tuple(gram.shape)
     coupled = len(shape) == 4 and shape[2] == shape[3]
-    matrix = square(folded(ntk) if coupled else ntk, call).detach()
+    matrix = square(folded(gram) if coupled else gram, call).detach()
     skew, allowed = asymmetry(matrix), torch.finfo(matrix.dtype).eps ** 0.5
     if skew > allowed:
         found = f"the kernel and its transpose differ by {skew:.1e} of the largest entry, over {allowed:.0e}"
         raise InputError(lesson(call, found, "a symmetric kernel", "Pass the kernel of the training points"))
     n = shape[0]
-    targets = dense(y, "y", call)
+    targets = dense(numbers(y, call, outputs=shape[2] if coupled else None), "y", call)
     flat = targets.ndim == 1
     targets = columns(targets, "y", n, shape[2] if coupled else None, call)
     k = targets.shape[1]
@@ -73,7 +76,7 @@ def problem(call: str, ntk: Array, y: Array, test: Array | None, f0: Array | Non
     else:
         cross = rectangle(test, "test", (None, n), call)
     start = torch.zeros_like(targets) if f0 is None else columns(dense(f0, "f0", call), "f0", n, k, call)
-    m = 0 if test is None else len(test)
+    m = 0 if test is None else as_array(test).shape[0]
     if f0_test is not None and test is None:
         cure = "Pass test as well, the kernel between test and training points"
         raise InputError(lesson(call, "f0_test is given and test is not", "a kernel to the test points", cure))

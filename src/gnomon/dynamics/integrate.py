@@ -94,20 +94,20 @@ def descent(
     def slope(c: Tensor) -> Tensor:
         return -loss.gradient(given.f0 + given.train(c), given.y) / n - penalty * c
 
-    return _walk(slope, torch.zeros_like(given.y), optimizer.step, beta, times, call)
+    return _walk(slope, torch.zeros_like(given.y), optimizer.lr, beta, times, call)
 
 
 def _walk(
-    slope: Callable[[Tensor], Tensor], c: Tensor, step: float, beta: float, times: Tensor, call: str
+    slope: Callable[[Tensor], Tensor], c: Tensor, lr: float, beta: float, times: Tensor, call: str
 ) -> Float[Tensor, "t n k"]:
     velocity, done, kept = torch.zeros_like(c), 0, []
-    for stop in (times / step).round().long().tolist():
+    for stop in (times / lr).round().long().tolist():
         for _ in range(stop - done):
             velocity = beta * velocity + slope(c)
-            c = c + step * velocity
+            c = c + lr * velocity
         if not bool(c.isfinite().all()):
-            found = f"with step {step:.3g} the outputs are no longer finite at time {stop * step:.3g}"
-            raise NotFiniteError(lesson(call, found, "a stable step", "Use a smaller step, or shorter times"))
+            found = f"with lr {lr:.3g} the outputs are no longer finite at time {stop * lr:.3g}"
+            raise NotFiniteError(lesson(call, found, "a stable learning rate", "Use a smaller lr, or shorter times"))
         done = stop
         kept.append(c)
     return torch.stack(kept)

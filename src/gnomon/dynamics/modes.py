@@ -10,7 +10,7 @@ delta in the time
     t_i = log(1 / delta) / decay(l_i + alpha)                                                                  (2)
 
 exactly for flow and descent, in the long run for momentum. The l_i are the nonzero eigenvalues of the Hessian of the
-loss, so the largest stable step is 2 / (l_1 + alpha).
+loss, so the largest stable learning rate is 2 / (l_1 + alpha).
 
 An eigenvalue within n eps l_1 of zero cannot be told from zero: it is set to zero, and its mode is never learned.
 
@@ -65,9 +65,9 @@ class Modes:
         return int((self.rates > 0).sum())
 
     @property
-    def largest_step(self) -> float:
+    def largest_lr(self) -> float:
         """The largest stable learning rate: beyond it the first mode diverges."""
-        return self.optimizer.largest_step(float(self.rates[0]) + self.penalty)
+        return self.optimizer.largest_lr(float(self.rates[0]) + self.penalty)
 
     def error(self, times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor, "t r"]:
         """The error of each mode as a multiple of its initial error, equation (1)."""
@@ -93,9 +93,9 @@ def modes(
 
     Args:
         ntk: the kernel of the n training points, (n, n), or (n, n, k, k) where it couples outputs.
-        y: targets, (n,) or (n, k).
+        y: targets: numbers (n,) or (n, k), or integer classes (n,), taken as one-hot rows.
         f0: outputs before training; zero where left out.
-        optimizer: ``Flow()`` by default, ``Descent(step)`` or ``Momentum(step, beta=...)``.
+        optimizer: ``Flow()`` by default, ``Descent(lr)`` or ``Momentum(lr, beta=...)``.
         penalty: alpha.
 
     Cost: one eigendecomposition, about 9 n^3 operations and 3 n^2 numbers.

@@ -7,12 +7,12 @@ On a quadratic loss each mode is a scalar c with gradient a c - b, started at c 
 where the *gain* g_t is what the mode has learned and the *remainder* p_t what is left of its error:
 
     flow       p_t = exp(-a t)                                                                     (2)
-    descent    p_t = (1 - step a)^s,    t = step s                                                 (3)
-    momentum   p_{s+1} = (1 + beta - step a) p_s - beta p_{s-1},    p_0 = 1,  p_1 = 1 - step a     (4)
+    descent    p_t = (1 - lr a)^s,    t = lr s                                                   (3)
+    momentum   p_{s+1} = (1 + beta - lr a) p_s - beta p_{s-1},    p_0 = 1,  p_1 = 1 - lr a     (4)
 
-Time is step times number of steps for all three: with momentum it does not count the factor 1 / (1 - beta) by which
-heavy-ball momentum moves further in the same time.
-Descent converges for 0 < a < 2 / step, momentum for 0 < a < 2 (1 + beta) / step.
+Time is the learning rate lr times the number of steps for all three: with momentum it does not count the factor
+1 / (1 - beta) by which heavy-ball momentum moves further in the same time.
+Descent converges for 0 < a < 2 / lr, momentum for 0 < a < 2 (1 + beta) / lr.
 
 Hypotheses: a >= 0. (4) is ``torch.optim.SGD(momentum=beta)`` without dampening and without Nesterov's change.
 Reference: [polyak1964some] for (4).
@@ -36,7 +36,7 @@ from gnomon.core.errors import InputError, lesson
 class AbstractOptimizer(ABC):
     """What a way of training does to one mode of curvature a in time t."""
 
-    step: float
+    lr: float
     """Learning rate; 0 for the flow, its limit."""
 
     @property
@@ -47,7 +47,7 @@ class AbstractOptimizer(ABC):
     @property
     @abstractmethod
     def reach(self) -> float:
-        """The product step x curvature from which on steps no longer converge; for the flow, that of descent."""
+        """The product lr x curvature from which on steps no longer converge; for the flow, that of descent."""
 
     @abstractmethod
     def remainder(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:
@@ -63,10 +63,10 @@ class AbstractOptimizer(ABC):
 
     def clock(self, times: Float[Tensor, " t"]) -> Float[Tensor, " t"]:
         """The times that whole steps reach, nearest to those asked for."""
-        return self.step * (times / self.step).round() if self.step > 0 else times
+        return self.lr * (times / self.lr).round() if self.lr > 0 else times
 
-    def largest_step(self, rate: float) -> float:
-        """The step from which on a mode of this curvature no longer converges."""
+    def largest_lr(self, rate: float) -> float:
+        """The learning rate from which on a mode of this curvature no longer converges."""
         return self.reach / rate if rate > 0 else inf
 
 
@@ -78,7 +78,7 @@ class Flow(AbstractOptimizer):
     0.367879441171
     """
 
-    step = 0.0
+    lr = 0.0
     name = "gradient flow"
     reach = 2.0
 
@@ -96,33 +96,33 @@ class Flow(AbstractOptimizer):
 
 @dataclass(frozen=True, slots=True)
 class Descent(AbstractOptimizer):
-    """Gradient descent on the whole data with a fixed step: p_t = (1 - step a)^s.
+    """Gradient descent on the whole data with a fixed learning rate: p_t = (1 - lr a)^s.
 
-    >>> Descent(0.1).largest_step(4.0)                                        # 2 / a
+    >>> Descent(0.1).largest_lr(4.0)                                        # 2 / a
     0.5
     """
 
-    step: float
+    lr: float
     name = "gradient descent"
     reach = 2.0
 
     def __post_init__(self) -> None:
-        _check(self.step, 0.0)
+        _check(self.lr, 0.0)
 
     def remainder(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
         a, t = _grid(rates, times)
-        left = torch.pow(1 - self.step * a, (t / self.step).round())  # (3)
+        left = torch.pow(1 - self.lr * a, (t / self.lr).round())  # (3)
         return torch.where(t.isinf(), _forever(self.decay(rates), rates), left)
 
     def gain(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
         a, t = _grid(rates, times)
-        shrink = torch.log1p(-self.step * a.clamp_max(0.5 / self.step))  # beyond the clamp nothing cancels
-        small = -torch.expm1((t / self.step).round() * shrink) / a
+        shrink = torch.log1p(-self.lr * a.clamp_max(0.5 / self.lr))  # beyond the clamp nothing cancels
+        small = -torch.expm1((t / self.lr).round() * shrink) / a
         large = (1 - self.remainder(rates, times)) / a
-        return torch.where(a == 0, self.clock(times)[:, None], torch.where(a * self.step < 0.5, small, large))
+        return torch.where(a == 0, self.clock(times)[:, None], torch.where(a * self.lr < 0.5, small, large))
 
     def decay(self, rates: Float[Tensor, " r"]) -> Float[Tensor, " r"]:  # noqa: D102
-        return -(1 - self.step * rates.double()).abs().log() / self.step
+        return -(1 - self.lr * rates.double()).abs().log() / self.lr
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +134,12 @@ class Momentum(AbstractOptimizer):
     -0.2
     """
 
-    step: float
+    lr: float
     beta: float = 0.9
     name = "momentum"
 
     def __post_init__(self) -> None:
-        _check(self.step, self.beta)
+        _check(self.lr, self.beta)
 
     @property
     def reach(self) -> float:  # noqa: D102
@@ -148,32 +148,32 @@ class Momentum(AbstractOptimizer):
     def remainder(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
         a = rates.double()
         turn = torch.zeros(len(a), 2, 2, dtype=torch.float64)
-        turn[:, 0, 0], turn[:, 0, 1], turn[:, 1, 0] = 1 + self.beta - self.step * a, -self.beta, 1  # (4)
-        start = torch.ones(2, dtype=torch.float64)  # p_0 = p_{-1} = 1 gives p_1 = 1 - step a
+        turn[:, 0, 0], turn[:, 0, 1], turn[:, 1, 0] = 1 + self.beta - self.lr * a, -self.beta, 1  # (4)
+        start = torch.ones(2, dtype=torch.float64)  # p_0 = p_{-1} = 1 gives p_1 = 1 - lr a
         return self._powers(turn, start, times, _forever(self.decay(rates), a))
 
     def gain(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
         a = rates.double()
         turn = torch.zeros(len(a), 3, 3, dtype=torch.float64)
-        turn[:, 0, 0], turn[:, 0, 1], turn[:, 0, 2] = 1 + self.beta - self.step * a, -self.beta, self.step
+        turn[:, 0, 0], turn[:, 0, 1], turn[:, 0, 2] = 1 + self.beta - self.lr * a, -self.beta, self.lr
         turn[:, 1, 0] = turn[:, 2, 2] = 1
         start = torch.tensor([0.0, 0.0, 1.0], dtype=torch.float64)
         last = (1 - _forever(self.decay(rates), a)) / a
         return self._powers(turn, start, times, torch.where(a == 0, inf, last))
 
     def decay(self, rates: Float[Tensor, " r"]) -> Float[Tensor, " r"]:  # noqa: D102
-        half = (1 + self.beta - self.step * rates.double()) / 2
+        half = (1 + self.beta - self.lr * rates.double()) / 2
         real = half.abs() + (half**2 - self.beta).clamp_min(0).sqrt()
         size = torch.where(half**2 < self.beta, sqrt(self.beta), real)
         size = torch.where(rates == 0, 1.0, size)  # the root 1, which rounding would miss
-        return -size.log() / self.step
+        return -size.log() / self.lr
 
     def _powers(
         self, turn: Float[Tensor, "r w w"], start: Float[Tensor, " w"], times: Float[Tensor, " t"], last: Tensor
     ) -> Float[Tensor, "t r"]:
         rows = []
         for time in times.tolist():
-            powered = last if time == inf else torch.linalg.matrix_power(turn, round(time / self.step)) @ start
+            powered = last if time == inf else torch.linalg.matrix_power(turn, round(time / self.lr)) @ start
             rows.append(powered if time == inf else powered[:, 0])
         return torch.stack(rows)
 
@@ -188,10 +188,10 @@ def _forever(decay: Tensor, rates: Tensor) -> Tensor:
     return torch.where(rates == 0, 1.0, left)
 
 
-def _check(step: float, beta: float) -> None:
-    if not 0 < step < inf:
+def _check(lr: float, beta: float) -> None:
+    if not 0 < lr < inf:
         cure = "Pass a positive learning rate, or Flow() for the limit of small steps"
-        raise InputError(lesson("dynamics optimizer", f"step is {step}", "a positive finite step", cure))
+        raise InputError(lesson("dynamics optimizer", f"lr is {lr}", "a positive finite learning rate", cure))
     if not 0 <= beta < 1:
         cure = "Pass a number from 0 to below 1; 0.9 is usual"
         raise InputError(lesson("dynamics.Momentum", f"beta is {beta}", "0 <= beta < 1", cure))

@@ -10,11 +10,12 @@ and for squared loss f' = -(1 / n) K (f - y). The penalty pulls to the initial p
 
 from math import inf, log
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.arrays import Array
+from gnomon.core.arrays import Array, as_array
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.losses import AbstractLoss, Squared, accuracy
 from gnomon.dynamics import integrate, squared
@@ -52,7 +53,7 @@ def predict(
     Args:
         ntk: the kernel of the n training points, for instance ``gnomon.limit(net).ntk(x)``: (n, n), shared by all
             outputs, or (n, n, k, k) where it couples them, as ``gnomon.ntk(net, x, outputs="full")`` does.
-        y: targets, (n,) or (n, k); classes or labels where the loss asks for them.
+        y: targets: numbers (n,) or (n, k), or integer classes (n,), for the squared loss taken as one-hot rows.
         test: the kernel between m test points, in rows, and the training points, in columns.
         y_test: targets at the test points, for the test loss.
         f0: outputs before training, zero where left out; ``f0_test`` the same at the test points.
@@ -60,7 +61,7 @@ def predict(
         times: any times from 0 to infinity; they are sorted, and moved to whole steps. By default 0, a logarithmic
             grid from the fastest mode to the slowest, and infinity where it exists.
         loss: ``Squared()`` by default, ``CrossEntropy()``, ``Logistic()``, ``Exponential()`` or ``Hinge()``.
-        optimizer: ``Flow()`` by default, ``Descent(step)`` or ``Momentum(step, beta=...)``.
+        optimizer: ``Flow()`` by default, ``Descent(lr)`` or ``Momentum(lr, beta=...)``.
         penalty: alpha.
         tolerance: of the solver, in the outputs, for losses other than the squared one.
 
@@ -79,17 +80,17 @@ def predict(
     slowest needs time 4.61.
     """
     loss, optimizer = loss or Squared(), optimizer or Flow()
-    given = problem(CALL, ntk, loss.targets(y, CALL, outputs=_outputs(ntk, f0)), test, f0, f0_test)
+    given = problem(CALL, ntk, loss.targets(y, CALL, outputs=_outputs(as_array(ntk), as_array(f0))), test, f0, f0_test)
     alpha = weight(penalty, CALL)
     if isinstance(loss, Squared):
         rates, vectors = spectrum(given, CALL)
         modes = Modes(rates, vectors, vectors.T @ given.rows(given.y - given.f0), optimizer, alpha)
         grid = optimizer.clock(_default(modes) if times is None else instants(times, CALL))
         train, outputs, losses = squared.solve(given, modes, grid, CALL)
-        largest = modes.largest_step
+        largest = modes.largest_lr
     else:
         modes, curvature = None, float(torch.linalg.eigvalsh(given.gram)[-1]) / len(given.y)
-        largest = optimizer.largest_step(loss.curvature * curvature + alpha)
+        largest = optimizer.largest_lr(loss.curvature * curvature + alpha)
         grid = optimizer.clock(_short(curvature + alpha) if times is None else instants(times, CALL))
         train, outputs, losses = _numerical(given, loss, optimizer, grid, alpha, tolerance)
     tested = None if y_test is None else _test_loss(loss, outputs, y_test, given)
@@ -129,11 +130,11 @@ def _accuracies(outputs: Float[Tensor, "t m k"], targets: Float[Tensor, "m k"]) 
     return None if found[0] is None else torch.tensor(found, dtype=torch.float64)
 
 
-def _outputs(ntk: Array, f0: Array | None) -> int | None:
+def _outputs(ntk: Tensor | np.ndarray, f0: Tensor | np.ndarray | None) -> int | None:
     """The number of outputs, where a kernel that couples them or their start tells it."""
-    if len(ntk.shape) == 4:
+    if ntk.ndim == 4:
         return ntk.shape[-1]
-    return f0.shape[1] if f0 is not None and len(f0.shape) == 2 else None
+    return f0.shape[1] if f0 is not None and f0.ndim == 2 else None
 
 
 def _shaped(outputs: Tensor, given: Problem) -> Tensor:
@@ -147,7 +148,7 @@ def _default(modes: Modes) -> Float[Tensor, " t"]:
         return torch.tensor([0.0, inf], dtype=torch.float64)
     growth = -float(modes.optimizer.decay(total).min())
     if growth >= 0:
-        last = min(100 * modes.optimizer.step, log(1e6) / growth if growth > 0 else inf)
+        last = min(100 * modes.optimizer.lr, log(1e6) / growth if growth > 0 else inf)
         return torch.linspace(0.0, last, POINTS, dtype=torch.float64)
     return torch.cat([_grid(0.01 / float(total[0]), 100 / float(total[-1])), torch.tensor([inf]).double()])
 

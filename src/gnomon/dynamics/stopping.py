@@ -86,7 +86,7 @@ def stopping(
 
     Args:
         ntk: the kernel of the training points.
-        y: targets.
+        y: targets: numbers (n,) or (n, k), or integer classes (n,), taken as one-hot rows.
         ridge: alpha, the penalty of the mean loss.
         test: the kernel between test and training points, for the difference there.
         f0: outputs before training, and ``f0_test`` at the test points.

@@ -24,8 +24,8 @@ class Trajectory:
     """What training will do, at the times it was asked for.
 
     ``train`` and ``test`` are the outputs, (t, n) or (t, n, k) like the targets; ``loss`` and ``test_loss`` are means
-    over points, without the penalty. ``largest_step`` is the learning rate from which on descent (or momentum, where
-    that was asked for) diverges: exactly for squared loss; for other losses every step below it is safe for descent.
+    over points, without the penalty. ``largest_lr`` is the learning rate from which on descent (or momentum, where
+    that was asked for) diverges: exactly for squared loss; for other losses every one below it is safe for descent.
     ``modes`` is None for losses whose modes do not separate. Accuracies are None where the targets are no classes.
     ``kernel`` says in words which kernel it was.
 
@@ -43,7 +43,7 @@ class Trajectory:
     test_loss: Float[Tensor, " t"] | None
     loss_name: str
     optimizer: AbstractOptimizer
-    largest_step: float
+    largest_lr: float
     modes: Modes | None = field(repr=False)
     accuracy: Float[Tensor, " t"] | None = None
     test_accuracy: Float[Tensor, " t"] | None = None
@@ -51,9 +51,9 @@ class Trajectory:
 
     @property
     def diverges(self) -> bool:
-        """Whether the step is at or over the largest stable one; for other than squared loss, whether the loss grew."""
+        """Whether lr is at or over the largest stable one; for other than squared loss, whether the loss grew."""
         if self.modes is not None:
-            return self.optimizer.step >= self.largest_step
+            return self.optimizer.lr >= self.largest_lr
         return bool(self.loss[-1] > self.loss[0])
 
     @property
@@ -63,11 +63,11 @@ class Trajectory:
 
     @property
     def _fate(self) -> str:
-        way = self.optimizer.name + (f" with step {self.optimizer.step:.3g}" if self.optimizer.step else "")
+        way = self.optimizer.name + (f" with learning rate {self.optimizer.lr:.3g}" if self.optimizer.lr else "")
         change = f"the {self.loss_name} from {float(self.loss[0]):.3g} to {float(self.loss[-1]):.3g}"
         head = f"{way.capitalize()} takes {change} by time {float(self.times[-1]):.3g}"
-        if self.diverges and self.optimizer.step >= self.largest_step:
-            return f"{head}: it diverges, for the largest stable step is {self.largest_step:.3g}."
+        if self.diverges and self.optimizer.lr >= self.largest_lr:
+            return f"{head}: it diverges, for the largest stable learning rate is {self.largest_lr:.3g}."
         if self.modes is None:
             return f"{head}."
         needed = self.modes.time(0.01)[: self.modes.rank]
@@ -94,8 +94,8 @@ class Trajectory:
             "kernel": self.kernel,
             "loss_name": self.loss_name,
             "optimizer": self.optimizer.name,
-            "step": self.optimizer.step,
-            "largest_step": None if isinf(self.largest_step) else self.largest_step,
+            "lr": self.optimizer.lr,
+            "largest_lr": None if isinf(self.largest_lr) else self.largest_lr,
             "rates": None if self.modes is None else self.modes.rates.tolist(),
             "verdict": self.verdict,
         }

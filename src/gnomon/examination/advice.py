@@ -11,7 +11,7 @@ from typing import Any
 from gnomon.examination.steps.data import LARGE, SMALL
 from gnomon.examination.subject import Subject
 from gnomon.report import Advice
-from gnomon.training import SGD
+from gnomon.training.native import descent
 
 FAULT = 0.5
 Rule = Callable[[Subject, Mapping[str, Any]], Iterator[Advice]]
@@ -78,24 +78,26 @@ def _labels(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
 
 
 def _step(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
-    limit, optimizer = facts.get("stable step"), subject.optimizer
-    if limit is None or not isfinite(limit) or not isinstance(optimizer, SGD):
+    limit, optimizer = facts.get("stable lr"), descent(subject.optimizer)
+    if limit is None or not isfinite(limit) or optimizer is None:
         return
     bound = limit * (1 + optimizer.momentum)
-    ratio = optimizer.step / bound
+    ratio = optimizer.lr / bound
     if ratio > 1:
-        because = f"step size {optimizer.step:.3g} is {ratio:.1f}x above the stable limit {bound:.3g}"
-        yield Advice(f"Use a step of at most {0.5 * bound:.2g}", because, "stability", 0.85)
+        because = f"learning rate {optimizer.lr:.3g} is {ratio:.1f}x above the stable limit {bound:.3g}"
+        yield Advice(f"Use a learning rate of at most {0.5 * bound:.2g}", because, "stability", 0.85)
     elif ratio < 0.1:
-        because = f"step size {optimizer.step:.3g} is {1 / ratio:.1f}x below the stable limit {bound:.3g}"
-        yield Advice(f"Try a larger step, up to {0.5 * bound:.2g}", because, "stability", 0.3)
+        because = f"learning rate {optimizer.lr:.3g} is {1 / ratio:.1f}x below the stable limit {bound:.3g}"
+        yield Advice(f"Try a larger learning rate, up to {0.5 * bound:.2g}", because, "stability", 0.3)
 
 
 def _diverged(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
     run = facts.get("run")
     if run is not None and run.diverges:
         because = f"the training loss went from {float(run.loss[0]):.3g} to {float(run.loss[-1]):.3g} ({run.stopped})"
-        yield Advice(f"Use a smaller step than {run.optimizer.step:.3g}: training diverged", because, "training", 0.8)
+        yield Advice(
+            f"Use a smaller learning rate than {run.optimizer.lr:.3g}: training diverged", because, "training", 0.8
+        )
 
 
 def _unlearned(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
@@ -107,7 +109,7 @@ def _unlearned(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
         because = (
             f"training reached {last:.1%} of its own examples, where the kernel alone reaches {score:.1%} left out"
         )
-        yield Advice("Train longer or with a larger step", because, "training", 0.45)
+        yield Advice("Train longer or with a larger learning rate", because, "training", 0.45)
 
 
 def _overfit(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:

@@ -22,7 +22,7 @@ from gnomon.examination.step import AbstractStep, Context, Outcome, Skipped
 from gnomon.examination.steps import STEPS
 from gnomon.examination.subject import CALL, Subject, subject
 from gnomon.report import Section
-from gnomon.training import AbstractOptimizer
+from gnomon.training.native import Choice
 
 Progress = Callable[[str, int, int], None]
 """Called with the title of the step that begins, its number, and how many there are."""
@@ -33,7 +33,7 @@ def examine(
     train: Any,
     test: Any = None,
     *,
-    optimizer: AbstractOptimizer | None = None,
+    optimizer: Choice | None = None,
     fit: bool | None = None,
     budget: float = 60.0,
     seed: int = 0,
@@ -44,9 +44,9 @@ def examine(
 ) -> Examination:
     """Examine a network and its data: what theory predicts, what is measured, and what to do about it.
 
-    Signal propagation before training, the tangent kernel Theta = J J^T and its modes, the largest stable step
+    Signal propagation before training, the tangent kernel Theta = J J^T and its modes, the largest stable learning rate
 
-        step < 2 / lambda_max(Hessian of the loss)                                                           (1)
+        lr < 2 / lambda_max(Hessian of the loss)                                                             (1)
 
     the score of the infinitely wide network, training with the kernel and the curvature watched, and afterwards the
     regime, the curvature, margins, calibration and invariances. Each step answers, is skipped with a reason, or fails
@@ -56,7 +56,8 @@ def examine(
         module: the network, or a function that builds it; it is never changed.
         train: inputs (a tensor, a tuple or a dict of tensors) and targets (integers are classes).
         test: the same, never trained on.
-        optimizer: what the network is, or will be, trained with; by default descent at a quarter of the stable step.
+        optimizer: what the network is, or will be, trained with, as `gnomon.train` takes it; by default
+            descent at a quarter of the stable learning rate.
         fit: whether to train a copy; by default if a function was given.
         budget: seconds for the whole.
         seed: of everything random.
@@ -79,9 +80,7 @@ def examine(
     given = subject(module, train, test, optimizer=optimizer, seed=seed, name=name)
     wanted = not isinstance(module, nn.Module) if fit is None else fit
     start = clock()
-    sections, facts, partial = walk(
-        STEPS, given, budget=budget, seed=seed, train=wanted, progress=progress, clock=clock
-    )
+    sections, facts, partial = walk(STEPS, given, budget=budget, seed=seed, fit=wanted, progress=progress, clock=clock)
     made = manifest(given, seed, budget, command, clock() - start)
     return Examination(given.name, sections, advise(given, facts), made, partial, facts)
 
@@ -92,7 +91,7 @@ def walk(
     *,
     budget: float,
     seed: int,
-    train: bool,
+    fit: bool,
     progress: Progress | None,
     clock: Clock,
 ) -> tuple[tuple[Section, ...], dict[str, Any], bool]:
@@ -111,7 +110,7 @@ def walk(
         left = (end - began) / sum(s.share for s in steps[i:])
         deadline = began + step.share * max(left, budget / 3 / sum(s.share for s in steps))
         try:
-            outcome = _answered(step, given, Context(facts, seed, deadline, train, clock))
+            outcome = _answered(step, given, Context(facts, seed, deadline, fit, clock))
             sections.append(replace(outcome.section, seconds=clock() - began))
             facts.update(outcome.facts)
         except Skipped as reason:

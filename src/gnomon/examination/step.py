@@ -20,12 +20,12 @@ class Skipped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a step may use: facts of earlier steps by name, the seed, and its share of the time on the given clock."""
+    """What a step may use: facts of earlier steps, the seed, whether to train, and its share of time on a clock."""
 
     facts: Mapping[str, Any]
     seed: int
     deadline: float
-    train: bool
+    fit: bool
     clock: Clock
 
     @property

@@ -7,11 +7,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from gnomon.core.arrays import Array, as_tensor
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import Inputs, count, fitted, invoke, table, take, tensors, transform
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Logistic, Squared
 from gnomon.core.pure import evaluating, random_state, undisturbed
 from gnomon.training import AbstractOptimizer
+from gnomon.training.native import Choice, named
 
 CALL = "examine(module, train=(x, y))"
 
@@ -81,7 +83,7 @@ def subject(
     train: Any,
     test: Any,
     *,
-    optimizer: AbstractOptimizer | None,
+    optimizer: Choice | None,
     seed: int,
     name: str | None = None,
 ) -> Subject:
@@ -97,7 +99,8 @@ def subject(
         where = "the outputs for the first examples hold NaN or infinity"
         raise InputError(lesson(CALL, where, "finite outputs", "Check the weights (a bad checkpoint?) and the inputs"))
     label = name or _name(given, module)
-    return Subject(module, points, others, loss, classes, outputs, optimizer, label)
+    rule = None if optimizer is None else named(optimizer, module, CALL)
+    return Subject(module, points, others, loss, classes, outputs, rule, label)
 
 
 def _name(given: Any, module: nn.Module) -> str:
@@ -131,7 +134,7 @@ def _points(given: Any, which: str, module: nn.Module) -> Points:
         cure = f"Pass {which}=(inputs, targets)"
         raise InputError(lesson(CALL, f"{which} is a {type(given).__name__}", "a pair of inputs and targets", cure))
     x = transform(lambda t: t, _tensors(given[0], which))
-    y = torch.as_tensor(given[1])
+    y = _tensor(given[1])
     n = count(x, call=CALL)
     if n == 0 or len(y) != n:
         found = f"{which} has {n} inputs and {len(y)} targets"
@@ -150,10 +153,14 @@ def _tensors(x: Any, which: str) -> Any:
     if isinstance(x, tuple | list) and x and not isinstance(x[0], int | float | list):
         return tuple(_tensors(v, which) for v in x)
     try:
-        return torch.as_tensor(x)
+        return _tensor(x)
     except (TypeError, ValueError, RuntimeError) as reason:
         found = f"the inputs of {which} cannot become a tensor ({reason})"
         raise InputError(lesson(CALL, found, "numbers", "Encode text and categories as numbers first")) from reason
+
+
+def _tensor(x: Any) -> Tensor:
+    return as_tensor(x) if isinstance(x, Array) else torch.as_tensor(x)
 
 
 def _outputs(module: nn.Module, points: Points) -> tuple[int, Tensor]:

@@ -121,7 +121,7 @@ class Watch:
             from lightning.pytorch import Callback
         except ImportError:
             try:
-                from pytorch_lightning import Callback
+                from pytorch_lightning import Callback  # type: ignore[assignment, unused-ignore]
             except ImportError:
                 raise _missing("lightning") from None
         me = self

@@ -12,11 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from gnomon import dynamics
-from gnomon.core.arrays import Array
+from gnomon.core.arrays import Array, as_array
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import Inputs, count, fitted, invoke, table, take
 from gnomon.core.losses import AbstractLoss
@@ -25,9 +26,8 @@ from gnomon.dynamics.optimizers import AbstractOptimizer
 from gnomon.dynamics.trajectory import GIVEN
 from gnomon.kernels import Limit, limit
 from gnomon.tangent import ntk
-from gnomon.training import SGD
 from gnomon.training.evaluate import by_targets
-from gnomon.training.optimizers import AbstractOptimizer as Trained
+from gnomon.training.native import Choice, descent, named
 
 CALL = "predict(module, x, y)"
 FULL = 3000
@@ -45,7 +45,7 @@ def predict(
     *,
     y_test: Array | None = None,
     loss: AbstractLoss | None = None,
-    optimizer: AbstractOptimizer | Trained | None = None,
+    optimizer: AbstractOptimizer | Choice | None = None,
     times: Array | list[float] | tuple[float, ...] | None = None,
     penalty: float = 0.0,
     kernel: str = "empirical",
@@ -66,11 +66,13 @@ def predict(
     Args:
         model: a module, a limit, a kernel function, or a Gram matrix.
         x: training inputs as the module takes them: a tensor, a tuple or a dict. With a Gram matrix, the targets.
-        y: targets: numbers (n,) or (n, k), or integer classes (n,).
+        y: targets: numbers (n,) or (n, k), or integer classes (n,), one-hot rows for the squared loss.
         x_test: further points to predict at.
         y_test: their targets, for the test loss.
-        loss: by default cross-entropy for integer targets and squared loss for real ones, as in `gnomon.train`.
-        optimizer: ``Flow()`` by default, ``Descent(step)``, ``Momentum(step)``, or the ``SGD`` of `gnomon.train`.
+        loss: by default cross-entropy for integer targets and squared loss for real ones, as in `gnomon.train`; with a
+            Gram matrix the squared loss, as in `gnomon.dynamics.predict`.
+        optimizer: ``Flow()`` by default, ``Descent(lr)``, ``Momentum(lr)``, or gradient descent as
+            `gnomon.train` takes it: ``SGD(lr)``, ``lambda p: torch.optim.SGD(p, lr=0.1)``.
         times: from 0 to infinity, learning rate times steps; ``run.times`` of a measured run.
         penalty: alpha, of (alpha / 2) |w - w_0|^2.
         kernel: of a module: "empirical", its own, here and now, in float64; or "infinite", that of infinite width for
@@ -86,6 +88,7 @@ def predict(
     Reference: [jacot2018neural], [lee2019wide].
     Cost: the kernel, `gnomon.ntk`; then one eigendecomposition, (n k)^3 for coupled outputs.
 
+    >>> from gnomon.training import SGD
     >>> net = nn.Linear(2, 1, bias=False)                              # linear: the prediction is exact
     >>> x, y = torch.eye(2), torch.tensor([1.0, -1.0])
     >>> told = predict(net, x, y, optimizer=SGD(0.5), times=[0.0, 5.0])
@@ -94,7 +97,8 @@ def predict(
     >>> torch.allclose(told.loss, run.loss)
     True
     """
-    options: dict[str, Any] = {"optimizer": _way(optimizer), "times": times, "penalty": penalty, "y_test": y_test}
+    way = _way(optimizer, model if isinstance(model, nn.Module) else None)
+    options: dict[str, Any] = {"optimizer": way, "times": times, "penalty": penalty, "y_test": y_test}
     if isinstance(model, Array):
         if y is not None or x_test is not None:
             cure = "A Gram matrix stands for its points: call predict(K, y, test=K_test)"
@@ -106,7 +110,7 @@ def predict(
         found = _of_module(model, x, x_test, kernel, outputs)
     else:
         found = _of_kernel(model, x, x_test)
-    start, start_test = (found.f0, found.f0_test) if f0 is None else (f0, f0_test)
+    start, start_test = (found.f0, found.f0_test) if f0 is None else (as_array(f0), f0_test)
     loss = by_targets(y) if loss is None else loss
     targets = _targets(loss, y, start)
     run = dynamics.predict(
@@ -156,7 +160,7 @@ def _of_module(module: nn.Module, x: Inputs, x_test: Inputs | None, kernel: str,
     return _Found(gram, between, f0, f0_test, name)
 
 
-def _targets(loss: AbstractLoss, y: Array, start: Array | None) -> Tensor:
+def _targets(loss: AbstractLoss, y: Array, start: Tensor | np.ndarray | None) -> Tensor:
     """Targets with a column for each output where the outputs before training tell how many there are."""
     if start is None:
         return loss.targets(y, CALL)
@@ -181,13 +185,15 @@ def _outputs(module: nn.Module, x: Inputs) -> Tensor:
     return table(invoke(module, data), count(data, call=CALL), CALL)
 
 
-def _way(optimizer: AbstractOptimizer | Trained | None) -> AbstractOptimizer:
+def _way(optimizer: AbstractOptimizer | Choice | None, module: nn.Module | None) -> AbstractOptimizer:
     if isinstance(optimizer, AbstractOptimizer):
         return optimizer
     if optimizer is None:
         return Flow()
-    if not isinstance(optimizer, SGD) or optimizer.decay:
-        found = f"the optimizer is {optimizer}"
-        cure = "Use SGD(step, momentum=...) without decay; for a penalty pass penalty=, which pulls to the start"
+    rule = named(optimizer, module, CALL)
+    way = descent(rule)
+    if way is None or way.decay:
+        found = f"the optimizer is {rule}"
+        cure = "Use SGD(lr, momentum=...) without decay; for a penalty pass penalty=, which pulls to the start"
         raise InputError(lesson(CALL, found, "steps along the gradient of the loss", cure))
-    return Momentum(optimizer.step, beta=optimizer.momentum) if optimizer.momentum else Descent(optimizer.step)
+    return Momentum(way.lr, beta=way.momentum) if way.momentum else Descent(way.lr)

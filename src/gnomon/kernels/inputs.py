@@ -6,26 +6,29 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gnomon.core.arrays import as_array
 from gnomon.core.errors import InputError, lesson
 
 
 def points(x: Any, name: str, call: str) -> Tensor:
     """A batch of inputs as a tensor in the working precision, or a lesson on what is wrong with it.
 
-    Arrays become tensors and float32 becomes float64 by themselves; what would change the data's meaning is refused.
+    Arrays and tables become tensors and float32 becomes float64 by themselves; what would change the data's meaning is
+    refused.
     Cost: one pass over the data.
 
     >>> points(np.ones((2, 3)), "x1", "ntk(x1)").shape
     torch.Size([2, 3])
     """
+    x = as_array(x)
     if isinstance(x, np.ndarray):
-        x = torch.from_numpy(np.ascontiguousarray(x)) if x.dtype.kind in "biuf" else x
+        x = torch.from_numpy(np.require(x, requirements="CW")) if x.dtype.kind in "biuf" else x
     if not isinstance(x, Tensor):
         raise _bad(
             call,
             f"{name} is a {type(x).__name__}",
             "inputs are a batch of numbers",
-            "Pass a torch tensor (or numpy array)",
+            "Pass a torch tensor, a numpy array or a DataFrame",
         )
     if not x.is_floating_point():
         raise _bad(call, f"{name} has dtype {x.dtype}", "inputs are real numbers", f"Convert: {name}.double()")

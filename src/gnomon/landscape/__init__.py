@@ -1,6 +1,6 @@
 """First floor: the loss as a function of the parameters, near where a model stands.
 
-Lives here: the Hessian as an operator (eigenvalues, trace, density), sharpness against 2 / step, the edge of stability,
+Lives here: the Hessian as an operator (eigenvalues, trace, density), sharpness against 2 / lr, the edge of stability,
 the noise of gradients.
 Does not live here: curvature in the outputs, the kernel (`gnomon.tangent`), and what theory says of both.
 May import: core, linalg, training; torch; scipy and matplotlib inside the functions that need them.

@@ -1,9 +1,9 @@
-"""The edge of stability: how sharpness moved during a run, beside what its step can bear.
+"""The edge of stability: how sharpness moved during a run, beside what its learning rate can bear.
 
-Full-batch gradient descent often sharpens until lambda_1 meets 2 (1 + momentum) / step and then hovers there, while the
+Full-batch gradient descent often sharpens until lambda_1 meets 2 (1 + momentum) / lr and then hovers there, while the
 loss keeps falling, not monotonically. A run is said to be
 
-    at the edge    where the mean of lambda_1 step / 2 (1 + momentum) over its last third is 1 within TOLERANCE   (1)
+    at the edge    where the mean of lambda_1 lr / 2 (1 + momentum) over its last third is 1 within TOLERANCE   (1)
     beyond         where that mean is larger,    below where it is smaller
 
 Hypotheses: full-batch descent or momentum; for Adam, and for small batches, the limit is another one.
@@ -18,7 +18,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.training import SGD, Run
+from gnomon.training import Run
+from gnomon.training.native import descent
 
 CALL = "edge(run)"
 TOLERANCE = 0.15
@@ -27,7 +28,7 @@ TOLERANCE = 0.15
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edge:
-    """Sharpness at the recorded steps of a run, and the limit 2 (1 + momentum) / step.
+    """Sharpness at the recorded steps of a run, and the limit 2 (1 + momentum) / lr.
 
     >>> moved = Edge(torch.arange(3), torch.tensor([1.0, 1.9, 2.0]).double(), 2.0)
     >>> moved.place, moved.sharpening
@@ -62,9 +63,9 @@ class Edge:
         """One sentence."""
         moved = f"Sharpness went from {float(self.sharpness[0]):.3g} to {float(self.sharpness[-1]):.3g}"
         words = {
-            "at": "at the edge of stability: the step decides how sharp the solution is",
-            "below": "below the edge of stability: a larger step would be stable too",
-            "beyond": "beyond the edge of stability: the step is too large for this loss",
+            "at": "at the edge of stability: the learning rate decides how sharp the solution is",
+            "below": "below the edge of stability: a larger learning rate would be stable too",
+            "beyond": "beyond the edge of stability: the learning rate is too large for this loss",
         }
         return f"{moved}, {self.ratio:.0%} of the limit {self.limit:.3g} in the end: {words[self.place]}."
 
@@ -92,7 +93,7 @@ class Edge:
             axes = plt.subplots(layout="constrained")[1]
         data: Any = self.plot_data()
         axes.plot(data["x"], data["lines"]["sharpness"], color="#b5367a", label="sharpness")
-        axes.axhline(self.limit, color="#777777", linestyle="--", label="largest that the step bears")
+        axes.axhline(self.limit, color="#777777", linestyle="--", label="largest that the learning rate bears")
         axes.set(xlabel=data["x_label"], ylabel=data["y_label"])
         axes.legend()
         return axes
@@ -108,18 +109,19 @@ def edge(run: Run, *, watched: str = "sharpness") -> Edge:
     Cost: none.
 
     >>> from gnomon.landscape import sharpness
-    >>> from gnomon.training import train
+    >>> from gnomon.training import SGD, train
     >>> net, x, y = torch.nn.Linear(1, 1, bias=False), torch.tensor([[2.0]]), torch.zeros(1)
     >>> see = {"sharpness": lambda step, model, loss: sharpness(model, x, y).value}
     >>> print(edge(train(net, x, y, optimizer=SGD(0.1), steps=5, watch=see)).verdict)
-    Sharpness went from 4 to 4, 20% of the limit 20 in the end: below the edge of stability: a larger step would be
-    stable too.
+    Sharpness went from 4 to 4, 20% of the limit 20 in the end: below the edge of stability: a larger learning rate
+    would be stable too.
     """
     if watched not in run.watched:
         cure = 'Train with watch={"sharpness": lambda step, model, loss: sharpness(model, x, y).value}'
         raise InputError(lesson(CALL, f"the run watched {sorted(run.watched)}", f"a watcher {watched!r}", cure))
-    if not isinstance(run.optimizer, SGD):
+    way = descent(run.optimizer)
+    if way is None:
         found = f"the optimizer was {run.optimizer.name}"
-        raise InputError(lesson(CALL, found, "steps along the gradient", "Train with SGD(step, momentum=...)"))
+        raise InputError(lesson(CALL, found, "steps along the gradient", "Train with SGD(lr, momentum=...)"))
     values = torch.tensor([float(v) for v in run.watched[watched]], dtype=torch.float64)
-    return Edge(run.steps, values, 2 * (1 + run.optimizer.momentum) / run.optimizer.step)
+    return Edge(run.steps, values, 2 * (1 + way.momentum) / way.lr)

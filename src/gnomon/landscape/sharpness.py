@@ -1,14 +1,14 @@
-"""Sharpness: the largest eigenvalue of the Hessian, beside the largest that a step can bear.
+"""Sharpness: the largest eigenvalue of the Hessian, beside the largest that a learning rate can bear.
 
-    lambda_1(H) < 2 (1 + momentum) / step                                                       (1)
+    lambda_1(H) < 2 (1 + momentum) / lr                                                         (1)
 
 is what gradient descent needs to be stable around a point; equality is the edge of stability.
 
 Reference: [cohen2021gradient]; (1) for momentum is [polyak1964some].
 
 >>> import torch
->>> found = sharpness(nn.Linear(1, 1, bias=False), torch.tensor([[2.0]]), torch.zeros(1), step=0.25)
->>> round(found.value, 4), found.limit, found.stable                                   # x^2 = 4 against 2 / step = 8
+>>> found = sharpness(nn.Linear(1, 1, bias=False), torch.tensor([[2.0]]), torch.zeros(1), lr=0.25)
+>>> round(found.value, 4), found.limit, found.stable                                   # x^2 = 4 against 2 / lr = 8
 (4.0, 8.0, True)
 """
 
@@ -27,14 +27,14 @@ from gnomon.training.evaluate import Loss
 
 @dataclass(frozen=True, slots=True)
 class Sharpness:
-    """The largest eigenvalues of the Hessian, a bound on the error of each, and the step they are measured against.
+    """The largest eigenvalues of the Hessian, a bound on the error of each, and the lr they are measured against.
 
-    ``step`` is None where there is none; ``products`` counts the Hessian-vector products that were taken.
+    ``lr`` is None where there is none; ``products`` counts the Hessian-vector products that were taken.
     """
 
     values: tuple[float, ...]
     residuals: tuple[float, ...]
-    step: float | None
+    lr: float | None
     momentum: float
     products: int
 
@@ -45,17 +45,17 @@ class Sharpness:
 
     @property
     def limit(self) -> float:
-        """The largest eigenvalue at which the step is stable, equation (1); infinite without a step."""
-        return inf if self.step is None else 2 * (1 + self.momentum) / self.step  # (1)
+        """The largest eigenvalue at which the learning rate is stable, equation (1); infinite without one."""
+        return inf if self.lr is None else 2 * (1 + self.momentum) / self.lr  # (1)
 
     @property
-    def largest_step(self) -> float:
-        """The largest stable step; infinite where the loss curves down in all directions, or not at all."""
+    def largest_lr(self) -> float:
+        """The largest stable learning rate; infinite where the loss curves down in all directions, or not at all."""
         return 2 * (1 + self.momentum) / self.value if self.value > 0 else inf
 
     @property
     def ratio(self) -> float:
-        """Sharpness in units of the limit: over 1, the step is too large for this place."""
+        """Sharpness in units of the limit: over 1, the learning rate is too large for this place."""
         return self.value / self.limit
 
     @property
@@ -67,22 +67,22 @@ class Sharpness:
     def verdict(self) -> str:
         """One sentence."""
         head = f"The largest Hessian eigenvalue is {self.value:.4g} (within {self.residuals[0]:.1g})"
-        if self.step is None:
-            return f"{head}: steps below {self.largest_step:.3g} are stable here."
+        if self.lr is None:
+            return f"{head}: learning rates below {self.largest_lr:.3g} are stable here."
         if self.stable:
-            return f"{head}, {self.ratio:.0%} of what step {self.step:.3g} bears ({self.limit:.4g})."
-        tail = f"use a step below {self.largest_step:.3g}"
-        return f"{head}, {self.ratio:.2f} times what step {self.step:.3g} bears: {tail}."
+            return f"{head}, {self.ratio:.0%} of what lr {self.lr:.3g} bears ({self.limit:.4g})."
+        tail = f"use an lr below {self.largest_lr:.3g}"
+        return f"{head}, {self.ratio:.2f} times what lr {self.lr:.3g} bears: {tail}."
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
         return {
             "values": list(self.values),
             "residuals": list(self.residuals),
-            "step": self.step,
+            "lr": self.lr,
             "momentum": self.momentum,
             "limit": None if self.limit == inf else self.limit,
-            "largest_step": None if self.largest_step == inf else self.largest_step,
+            "largest_lr": None if self.largest_lr == inf else self.largest_lr,
             "products": self.products,
             "verdict": self.verdict,
         }
@@ -94,7 +94,7 @@ def sharpness(
     y: Array,
     *,
     loss: Loss | None = None,
-    step: float | None = None,
+    lr: float | None = None,
     momentum: float = 0.0,
     k: int = 1,
     parameters: str | Sequence[str] | None = None,
@@ -104,7 +104,7 @@ def sharpness(
 ) -> Sharpness:
     """The k largest Hessian eigenvalues of the mean loss, by Lanczos, against what a learning rate can bear.
 
-        lambda_1 = max over v of v^T H v / v^T v,    stable below 2 (1 + momentum) / step                 (1)
+        lambda_1 = max over v of v^T H v / v^T v,    stable below 2 (1 + momentum) / lr                   (1)
 
     ``steps`` fixes the number of products, which then bounds the time; by default they go on until each residual is
     below the square root of the precision. Other arguments are those of `hessian`.
@@ -115,13 +115,13 @@ def sharpness(
 
     >>> import torch
     >>> net, x = nn.Linear(2, 1, bias=False), 2.0 * torch.eye(2)
-    >>> print(sharpness(net, x, torch.zeros(2), step=1.5).verdict)
-    The largest Hessian eigenvalue is 2 (within ...), 1.50 times what step 1.5 bears: use a step below 1.
+    >>> print(sharpness(net, x, torch.zeros(2), lr=1.5).verdict)
+    The largest Hessian eigenvalue is 2 (within ...), 1.50 times what lr 1.5 bears: use an lr below 1.
     """
-    if (step is not None and not 0 < step < inf) or not 0 <= momentum < 1:
-        found = f"step is {step} and momentum is {momentum}"
+    if (lr is not None and not 0 < lr < inf) or not 0 <= momentum < 1:
+        found = f"lr is {lr} and momentum is {momentum}"
         raise InputError(
-            lesson("sharpness(module, x, y)", found, "a positive step and 0 <= momentum < 1", "Pass such numbers")
+            lesson("sharpness(module, x, y)", found, "a positive lr and 0 <= momentum < 1", "Pass such numbers")
         )
     pairs = hessian(module, x, y, loss=loss, parameters=parameters, tile=tile).top(k, steps=steps, seed=seed)
-    return Sharpness(tuple(pairs.values.tolist()), tuple(pairs.residuals.tolist()), step, momentum, pairs.products)
+    return Sharpness(tuple(pairs.values.tolist()), tuple(pairs.residuals.tolist()), lr, momentum, pairs.products)

@@ -24,10 +24,10 @@ True
 from dataclasses import dataclass
 from math import floor, isfinite, log10
 
-import numpy as np
 import torch
 from torch import Tensor
 
+from gnomon.core.arrays import Array
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.linalg.square import asymmetry, square, symmetric_part, working
 
@@ -59,7 +59,7 @@ class Factor:
         return f"{size} {added}; factorizations tried: {self.tried}."
 
 
-def cholesky(K: Tensor | np.ndarray, *, jitter: float | None = None) -> Factor:
+def cholesky(K: Array, *, jitter: float | None = None) -> Factor:
     """The Cholesky factor of K + jitter I, equation (1), with the jitter said.
 
     Without ``jitter`` the ladder (2) is climbed from 0 and the first rung that succeeds is reported. With ``jitter``

@@ -31,10 +31,10 @@ Cholesky succeeds without jitter.
 from dataclasses import dataclass, field, fields
 from math import exp, inf, isfinite, log10
 
-import numpy as np
 import torch
 from torch import Tensor
 
+from gnomon.core.arrays import Array
 from gnomon.core.errors import NotFiniteError, lesson
 from gnomon.linalg.cholesky import climb
 from gnomon.linalg.duplicates import duplicate_rows
@@ -107,7 +107,7 @@ class Diagnosis:
         return {**plain, "rank": self.rank, "sentences": list(self.sentences())}
 
 
-def diagnose(K: Tensor | np.ndarray) -> Diagnosis:
+def diagnose(K: Array) -> Diagnosis:
     """Examine a Gram matrix: symmetry, spectrum, rank, duplicates, and the jitter that Cholesky needs.
 
     Takes tensors of any float dtype, device and stride, with or without gradients, and arrays. Always exact: the

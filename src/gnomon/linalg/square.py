@@ -4,15 +4,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gnomon.core.arrays import Array, as_array
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 
 
-def square(K: Tensor | np.ndarray, call: str) -> Tensor:
+def square(K: Array, call: str) -> Tensor:
     """The matrix as a dense tensor on its own device and in its own dtype, still attached to its graph.
 
     Arrays are copied, so that byte order, strides and write protection do not matter; long doubles become float64.
     """
-    matrix = K if isinstance(K, Tensor) else _from_array(np.asarray(K), call)
+    matrix = K if isinstance(K, Tensor) else _from_array(np.asarray(as_array(K)), call)
     matrix = matrix if matrix.layout == torch.strided else matrix.to_dense()
     _check_dtype(matrix.dtype, matrix.is_floating_point(), call)
     _check_shape(tuple(matrix.shape), call)

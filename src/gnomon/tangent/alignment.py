@@ -9,13 +9,14 @@ With <A, B> = sum_ij A_ij B_ij, H = I - 1 1^T / n, and lambda the eigenvalues of
 """
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.arrays import Array, as_tensor
+from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 
 
-def rotation(first: Float[Tensor, "n m"], second: Float[Tensor, "n m"]) -> float:
+def rotation(first: Array, second: Array) -> float:
     """How far a kernel has turned, whatever its scale; equation (1).
 
     Hypotheses: neither kernel is zero.
@@ -29,19 +30,28 @@ def rotation(first: Float[Tensor, "n m"], second: Float[Tensor, "n m"]) -> float
     return max(0.0, 1 - float((a * b).sum() / (a.norm() * b.norm())))  # (1)
 
 
-def alignment(kernel: Float[Tensor, "n n"], y: Float[Tensor, "n *k"]) -> float:
+def alignment(kernel: Array, y: Array) -> float:
     """Centered kernel-target alignment, between -1 and 1; equation (2).
 
-    Hypotheses: labels that are not all equal. For classes give one-hot rows.
+    Integer labels (n,) are classes, taken as one-hot rows; floating-point ones, (n,) or (n, k), are numbers.
+
+    Hypotheses: labels that are not all equal.
     Reference: [cortes2012algorithms].
     Cost: O(n^2 k).
 
     >>> y = torch.tensor([1.0, -1.0, 1.0, -1.0])
     >>> round(alignment(torch.outer(y, y), y), 4), round(alignment(torch.eye(4), y), 4)   # 1 and 1 / sqrt(3)
     (1.0, 0.5774)
+    >>> classes = torch.tensor([0, 1, 2])
+    >>> round(alignment(torch.eye(3), classes), 4)                               # one-hot rows see the same as eye(3)
+    1.0
     """
     k = _kernel("alignment", kernel)
-    labels = y.reshape(len(y), -1).to(k)
+    labels = numbers(y, "alignment(kernel, y)").to(k)
+    if k.ndim != 2 or k.shape != (len(labels), len(labels)):
+        found = f"{len(labels)} labels for a kernel of shape {tuple(k.shape)}"
+        raise InputError(lesson("alignment(kernel, y)", found, "one label per example", "Give y a row per example"))
+    labels = labels.reshape(len(labels), -1)
     centered = labels - labels.mean(0)
     target = centered @ centered.T
     k = k - k.mean(0) - k.mean(1, keepdim=True) + k.mean()
@@ -51,7 +61,7 @@ def alignment(kernel: Float[Tensor, "n n"], y: Float[Tensor, "n *k"]) -> float:
     return float((k * target).sum() / (k.norm() * target.norm()))  # (2)
 
 
-def effective_rank(kernel: Float[Tensor, "n n"]) -> float:
+def effective_rank(kernel: Array) -> float:
     """How many directions a positive kernel really has: the exponential of its spectral entropy; equation (3).
 
     Hypotheses: positive semidefinite; eigenvalues below zero by rounding count as zero.
@@ -66,7 +76,7 @@ def effective_rank(kernel: Float[Tensor, "n n"]) -> float:
     return float(torch.exp(-(p * p.log()).sum()))  # (3)
 
 
-def participation(kernel: Float[Tensor, "n n"]) -> float:
+def participation(kernel: Array) -> float:
     """The participation ratio of a positive kernel's spectrum; equation (4), never above `effective_rank`.
 
     Hypotheses: positive semidefinite.
@@ -79,12 +89,12 @@ def participation(kernel: Float[Tensor, "n n"]) -> float:
     return float(k.trace() ** 2 / (k * k).sum())  # (4)
 
 
-def _eigenvalues(name: str, kernel: Tensor) -> Tensor:
+def _eigenvalues(name: str, kernel: Array) -> Tensor:
     return torch.linalg.eigvalsh(_kernel(name, kernel)).clamp(min=0)
 
 
-def _kernel(name: str, kernel: Tensor) -> Tensor:
-    k = kernel.detach().double()
+def _kernel(name: str, kernel: Array) -> Tensor:
+    k = as_tensor(kernel).double()
     if not torch.isfinite(k).all():
         raise NotFiniteError(lesson(f"{name}(kernel)", "the kernel holds NaN", "a finite kernel", "Look at the model"))
     if not k.any():

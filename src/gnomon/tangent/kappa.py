@@ -27,8 +27,10 @@ import torch
 from torch import Tensor, nn
 from torch.func import grad, vjp
 
+from gnomon.core.arrays import Array
+from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
-from gnomon.core.inputs import Inputs, fitted
+from gnomon.core.inputs import Inputs, count, fitted
 from gnomon.core.pure import Pure, check_finite, plain_kernels, undisturbed
 from gnomon.tangent.checks import check_inputs
 from gnomon.tangent.directional import Parameters, slope
@@ -59,7 +61,7 @@ class Kappa:
 def kappa(
     module: nn.Module,
     x: Inputs,
-    y: Tensor,
+    y: Array,
     *,
     alpha: float = 1.0,
     centered: bool = False,
@@ -69,6 +71,8 @@ def kappa(
     seed: int = 0,
 ) -> Kappa:
     """kappa at the present parameters, at output scale alpha; equations (3) and (4).
+
+    Integer labels (n,) are classes, taken as one-hot rows; floating-point ones have the shape of the outputs.
 
     ``loss(outputs, y)`` is R, half the sum of squares by default; ``centered`` takes f - f(w0) for f, which is zero now
     and has the same derivatives. |D f| and |D^2 f| are found by power iteration on products with J and with second
@@ -104,7 +108,8 @@ def kappa(
         start = f(w)
         check_finite(start.reshape(1, -1), call=pure.call)
         now = torch.zeros_like(start) if centered else start
-        target = y.to(start).reshape(-1)
+        outputs = start.numel() // count(data, call=pure.call)
+        target = numbers(y, pure.call, outputs=outputs).to(start).reshape(-1)
         if target.shape != start.shape:
             found = f"{target.numel()} labels for {start.numel()} outputs"
             raise InputError(lesson("kappa(module, x, y)", found, "one label per output", "Give y the outputs' shape"))

@@ -18,6 +18,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.arrays import Array, as_tensor
+from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 
 
@@ -80,8 +82,10 @@ class Spectrum:
         return ax
 
 
-def spectrum(kernel: Float[Tensor, "n n"], y: Float[Tensor, "m *k"] | None = None) -> Spectrum:
+def spectrum(kernel: Array, y: Array | None = None) -> Spectrum:
     """Eigenpairs of a symmetric kernel and, with labels, their energy along each mode; equation (1).
+
+    Integer labels (n,) are classes, taken as one-hot rows; floating-point ones, (n,) or (n, k), are numbers.
 
     Hypotheses: symmetric. Degenerate eigenvalues have no preferred vectors: their energies are only sums.
     Reference: [arora2019fine].
@@ -91,7 +95,7 @@ def spectrum(kernel: Float[Tensor, "n n"], y: Float[Tensor, "m *k"] | None = Non
     >>> found.values.round(decimals=12).tolist(), found.energy.round(decimals=12).tolist()
     ([4.0, 1.0], [1.0, 0.0])
     """
-    k = kernel.detach().double()
+    k = as_tensor(kernel).double()
     if not torch.isfinite(k).all():
         cure = "Look for NaN in the model"
         raise NotFiniteError(lesson("spectrum(kernel)", "the kernel holds NaN", "a finite kernel", cure))
@@ -102,7 +106,8 @@ def spectrum(kernel: Float[Tensor, "n n"], y: Float[Tensor, "m *k"] | None = Non
     values, vectors = values.flip(0), vectors.flip(1)
     if y is None:
         return Spectrum(values, vectors, None, None)
-    labels = y.detach().double().reshape(len(y), -1)
+    labels = numbers(y, "spectrum(kernel, y)").to(k)
+    labels = labels.reshape(len(labels), -1)
     if len(labels) != len(k) or not labels.any():
         found = f"{len(labels)} labels for {len(k)} examples" if len(labels) != len(k) else "labels that are all zero"
         raise InputError(lesson("spectrum(kernel, y)", found, "labels to project", "Give one label per example"))

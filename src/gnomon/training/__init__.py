@@ -1,6 +1,7 @@
 """Ground floor: the one training loop, and the record of what it did.
 
-Lives here: `train` (also `gnomon.train`), the optimizers as frozen objects, the record `Run`, the losses' names.
+Lives here: `train` (also `gnomon.train`), the optimizers as frozen objects and those of torch.optim, the record `Run`,
+the losses' names.
 Does not live here: what theory says of training (`gnomon.dynamics`), and what an examination watches during it.
 May import: core; torch, numpy; matplotlib inside the method that draws.
 Losses are means over points, squared loss with a half; time is learning rate times steps.
@@ -8,6 +9,7 @@ Losses are means over points, squared loss with a half; time is learning rate ti
 
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Exponential, Hinge, Logistic, Squared
 from gnomon.training.loop import train
+from gnomon.training.native import TorchOptimizer
 from gnomon.training.optimizers import SGD, AbstractOptimizer, Adam
 from gnomon.training.run import Run
 
@@ -22,5 +24,6 @@ __all__ = [
     "Run",
     "SGD",
     "Squared",
+    "TorchOptimizer",
     "train",
 ]

@@ -1,6 +1,6 @@
 """The one training loop.
 
-    w_{s+1} = w_s - step g(w_s),    g = gradient of the mean loss over a batch                             (1)
+    w_{s+1} = w_s - lr g(w_s),    g = gradient of the mean loss over a batch                             (1)
 
 A run is reproducible from its seed, and global random states are as they were. Steps are taken in training mode;
 what is recorded is measured in eval mode, on all points.
@@ -9,6 +9,7 @@ what is recorded is measured in eval mode, on all points.
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import inf, isfinite
 from time import perf_counter
 from typing import Any
@@ -23,7 +24,8 @@ from gnomon.core.inputs import Inputs
 from gnomon.core.losses import AbstractLoss
 from gnomon.core.pure import evaluating, random_state, undisturbed
 from gnomon.training.evaluate import Loss, Points, by_targets
-from gnomon.training.optimizers import AbstractOptimizer, Adam
+from gnomon.training.native import Choice, named
+from gnomon.training.optimizers import AbstractOptimizer
 from gnomon.training.run import Run
 
 CALL = "train(module, x, y)"
@@ -42,7 +44,7 @@ def train(
     x_test: Inputs | None = None,
     y_test: Array | None = None,
     loss: Loss | None = None,
-    optimizer: AbstractOptimizer | None = None,
+    optimizer: Choice | None = None,
     steps: int = 1000,
     batch: int | None = None,
     record: int | Sequence[int] | None = None,
@@ -57,7 +59,7 @@ def train(
 ) -> Run:
     """Train a copy of a module on data by steps (1), and return what happened.
 
-        L = (1 / n) sum_i l(f(x_i), y_i),    time = step x number of steps                                 (1)
+        L = (1 / n) sum_i l(f(x_i), y_i),    time = lr x number of steps                                   (1)
 
     The module that was given stays as it was; the trained one is ``run.model``. With ``in_place=True`` the given one
     is trained instead, and nothing of it but parameters and buffers is changed. Only parameters that require
@@ -67,19 +69,19 @@ def train(
     Args:
         module: any module from inputs to one tensor (or a record with ``logits``).
         x: a tensor, a tuple of arguments, or a dict of named ones; the first axis counts examples.
-        y: targets, as the loss wants them: numbers (n,) or (n, k), or integer classes (n,).
+        y: numbers (n,) or (n, k), or integer classes (n,), which are one-hot rows for the squared loss.
         x_test: further points, measured and never trained on; needs ``y_test``.
         y_test: their targets.
         loss: `Squared`, `CrossEntropy`, ... or a function (outputs, targets) -> mean loss. By default cross-entropy
             for integer targets and squared loss for real ones.
-        optimizer: ``SGD(step, momentum=...)`` or ``Adam(step)``, the default.
+        optimizer: ``Adam(lr)``, the default, or ``SGD(lr, momentum=...)``; "adam", "adamw", "sgd"; a class of torch.optim,
+            ``lambda p: torch.optim.SGD(p, lr=0.1)``, or an optimizer of the module, which is copied with its state.
         steps: to take.
         batch: points in a batch, each point once in n / batch steps; all points at every step where left out.
         record: measure at every so many steps, or at these steps; by default at 60, closer together at the beginning.
             The first state and the last are always recorded.
         outputs: keep the outputs on all points at recorded steps.
-        watch: functions of (step, model, loss) by name, called at recorded steps; what they return is in
-            ``run.watched``.
+        watch: functions of (step, model, loss) by name, called at recorded steps, whose answers are ``run.watched``.
         seconds: time budget; the run ends with the first step beyond it.
         mode: of the module during steps. "eval" turns dropout off and leaves batch statistics as they are.
         seed: of the batches and of dropout.
@@ -105,15 +107,15 @@ def train(
         loss = by_targets(y) if loss is None else loss
         points = Points.of(x, y, model, loss, CALL)
         test = None if x_test is None or y_test is None else Points.of(x_test, y_test, model, loss, CALL)
-        optimizer = optimizer or Adam()
+        rule = named(optimizer, module, CALL)
         log = _Log(model, points, test, batch, watch or {}, outputs, [], [])
         log.record(0)
         deadline = inf if seconds is None else start + seconds
         plan = _Plan(steps, batch, _moments(record, steps), seed, lambda: clock() > deadline)
         with evaluating(model, training=mode == "train"):
-            stopped = _walk(model, points, optimizer, plan, log, progress)
+            stopped = _walk(model, points, rule, plan, log, progress)
     name = loss.name if isinstance(loss, AbstractLoss) else getattr(loss, "__name__", type(loss).__name__)
-    return log.run(name, optimizer, stopped, clock() - start)
+    return log.run(name, rule, stopped, clock() - start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +172,7 @@ class _Log:
         return Run(
             model=self.model,
             steps=steps,
-            times=steps.double() * optimizer.step,
+            times=steps.double() * optimizer.lr,
             loss=loss,
             test_loss=_column(self.rows, "test_loss"),
             accuracy=_column(self.rows, "accuracy"),
@@ -199,12 +201,8 @@ def _walk(
     try:
         for step in range(1, plan.steps + 1):
             index = next(batches)
-            value = points.value(model, *((points.x, points.targets) if index is None else points.some(index)))
-            if not isfinite(float(value.detach())):
-                log.back()
-                return "diverged"
-            gradients = torch.autograd.grad(value, moved, allow_unused=True, materialize_grads=True)
-            optimizer.move(moved, gradients, memory, step)  # (1)
+            batch = (points.x, points.targets) if index is None else points.some(index)
+            optimizer.move(moved, partial(_slope, model, points, batch, moved), memory, step)  # (1)
             late = plan.late()
             if (step in plan.moments or late) and not log.record(step):
                 log.back()
@@ -213,10 +211,28 @@ def _walk(
                 progress(step, plan.steps)
             if late:
                 return "time"
+    except _Diverged:
+        log.back()
+        return "diverged"
     except KeyboardInterrupt:
         log.back()
         return "interrupted"
     return "finished"
+
+
+class _Diverged(Exception):
+    """The loss left the floats within a step."""
+
+
+@torch.enable_grad()
+def _slope(
+    model: nn.Module, points: Points, batch: tuple[Inputs, Tensor], moved: list[nn.Parameter]
+) -> tuple[Tensor, tuple[Tensor | None, ...]]:
+    """The loss of a batch and its gradients, where the model stands now."""
+    value = points.value(model, *batch)
+    if not isfinite(float(value.detach())):
+        raise _Diverged
+    return value.detach(), torch.autograd.grad(value, moved, allow_unused=True)
 
 
 def _batches(n: int, size: int | None, seed: int) -> Iterator[Tensor | None]:

@@ -2,52 +2,54 @@
 
 With the gradient g of the mean loss over a batch, elementwise for each parameter w,
 
-    SGD    v <- momentum v + g + decay w,    w <- w - step v                                        (1)
+    SGD    v <- momentum v + g + decay w,    w <- w - lr v                                          (1)
     Adam   m <- b1 m + (1 - b1) g,    v <- b2 v + (1 - b2) g^2
-           w <- w - step (m / (1 - b1^s) / (sqrt(v / (1 - b2^s)) + eps) + decay w)                  (2)
+           w <- w - lr (m / (1 - b1^s) / (sqrt(v / (1 - b2^s)) + eps) + decay w)                  (2)
 
 (1) is ``torch.optim.SGD`` without dampening and without Nesterov's change; (2) is ``torch.optim.AdamW``, whose decay
-does not pass through the moments, and with ``decay=0`` also ``torch.optim.Adam``. What is remembered between steps is
-in a list that the loop holds, so that one object serves any number of runs.
+does not pass through the moments, and with ``decay=0`` also ``torch.optim.Adam``. Like those they leave a parameter
+alone that the loss does not depend on. What is remembered between steps is held by the loop, so that one object serves
+any number of runs.
 
 Reference: [polyak1964some] for (1), [kingma2015adam] and [loshchilov2019decoupled] for (2).
 
 >>> import torch
 >>> way, w = SGD(0.5), torch.ones(2)
->>> way.move([w], [torch.tensor([1.0, 0.0])], way.memory([w]), 1)
+>>> way.move([w], lambda: (w.sum(), [torch.tensor([1.0, 0.0])]), way.memory([w]), 1)
 >>> w
 tensor([0.5000, 1.0000])
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from gnomon.core.errors import InputError, lesson
 
-Memory = list[list[Tensor]]
-"""For each quantity that an optimizer remembers, one tensor for each parameter."""
+Slope = Callable[[], tuple[Tensor, Sequence[Tensor | None]]]
+"""The loss and its gradients where the parameters stand, anew at each call; None for a parameter that plays no part."""
 
 
 class AbstractOptimizer(ABC):
     """A rule by which gradients move parameters."""
 
-    step: float
+    lr: float
     """Learning rate."""
 
     name: str
     """What the rule is called in a sentence."""
 
     @abstractmethod
-    def memory(self, parameters: Sequence[Tensor]) -> Memory:
-        """What is remembered before the first step."""
+    def memory(self, parameters: Sequence[Tensor]) -> Any:
+        """What is remembered before the first step; `move` gets it back."""
 
     @abstractmethod
-    def move(self, parameters: Sequence[Tensor], gradients: Sequence[Tensor], memory: Memory, count: int) -> None:
+    def move(self, parameters: Sequence[Tensor], slope: Slope, memory: Any, count: int) -> None:
         """Move the parameters, in place, by the step with this number, counted from 1."""
 
 
@@ -56,29 +58,31 @@ class SGD(AbstractOptimizer):
     """Gradient descent, on all points or on batches, with heavy-ball momentum: equation (1).
 
     >>> SGD(0.1, momentum=0.9)
-    SGD(step=0.1, momentum=0.9, decay=0.0)
+    SGD(lr=0.1, momentum=0.9, decay=0.0)
     """
 
-    step: float
+    lr: float
     momentum: float = 0.0
     decay: float = 0.0
 
     def __post_init__(self) -> None:
-        _check("SGD", self.step, self.decay, momentum=self.momentum)
+        _check("SGD", self.lr, self.decay, momentum=self.momentum)
 
     @property
     def name(self) -> str:  # type: ignore[override]  # noqa: D102
         return "momentum" if self.momentum else "gradient descent"
 
-    def memory(self, parameters: Sequence[Tensor]) -> Memory:  # noqa: D102
+    def memory(self, parameters: Sequence[Tensor]) -> list[list[Tensor]]:  # noqa: D102
         return [[torch.zeros_like(w) for w in parameters]] if self.momentum else []
 
     @torch.no_grad()
-    def move(self, parameters: Sequence[Tensor], gradients: Sequence[Tensor], memory: Memory, count: int) -> None:  # noqa: D102
-        for i, (w, g) in enumerate(zip(parameters, gradients, strict=True)):
+    def move(self, parameters: Sequence[Tensor], slope: Slope, memory: Any, count: int) -> None:  # noqa: D102
+        for i, (w, g) in enumerate(zip(parameters, slope()[1], strict=True)):
+            if g is None:
+                continue
             g = g.add(w, alpha=self.decay) if self.decay else g
             v = memory[0][i].mul_(self.momentum).add_(g) if self.momentum else g
-            w.sub_(v, alpha=self.step)  # (1)
+            w.sub_(v, alpha=self.lr)  # (1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,7 @@ class Adam(AbstractOptimizer):
     'Adam'
     """
 
-    step: float = 1e-3
+    lr: float = 1e-3
     b1: float = 0.9
     b2: float = 0.999
     eps: float = 1e-8
@@ -97,25 +101,29 @@ class Adam(AbstractOptimizer):
     name = "Adam"
 
     def __post_init__(self) -> None:
-        _check("Adam", self.step, self.decay, b1=self.b1, b2=self.b2)
+        _check("Adam", self.lr, self.decay, b1=self.b1, b2=self.b2)
 
-    def memory(self, parameters: Sequence[Tensor]) -> Memory:  # noqa: D102
+    def memory(self, parameters: Sequence[Tensor]) -> list[list[Tensor]]:  # noqa: D102
         return [[torch.zeros_like(w) for w in parameters] for _ in range(2)]
 
     @torch.no_grad()
-    def move(self, parameters: Sequence[Tensor], gradients: Sequence[Tensor], memory: Memory, count: int) -> None:  # noqa: D102
+    def move(self, parameters: Sequence[Tensor], slope: Slope, memory: Any, count: int) -> None:  # noqa: D102
         first, second = 1 - self.b1**count, sqrt(1 - self.b2**count)
-        for w, g, m, v in zip(parameters, gradients, *memory, strict=True):
+        for w, g, m, v in zip(parameters, slope()[1], *memory, strict=True):
+            if g is None:
+                continue
             m.mul_(self.b1).add_(g, alpha=1 - self.b1)
             v.mul_(self.b2).addcmul_(g, g, value=1 - self.b2)
-            w.mul_(1 - self.step * self.decay)
-            w.addcdiv_(m, v.sqrt().div_(second).add_(self.eps), value=-self.step / first)  # (2)
+            w.mul_(1 - self.lr * self.decay)
+            w.addcdiv_(m, v.sqrt().div_(second).add_(self.eps), value=-self.lr / first)  # (2)
 
 
-def _check(name: str, step: float, decay: float, **rates: float) -> None:
+def _check(name: str, lr: float, decay: float, **rates: float) -> None:
     call = f"training.{name}"
-    if not 0 < step < inf:
-        raise InputError(lesson(call, f"step is {step}", "a positive finite step", "Pass a positive learning rate"))
+    if not 0 < lr < inf:
+        raise InputError(
+            lesson(call, f"lr is {lr}", "a positive finite learning rate", "Pass a positive learning rate")
+        )
     if not 0 <= decay < inf:
         raise InputError(lesson(call, f"decay is {decay}", "a decay of zero or more", "Pass 0, or a number like 1e-4"))
     for key, rate in rates.items():

@@ -5,7 +5,7 @@
 >>> run = train(nn.Linear(1, 1), torch.ones(2, 1), torch.zeros(2), loss=Squared(), optimizer=SGD(0.25), steps=3)
 >>> run.steps.tolist(), run.times.tolist()
 ([0, 1, 2, 3], [0.0, 0.25, 0.5, 0.75])
->>> bool((run.loss[1:] / run.loss[:-1] - 0.25).abs().max() < 1e-5)          # (1 - step (x^2 + 1))^2
+>>> bool((run.loss[1:] / run.loss[:-1] - 0.25).abs().max() < 1e-5)          # (1 - lr (x^2 + 1))^2
 True
 """
 
@@ -59,7 +59,7 @@ class Run:
     @property
     def verdict(self) -> str:
         """One sentence or two on how training went."""
-        way = f"{self.optimizer.name} with step {self.optimizer.step:.3g}"
+        way = f"{self.optimizer.name} with learning rate {self.optimizer.lr:.3g}"
         change = f"the {self.loss_name} from {float(self.loss[0]):.3g} to {float(self.loss[-1]):.3g}"
         head = f"{way[0].upper()}{way[1:]} took {change} in {int(self.steps[-1])} steps ({self.seconds:.2g} s)"
         if self.accuracy is not None:
@@ -68,7 +68,7 @@ class Run:
             right = "" if self.test_accuracy is None else f", {float(self.test_accuracy[-1]):.1%} right"
             head += f"; on test points {float(self.test_loss[-1]):.3g}{right}"
         if self.stopped == "diverged":
-            return f"{head}. Then it diverged: the loss is no longer a finite number; use a smaller step."
+            return f"{head}. Then it diverged: the loss is no longer a finite number; use a smaller learning rate."
         return f"{head}.{REASONS[self.stopped]}"
 
     def __str__(self) -> str:
@@ -80,7 +80,7 @@ class Run:
         return {name: _plain(getattr(self, name)) for name in curves} | {
             "loss_name": self.loss_name,
             "optimizer": self.optimizer.name,
-            "step": self.optimizer.step,
+            "lr": self.optimizer.lr,
             "stopped": self.stopped,
             "seconds": self.seconds,
             "verdict": self.verdict,

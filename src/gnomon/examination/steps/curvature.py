@@ -6,14 +6,14 @@ from gnomon.examination.steps.stability import EXAMPLES, products
 from gnomon.examination.subject import Subject
 from gnomon.landscape import gradient_noise, hessian
 from gnomon.report import Definition, Section, Value
-from gnomon.training import SGD
+from gnomon.training.native import descent
 
 
 class Curvature(AbstractStep):
     """After training, or of the network as it came."""
 
     key, title, share = "curvature", "The landscape", 0.1
-    question = "How curved is the loss here, against the step, and how noisy are its gradients?"
+    question = "How curved is the loss here, against the learning rate, and how noisy are its gradients?"
 
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
         require_gradients(subject)
@@ -36,14 +36,16 @@ class Curvature(AbstractStep):
             values.append(Value(name, noise.scale, *noise.interval, meaning="tr Σ / |G|²"))
         state = "At the end of training" if run is not None else "Before training"
         answer = f"{state} the sharpness is {value:.3g}"
-        optimizer = context.facts.get("optimizer")
-        if run is not None and isinstance(optimizer, SGD):
-            limit = 2 * (1 + optimizer.momentum) / optimizer.step
+        optimizer = descent(context.facts.get("optimizer"))
+        if run is not None and optimizer is not None:
+            limit = 2 * (1 + optimizer.momentum) / optimizer.lr
             relation = (
-                "at its edge of stability" if value > 0.8 * limit else f"{value / limit:.0%} of what its step allows"
+                "at its edge of stability"
+                if value > 0.8 * limit
+                else f"{value / limit:.0%} of what its learning rate allows"
             )
             answer += f": {relation} ({limit:.3g})."
-            values.append(Value("limit of the step in use", limit, meaning="2 (1 + β) / step"))
+            values.append(Value("limit of the learning rate in use", limit, meaning="2 (1 + β) / lr"))
         else:
             answer += "."
         definitions = (

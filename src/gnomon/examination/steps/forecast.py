@@ -11,7 +11,7 @@ from gnomon.examination.step import AbstractStep, Context, Outcome
 from gnomon.examination.subject import Subject
 from gnomon.forecast import predict
 from gnomon.report import COLORS, Definition, Hypothesis, Section, Value, figure
-from gnomon.training import SGD
+from gnomon.training.native import descent
 
 TEST = 128
 
@@ -25,11 +25,11 @@ class Forecast(AbstractStep):
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
         k, points = context.fact("kernel", "A forecast"), context.fact("probe", "A forecast")
         test = None if subject.test is None else subject.test.some(TEST, context.seed)
-        way = subject.optimizer if isinstance(subject.optimizer, SGD) else None
+        way = descent(subject.optimizer)
         run = predict(
             subject.module, points.x, _numbers(subject, points.y), None if test is None else test.x,
             y_test=None if test is None else _numbers(subject, test.y), loss=subject.loss, optimizer=way,
-            times=_times(k, None if way is None else way.step), outputs="trace",
+            times=_times(k, None if way is None else way.lr), outputs="trace",
         )  # fmt: skip
         values = [
             Value("training loss at the start", float(run.loss[0])),
@@ -54,11 +54,11 @@ def _numbers(subject: Subject, y: Tensor) -> Tensor:
     return subject.said(y) if subject.classes else y.double()
 
 
-def _times(k: Tensor, step: float | None) -> Tensor:
+def _times(k: Tensor, lr: float | None) -> Tensor:
     """From a tenth of the fastest mode's time to some thousands of it; whole steps where there are steps."""
     fastest = len(k) / float(torch.linalg.eigvalsh(k)[-1])
     times = torch.cat([torch.zeros(1, dtype=torch.float64), fastest * torch.logspace(-1, 3.5, 40, dtype=torch.float64)])
-    return times if step is None else (times / step).ceil().clamp(max=3000).unique() * step
+    return times if lr is None else (times / lr).ceil().clamp(max=3000).unique() * lr
 
 
 def _curves(run: Trajectory):  # type: ignore[no-untyped-def]

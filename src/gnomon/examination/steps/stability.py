@@ -1,4 +1,4 @@
-"""The largest step that training bears at the start: what the curvature allows."""
+"""The largest learning rate that training bears at the start: what the curvature allows."""
 
 from math import inf
 
@@ -7,16 +7,16 @@ from gnomon.examination.steps.kernel import probe
 from gnomon.examination.subject import Subject
 from gnomon.landscape import sharpness
 from gnomon.report import Definition, Hypothesis, Section, Status, Value
-from gnomon.training import SGD
+from gnomon.training.native import descent
 
 EXAMPLES = 128
 
 
 class Stability(AbstractStep):
-    """Sharpness before training, and the step against it."""
+    """Sharpness before training, and the learning rate against it."""
 
-    key, title, share = "stability", "The step size", 0.1
-    question = "Which steps are stable, and is the one in use among them?"
+    key, title, share = "stability", "The learning rate", 0.1
+    question = "Which learning rates are stable, and is the one in use among them?"
 
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
         require_gradients(subject)
@@ -25,32 +25,36 @@ class Stability(AbstractStep):
         found = sharpness(
             subject.module, points.x, subject.said(points.y), loss=subject.loss, steps=count, seed=context.seed
         )
-        limit = found.largest_step
+        limit = found.largest_lr
         values = [
             Value("sharpness", found.value, found.value, found.value + found.residuals[0], meaning="largest curvature"),
-            Value("largest stable step", limit, meaning="of plain descent on the probe examples, at the start"),
+            Value(
+                "largest stable learning rate", limit, meaning="of plain descent on the probe examples, at the start"
+            ),
         ]
-        used = subject.optimizer
+        used = descent(subject.optimizer)
         status: Status = "good"
-        if isinstance(used, SGD):
+        if used is not None:
             bound = limit * (1 + used.momentum)
-            above = used.step > bound
-            relation = f"{used.step / bound:.1f}x above" if above else f"{bound / used.step:.1f}x below"
-            values.append(Value("step in use", used.step, meaning=f"momentum {used.momentum:g}: limit {bound:.3g}"))
-            answer = f"Step size {used.step:.3g} is {relation} the stable limit {bound:.3g}."
+            above = used.lr > bound
+            relation = f"{used.lr / bound:.1f}x above" if above else f"{bound / used.lr:.1f}x below"
+            values.append(
+                Value("learning rate in use", used.lr, meaning=f"momentum {used.momentum:g}: limit {bound:.3g}")
+            )
+            answer = f"Learning rate {used.lr:.3g} is {relation} the stable limit {bound:.3g}."
             status = "fault" if above else "good"
         elif limit == inf:
-            answer = "No direction curves upward: no step is too large by this measure."
+            answer = "No direction curves upward: no learning rate is too large by this measure."
         else:
-            answer = f"Descent is stable at the start for steps below {limit:.3g}."
+            answer = f"Descent is stable at the start for learning rates below {limit:.3g}."
         definition = Definition(
-            "step < 2 (1 + β) / λ_max(H)", "H: Hessian of the mean loss, β: momentum", "cohen2021gradient"
+            "lr < 2 (1 + β) / λ_max(H)", "H: Hessian of the mean loss, β: momentum", "cohen2021gradient"
         )
         start = Hypothesis("the curvature stays what it is at the start", None, "it is watched during training")
         section = Section(
             self.key, self.title, self.question, answer, status, tuple(values), (), (definition,), (start,)
         )
-        return Outcome(section, {"stable step": limit, "sharpness before": found.value})
+        return Outcome(section, {"stable lr": limit, "sharpness before": found.value})
 
 
 def products(n: int, context: Context, part: float = 0.6) -> int:

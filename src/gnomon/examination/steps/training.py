@@ -15,6 +15,7 @@ from gnomon.landscape import sharpness
 from gnomon.report import COLORS, Definition, Section, Status, Value, figure
 from gnomon.tangent import alignment, ntk, rotation
 from gnomon.training import SGD, AbstractOptimizer, Run, train
+from gnomon.training.native import descent
 
 STEPS, RECORDS, BATCH, WHOLE = 2000, 24, 64, 512
 WATCHED = 48  # examples of the kernel that is watched
@@ -27,8 +28,8 @@ class Training(AbstractStep):
     question = "How does training really go, and does the network change its mind on the way?"
 
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
-        if not context.train:
-            raise Skipped("Training was not asked for: pass train=True, --train, or a factory.")
+        if not context.fit:
+            raise Skipped("Training was not asked for: pass fit=True (--fit), or a function that builds the network.")
         require_gradients(subject)
         optimizer = subject.optimizer or default(context)
         batch = None if len(subject.train) <= WHOLE else BATCH
@@ -43,7 +44,7 @@ class Training(AbstractStep):
         if run.stopped == "interrupted":
             raise KeyboardInterrupt
         values = [
-            Value("optimizer", f"{optimizer.name}, step {optimizer.step:.3g}"),
+            Value("optimizer", f"{optimizer.name}, learning rate {optimizer.lr:.3g}"),
             Value(
                 "steps taken",
                 int(run.steps[-1]),
@@ -59,12 +60,12 @@ class Training(AbstractStep):
             values.append(
                 Value("test loss", float(run.test_loss[-1]), meaning=f"least: {float(run.test_loss.min()):.3g}")
             )
-        figures = [_curves(run, context.facts.get("forecast") if isinstance(optimizer, SGD) else None)]
+        figures = [_curves(run, context.facts.get("forecast") if descent(optimizer) else None)]
         if len(run.steps) > 2:
             figures.append(_watched(run, optimizer))
         status: Status = "fault" if run.diverges else "good"
         definition = Definition(
-            "2 / step", "a sharpness above this line makes plain descent oscillate", "cohen2021gradient"
+            "2 / lr", "a sharpness above this line makes plain descent oscillate", "cohen2021gradient"
         )
         section = Section(
             self.key, self.title, self.question, run.verdict, status, tuple(values), tuple(figures), (definition,),
@@ -74,12 +75,12 @@ class Training(AbstractStep):
 
 
 SHARE = 0.25
-"""Of the stable step at the start: descent sharpens the landscape, and batches add noise."""
+"""Of the stable learning rate at the start: descent sharpens the landscape, and batches add noise."""
 
 
 def default(context: Context) -> AbstractOptimizer:
-    """Plain descent with a share of the largest stable step, where the user names no optimizer."""
-    limit = context.facts.get("stable step")
+    """Plain descent with a share of the largest stable learning rate, where the user names no optimizer."""
+    limit = context.facts.get("stable lr")
     return SGD(0.1) if not limit or limit == inf else SGD(SHARE * float(limit))
 
 
@@ -155,12 +156,12 @@ def _watched(run: Run, optimizer: AbstractOptimizer):  # type: ignore[no-untyped
         axes[0].set(xscale="log", xlabel="step", title="the kernel")
         axes[0].legend()
         axes[1].plot(steps, run.watched["sharpness"], color=COLORS["third"], label="sharpness")
-        if isinstance(optimizer, SGD):
+        if (way := descent(optimizer)) is not None:
             axes[1].axhline(
-                2 * (1 + optimizer.momentum) / optimizer.step,
+                2 * (1 + way.momentum) / way.lr,
                 color=COLORS["fourth"],
                 linestyle="--",
-                label="limit of this step",
+                label="limit of this learning rate",
             )
         axes[1].set(xscale="log", yscale="symlog", xlabel="step", title="the curvature")
         axes[1].legend()

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from math import isfinite
 
-import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from gnomon.core.arrays import Array, as_array, as_tensor
+from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.memory import SHARE, free_bytes
 from gnomon.linalg.square import square
@@ -21,7 +22,7 @@ from gnomon.linalg.square import square
 TileFunction = Callable[[Tensor, Tensor], Tensor]
 """A kernel as a function of row and column numbers."""
 
-Kernel = Tensor | np.ndarray | TileFunction
+Kernel = Array | TileFunction
 """A kernel as a matrix or as a function."""
 
 FLOAT = 8  # bytes of a float64
@@ -52,9 +53,9 @@ class Solution:
     leave_one_out: Tensor | None = field(default=None, repr=False)
     log_evidence: float | None = None
 
-    def predict(self, tile: Tensor | np.ndarray) -> Tensor:
+    def predict(self, tile: Array) -> Tensor:
         """Values at new points from their kernel with the supporting points, (m, s)."""
-        rows = torch.as_tensor(tile, dtype=torch.float64)
+        rows = as_tensor(tile).to(torch.float64)
         if rows.ndim != 2 or rows.shape[1] != len(self.support):
             found = f"the tile has shape {tuple(rows.shape)}, and the function stands on {len(self.support)} points"
             cure = "Pass the kernel between new points, in rows, and the points solution.support, in columns"
@@ -82,8 +83,10 @@ class AbstractSolver(ABC):
     """A way to find the function of a kernel that fits targets."""
 
     @abstractmethod
-    def solve(self, kernel: Kernel, y: Tensor | np.ndarray, *, ridge: float = 0.0) -> Solution:
+    def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:
         """The coefficients of the minimizer of |f(X) - y|^2 + ridge |f|^2, with c = (K + ridge)^{-1} y where exact.
+
+        Integer targets (n,) are classes, taken as one-hot rows; floating-point ones are numbers.
 
         The ridge is in the units of K: for a loss that is a mean over n points with penalty alpha it is n alpha.
         """
@@ -138,10 +141,9 @@ class System:
         return table[:, 0] if self.flat else table
 
 
-def system(kernel: Kernel, y: Tensor | np.ndarray, ridge: float, call: str) -> System:
+def system(kernel: Kernel, y: Array, ridge: float, call: str) -> System:
     """Check what a solver is given."""
-    targets = y.detach() if isinstance(y, Tensor) else torch.from_numpy(np.array(y))
-    targets = targets.to(device="cpu", dtype=torch.float64)
+    targets = numbers(y, call).to(device="cpu", dtype=torch.float64)
     if targets.ndim not in (1, 2) or len(targets) == 0:
         found = f"y has shape {tuple(targets.shape)}"
         raise InputError(lesson(call, found, "targets for at least one point", "Pass y of shape (n,) or (n, k)"))
@@ -149,7 +151,7 @@ def system(kernel: Kernel, y: Tensor | np.ndarray, ridge: float, call: str) -> S
         raise NotFiniteError(lesson(call, "y holds numbers that are not finite", "finite data", "Drop those points"))
     if not (isfinite(ridge) and ridge >= 0):
         raise InputError(lesson(call, f"ridge is {ridge}", "a finite ridge, zero or more", "Pass such a number"))
-    source = kernel if not isinstance(kernel, Tensor | np.ndarray) else square(kernel, call).detach().cpu()
+    source = square(as_array(kernel), call).detach().cpu() if isinstance(kernel, Array) else kernel
     if isinstance(source, Tensor) and len(source) != len(targets):
         found = f"the kernel has {len(source)} points and y {len(targets)}"
         raise InputError(lesson(call, found, "one target for each point", "Pass the kernel of the same points"))

@@ -24,6 +24,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gnomon.core.arrays import Array
 from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson
 from gnomon.core.memory import human
 from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, Solution, System, blocks, budget, span, system
@@ -54,7 +55,7 @@ class Direct(AbstractSolver):
     memory: int | None = None
     overwrite: bool = False
 
-    def solve(self, kernel: Kernel, y: Tensor | np.ndarray, *, ridge: float = 0.0) -> Solution:  # noqa: D102
+    def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
         from scipy.linalg import lapack  # slow to import, and needed by this method alone
 
         given = system(kernel, y, ridge, CALL)

@@ -23,6 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gnomon.core.arrays import Array, as_array
 from gnomon.core.errors import InputError, lesson
 from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, Solution, System, system
 from gnomon.linalg.solve.cluster import Crew, Piece, connected, cut, extra
@@ -62,10 +63,10 @@ class Distributed(AbstractSolver):
             found = f"rows is {self.rows}"
             raise InputError(lesson("linalg.solve.Distributed(rows=...)", found, "at least one row", "Pass 1 or more"))
 
-    def solve(self, kernel: Kernel, y: Tensor | np.ndarray, *, ridge: float = 0.0) -> Solution:  # noqa: D102
+    def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
         extra(CALL)
-        if isinstance(kernel, Tensor | np.ndarray):
-            found = f"the kernel is a matrix of shape {tuple(kernel.shape)}"
+        if isinstance(kernel, Array):
+            found = f"the kernel is a matrix of shape {tuple(as_array(kernel).shape)}"
             cure = "Pass a function of row and column numbers, such as PointKernel(limit(net).ntk, x); or use Direct()"
             raise InputError(lesson(CALL, found, "a kernel that workers compute where they need it", cure))
         given = system(kernel, y, ridge, CALL)

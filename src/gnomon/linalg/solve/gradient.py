@@ -18,11 +18,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import sqrt
 
-import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.arrays import Array
 from gnomon.core.errors import InputError, NotConvergedError, lesson
 from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, Solution, System, blocks, budget, system
 from gnomon.linalg.solve.precondition import AbstractPreconditioner, PivotedCholesky, preconditioned
@@ -48,7 +48,7 @@ class ConjugateGradient(AbstractSolver):
     limit: int = 1000
     memory: int | None = None
 
-    def solve(self, kernel: Kernel, y: Tensor | np.ndarray, *, ridge: float = 0.0) -> Solution:  # noqa: D102
+    def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
         given = held(system(kernel, y, ridge, CALL), self.memory)
         return self.descend(given, lambda p: product_with(given, p, self.memory), "Conjugate gradients", CALL)
 

@@ -35,6 +35,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gnomon.core.arrays import Array
 from gnomon.core.errors import BudgetError, InputError, lesson
 from gnomon.core.memory import human
 from gnomon.linalg.cholesky import cholesky, climb
@@ -70,7 +71,7 @@ class Nystrom(AbstractSolver):
             cure = "Pass torch.float64 or torch.float32"
             raise InputError(lesson("linalg.solve.Nystrom(m, dtype=...)", f"dtype is {self.dtype}", "floats", cure))
 
-    def solve(self, kernel: Kernel, y: Tensor | np.ndarray, *, ridge: float = 0.0) -> Solution:  # noqa: D102
+    def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
         given = system(kernel, y, ridge, CALL)
         stream, jitter = self.stream(given)
         gram, target = stream.sums(0, len(given.y), self.memory)

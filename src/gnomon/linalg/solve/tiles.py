@@ -39,6 +39,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.arrays import Array
 from gnomon.core.errors import BudgetError, InputError, lesson
 from gnomon.core.memory import human
 from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, Solution, System, blocks, budget, system
@@ -77,7 +78,7 @@ class Tiles(AbstractSolver):
                 lesson("linalg.solve.Tiles(path, side=...)", found, "at least one point", "Pass 1 or more")
             )
 
-    def solve(self, kernel: Kernel, y: Tensor | np.ndarray, *, ridge: float = 0.0) -> Solution:  # noqa: D102
+    def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
         given = system(kernel, y, ridge, CALL)
         array, side = self.written(given)
         return self.method.descend(given, lambda p: _product(array, side, given.ridge, p), "Tiles on disk", CALL)

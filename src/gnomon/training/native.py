@@ -1,0 +1,153 @@
+"""PyTorch's own optimizers in the training loop, and the ways in which a caller may name an optimizer.
+
+A class or a factory is called with the parameters of the model that is trained. An optimizer that stands on the
+parameters of the caller's module is rebuilt, options and state included, on those of the copy that is trained; the
+caller's own one is moved only where its module is trained in place.
+
+>>> import torch
+>>> named("adamw", None, "train(net, x, y)")
+Adam(lr=0.001, b1=0.9, b2=0.999, eps=1e-08, decay=0.01)
+>>> named(torch.optim.Adagrad, None, "train(net, x, y)")
+TorchOptimizer(name='Adagrad', lr=0.01)
+"""
+
+import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.training.optimizers import SGD, AbstractOptimizer, Adam, Slope
+
+Choice = AbstractOptimizer | Optimizer | Callable[[Any], Optimizer] | str
+"""An optimizer of the house or of torch.optim, a class or a function that makes one from parameters, or a name."""
+
+NAMES: dict[str, AbstractOptimizer] = {"adam": Adam(), "adamw": Adam(decay=0.01), "sgd": SGD(1e-3)}
+"""Optimizers by name, with the defaults of torch.optim."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TorchOptimizer(AbstractOptimizer):
+    """An optimizer of torch.optim, or of anyone who inherits from it; made by `gnomon.train` from what it is given.
+
+    ``lr`` is that of the first group of parameters, and ``groups`` are the options of each.
+    """
+
+    name: str
+    lr: float
+    groups: Sequence[Mapping[str, Any]] = field(repr=False)
+    build: Callable[[Sequence[Tensor]], Optimizer] = field(repr=False)
+
+    def memory(self, parameters: Sequence[Tensor]) -> Any:  # noqa: D102
+        return self.build(parameters)
+
+    def move(self, parameters: Sequence[Tensor], slope: Slope, memory: Any, count: int) -> None:  # noqa: D102
+        before = [w.grad for w in parameters]
+
+        def closure() -> Tensor:
+            value, gradients = slope()
+            for w, g in zip(parameters, gradients, strict=True):
+                w.grad = g
+            return value
+
+        try:
+            memory.step(closure)
+        finally:
+            for w, g in zip(parameters, before, strict=True):
+                w.grad = g
+
+
+def named(given: Choice | None, module: nn.Module | None, call: str) -> AbstractOptimizer:
+    """The optimizer that a caller means, for a module where it is known; `Adam` where none is named."""
+    if given is None:
+        return Adam()
+    if isinstance(given, AbstractOptimizer):
+        return given
+    if isinstance(given, Optimizer):
+        return _standing(given, module, call)
+    if isinstance(given, str) and given.lower() in NAMES:
+        return NAMES[given.lower()]
+    if isinstance(given, str) or not callable(given):
+        cure = (
+            "Pass torch.optim.AdamW, lambda p: torch.optim.SGD(p, lr=0.1), SGD(lr), Adam(lr), or one of "
+            + ", ".join(f'"{name}"' for name in NAMES)
+        )
+        raise InputError(lesson(call, f"optimizer is {given!r}", "an optimizer", cure))
+    return _made(given, call)
+
+
+def descent(optimizer: AbstractOptimizer | None) -> SGD | None:
+    """The gradient descent that an optimizer is, torch's included; None where it is another rule.
+
+    >>> descent(named(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), None, "train(net, x, y)"))
+    SGD(lr=0.1, momentum=0.9, decay=0.0)
+    """
+    if isinstance(optimizer, SGD):
+        return optimizer
+    if not isinstance(optimizer, TorchOptimizer) or optimizer.name != "SGD":
+        return None
+    first, *others = [{key: value for key, value in g.items() if key in _SGD} for g in optimizer.groups]
+    plain = not (first["dampening"] or first["nesterov"] or first["maximize"])
+    if not plain or any(group != first for group in others):
+        return None
+    return SGD(float(first["lr"]), momentum=float(first["momentum"]), decay=float(first["weight_decay"]))
+
+
+_SGD = ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize")
+
+
+def _made(factory: Callable[[Any], Optimizer], call: str) -> TorchOptimizer:
+    """Try the factory on a parameter of ours, to learn what it makes before anything is trained."""
+
+    def build(parameters: Sequence[Tensor]) -> Optimizer:
+        try:
+            made = factory(list(parameters))
+        except TypeError as reason:
+            cure = "Pass a function of the parameters alone: lambda p: torch.optim.SGD(p, lr=0.1)"
+            raise InputError(lesson(call, f"the optimizer's factory raised: {reason}", "a factory", cure)) from reason
+        if not isinstance(made, Optimizer):
+            found = f"the optimizer's factory returned a {type(made).__name__}"
+            raise InputError(lesson(call, found, "a torch.optim.Optimizer", "Return the optimizer"))
+        if not _held(made) <= {id(w) for w in parameters}:
+            found = "the optimizer's factory took other parameters than those it was given"
+            cure = "Build on the argument, lambda p: torch.optim.SGD(p, lr=0.1): a copy of the module is trained"
+            raise InputError(lesson(call, found, "the parameters that are trained", cure))
+        return made
+
+    with torch.inference_mode(False):
+        return _told(build([nn.Parameter(torch.zeros(2, 2))]), build)
+
+
+def _standing(given: Optimizer, module: nn.Module | None, call: str) -> TorchOptimizer:
+    own = [] if module is None else [w for w in module.parameters() if w.requires_grad]
+    if module is not None and not _held(given) <= {id(w) for w in module.parameters()}:
+        found = f"the {type(given).__name__} holds parameters that the module does not have"
+        cure = "Build it on module.parameters(), or pass a function: lambda p: torch.optim.SGD(p, lr=0.1)"
+        raise InputError(lesson(call, found, "an optimizer of this module", cure))
+
+    def build(parameters: Sequence[Tensor]) -> Optimizer:
+        return given if all(a is b for a, b in zip(own, parameters, strict=True)) else _twin(given, own, parameters)
+
+    return _told(given, build)
+
+
+def _twin(given: Optimizer, own: Iterable[Tensor], other: Iterable[Tensor]) -> Optimizer:
+    """A copy of an optimizer with other parameters in the places of its own."""
+    twin = object.__new__(type(given))
+    memo: dict[int, Any] = {id(a): b for a, b in zip(own, other, strict=True)} | {id(given): twin}
+    # A scheduler patches ``step`` on the object with a function that is tied to the original: the class's own is used.
+    vars(twin).update(copy.deepcopy({k: v for k, v in vars(given).items() if k != "step"}, memo))
+    return twin
+
+
+def _told(optimizer: Optimizer, build: Callable[[Sequence[Tensor]], Optimizer]) -> TorchOptimizer:
+    groups = tuple({k: v for k, v in group.items() if k != "params"} for group in optimizer.param_groups)
+    return TorchOptimizer(type(optimizer).__name__, float(groups[0].get("lr", 1.0)), groups, build)
+
+
+def _held(optimizer: Optimizer) -> set[int]:
+    return {id(w) for group in optimizer.param_groups for w in group["params"]}
