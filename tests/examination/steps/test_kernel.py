@@ -37,3 +37,12 @@ def test_better_than_a_guess_is_three_of_its_deviations(accuracy, better):
     given = subject(nn.Linear(2, 2), (x, torch.arange(100) % 2), None, optimizer=None, seed=0)
     y = given.targets(given.train.y).double()
     assert _better(given, y - y.mean(0), {"kernel accuracy": accuracy}) == better  # the guess has 0.5 +- 0.05
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_labels_that_nothing_tells_are_guessed_by_the_largest_class(outputs):
+    """The fit to the others tends to their mean, which says the largest class: right in 30 of 40 cases."""
+    x = torch.randn(40, 3)
+    y = torch.tensor([0, 0, 0, 1]).repeat(10)
+    found = answered(TangentKernel, nn.Linear(3, outputs), (x, y))
+    assert found.facts["kernel accuracy"] == pytest.approx(0.75, abs=0.1)
