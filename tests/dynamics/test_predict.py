@@ -191,7 +191,7 @@ def test_the_largest_step_of_other_losses_is_safe_by_the_bound_of_their_curvatur
 
 
 def test_the_default_times_run_from_the_fastest_mode_to_the_slowest():
-    K, alpha = torch.diag(torch.tensor([40.0, 0.4, 0.0, 4.0])), 0.5
+    K, alpha = torch.diag(torch.tensor([40.0, 0.4, 0.0, 4.0], dtype=torch.float64)), 0.5
     times = predict(K, torch.ones(4), penalty=alpha).times.tolist()
     rates = 40 / 4 + alpha, 0.4 / 4 + alpha  # of K / n, and the mode without rate does not count
     assert times[0] == 0 and times[-1] == inf

@@ -137,6 +137,8 @@ def test_few_centers_keep_few_points(table):
         NNGPRegressor(select="evidence"),
         NTKClassifier(),
         NTKRegressor(t=3.0, depth=2),
+        NTKRegressor(t=3.0, depth=2, ridge=0.3),
+        NTKClassifier(t=3.0, depth=2),
         NTKRegressor(depth=2, ridge=0.1),
     ],
 )
