@@ -18,6 +18,7 @@ from gnomon.dynamics import CrossEntropy, Descent, Momentum, Squared
 from gnomon.forecast import predict
 from gnomon.training import SGD, Adam
 from tests.forecast.networks import Wide
+from tests.oracles.training import steps
 
 
 def linear(outputs=2):
@@ -104,9 +105,14 @@ def test_a_module_that_insists_on_its_dtype_is_taken_as_it_is():
         def forward(self, x):
             return self.inner(x.float())
 
-    x, _ = points()
-    told = predict(Stubborn(), x, x[:, 0], times=[1.0])
-    assert bool(told.loss.isfinite().all())
+    (x, _), net, rate = points(), Stubborn(), 0.1
+    y = x[:, :1] * x[:, 1:2]
+    phi = torch.cat([x, torch.ones(9, 1).double()], 1)  # linear in its four parameters
+    theta0 = torch.cat([net.inner.weight, net.inner.bias[:, None]], 1).detach().T
+    path = steps(phi, y, theta0, rate, 30)
+    told = predict(net, x, y, optimizer=SGD(rate), times=[0.0, 10 * rate, 30 * rate])
+    assert_allclose(told.train, phi.numpy() @ path[[0, 10, 30]], atol=1e-5)  # a hundred float32 roundings
+    assert net.inner.weight.dtype == torch.float32
 
 
 def test_limits_functions_and_matrices_are_kernels():
