@@ -104,3 +104,9 @@ def test_a_matrix_that_may_be_overwritten_gives_the_same_numbers(dtype):
     assert torch.equal(found.coefficients, expected.coefficients)
     assert torch.equal(found.leave_one_out, expected.leave_one_out)
     assert torch.equal(K, kept) == (dtype == torch.float32)  # only float64 can be the buffer
+
+
+def test_the_condition_is_that_of_the_matrix_with_its_jitter():
+    K = torch.diag(torch.tensor([1.0, 3.0, 5.0], dtype=torch.float64))
+    found = Direct(jitter=4.0).solve(K, torch.ones(3, dtype=torch.float64), ridge=1.0)
+    assert found.condition == pytest.approx((5 + 5) / (1 + 5))  # exact for diagonal matrices
