@@ -115,6 +115,19 @@ def test_a_module_that_insists_on_its_dtype_is_taken_as_it_is():
     assert net.inner.weight.dtype == torch.float32
 
 
+@pytest.mark.parametrize("own", [True, False])
+def test_a_penalty_pulls_to_the_start_which_is_the_module_or_what_is_given(own):
+    (x, x_test), net, rate = points(), nn.Linear(3, 1).double(), 0.2
+    y = torch.randn(9, 1).double()
+    phi, phi_test = (torch.cat([p, torch.ones(len(p), 1).double()], 1) for p in (x, x_test))
+    theta0 = torch.cat([net.weight, net.bias[:, None]], 1).detach().T * (1 if own else 0)
+    path = steps(phi, y, theta0, rate, 20, alpha=0.5)
+    starts = {} if own else {"f0": torch.zeros(9, 1).double(), "f0_test": torch.zeros(4, 1).double()}
+    told = predict(net, x, y, x_test, optimizer=SGD(rate), times=[0.0, 20 * rate], penalty=0.5, **starts)
+    assert_allclose(told.train, phi.numpy() @ path[[0, 20]], atol=1e-12)
+    assert_allclose(told.test, phi_test.numpy() @ path[[0, 20]], atol=1e-12)
+
+
 def test_limits_functions_and_matrices_are_kernels():
     x, x_test = points()
     y = x[:, 0] * x[:, 1]

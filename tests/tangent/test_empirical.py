@@ -149,6 +149,25 @@ def test_a_parameter_that_does_not_reach_the_output_adds_nothing():
     assert ntk(net, x, parameters="unused").abs().max() == 0
 
 
+class Repeated(nn.Module):
+    """One bias added with a factor, and subtracted again later: its gradients add with their signs."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.bias, self.last = nn.Linear(3, 4), nn.Parameter(torch.randn(4)), nn.Linear(4, 2)
+
+    def forward(self, x):
+        h = torch.tanh(torch.add(self.first(x), self.bias, alpha=3.0))
+        return self.last(h - self.bias)
+
+
+def test_factors_and_signs_of_a_parameter_that_is_used_twice():
+    net, x = Repeated().double(), torch.randn(5, 3).double()
+    assert make(Probe(Pure.of(net), x)).others == ()  # both uses have a rule
+    for names in (None, ["bias"]):
+        assert distance(ntk(net, x, parameters=names), oracle.kernel(net, x, names=names)) < EXACT
+
+
 def snapshot(net):
     """Everything about a module that a measurement could disturb."""
     return {

@@ -113,6 +113,12 @@ def test_minibatch_gradients_are_those_of_the_batch():
     torch.testing.assert_close(run.model[0].weight, expected)
 
 
+def test_by_default_sixty_records_are_spread_evenly_over_the_logarithm_of_steps():
+    run = train(nn.Linear(1, 1), torch.ones(2, 1), torch.zeros(2), optimizer=SGD(1e-3), steps=300)
+    wanted = np.unique(np.geomspace(1, 301, 60).round().astype(int) - 1)  # s + 1 in equal ratios, from 0 to the last
+    assert run.steps.tolist() == wanted.tolist()
+
+
 def test_steps_are_in_training_mode_and_records_in_eval_mode():
     x, y, _ = data()
     modes = []
