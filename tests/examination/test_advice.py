@@ -42,4 +42,4 @@ def test_a_tenth_of_the_limit_with_momentum_is_where_a_step_is_called_small(fact
     edge = 2 * 1.9 / float(X.square().mean())
     given = subject(nn.Linear(1, 1), (X, Y), None, optimizer=SGD(factor * edge, momentum=0.9), seed=0)
     told = [a for a in advise(given, {"stable lr": edge / 1.9}) if a.section == "stability"]
-    assert [a.action for a in told] == ([f"Try a larger step, up to {0.5 * edge:.2g}"] if asks else [])
+    assert [a.action for a in told] == ([f"Try a larger learning rate, up to {0.5 * edge:.2g}"] if asks else [])
