@@ -252,3 +252,11 @@ def test_bad_arguments_are_lessons(arguments, message):
 def test_nan_targets_are_refused():
     with pytest.raises(NotFiniteError, match="y holds 1 numbers that are not finite"):
         predict(torch.eye(2), torch.tensor([1.0, float("nan")]))
+
+
+@pytest.mark.parametrize("where", ["y", "y_test", "f0", "test"])
+def test_complex_numbers_are_refused(where):
+    given = {"y": torch.ones(2, 1), "test": torch.ones(1, 2), "y_test": torch.ones(1, 1), "f0": torch.zeros(2, 1)}
+    given |= {"f0_test": torch.zeros(1, 1), where: given[where] * 1j}
+    with pytest.raises(InputError, match=rf"dynamics.predict\(ntk, y\): {where} holds torch.complex64"):
+        predict(torch.eye(2), given.pop("y"), **given)

@@ -226,7 +226,7 @@ def test_optimizers_of_training_are_understood_and_others_refused():
         (lambda net, x, y: predict(x @ x.T, x, y), "call predict"),
         (lambda net, x, y: predict(net, x, y, kernel="wide"), "kernel is 'wide'"),
         (lambda net, x, y: predict(net, x, y, outputs="mean"), "outputs is 'mean'"),
-        (lambda net, x, y: predict(net, x, y[:3]), "one row for each point"),
+        (lambda net, x, y: predict(net, x, y[:3]), "a target for each input"),
         (lambda net, x, y: predict(net, x, torch.full((9,), 4)), "labels from 4 to 4"),
     ],
 )

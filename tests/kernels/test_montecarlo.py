@@ -165,3 +165,28 @@ def test_bad_options():
                 return x @ self.w
 
         gnomon.limit(Bare(), method="monte-carlo", samples=2)(X)
+
+
+@pytest.mark.filterwarnings("ignore:.*weight_norm.* is deprecated:FutureWarning")
+@pytest.mark.parametrize("norm", [nn.utils.weight_norm, nn.utils.spectral_norm])
+def test_weights_that_cannot_be_drawn_are_refused(norm):
+    """reset_parameters() of such a layer draws a tensor that the next call overwrites: every copy would be the same."""
+    net = nn.Sequential(norm(nn.Linear(48, 8)), nn.ReLU(), nn.Linear(8, 1))
+    net(torch.zeros(1, 48))
+    with pytest.raises(InputError, match=r"'0' \(Linear\) computes its weight from others"):
+        gnomon.limit(net, method="monte-carlo", samples=2)(X)
+
+
+def test_layers_with_hooks_or_parametrizations_are_not_replaced_by_wider_ones():
+    hooked = mlp(8)
+    hooked[2].register_forward_hook(lambda module, args, out: 3 * out)
+    normed = mlp(8)
+    nn.utils.parametrizations.orthogonal(normed[2])
+    for net in (hooked, normed):
+        with pytest.raises(InputError, match="has hooks or parametrizations, which a new layer lacks"):
+            gnomon.limit(net, method="monte-carlo", samples=2, width=16)(X)
+
+
+def test_frozen_networks_have_an_nngp_and_a_zero_ntk():
+    found = gnomon.limit(mlp(8).requires_grad_(False), method="monte-carlo", samples=2)(X)
+    assert bool((found.nngp.diagonal() > 0).all()) and not bool(found.ntk.any())

@@ -277,12 +277,35 @@ def test_classes_that_inherit_a_layer_are_that_layer():
     assert [w.kind for w in program.weights] == ["Inherited", "Parameter"]  # the second has no law of torch's
 
 
-def test_hooks_are_not_called():
+@pytest.mark.parametrize("where", ["0", "1", ""])
+@pytest.mark.parametrize("kind", ["register_forward_hook", "register_forward_pre_hook"])
+def test_forward_hooks_are_refused_and_not_called(kind, where):
     net, seen = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 1)), []
-    net[0].register_forward_hook(lambda *_: seen.append(1))
-    net[0].register_forward_pre_hook(lambda *_: seen.append(1))
-    read(net, X)
+    handle = getattr(net.get_submodule(where), kind)(lambda *_: seen.append(1))
+    with pytest.raises(ReadError, match=rf"'{where}' \(.*\) has a forward hook, which may change what it returns"):
+        read(net, X)
     assert not seen
+    handle.remove()
+    read(net, X)
+
+
+@pytest.mark.parametrize("kind", ["register_module_forward_hook", "register_module_forward_pre_hook"])
+def test_hooks_on_all_modules_are_refused(kind):
+    net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 1))
+    handle = getattr(nn.modules.module, kind)(lambda *_: None)
+    try:
+        with pytest.raises(ReadError, match="every module has a forward hook"):
+            read(net, X)
+    finally:
+        handle.remove()
+
+
+def test_backward_hooks_change_nothing():
+    net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 1))
+    plain = str(read(net, X))
+    net[0].register_full_backward_hook(lambda *_: None)
+    net[2].register_full_backward_pre_hook(lambda *_: None)
+    assert str(read(net, X)) == plain
 
 
 def test_reparametrized_weights_are_refused():
@@ -324,5 +347,5 @@ def test_wrong_feature_size_names_the_layer_and_the_shape():
 
 
 def test_something_that_is_not_a_module():
-    with pytest.raises(ReadError, match="Pass the module itself"):
+    with pytest.raises(InputError, match="Pass the module itself"):
         inspect.unwrap(read)(nn.Linear, X)  # without the test run's own type checks

@@ -26,7 +26,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.arrays import Array, as_array
+from gnomon.core.arrays import Array
 from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, lesson
 from gnomon.dynamics.gram import columns, dense, instants, problem, rectangle, weight
@@ -188,7 +188,7 @@ def posterior(
     targets = dense(numbers(y, call), "y", call)
     table = columns(targets, "y", len(prior), None, call)
     between, own = (prior, prior) if nngp_test is None else _tested(
-        nngp_test, nngp_test_test, len(as_array(nngp_test)), len(prior), call
+        nngp_test, nngp_test_test, len(dense(nngp_test, "nngp_test", call)), len(prior), call
     )  # fmt: skip
     noisy = prior.clone()
     noisy.diagonal().add_(weight(noise, call))

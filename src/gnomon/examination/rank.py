@@ -12,13 +12,14 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import GnomonError, InputError, lesson
+from gnomon.core.checks import check_seed, integer
+from gnomon.core.errors import GnomonError, InputError, called, lesson
 from gnomon.examination.score import Score, leave_one_out
 from gnomon.examination.subject import Subject, subject
 from gnomon.kernels import Limit
 from gnomon.tangent import alignment, ntk
 
-CALL = "rank({name: network}, train=(x, y))"
+CALL = "rank(networks, train=(x, y))"
 LEAST = 1e-3
 """Share of a kernel that tells examples apart, below which they take a thousand times as long as the mean to learn."""
 
@@ -89,10 +90,16 @@ def rank(
     >>> rank({"line": nn.Linear(2, 2), "deep": deep}, (x, y)).names
     ('deep', 'line')
     """
-    if not networks:
-        raise InputError(lesson(CALL, "no networks", "something to rank", "Pass at least one network"))
-    subjects = {name: subject(net, train, None, optimizer=None, seed=seed, name=name) for name, net in networks.items()}
-    found = [_candidate(name, given, examples, seed) for name, given in subjects.items()]
+    if not isinstance(networks, Mapping) or not networks:
+        what = "no networks" if isinstance(networks, Mapping) else f"the networks are a {type(networks).__name__}"
+        raise InputError(lesson(CALL, what, "networks by name", 'Pass at least one, as in {"deep": network}'))
+    examples, seed = integer("examples", examples, call=CALL), check_seed(seed, call=CALL)
+    subjects = {
+        name: subject(net, train, None, optimizer=None, seed=seed, name=name, call=CALL)
+        for name, net in networks.items()
+    }
+    with called(CALL):
+        found = [_candidate(name, given, examples, seed) for name, given in subjects.items()]
     ordered = sorted(found, key=lambda c: (not c.trainable, -c.score, -c.alignment))
     return Ranking(tuple(ordered), min(examples, len(next(iter(subjects.values())).train)))
 

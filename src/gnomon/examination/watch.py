@@ -19,6 +19,7 @@ from typing import Any, cast
 
 from torch import Tensor, nn
 
+from gnomon.core.checks import integer, number
 from gnomon.core.clock import Clock
 from gnomon.core.errors import GnomonError, InputError, MissingExtraError, lesson
 from gnomon.examination.subject import Subject, subject
@@ -58,10 +59,10 @@ def watch(
     >>> w.rows[0]["kernel drift"]
     0.0
     """
-    if every < 1 or not 0 < cost <= 1:
-        found = f"every={every}, cost={cost}"
-        raise InputError(lesson(CALL, found, "every >= 1 and 0 < cost <= 1", "Pass for instance every=50, cost=0.05"))
-    given = subject(model, probe, None, optimizer=None, seed=0)
+    every, examples = integer("every", every, call=CALL), integer("examples", examples, call=CALL)
+    if not 0 < number("cost", cost, call=CALL) <= 1:
+        raise InputError(lesson(CALL, f"cost={cost}", "0 < cost <= 1", "Pass for instance cost=0.05"))
+    given = subject(model, probe, None, optimizer=None, seed=0, call=CALL)
     return Watch(given, every, examples, cost, clock, _logger(log))
 
 

@@ -80,7 +80,7 @@ def _kept(plan: Plan) -> list[int]:
 
 def _second_per_unit() -> float:
     """Seconds per elementary operation, measured on the spot: one multiplication, by all threads of torch."""
-    x = torch.rand(1 << 14, dtype=torch.float64)  # small enough for one core's cache and one thread
+    x = torch.linspace(0, 1, 1 << 14, dtype=torch.float64)  # small enough for one core's cache and one thread
     x * x  # the first call of a process is slow
     times = []
     for _ in range(5):

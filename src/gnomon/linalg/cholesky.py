@@ -28,6 +28,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.arrays import Array
+from gnomon.core.checks import number
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.linalg.square import asymmetry, square, symmetric_part, working
 
@@ -113,7 +114,7 @@ def scale(S: Tensor) -> float:
 
 
 def _given(S: Tensor, jitter: float) -> Factor:
-    if not (isfinite(jitter) and jitter >= 0):
+    if not number("jitter", jitter, call=CALL) >= 0:
         cure = "Pass a small positive amount, or leave it out to let the ladder find it"
         raise InputError(lesson(CALL, f"jitter is {jitter}", "a finite amount, zero or more", cure))
     lower = _factor(S, jitter)

@@ -16,8 +16,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.checks import check_seed, integer
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.linalg.operator import AbstractOperator
+from gnomon.linalg.square import working
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,8 @@ def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = No
     >>> [round(v, 4) for v in found.values.tolist()]
     [5.0, 4.0]
     """
-    if not 1 <= k <= operator.size:
+    k, seed = integer("k", k, call="top_eigenpairs(operator, k)"), check_seed(seed, call="top_eigenpairs(operator, k)")
+    if k > operator.size:
         found = f"k = {k} for an operator of size {operator.size}"
         raise InputError(lesson("top_eigenpairs(operator, k)", found, "1 <= k <= size", "Ask for fewer pairs"))
     start = _normal(operator, seed)
@@ -172,8 +175,8 @@ def _eigen(alpha: Tensor, beta: Tensor) -> tuple[Tensor, Tensor]:
     matrix = torch.diag(alpha)
     if len(alpha) > 1:
         matrix = matrix + torch.diag(beta[:-1], 1) + torch.diag(beta[:-1], -1)
-    values, vectors = torch.linalg.eigh(matrix)
-    return values, vectors
+    values, vectors = torch.linalg.eigh(matrix.to(working(matrix.dtype)))
+    return values.to(matrix.dtype), vectors.to(matrix.dtype)
 
 
 def _normal(operator: AbstractOperator, seed: int) -> Tensor:

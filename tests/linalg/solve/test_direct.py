@@ -117,3 +117,9 @@ def test_the_jitter_is_a_power_of_ten_of_the_mean_diagonal(size):
     found = Direct().solve(size * torch.ones(50, 50, dtype=torch.float64), torch.ones(50, dtype=torch.float64))
     power = np.log10(found.jitter / size)
     assert found.jitter > 0 and abs(power - round(power)) < 1e-9
+
+
+@pytest.mark.parametrize("y", [torch.ones(2, dtype=torch.complex64), np.ones(2) * 1j])
+def test_complex_targets_are_refused(y):
+    with pytest.raises(InputError, match=r"Direct\(\).solve\(kernel, y\): y holds torch.complex.* Pass y.real"):
+        Direct().solve(torch.eye(2), y)

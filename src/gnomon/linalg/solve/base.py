@@ -7,13 +7,14 @@ K[rows][:, columns]. It may compute it from anything; a solver asks for as much 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from math import isfinite
+from typing import cast
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gnomon.core.arrays import Array, as_array, as_tensor
+from gnomon.core.arrays import Array, as_tensor
+from gnomon.core.checks import as_numbers, integer, number, real
 from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.memory import SHARE, free_bytes
@@ -143,15 +144,17 @@ class System:
 
 def system(kernel: Kernel, y: Array, ridge: float, call: str) -> System:
     """Check what a solver is given."""
-    targets = numbers(y, call).to(device="cpu", dtype=torch.float64)
+    given = real(as_numbers(y, "y", call=call), "y", call=call)
+    targets = numbers(given, call).to(device="cpu", dtype=torch.float64)
     if targets.ndim not in (1, 2) or len(targets) == 0:
         found = f"y has shape {tuple(targets.shape)}"
         raise InputError(lesson(call, found, "targets for at least one point", "Pass y of shape (n,) or (n, k)"))
     if not bool(targets.isfinite().all()):
         raise NotFiniteError(lesson(call, "y holds numbers that are not finite", "finite data", "Drop those points"))
-    if not (isfinite(ridge) and ridge >= 0):
+    if not number("ridge", ridge, call=call) >= 0:
         raise InputError(lesson(call, f"ridge is {ridge}", "a finite ridge, zero or more", "Pass such a number"))
-    source = square(as_array(kernel), call).detach().cpu() if isinstance(kernel, Array) else kernel
+    matrix = isinstance(kernel, Array) or not callable(kernel)
+    source = square(kernel, call).detach().cpu() if matrix else cast(TileFunction, kernel)
     if isinstance(source, Tensor) and len(source) != len(targets):
         found = f"the kernel has {len(source)} points and y {len(targets)}"
         raise InputError(lesson(call, found, "one target for each point", "Pass the kernel of the same points"))
@@ -173,7 +176,7 @@ def span(rows: Tensor) -> slice:
 
 def budget(memory: int | None) -> int:
     """Bytes to use: those named, or half of what is free."""
-    return int(SHARE * free_bytes()) if memory is None else memory
+    return int(SHARE * free_bytes()) if memory is None else integer("memory", memory, call="linalg.solve")
 
 
 def _part(matrix: Tensor, rows: Tensor, columns: Tensor) -> Tensor:

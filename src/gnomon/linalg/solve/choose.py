@@ -6,7 +6,7 @@ from pathlib import Path
 from shutil import disk_usage
 from typing import Any
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.checks import integer
 from gnomon.core.memory import SHARE, human
 from gnomon.linalg.solve.base import FLOAT, AbstractSolver, budget
 from gnomon.linalg.solve.direct import Direct
@@ -56,8 +56,7 @@ def auto(n: int, *, memory: int | None = None, path: str | Path | None = None, c
     >>> type(auto(1_000_000, memory=12 * 2**30).solver).__name__
     'Nystrom'
     """
-    if n < 1:
-        raise InputError(lesson(CALL, f"n is {n}", "at least one point", "Pass a positive number"))
+    n = integer("n", n, call=CALL)
     room, size = budget(memory), FLOAT * n * n
     fits = f"their kernel takes {human(size)} of {human(room)}"
     if size <= room and n <= CUBE:
