@@ -1,5 +1,6 @@
 """What is examined: a network as it stands before training, its data, and what is asked of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import Inputs, count, fitted, invoke, table, take, tensors, transform
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Logistic, Squared
 from gnomon.core.pure import evaluating, random_state, undisturbed
+from gnomon.core.record import Record
 from gnomon.training import AbstractOptimizer
 from gnomon.training.native import Choice, named
 
@@ -19,7 +21,7 @@ CALL = "examine(module, train=(x, y))"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Points:
+class Points(Record):
     """Inputs and targets: classes (n,) as integers, or numbers (n, k)."""
 
     x: Inputs
@@ -37,7 +39,7 @@ class Points:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Subject:
+class Subject(Record):
     """A network, its data, the loss; ``classes`` is 0 for regression. The module is never changed."""
 
     module: nn.Module
@@ -148,7 +150,7 @@ def _points(given: Any, which: str, module: nn.Module) -> Points:
 
 
 def _tensors(x: Any, which: str) -> Any:
-    if isinstance(x, dict):
+    if isinstance(x, Mapping):
         return {k: _tensors(v, which) for k, v in x.items()}
     if isinstance(x, tuple | list) and x and not isinstance(x[0], int | float | list):
         return tuple(_tensors(v, which) for v in x)
