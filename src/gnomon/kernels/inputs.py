@@ -22,7 +22,7 @@ def points(x: Any, name: str, call: str) -> Tensor:
     """
     x = as_array(x)
     if isinstance(x, np.ndarray):
-        x = torch.from_numpy(np.require(x, requirements="CW")) if x.dtype.kind in "biuf" else x
+        x = torch.from_numpy(np.require(x, requirements=("C", "W"))) if x.dtype.kind in "biuf" else x
     if not isinstance(x, Tensor):
         raise _bad(
             call,

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.record import Record
 from gnomon.kernels.inputs import points, second
 from gnomon.kernels.record import Kernels
 from gnomon.kernels.widen import widened
@@ -24,7 +25,7 @@ AFFINE = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
+class Sampled(Record):
     """Kernels estimated over ``samples`` copies of a module; made by ``gnomon.limit(net, method="monte-carlo")``.
 
     Hypotheses: the module has ``reset_parameters`` wherever it has parameters (all layers of torch.nn do), or a law is

@@ -21,12 +21,13 @@ from torch import nn
 from gnomon.core.arrays import Array
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import Inputs
+from gnomon.core.record import Record
 from gnomon.landscape.hessian import hessian
 from gnomon.training.evaluate import Loss
 
 
 @dataclass(frozen=True, slots=True)
-class Sharpness:
+class Sharpness(Record):
     """The largest eigenvalues of the Hessian, a bound on the error of each, and the lr they are measured against.
 
     ``lr`` is None where there is none; ``products`` counts the Hessian-vector products that were taken.

@@ -17,11 +17,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.record import Record
 from gnomon.linalg.operator import AbstractOperator
 
 
 @dataclass(frozen=True, slots=True)
-class Eigenpairs:
+class Eigenpairs(Record):
     """The largest eigenvalues of an operator, their vectors, and a bound on the error of each value."""
 
     values: Float[Tensor, " k"]
@@ -46,7 +47,7 @@ class Eigenpairs:
 
 
 @dataclass(frozen=True, slots=True)
-class SpectralDensity:
+class SpectralDensity(Record):
     """A discrete measure that approximates the distribution of eigenvalues: points and weights that sum to one."""
 
     points: Float[Tensor, " m"]

@@ -15,11 +15,12 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.record import Record
 from gnomon.linalg.operator import AbstractOperator
 
 
 @dataclass(frozen=True, slots=True)
-class TraceEstimate:
+class TraceEstimate(Record):
     """An estimate, the half-width of its interval at a stated confidence, and the products it took."""
 
     value: float

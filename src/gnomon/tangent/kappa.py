@@ -32,12 +32,13 @@ from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.inputs import Inputs, count, fitted
 from gnomon.core.pure import Pure, check_finite, plain_kernels, undisturbed
+from gnomon.core.record import Record
 from gnomon.tangent.checks import check_inputs
 from gnomon.tangent.directional import Parameters, slope
 
 
 @dataclass(frozen=True, slots=True)
-class Kappa:
+class Kappa(Record):
     """The number, its form for the squared loss, and what it is made of."""
 
     value: float

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import Inputs, fitted, invoke, tensor_of
+from gnomon.core.record import Record
 from gnomon.tangent.alignment import rotation
 from gnomon.tangent.empirical import ntk
 
@@ -31,7 +32,7 @@ LAZY = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Laziness:
+class Laziness(Record):
     """Relative changes between two checkpoints, as in equations (1) to (4)."""
 
     parameters: float

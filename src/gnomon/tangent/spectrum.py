@@ -21,10 +21,11 @@ from torch import Tensor
 from gnomon.core.arrays import Array, as_tensor
 from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.record import Record
 
 
 @dataclass(frozen=True, slots=True)
-class Spectrum:
+class Spectrum(Record):
     """Eigenpairs in falling order, projections of the labels (n, k), and each mode's share of their energy."""
 
     values: Float[Tensor, " n"]

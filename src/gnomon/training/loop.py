@@ -72,7 +72,7 @@ def train(
         y_test: their targets.
         loss: `Squared`, `CrossEntropy`, ... or a function (outputs, targets) -> mean loss. By default cross-entropy
             for integer targets and squared loss for real ones.
-        optimizer: ``Adam(lr)``, the default, or ``SGD(lr, momentum=...)``; "adam", "adamw", "sgd"; a class of torch.optim,
+        optimizer: ``Adam(lr)``, the default, ``SGD(lr, momentum=...)``; "adam", "adamw", "sgd"; a class of torch.optim,
             ``lambda p: torch.optim.SGD(p, lr=0.1)``, or an optimizer of the module, which is copied with its state.
         steps: to take.
         batch: points in a batch, each point once in n / batch steps; all points at every step where left out.
