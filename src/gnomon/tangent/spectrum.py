@@ -22,11 +22,12 @@ from gnomon.core.arrays import Array
 from gnomon.core.checks import as_targets
 from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.record import Record
 from gnomon.linalg.square import square
 
 
 @dataclass(frozen=True, slots=True)
-class Spectrum:
+class Spectrum(Record):
     """Eigenpairs in falling order, projections of the labels (n, k), and each mode's share of their energy."""
 
     values: Float[Tensor, " n"]
