@@ -25,7 +25,7 @@ def test_what_suits_images_comes_first():
 
 
 def test_nothing_to_rank_is_told():
-    with pytest.raises(gnomon.InputError, match="at least one network"):
+    with pytest.raises(gnomon.InputError, match="Pass at least one"):
         rank({}, TRAIN)
 
 
