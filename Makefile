@@ -10,10 +10,10 @@ INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full lint docs bench clean
+.PHONY: help demo test test-full test-processors lint docs bench clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
 
 demo: .venv/.base ## examine a small network on real digits; the report goes into build/demo
 	$(BIN)/gnomon examine --budget 45s --out build/demo/report.html
@@ -23,6 +23,14 @@ test: .venv/.dev ## tests, doctests and house rules, without those marked full
 
 test-full: .venv/.dev ## everything, those marked full as well
 	$(PYTEST) -m "full or not full"
+
+# Other processors, imitated: what torch, MKL and numba compute with less of this one, and other numbers of threads.
+PROCESSORS := ATEN_CPU_CAPABILITY=default ATEN_CPU_CAPABILITY=avx2 MKL_CBWR=COMPATIBLE NUMBA_CPU_NAME=generic \
+	OMP_NUM_THREADS=1 OMP_NUM_THREADS=2
+
+test-processors: .venv/.dev ## the tests under settings that imitate other processors, and on one thread and two
+	@for setting in $(PROCESSORS); do \
+		echo "== $$setting"; env OMP_NUM_THREADS=1 $$setting $(BIN)/python -m pytest -n $(WORKERS) || exit 1; done
 
 lint: .venv/.dev ## ruff and mypy
 	$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""One apparatus for every test: shapes checked, seeds fixed, one thread per worker.
+"""One apparatus for every test: shapes checked, seeds fixed, one thread per worker unless told.
 
 The default dtype stays what torch gives it: the package must not depend on it, so tests ask for float64 where they
 need it. Under ``torch.use_deterministic_algorithms`` torch also fills uninitialized memory with NaN, so that a read
@@ -22,7 +22,7 @@ from tests.house.tree import ROOT, SOURCE
 
 install_import_hook(shapes.checked(SOURCE), shapes.CHECKER)
 
-if "PYTEST_XDIST_WORKER" in os.environ:
+if "PYTEST_XDIST_WORKER" in os.environ and "OMP_NUM_THREADS" not in os.environ:
     torch.set_num_threads(1)
 torch.use_deterministic_algorithms(True)
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose
+from scipy.linalg import expm
 
 from gnomon.core import InputError
-from gnomon.dynamics import Descent, Flow, modes, predict
+from gnomon.dynamics import Descent, Flow, Momentum, modes, predict
 from tests.dynamics.linear import model
 from tests.oracles.training import steps
 
@@ -41,6 +42,38 @@ def test_the_time_of_a_mode_brings_its_error_to_the_fraction():
             lost = 0.1 * float(found.rates[i]) if way.lr else 0.0  # descent moves in whole steps
             assert 0.05 * exp(-lost) / 1.6 < left < 0.05 * 1.6 if way.lr else abs(left - 0.05) < 1e-12
     assert_allclose(modes(case.ntk, case.y).time(0.05), log(20) / found.rates, rtol=1e-12)
+
+
+def test_with_a_penalty_the_transient_of_a_trained_model_falls_to_the_fraction_in_the_time_told():
+    case, alpha, fraction = model(k=1), 0.6, 0.2
+    found = modes(case.ntk, case.y, f0=case.f0, penalty=alpha)
+    n, p = case.phi.shape
+    gradient = case.phi.T @ (case.y - case.phi @ case.theta0) / n
+    hessian = case.phi.T @ case.phi / n + alpha * np.eye(p)
+    away = -np.linalg.solve(hessian, gradient)  # of the initial parameters from those at the end
+    for i, time in enumerate(found.time(fraction).tolist()):
+        row = found.vectors[:, i].numpy() @ case.phi
+        assert_allclose(row @ expm(-time * hessian) @ away, fraction * (row @ away), rtol=1e-9)
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.7])
+def test_with_a_penalty_the_largest_step_is_where_a_trained_model_turns_unstable(beta):
+    case, alpha = model(), 0.8
+    n, p = case.phi.shape
+    way = Momentum(0.01, beta=beta) if beta else Descent(0.01)
+    largest = modes(case.ntk, case.y, optimizer=way, penalty=alpha).largest_step
+    hessian = case.phi.T @ case.phi / n + alpha * np.eye(p)
+    assert_allclose(largest, 2 * (1 + beta) / np.linalg.eigvalsh(hessian)[-1], rtol=1e-12)
+    sizes = [
+        np.abs(steps(case.phi, case.y, case.theta0, f * largest, 800, beta=beta, alpha=alpha)[-1]).max()
+        for f in (0.98, 1.02)
+    ]
+    assert sizes[0] < 10 and sizes[1] > 1e3
+
+
+def test_what_rounding_leaves_of_a_kernel_of_low_rank_has_no_rate():
+    case = model(n=200, p=3)
+    assert modes(case.ntk, case.y).rank == 3
 
 
 def test_large_modes_are_learned_first():

@@ -5,8 +5,7 @@ import shutil
 
 import pytest
 
-from gnomon.examination import examine
-from tests.examination.patients import cnn, data
+from tests.examination.patients import cnn, data, examined
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 CHROME, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -20,7 +19,7 @@ EMPTY = """return [...document.querySelectorAll('figure svg')].filter(s => {
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     train, test = data(120, 60)
-    found = examine(cnn, train, test, budget=6)
+    found = examined(cnn, train, test, budget=2)
     return found, found.save(tmp_path_factory.mktemp("report") / "report.html")
 
 

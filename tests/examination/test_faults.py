@@ -1,22 +1,22 @@
 """Planted faults are found, and named first; healthy networks get a clean bill."""
 
 import re
+from functools import cache
 
 import pytest
 import torch
 from torch import nn
 
-from gnomon.examination import examine
 from gnomon.landscape import sharpness
 from gnomon.training import SGD
-from tests.examination.patients import cnn, data, flat, perceptron, shuffled, zeroed
+from tests.examination.patients import cnn, data, examined, flat, perceptron, shuffled, zeroed
 
 TRAIN, TEST = data()
 FLAT = flat(TRAIN)
 
 
 def look(net, train=TRAIN, budget=8, **options):
-    return examine(net, train, budget=budget, fit=False, **options)
+    return examined(net, train, budget=budget, fit=False, **options)
 
 
 def first(found):
@@ -25,15 +25,23 @@ def first(found):
     return found.advice[0]
 
 
-@pytest.mark.parametrize("depth, gain", [(60, 0.5), pytest.param(40, 0.6, marks=pytest.mark.full), (30, 0.5)])
+@cache
+def tanh(depth, gain):
+    return look(perceptron(depth, gain=gain), FLAT)
+
+
+SLOW = [pytest.param(*of, marks=pytest.mark.full) for of in ((60, 0.5), (40, 0.6))]
+
+
+@pytest.mark.parametrize("depth, gain", [(30, 0.5), *SLOW])
 def test_a_deep_tanh_network_with_small_weights(depth, gain):
-    found = first(look(perceptron(depth, gain=gain), FLAT))
+    found = first(tanh(depth, gain))
     assert found.section == "signal" and "vanishing" in found.because and "1 / fan_in for tanh" in found.action
     assert float(re.search(r"variance ([0-9.]+) / fan_in", found.because)[1]) == pytest.approx(gain**2, rel=0.1)
 
 
 def test_theory_says_how_deep_signals_reach():
-    found = look(perceptron(30, gain=0.5), FLAT).section("signal")
+    found = tanh(30, 0.5).section("signal")
     assert found.value("phase, by mean-field theory").value == "ordered"
     assert found.value("chi").value == pytest.approx(0.25, rel=0.1)  # weight_std^2 for tanh around zero
     assert {f.name for f in found.figures} == {"signal", "correlations"}
@@ -97,14 +105,14 @@ def test_a_healthy_network_gets_a_clean_bill(make):
 def test_a_healthy_regression():
     g = torch.Generator().manual_seed(0)
     x = torch.randn(200, 5, generator=g)
-    found = look(perceptron(2, inputs=5, outputs=1), (x, x[:, 0].sin() + 0.1 * x[:, 1]), budget=30)
+    found = look(perceptron(2, inputs=5, outputs=1), (x, x[:, 0].sin() + 0.1 * x[:, 1]))
     assert found.healthy, str(found)
     assert found.section("limit").value("leave-one-out error").value < 0.5
 
 
 @pytest.mark.full
 def test_training_a_healthy_network_stays_clean():
-    found = examine(cnn, TRAIN, TEST, budget=40)
+    found = examined(cnn, TRAIN, TEST, budget=40)
     assert found.healthy, str(found)
     assert found.section("training").value("test accuracy").value > 0.8
     assert found.section("regime").status == "good"

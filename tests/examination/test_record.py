@@ -2,25 +2,27 @@
 
 import json
 import re
+from time import perf_counter
 
 import pytest
 import torch
 from torch import nn
 
 import gnomon
+from gnomon.core.clock import Ticking
 from gnomon.examination import examine
 from gnomon.examination.run import walk
 from gnomon.examination.step import AbstractStep, Outcome, Skipped
 from gnomon.examination.subject import subject
 from gnomon.report import Section
-from tests.examination.patients import cnn, data
+from tests.examination.patients import cnn, data, examined
 
 TRAIN, TEST = data(120, 60)
 
 
 @pytest.fixture(scope="module")
 def found():
-    return examine(cnn, TRAIN, TEST, budget=6, name="a <b>net</b>")
+    return examined(cnn, TRAIN, TEST, budget=2, name="a <b>net</b>")
 
 
 def test_every_step_has_a_section(found):
@@ -46,7 +48,7 @@ def test_the_report_is_one_small_file(found, tmp_path):
 
 def test_it_shows_and_compares_itself(found):
     assert found._repr_html_().startswith("<iframe")
-    other = examine(lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), TRAIN, budget=4, fit=False)
+    other = examined(lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), TRAIN, budget=2, fit=False)
     assert "parameters" in found.compare(other)
     assert found.compare(found).count("\n") == 0
 
@@ -55,7 +57,7 @@ def test_the_module_is_left_as_found():
     net = cnn().train()
     before = {k: v.clone() for k, v in net.state_dict().items()}
     state = torch.get_rng_state()
-    examine(net, TRAIN, budget=5, fit=True)
+    examined(net, TRAIN, budget=1, fit=True)
     assert net.training and all(p.grad is None for p in net.parameters()) and torch.equal(torch.get_rng_state(), state)
     assert all(torch.equal(v, before[k]) for k, v in net.state_dict().items())
 
@@ -82,9 +84,9 @@ def raising(error):
     return act
 
 
-def walked(*acts, budget=5.0):
+def walked(*acts, budget=5.0, clock=perf_counter):
     given = subject(cnn, TRAIN, None, optimizer=None, seed=0)
-    return walk(steps(*acts), given, budget=budget, seed=0, fit=False, progress=None)
+    return walk(steps(*acts), given, budget=budget, seed=0, fit=False, progress=None, clock=clock)
 
 
 def nothing(context):
@@ -102,19 +104,18 @@ def test_an_interrupt_leaves_what_there_is():
     assert partial and [s.status for s in sections] == ["good", "skipped", "skipped"] and set(facts) == {"0"}
 
 
-def test_time_that_is_left_goes_on_and_overruns_are_bounded(monkeypatch):
-    """On a clock of our own."""
-    now, seen = [0.0], []
-    monkeypatch.setattr("gnomon.examination.run.monotonic", lambda: now[0])
+def test_time_that_is_left_goes_on_and_overruns_are_bounded():
+    """On a clock that stands still but where a step moves it."""
+    clock, seen = Ticking(0.0), []
 
     def overrun(context):
-        now[0] += 5.0
+        clock.now += 5.0
 
     def look(context):
-        seen.append(context.deadline - now[0])
+        seen.append(context.seconds)
 
-    walked(nothing, look, budget=4.0)
-    walked(overrun, look, budget=3.0)
+    walked(nothing, look, budget=4.0, clock=clock)
+    walked(overrun, look, budget=3.0, clock=clock)
     assert seen == [4.0, 0.5]  # all of it, where the first step took none; a third of its half, where all was spent
 
 

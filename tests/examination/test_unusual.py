@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.examination import examine
+from tests.examination.patients import examined
 
 G = torch.Generator().manual_seed(0)
 X = torch.randn(80, 5, generator=G)
@@ -46,7 +46,7 @@ SLOW = ("float64", "one example", "signs as truth values", "classes without exam
 def test_nothing_fails_and_nothing_is_wrong(name):
     make, train = SOUND[name]
     torch.manual_seed(0)
-    found = examine(make, train, budget=4)
+    found = examined(make, train, budget=1)
     assert not {s.key: s.answer for s in found.sections if s.status == "failed"}
     assert found.healthy, str(found)
 
@@ -67,12 +67,12 @@ UNSOUND = {
 def test_what_is_wrong_is_said_first(name):
     make, train, words = UNSOUND[name]
     torch.manual_seed(0)
-    found = examine(make, train, budget=4)
+    found = examined(make, train, budget=1)
     assert not {s.key: s.answer for s in found.sections if s.status == "failed"}
     assert words in found.advice[0].because
 
 
 @pytest.mark.full
 def test_words_are_no_trouble():
-    found = examine(Tokens, ids(), budget=4)
+    found = examined(Tokens, ids(), budget=1)
     assert not {s.key: s.answer for s in found.sections if s.status == "failed"}

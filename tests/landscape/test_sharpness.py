@@ -39,18 +39,32 @@ def test_several_eigenvalues_a_fixed_number_of_products_and_plain_values():
 
 
 def test_descent_on_a_network_sharpens_to_the_edge_of_stability_and_stays():
-    """The finding of [cohen2021gradient]: full-batch descent sharpens up to 2 / step and hovers there, loss still falling."""
+    """The finding of [cohen2021gradient]: full-batch descent sharpens up to 2 / step and hovers there, loss still falling.
+
+    At the edge the path is chaotic: a last digit moves every later spike of the loss, so that no two single losses may be
+    compared. What lasts is where the sharpness hovers, and how the loss falls over windows much longer than a spike:
+    its median over a thousand steps, tenfold to fortyfold here whatever the last digits, while single losses go up and
+    down a hundredfold.
+    """
     torch.manual_seed(0)
     x = torch.linspace(-1, 1, 20).double()[:, None]
     y = 4 * x[:, 0] ** 3 - 3 * x[:, 0]
     net = nn.Sequential(nn.Linear(1, 40), nn.Tanh(), nn.Linear(40, 40), nn.Tanh(), nn.Linear(40, 1)).double()
     for step in (0.1, 0.2):  # the limits are 20 and 10
         see = {"sharpness": lambda _s, model, _l: sharpness(model, x, y, steps=10).value}
-        run = train(net, x, y, optimizer=SGD(step), steps=2000, record=100, watch=see)
+        run = train(net, x, y, optimizer=SGD(step), steps=2000, record=50, watch=see)
         found = edge(run)
         assert found.place == "at" and "edge of stability" in found.verdict, found.ratio
         assert float(found.sharpness[0]) < 0.6 * found.limit  # it started below and sharpened
-        assert not run.diverges and float(run.loss[-1]) < float(run.loss[-7])
+        early, late = run.loss[1:21], run.loss[21:]
+        assert not run.diverges and float(late.median()) < float(early.median())
+
+
+def test_momentum_moves_the_edge():
+    net, x, y = nn.Linear(1, 1), torch.ones(3, 1), torch.zeros(3)
+    run = train(net, x, y, optimizer=SGD(0.1, momentum=0.9), steps=2, watch={"sharpness": lambda *_: 19.0})
+    found = edge(run)
+    assert found.limit == pytest.approx(2 * 1.9 / 0.1) and found.ratio == pytest.approx(0.5) and found.place == "below"
 
 
 def test_the_record_tells_and_plots():

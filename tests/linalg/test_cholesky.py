@@ -52,6 +52,12 @@ def test_a_diagonal_that_says_nothing_is_not_the_scale():
     assert found.jitter == found.multiple == 10.0 and found.tried < 25
 
 
+def test_the_ladder_reaches_the_lowest_eigenvalue_a_matrix_of_such_entries_can_have():
+    K = -np.ones((200, 200))  # lowest eigenvalue -n max |K|, the bound of Gershgorin
+    found = cholesky(K)
+    assert found.jitter == 1000.0 and found.tried == 21  # zero, then 1e-16 to 1e3; 1e2 is not enough
+
+
 def test_a_given_jitter_is_added_exactly_once():
     K = np.eye(3)
     found = cholesky(K, jitter=0.21)

@@ -28,6 +28,15 @@ def test_top_eigenpairs_agree_with_a_dense_solver(n, k, decay):
     assert (residual <= found.residuals + 1e-10).all()  # equation (2), and rounding
 
 
+@pytest.mark.parametrize("steps", [1, 3, 8, 20])
+def test_the_residual_is_that_of_the_pair_itself_long_before_convergence(steps):
+    a = symmetric(60)
+    found = top_eigenpairs(Dense(a), 1, steps=steps)
+    residual = (a @ found.vectors - found.vectors * found.values).norm(dim=0)
+    assert torch.allclose(found.residuals, residual, rtol=0, atol=1e-12)  # equation (2); rounding of a norm of order 1
+    assert (torch.linalg.eigvalsh(a) - found.values).abs().min() <= found.residuals[0] + 1e-12
+
+
 def test_every_copy_of_a_multiple_eigenvalue_is_met_when_the_space_is_spanned():
     a = torch.diag(torch.tensor([3.0, 3.0, 3.0, 1.0, 0.0]).double())
     assert torch.allclose(top_eigenpairs(Dense(a), 4).values, torch.tensor([3.0, 3.0, 3.0, 1.0]).double())
@@ -66,6 +75,12 @@ def test_the_density_has_the_moments_of_the_spectrum_within_its_statistical_erro
         assert abs((found.weights * found.points**degree).sum() - exact) < 4 * spread  # 99.99 % of the time
     grid = torch.linspace(-1, 2, 3001).double()
     assert abs(float(found.smooth(grid, 0.05).sum() * 0.001) - 1) < 1e-3
+
+
+def test_every_start_of_the_density_is_another_vector():
+    found = spectral_density(Dense(symmetric(30)), steps=5, starts=3)
+    points = found.points.reshape(3, 5)
+    assert (points[0] - points[1]).abs().max() > 1e-3 and (points[1] - points[2]).abs().max() > 1e-3
 
 
 def test_bad_requests_are_refused():

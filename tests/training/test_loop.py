@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 import gnomon
 from gnomon.core import InputError, NotFiniteError
+from gnomon.core.clock import Ticking
 from gnomon.training import SGD, Adam, CrossEntropy, Logistic, Run, Squared, train
 
 
@@ -112,6 +113,12 @@ def test_minibatch_gradients_are_those_of_the_batch():
     torch.testing.assert_close(run.model[0].weight, expected)
 
 
+def test_by_default_sixty_records_are_spread_evenly_over_the_logarithm_of_steps():
+    run = train(nn.Linear(1, 1), torch.ones(2, 1), torch.zeros(2), optimizer=SGD(1e-3), steps=300)
+    wanted = np.unique(np.geomspace(1, 301, 60).round().astype(int) - 1)  # s + 1 in equal ratios, from 0 to the last
+    assert run.steps.tolist() == wanted.tolist()
+
+
 def test_steps_are_in_training_mode_and_records_in_eval_mode():
     x, y, _ = data()
     modes = []
@@ -156,8 +163,10 @@ def test_watchers_see_step_model_and_loss_and_cannot_disturb():
 
 def test_a_time_budget_ends_the_run_with_a_valid_record():
     x, y, _ = data()
-    run = train(net(), x, y, steps=10**7, seconds=0.2)
-    assert run.stopped == "time" and 0 < int(run.steps[-1]) < 10**7 and run.seconds < 2
+    run = train(
+        net(), x, y, steps=10**7, seconds=20, clock=Ticking(1.0)
+    )  # one reading before the steps, one after each
+    assert run.stopped == "time" and int(run.steps[-1]) == 21 and run.seconds == 22
     assert "time budget" in run.verdict and _is_model_of_last_row(run, x, y)
 
 

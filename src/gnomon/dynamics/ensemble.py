@@ -29,6 +29,7 @@ from torch import Tensor
 from gnomon.core.arrays import Array
 from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.record import Record
 from gnomon.dynamics.gram import columns, dense, instants, problem, rectangle, weight
 from gnomon.dynamics.modes import Modes, spectrum
 from gnomon.dynamics.optimizers import AbstractOptimizer, Flow
@@ -38,7 +39,7 @@ from gnomon.linalg.square import square, symmetric_part
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ensemble:
+class Ensemble(Record):
     """Mean (t, m) or (t, m, k), variance (t, m) and, where asked for, covariance (t, m, m) of trained networks.
 
     The covariance is that of each output; outputs are independent.
@@ -77,13 +78,13 @@ class Ensemble:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Posterior:
+class Posterior(Record):
     """Mean, variance and covariance of a Bayesian posterior; ``jitter`` was added to factorize, in units of the kernel.
 
     ``log_evidence`` is log p(y), summed over outputs.
 
     >>> found = posterior(torch.ones(1, 1), torch.zeros(1))
-    >>> round(found.log_evidence + log(2 * pi) / 2, 12)                    # the density of N(0, 1) at 0
+    >>> round(abs(found.log_evidence + log(2 * pi) / 2), 12)               # the density of N(0, 1) at 0
     0.0
     """
 

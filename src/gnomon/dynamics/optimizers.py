@@ -74,8 +74,8 @@ class AbstractOptimizer(ABC):
 class Flow(AbstractOptimizer):
     """Gradient flow, the limit of small steps: p_t = exp(-a t).
 
-    >>> float(Flow().remainder(torch.ones(1), torch.ones(1)))                 # exp(-1)
-    0.36787944117144233
+    >>> round(float(Flow().remainder(torch.ones(1), torch.ones(1))), 12)      # exp(-1)
+    0.367879441171
     """
 
     lr = 0.0

@@ -24,6 +24,7 @@ from torch import Tensor
 
 from gnomon.core.arrays import Array
 from gnomon.core.checks import number
+from gnomon.core.record import Record
 from gnomon.dynamics import squared
 from gnomon.dynamics.gram import problem
 from gnomon.dynamics.modes import Modes, spectrum
@@ -36,7 +37,7 @@ CALL = "dynamics.stopping(ntk, y)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stopping:
+class Stopping(Record):
     """The early-stopping time that stands for a ridge, and how far the two are apart.
 
     ``gaps`` are the differences of learned shares, (1) minus (2), mode by mode; ``worst`` is the largest of them and

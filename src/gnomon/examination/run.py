@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from time import monotonic, perf_counter
+from time import perf_counter
 from typing import Any
 
 import torch
 from torch import nn
 
 from gnomon.core.checks import number
+from gnomon.core.clock import Clock
 from gnomon.core.errors import GnomonError
 from gnomon.core.inputs import tensors
 from gnomon.core.pure import evaluating, random_state
@@ -40,6 +41,7 @@ def examine(
     name: str | None = None,
     command: str = "",
     progress: Progress | None = None,
+    clock: Clock = perf_counter,
 ) -> Examination:
     """Examine a network and its data: what theory predicts, what is measured, and what to do about it.
 
@@ -63,6 +65,7 @@ def examine(
         name: of the network in the report.
         command: what was typed, for the manifest.
         progress: see `Progress`.
+        clock: what ``budget`` is read from; `Ticking` of `gnomon.core.clock` makes it the same on every machine.
 
     Hypotheses: the network gives each example its own row of outputs.
     Reference: [jacot2018neural], [cohen2021gradient], [chizat2019lazy].
@@ -76,18 +79,25 @@ def examine(
     budget = number("budget", budget, call=CALL, above=0)
     given = subject(module, train, test, optimizer=optimizer, seed=seed, name=name)
     wanted = not isinstance(module, nn.Module) if fit is None else fit
-    start = perf_counter()
-    sections, facts, partial = walk(STEPS, given, budget=budget, seed=seed, fit=wanted, progress=progress)
-    made = manifest(given, seed, budget, command, perf_counter() - start)
+    start = clock()
+    sections, facts, partial = walk(STEPS, given, budget=budget, seed=seed, fit=wanted, progress=progress, clock=clock)
+    made = manifest(given, seed, budget, command, clock() - start)
     return Examination(given.name, sections, advise(given, facts), made, partial, facts)
 
 
 def walk(
-    steps: Iterable[AbstractStep], given: Subject, *, budget: float, seed: int, fit: bool, progress: Progress | None
+    steps: Iterable[AbstractStep],
+    given: Subject,
+    *,
+    budget: float,
+    seed: int,
+    fit: bool,
+    progress: Progress | None,
+    clock: Clock,
 ) -> tuple[tuple[Section, ...], dict[str, Any], bool]:
     """All steps; time that one leaves goes to those after it, and one that overruns leaves them a third of theirs."""
     steps = list(steps)
-    end, partial = monotonic() + budget, False
+    end, partial = clock() + budget, False
     facts: dict[str, Any] = {}
     sections: list[Section] = []
     for i, step in enumerate(steps):
@@ -96,22 +106,22 @@ def walk(
         if partial:
             sections.append(_without(step, "skipped", "The examination was stopped before this step.", 0.0))
             continue
-        left = (end - monotonic()) / sum(s.share for s in steps[i:])
-        deadline = monotonic() + step.share * max(left, budget / 3 / sum(s.share for s in steps))
-        began = perf_counter()
+        began = clock()
+        left = (end - began) / sum(s.share for s in steps[i:])
+        deadline = began + step.share * max(left, budget / 3 / sum(s.share for s in steps))
         try:
-            outcome = _answered(step, given, Context(facts, seed, deadline, fit))
-            sections.append(replace(outcome.section, seconds=perf_counter() - began))
+            outcome = _answered(step, given, Context(facts, seed, deadline, fit, clock))
+            sections.append(replace(outcome.section, seconds=clock() - began))
             facts.update(outcome.facts)
         except Skipped as reason:
-            sections.append(_without(step, "skipped", str(reason), perf_counter() - began))
+            sections.append(_without(step, "skipped", str(reason), clock() - began))
         except KeyboardInterrupt:
             partial = True
-            sections.append(_without(step, "skipped", "Interrupted.", perf_counter() - began))
+            sections.append(_without(step, "skipped", "Interrupted.", clock() - began))
         except Exception as reason:  # one instrument that fails must not lose what the others have found
             words = str(reason).splitlines()[0] if str(reason) else ""
             told = words if isinstance(reason, GnomonError) else f"{type(reason).__name__}: {words}"
-            sections.append(_without(step, "failed", told, perf_counter() - began))
+            sections.append(_without(step, "failed", told, clock() - began))
     return tuple(sections), facts, partial
 
 

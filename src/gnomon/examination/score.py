@@ -11,13 +11,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.record import Record
 from gnomon.linalg.shortcut import spectrum
 
 RIDGES = tuple(10.0**p for p in range(-6, 2))  # of the mean diagonal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Score:
+class Score(Record):
     """Leave-one-out predictions, the ridge that was chosen, and the coefficients of the fit to all points."""
 
     predictions: Float[Tensor, "n k"]
@@ -46,7 +47,8 @@ def leave_one_out(kernel: Float[Tensor, "n n"], targets: Float[Tensor, "n k"]) -
     Hypotheses: the kernel is symmetric and not negative, up to rounding.
     Cost: 9 n^3, then n^2 k for each ridge.
 
-    >>> leave_one_out(torch.eye(2) * 2, torch.tensor([[1.0], [-1.0]])).predictions.flatten().tolist()
+    >>> found = leave_one_out(torch.eye(2) * 2, torch.tensor([[1.0], [-1.0]]))
+    >>> [round(abs(f), 12) for f in found.predictions.flatten().tolist()]
     [0.0, 0.0]
     """
     k, y = kernel.double(), targets.double()

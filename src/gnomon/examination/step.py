@@ -7,9 +7,9 @@ section, the facts that later steps and the advice may use, or a reason why it w
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from time import monotonic
 from typing import Any, ClassVar
 
+from gnomon.core.clock import Clock
 from gnomon.examination.subject import Subject
 from gnomon.report import Section
 
@@ -20,17 +20,18 @@ class Skipped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a step may use: facts of earlier steps by name, the seed, its share of the time, whether to train."""
+    """What a step may use: facts of earlier steps, the seed, whether to train, and its share of time on a clock."""
 
     facts: Mapping[str, Any]
     seed: int
     deadline: float
     fit: bool
+    clock: Clock
 
     @property
     def seconds(self) -> float:
         """Time that is left for this step."""
-        return self.deadline - monotonic()
+        return self.deadline - self.clock()
 
     def fact(self, name: str, needed_for: str) -> Any:
         """A fact that must be there."""

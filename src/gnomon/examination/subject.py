@@ -12,6 +12,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import Inputs, count, invoke, table, take
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Logistic, Squared
 from gnomon.core.pure import evaluating, random_state, undisturbed
+from gnomon.core.record import Record
 from gnomon.training import AbstractOptimizer
 from gnomon.training.native import Choice, named
 
@@ -19,7 +20,7 @@ CALL = "examine(module, train=(x, y))"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Points:
+class Points(Record):
     """Inputs and targets: classes (n,) as integers, or numbers (n, k)."""
 
     x: Inputs
@@ -37,7 +38,7 @@ class Points:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Subject:
+class Subject(Record):
     """A network, its data, the loss; ``classes`` is 0 for regression. The module is never changed."""
 
     module: nn.Module

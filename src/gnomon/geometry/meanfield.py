@@ -36,6 +36,7 @@ from torch import Tensor
 
 from gnomon.core.checks import check_kind, number
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.record import Record
 from gnomon.geometry.gaussian import expectation, product
 
 Activation = Callable[[Tensor], Tensor]
@@ -48,7 +49,7 @@ CRITICAL = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class MeanField:
+class MeanField(Record):
     """The fixed points of equations (1) and (2), and the factors of (3) and (4).
 
     ``q`` is the fixed point that the given input variance tends to: 0 or infinity where it tends there.

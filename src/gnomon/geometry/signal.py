@@ -32,6 +32,7 @@ from gnomon.core.checks import as_inputs, check_readable, check_seed
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import Inputs, count, table, tensors, transform
 from gnomon.core.pure import Pure, evaluating, undisturbed
+from gnomon.core.record import Record
 from gnomon.geometry.faults import Fault, Layer, faults
 from gnomon.training.evaluate import Loss, Points, by_targets
 
@@ -47,7 +48,7 @@ LAST = (nn.Linear, nn.LayerNorm, nn.Embedding, nn.RNNBase, nn.MultiheadAttention
 
 
 @dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(Record):
     """Layers in the order of their calls, as equations (1) to (4) say, and the mean square of the inputs.
 
     ``inputs`` is None where no input is real. ``worst`` is the fault that weighs most, None for a healthy module.

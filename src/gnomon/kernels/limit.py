@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from gnomon.core.checks import check_readable, integer
 from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson
 from gnomon.core.memory import human, tiles
+from gnomon.core.record import Record
 from gnomon.kernels import fused, propagate, store
 from gnomon.kernels.cost import Cost, cost
 from gnomon.kernels.inputs import points, second
@@ -100,7 +101,7 @@ def limit(
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Record):
     """The exact infinite-width kernels of a module; made by ``gnomon.limit``.
 
     >>> net = nn.Sequential(nn.Linear(3, 100), nn.Tanh(), nn.Linear(100, 1))

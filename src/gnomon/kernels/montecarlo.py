@@ -17,6 +17,7 @@ from gnomon.core.checks import check_readable, check_seed, integer
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.inputs import invoke
 from gnomon.core.pure import twin
+from gnomon.core.record import Record
 from gnomon.kernels.inputs import points, second
 from gnomon.kernels.record import Kernels
 from gnomon.kernels.widen import widened
@@ -27,7 +28,7 @@ AFFINE = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
+class Sampled(Record):
     """Kernels estimated over ``samples`` copies of a module; made by ``gnomon.limit(net, method="monte-carlo")``.
 
     Hypotheses: the module has ``reset_parameters`` wherever it has parameters (all layers of torch.nn do), or a law is

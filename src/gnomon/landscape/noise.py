@@ -29,6 +29,7 @@ from gnomon.core.checks import check_readable, number
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import Inputs, take, transform
 from gnomon.core.pure import Pure, evaluating, plain_kernels, undisturbed
+from gnomon.core.record import Record
 from gnomon.training.evaluate import Loss, Points, by_targets
 
 CALL = "gradient_noise(module, x, y)"
@@ -37,7 +38,7 @@ BYTES = 256 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class GradientNoise:
+class GradientNoise(Record):
     """The noise scale B of equation (1) with its interval, and what it is made of.
 
     ``scale`` is infinite where the estimate of |G|^2 is zero or less.

@@ -22,6 +22,7 @@ from gnomon.core.arrays import Array
 from gnomon.core.checks import check_seed, integer, number
 from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.inputs import Inputs
+from gnomon.core.record import Record
 from gnomon.landscape.hessian import hessian
 from gnomon.training.evaluate import Loss
 
@@ -29,7 +30,7 @@ CALL = "sharpness(module, x, y)"
 
 
 @dataclass(frozen=True, slots=True)
-class Sharpness:
+class Sharpness(Record):
     """The largest eigenvalues of the Hessian, a bound on the error of each, and the lr they are measured against.
 
     ``lr`` is None where there is none; ``products`` counts the Hessian-vector products that were taken.

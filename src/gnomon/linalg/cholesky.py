@@ -30,13 +30,14 @@ from torch import Tensor
 from gnomon.core.arrays import Array
 from gnomon.core.checks import number
 from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.record import Record
 from gnomon.linalg.square import asymmetry, square, symmetric_part, working
 
 CALL = "linalg.cholesky(K)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Factor:
+class Factor(Record):
     """A lower triangular factor of K + jitter I, and what it took to get it.
 
     ``jitter`` is the amount added to the diagonal, in the units of K, and ``multiple`` the same amount as a multiple

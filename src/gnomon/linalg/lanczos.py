@@ -18,12 +18,13 @@ from torch import Tensor
 
 from gnomon.core.checks import check_seed, integer
 from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.record import Record
 from gnomon.linalg.operator import AbstractOperator
 from gnomon.linalg.square import working
 
 
 @dataclass(frozen=True, slots=True)
-class Eigenpairs:
+class Eigenpairs(Record):
     """The largest eigenvalues of an operator, their vectors, and a bound on the error of each value."""
 
     values: Float[Tensor, " k"]
@@ -48,7 +49,7 @@ class Eigenpairs:
 
 
 @dataclass(frozen=True, slots=True)
-class SpectralDensity:
+class SpectralDensity(Record):
     """A discrete measure that approximates the distribution of eigenvalues: points and weights that sum to one."""
 
     points: Float[Tensor, " m"]

@@ -15,12 +15,13 @@ import torch
 from torch import Tensor
 
 from gnomon.core.checks import check_seed, integer, number
+from gnomon.core.record import Record
 from gnomon.linalg.operator import AbstractOperator
 from gnomon.linalg.square import working
 
 
 @dataclass(frozen=True, slots=True)
-class TraceEstimate:
+class TraceEstimate(Record):
     """An estimate, the half-width of its interval at a stated confidence, and the products it took."""
 
     value: float

@@ -26,8 +26,8 @@ class Law:
     In the limit only these two moments matter, whatever the shape of the distribution.
     Reference: [sohl2020infinite]; [he2015delving] is ``Law(2**0.5, 0.0)``.
 
-    >>> Law(2**0.5, 0.0).weight_std ** 2  # keeps the variance of a ReLU network
-    2.0000000000000004
+    >>> round(Law(2**0.5, 0.0).weight_std ** 2, 12)  # keeps the variance of a ReLU network
+    2.0
     """
 
     weight_std: float

@@ -33,6 +33,7 @@ from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.inputs import Inputs, count
 from gnomon.core.pure import Pure, check_finite, plain_kernels, undisturbed
+from gnomon.core.record import Record
 from gnomon.tangent.checks import check_parts, check_still
 from gnomon.tangent.directional import Parameters, slope
 
@@ -40,7 +41,7 @@ CALL = "kappa(module, x, y)"
 
 
 @dataclass(frozen=True, slots=True)
-class Kappa:
+class Kappa(Record):
     """The number, its form for the squared loss, and what it is made of."""
 
     value: float

@@ -24,6 +24,7 @@ from gnomon.core.checks import as_inputs, check_readable
 from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.inputs import Inputs, invoke, tensor_of
 from gnomon.core.pure import twin
+from gnomon.core.record import Record
 from gnomon.tangent.alignment import rotation
 from gnomon.tangent.empirical import ntk
 
@@ -33,7 +34,7 @@ LAZY = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Laziness:
+class Laziness(Record):
     """Relative changes between two checkpoints, as in equations (1) to (4)."""
 
     parameters: float

@@ -22,11 +22,12 @@ from gnomon.core.arrays import Array
 from gnomon.core.checks import as_targets
 from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.record import Record
 from gnomon.linalg.square import square
 
 
 @dataclass(frozen=True, slots=True)
-class Spectrum:
+class Spectrum(Record):
     """Eigenpairs in falling order, projections of the labels (n, k), and each mode's share of their energy."""
 
     values: Float[Tensor, " n"]
@@ -94,7 +95,7 @@ def spectrum(kernel: Array, y: Array | None = None) -> Spectrum:
     Cost: O(n^3), in float64.
 
     >>> found = spectrum(torch.diag(torch.tensor([1.0, 4.0])), torch.tensor([0.0, 2.0]))
-    >>> found.values.tolist(), found.energy.tolist()
+    >>> found.values.round(decimals=12).tolist(), found.energy.round(decimals=12).tolist()
     ([4.0, 1.0], [1.0, 0.0])
     """
     k = square(kernel, "spectrum(kernel)").detach().double()

@@ -6,11 +6,11 @@ A run is reproducible from its seed, and global random states are as they were. 
 what is recorded is measured in eval mode, on all points.
 """
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf, isfinite
+from time import perf_counter
 from typing import Any
 
 import torch
@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from gnomon.core.arrays import Array
 from gnomon.core.checks import check_module, check_seed, integer, number
+from gnomon.core.clock import Clock
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.inputs import Inputs
 from gnomon.core.losses import AbstractLoss
@@ -54,6 +55,7 @@ def train(
     seed: int = 0,
     in_place: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    clock: Clock = perf_counter,
 ) -> Run:
     """Train a copy of a module on data by steps (1), and return what happened.
 
@@ -72,8 +74,9 @@ def train(
         y_test: their targets.
         loss: `Squared`, `CrossEntropy`, ... or a function (outputs, targets) -> mean loss. By default cross-entropy
             for integer targets and squared loss for real ones.
-        optimizer: ``Adam(lr)``, the default, ``SGD(lr, momentum=...)``; "adam", "adamw", "sgd"; a class of torch.optim,
-            ``lambda p: torch.optim.SGD(p, lr=0.1)``, or an optimizer of the module, which is copied with its state.
+        optimizer: ``Adam(lr)``, the default, or ``SGD(lr, momentum=...)``; "adam", "adamw", "sgd"; a class of
+            torch.optim, ``lambda p: torch.optim.SGD(p, lr=0.1)``, or an optimizer of the module, which is copied with
+            its state.
         steps: to take.
         batch: points in a batch, each point once in n / batch steps; all points at every step where left out.
         record: measure at every so many steps, or at these steps; by default at 60, closer together at the beginning.
@@ -85,6 +88,7 @@ def train(
         seed: of the batches and of dropout.
         in_place: train the given module itself.
         progress: called with (steps done, steps) after each step.
+        clock: what ``seconds`` is read from, once per step.
 
     Hypotheses: none.
     Reference: [robbins1951stochastic].
@@ -98,8 +102,8 @@ def train(
     True
     """
     _check(module, x_test, y_test, mode)
-    start = time.perf_counter()
-    plan = _plan(steps, batch, record, seed, seconds)
+    start = clock()
+    plan = _plan(steps, batch, record, seed, seconds, clock)
     with torch.inference_mode(False), torch.enable_grad(), random_state(plan.seed):
         model = module if in_place else twin(module, call=CALL)
         loss = by_targets(y, call=CALL) if loss is None else loss
@@ -111,7 +115,7 @@ def train(
         with evaluating(model, training=mode == "train"):
             stopped = _walk(model, points, rule, plan, log, progress)
     name = loss.name if isinstance(loss, AbstractLoss) else getattr(loss, "__name__", type(loss).__name__)
-    return log.run(name, rule, stopped, time.perf_counter() - start)
+    return log.run(name, rule, stopped, clock() - start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +124,7 @@ class _Plan:
     batch: int | None
     moments: frozenset[int]
     seed: int
-    deadline: float
+    late: Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +203,7 @@ def _walk(
             index = next(batches)
             batch = (points.x, points.targets) if index is None else points.some(index)
             optimizer.move(moved, partial(_slope, model, points, batch, moved), memory, step)  # (1)
-            late = time.perf_counter() > plan.deadline
+            late = plan.late()
             if (step in plan.moments or late) and not log.record(step):
                 log.back()
                 return "diverged"
@@ -244,12 +248,12 @@ def _batches(n: int, size: int | None, seed: int) -> Iterator[Tensor | None]:
         left = left[size:]
 
 
-def _plan(steps: int, batch: int | None, record: Any, seed: int, seconds: float | None) -> _Plan:
+def _plan(steps: int, batch: int | None, record: Any, seed: int, seconds: float | None, clock: Clock) -> _Plan:
     """The options that are numbers, checked."""
     steps = integer("steps", steps, call=CALL, least=0)
     batch = None if batch is None else integer("batch", batch, call=CALL)
-    left = inf if seconds is None or seconds == inf else number("seconds", seconds, call=CALL)
-    return _Plan(steps, batch, _moments(record, steps), check_seed(seed, call=CALL), time.perf_counter() + left)
+    deadline = inf if seconds is None or seconds == inf else clock() + number("seconds", seconds, call=CALL)
+    return _Plan(steps, batch, _moments(record, steps), check_seed(seed, call=CALL), lambda: clock() > deadline)
 
 
 def _moments(record: int | Sequence[int] | None, steps: int) -> frozenset[int]:

@@ -56,3 +56,17 @@ def test_coefficients_are_those_of_the_sine():
         )
         sign = (0, 1, 0, -1)[k % 4]
         torch.testing.assert_close(h[k], sign * wanted, rtol=1e-12, atol=1e-15)
+
+
+def test_the_certificate_asks_for_the_moment_and_for_the_slope():
+    a = torch.ones(1, dtype=torch.float64)
+    assert coefficients(torch.sin, Sin(), a, None) is not None
+    assert coefficients(lambda x: torch.sin(x) + 0.1, Sin(), a, None) is None  # the slopes agree, the moments do not
+    k = torch.tanh(a).sqrt()  # E[k^2 cos(z)^2] = E[sin(z)^2] = (1 - exp(-2)) / 2
+    assert coefficients(lambda x: k * torch.cos(x), Sin(), a, None) is None  # the moments agree, the slopes do not
+
+
+def test_one_point_without_a_certificate_is_enough_to_refuse():
+    a = torch.tensor([0.5, 1e4], dtype=torch.float64)  # sin(100 z) has no series of so few terms
+    assert coefficients(torch.sin, Sin(), a[:1], None) is not None
+    assert coefficients(torch.sin, Sin(), a, None) is None

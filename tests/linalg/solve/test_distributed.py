@@ -25,26 +25,30 @@ METHODS = {"nystrom": Nystrom(20), "gradient": ConjugateGradient(tolerance=1e-12
 
 @dataclass
 class Slow:
-    """Gaussians of points, which leave a note of every tile that another process computed, and take their time."""
+    """Gaussians of points, which leave a note of every tile that another process began.
+
+    From tile number ``last`` on, tiles are not finished before somebody puts a file "go" beside the notes.
+    """
 
     x: np.ndarray
     notes: str
     home: int
-    seconds: float = 0.0
+    last: int = 10**9
     deadly: bool = False
 
     def __call__(self, rows, columns):
         if os.getpid() != self.home:
             if self.deadly:
                 os._exit(1)
-            (Path(self.notes) / f"{int(rows[0])}-{time.monotonic_ns()}").touch()
-            time.sleep(self.seconds)
+            (Path(self.notes) / f"{time.monotonic_ns()}-{int(rows[0])}-{os.getpid()}").touch()
+            while len(self.tiles) >= self.last and not (Path(self.notes) / "go").exists():
+                time.sleep(0.005)
         a, b = self.x[rows.numpy()], self.x[columns.numpy()]
         return torch.from_numpy(np.exp(-((a[:, None] - b) ** 2).sum(-1) / 2))
 
     @property
     def tiles(self):
-        return sorted(os.listdir(self.notes))
+        return sorted(set(os.listdir(self.notes)) - {"go"})
 
 
 def problem(folder, **options):
@@ -72,16 +76,18 @@ def children():
     return {child.pid for child in psutil.Process().children() if "spawn_main" in " ".join(child.cmdline())}
 
 
-def killer(client, kernel, *, after, victims=1):
-    """A thread that kills workers as soon as so many tiles were begun; returns it, started, and a list of the dead."""
+def killer(client, kernel, *, victims=1):
+    """A thread that kills workers in the middle of the last tile; returns it, started, and a list of the dead."""
     pids, dead = list(client.run(os.getpid).values()), []
 
     def watch():
-        while len(kernel.tiles) < after:
+        while len(kernel.tiles) < kernel.last:
             time.sleep(0.005)
-        for pid in pids[:victims]:
+        holder = int(kernel.tiles[-1].rpartition("-")[2])
+        for pid in sorted(pids, key=lambda pid: pid != holder)[:victims]:
             os.kill(pid, signal.SIGKILL)
             dead.append(pid)
+        (Path(kernel.notes) / "go").touch()
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
@@ -90,7 +96,7 @@ def killer(client, kernel, *, after, victims=1):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_the_answer_is_that_of_one_machine_to_the_last_bit_after_a_death(client, tmp_path, name):
-    kernel, y = problem(tmp_path, seconds=0.02)
+    kernel, y = problem(tmp_path)
     method = METHODS[name]
     calm = Distributed(client, method, rows=10).solve(kernel, y, ridge=RIDGE)
     assert len(kernel.tiles) == 12  # every strip once, all of them on workers
@@ -100,7 +106,8 @@ def test_the_answer_is_that_of_one_machine_to_the_last_bit_after_a_death(client,
     tolerance = rounding if name == "nystrom" else 2e-12 * np.linalg.norm(y) / RIDGE
     assert_allclose(calm.coefficients, alone.coefficients, rtol=0, atol=tolerance)
     assert torch.equal(calm.support, alone.support) and "on 2 workers" in calm.verdict
-    thread, dead = killer(client, kernel, after=12 + 5)
+    kernel.last = 12 + 5
+    thread, dead = killer(client, kernel)
     after = Distributed(client, method, rows=10).solve(kernel, y, ridge=RIDGE)
     thread.join()
     assert dead and torch.equal(after.coefficients, calm.coefficients)
@@ -109,8 +116,8 @@ def test_the_answer_is_that_of_one_machine_to_the_last_bit_after_a_death(client,
 
 @pytest.mark.full
 def test_when_all_workers_die_the_data_is_sent_again(client, tmp_path):
-    kernel, y = problem(tmp_path, seconds=0.02)
-    thread, dead = killer(client, kernel, after=3, victims=2)
+    kernel, y = problem(tmp_path, last=3)
+    thread, dead = killer(client, kernel, victims=2)
     found = Distributed(client, METHODS["nystrom"], rows=10).solve(kernel, y, ridge=RIDGE)
     thread.join()
     assert len(dead) == 2

@@ -1,10 +1,9 @@
 """What the network is: layers, parameters, memory, the time of a step, and whether theory can read it."""
 
-from time import perf_counter
-
 import torch
 from torch import Tensor
 
+from gnomon.core.clock import Clock
 from gnomon.core.errors import GnomonError
 from gnomon.core.inputs import count, invoke, table, take, tensors
 from gnomon.core.pure import evaluating, random_state, undisturbed
@@ -27,7 +26,7 @@ class Architecture(AbstractStep):
         module = subject.module
         sizes = {name: p.numel() for name, p in module.named_parameters()}
         total, bytes_ = sum(sizes.values()), sum(p.numel() * p.element_size() for p in module.parameters())
-        seconds = step_seconds(subject)
+        seconds = step_seconds(subject, context.clock)
         program, reason = _program(subject)
         largest = sorted(sizes.items(), key=lambda item: -item[1])[:5]
         n = min(BATCH, len(subject.train))
@@ -51,18 +50,18 @@ class Architecture(AbstractStep):
         return Outcome(section, {"program": program, "unread": reason, "seconds per example": seconds})
 
 
-def step_seconds(subject: Subject) -> float:
+def step_seconds(subject: Subject, clock: Clock) -> float:
     """Seconds of a forward and a backward pass, per example, the smaller of two."""
     x = take(subject.train.x, slice(0, BATCH))
     parameters = [p for p in subject.module.parameters() if p.requires_grad]
     best = float("inf")
     with undisturbed(subject.module), evaluating(subject.module), torch.enable_grad(), random_state(0):
         for _ in range(2):
-            start = perf_counter()
+            start = clock()
             out = table(invoke(subject.module, x), count(x), "examine")
             if parameters and out.requires_grad:
                 torch.autograd.grad(out.square().sum(), parameters, allow_unused=True)
-            best = min(best, perf_counter() - start)
+            best = min(best, clock() - start)
     return best / count(x)
 
 

@@ -1,7 +1,6 @@
 """The network of infinite width: what it would score, and so what is left for the learning of features."""
 
 from math import sqrt
-from time import perf_counter
 
 from torch import Tensor
 
@@ -87,9 +86,9 @@ class InfiniteWidth(AbstractStep):
 
     def _seconds(self, limit: Limit, subject: Subject, n: int, context: Context) -> float:
         few = subject.train.some(n, context.seed)
-        start = perf_counter()
+        start = context.clock()
         try:
             limit.ntk(few.x)
         except GnomonError as reason:
             raise Skipped(str(reason)) from reason
-        return perf_counter() - start
+        return context.clock() - start

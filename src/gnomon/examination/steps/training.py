@@ -39,6 +39,7 @@ class Training(AbstractStep):
             subject.module, subject.train.x, subject.said(subject.train.y), x_test=x_test, y_test=y_test,
             loss=subject.loss, optimizer=optimizer, steps=STEPS, batch=batch, record=moments(STEPS),
             watch=watchers(subject, points.x, points.y), seconds=0.8 * context.seconds, seed=context.seed,
+            clock=context.clock,
         )  # fmt: skip
         if run.stopped == "interrupted":
             raise KeyboardInterrupt

