@@ -9,29 +9,42 @@ torch.Size([2, 2])
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gnomon import data, kernels, linalg, models, program, tangent, training
-from gnomon.core import (
-    BudgetError,
-    GnomonError,
-    InputError,
-    MissingExtraError,
-    NoLimitError,
-    NotConvergedError,
-    NotFiniteError,
-    ReadError,
-    WorkersLostError,
-)
-from gnomon.kernels import Cost, Kernels, Limit, Sampled, limit
-from gnomon.program import Law
-from gnomon.tangent import linearize, ntk
-from gnomon.training import train
-
 if TYPE_CHECKING:
-    from gnomon import dynamics, estimators, examination, forecast, geometry, landscape, report
+    from gnomon import (
+        data,
+        dynamics,
+        estimators,
+        examination,
+        forecast,
+        geometry,
+        kernels,
+        landscape,
+        linalg,
+        models,
+        program,
+        report,
+        tangent,
+        training,
+    )
+    from gnomon.core import (
+        BudgetError,
+        GnomonError,
+        InputError,
+        MissingExtraError,
+        NoLimitError,
+        NotConvergedError,
+        NotFiniteError,
+        ReadError,
+        WorkersLostError,
+    )
     from gnomon.examination.rank import rank
     from gnomon.examination.run import examine
     from gnomon.examination.watch import watch
     from gnomon.forecast.predict import predict
+    from gnomon.kernels import Cost, Kernels, Limit, Sampled, limit
+    from gnomon.program import Law
+    from gnomon.tangent import linearize, ntk
+    from gnomon.training import train
 
 __version__ = "0.1.0"
 
@@ -74,28 +87,26 @@ __all__ = [
     "watch",
 ]
 
-LATER = {
-    "dynamics": "dynamics",
-    "estimators": "estimators",
-    "examination": "examination",
-    "examine": "examination",
-    "forecast": "forecast",
-    "geometry": "geometry",
-    "landscape": "landscape",
+HOMES = {
+    **dict.fromkeys(("Cost", "Kernels", "Limit", "Sampled", "limit"), "kernels"),
+    **dict.fromkeys(("linearize", "ntk"), "tangent"),
+    **dict.fromkeys(("examine", "rank", "watch"), "examination"),
+    **dict.fromkeys((name for name in __all__ if name.endswith("Error")), "core"),
+    "Law": "program",
     "predict": "forecast",
-    "rank": "examination",
-    "report": "report",
-    "watch": "examination",
+    "train": "training",
 }
-"""Names of the door and the rooms that they are in."""
+"""The rooms in which names of the door live; every other name of the door is a room."""
 
 
 def __getattr__(name: str) -> Any:
-    """Rooms that `limit` does not need are imported when they are first asked for: the door stays light."""
-    if name in LATER:
-        room = import_module(f"gnomon.{LATER[name]}")
-        return room if name == LATER[name] else getattr(room, name)
-    raise AttributeError(f"module 'gnomon' has no attribute {name!r}")
+    """A room is imported when one of its names is first asked for: the door, and every ``--help``, is light."""
+    if name not in __all__:
+        raise AttributeError(f"module 'gnomon' has no attribute {name!r}")
+    found = import_module(f"gnomon.{HOMES.get(name, name)}")
+    value = getattr(found, name) if name in HOMES else found
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

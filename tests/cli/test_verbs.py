@@ -41,6 +41,10 @@ class Words(nn.Module):
 
 number = 3
 
+def arrays():
+    x, y = points()
+    return x.numpy(), y.numpy()
+
 def points():
     g = torch.Generator().manual_seed(0)
     x = torch.randn(60, 4, generator=g)
@@ -116,8 +120,25 @@ def test_tables_with_a_target(here, monkeypatch):
     assert gnomon(monkeypatch, "examine", "m.py:build", "--data", "t.csv", "--target", "way", *QUICK) == 0
 
 
+def test_a_parquet_table(here, monkeypatch):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    x = np.load("d.npz")["x"]
+    columns = {name: x[:, i] for i, name in enumerate("abcd")} | {"way": (x[:, 0] > 0).astype(int)}
+    parquet.write_table(pyarrow.table(columns), "t.parquet")
+    assert gnomon(monkeypatch, "examine", "m.py:build", "--data", "t.parquet", "--target", "way", *QUICK) == 0
+
+
+def test_a_missing_extra_is_named(here, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    (here / "t.parquet").write_bytes(b"")
+    assert gnomon(monkeypatch, "rank", "m.py:build", "--data", "t.parquet", "--target", "way") == 2
+    assert "pip install 'gnomon[parquet]'" in capsys.readouterr().err
+
+
 def test_a_function_gives_data(here, monkeypatch):
-    assert gnomon(monkeypatch, "examine", "m.py:build", "--data", "m.py:points", *QUICK) == 0
+    for name in ("points", "arrays"):
+        assert gnomon(monkeypatch, "examine", "m.py:build", "--data", f"m.py:{name}", *QUICK) == 0
 
 
 def files(here):
@@ -178,7 +199,14 @@ def test_hostile_input_is_told_in_a_sentence(here, monkeypatch, capsys, words, t
 def test_rank_orders_candidates(here, monkeypatch, capsys):
     assert gnomon(monkeypatch, "rank", "m.py:build", "m.py:deep", "--data", "d.npz", "--json") == 0
     found = json.loads(capsys.readouterr().out)
-    assert {c["name"] for c in found["candidates"]} == {"m.py:build", "m.py:deep"}
+    assert {c["name"] for c in found["candidates"]} == {"m.py:build", "m.py:deep"} and found["unranked"] == []
+
+
+def test_rank_keeps_to_its_budget(here, monkeypatch, capsys):
+    words = ("rank", "m.py:build", "m.py:deep", "--data", "d.npz", "--budget", "0.000001s")
+    assert gnomon(monkeypatch, *words) == 0
+    assert "Not ranked within 0.000001s: m.py:deep" in " ".join(capsys.readouterr().out.split())
+    assert gnomon(monkeypatch, *words[:-1], "soon") == 2
 
 
 def test_the_doctor_says_that_all_is_well(monkeypatch, capsys):

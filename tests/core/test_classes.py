@@ -52,7 +52,7 @@ def test_floating_point_labels_are_numbers(name):
 def test_booleans_are_two_classes():
     y = torch.tensor([True, False, True])
     assert are_classes(y) and numbers(y, "f(y)").tolist() == [[0, 1], [1, 0], [0, 1]]
-    assert gnomon.training.evaluate.by_targets(y).name == "cross-entropy"
+    assert gnomon.training.evaluate.by_targets(y, call="train(module, x, y)").name == "cross-entropy"
 
 
 def test_a_table_of_integers_has_its_columns_already():
@@ -80,7 +80,7 @@ def test_classes_of_several_outputs_are_one_against_the_rest_for_a_loss_of_margi
     "call, told",
     [
         (lambda: tangent.alignment(K, torch.tensor([1, -1] * 4)), "labels from -1 to 1 .*y.float()"),
-        (lambda: tangent.alignment(K, LABELS[:5]), "5 labels for a kernel of shape"),
+        (lambda: tangent.alignment(K, LABELS[:5]), "8 inputs and 5 targets"),
         (lambda: gnomon.train(nn.Linear(4, 1), X, LABELS, loss=Squared()), "one output .*y.float()"),
         (lambda: tangent.kappa(nn.Linear(4, 1), X, LABELS), "one output .*y.float()"),
         (lambda: gnomon.train(nn.Linear(4, 2), X, LABELS), "labels from 0 to 2"),

@@ -101,3 +101,8 @@ def test_kernels_of_different_points_are_refused():
         posterior(one, torch.ones(2), nngp_test=3 * one, nngp_test_test=one)
     with pytest.raises(InputError, match=r"nngp_test_test has shape \(3,\)"):
         posterior(one, torch.ones(2), nngp_test=one, nngp_test_test=torch.ones(3))
+
+
+def test_the_verdict_tells_root_mean_squares():
+    found = ensemble(torch.eye(2), torch.diag(torch.tensor([1.0, 49.0])), torch.zeros(2), times=[0.0, inf])
+    assert "the outputs spread by 5 at time 0 and by 0 at time inf" in found.verdict  # sqrt((1 + 49) / 2)

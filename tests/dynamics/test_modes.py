@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.linalg import expm
 
 from gnomon.core import InputError
-from gnomon.dynamics import Descent, Flow, modes, predict
+from gnomon.dynamics import Descent, Flow, Momentum, modes, predict
 from tests.dynamics.linear import model
 from tests.oracles.training import steps
 
@@ -54,6 +54,26 @@ def test_with_a_penalty_the_transient_of_a_trained_model_falls_to_the_fraction_i
     for i, time in enumerate(found.time(fraction).tolist()):
         row = found.vectors[:, i].numpy() @ case.phi
         assert_allclose(row @ expm(-time * hessian) @ away, fraction * (row @ away), rtol=1e-9)
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.7])
+def test_with_a_penalty_the_largest_step_is_where_a_trained_model_turns_unstable(beta):
+    case, alpha = model(), 0.8
+    n, p = case.phi.shape
+    way = Momentum(0.01, beta=beta) if beta else Descent(0.01)
+    largest = modes(case.ntk, case.y, optimizer=way, penalty=alpha).largest_step
+    hessian = case.phi.T @ case.phi / n + alpha * np.eye(p)
+    assert_allclose(largest, 2 * (1 + beta) / np.linalg.eigvalsh(hessian)[-1], rtol=1e-12)
+    sizes = [
+        np.abs(steps(case.phi, case.y, case.theta0, f * largest, 800, beta=beta, alpha=alpha)[-1]).max()
+        for f in (0.98, 1.02)
+    ]
+    assert sizes[0] < 10 and sizes[1] > 1e3
+
+
+def test_what_rounding_leaves_of_a_kernel_of_low_rank_has_no_rate():
+    case = model(n=200, p=3)
+    assert modes(case.ntk, case.y).rank == 3
 
 
 def test_large_modes_are_learned_first():

@@ -180,6 +180,25 @@ def steps_of_classes(case, y, way):
     return np.stack(path)
 
 
+@pytest.mark.parametrize("loss, bound", [(Logistic(), 0.25), (CrossEntropy(), 0.5), (Hinge(width=0.1), 10.0)])
+def test_the_largest_step_of_other_losses_is_safe_by_the_bound_of_their_curvature(loss, bound):
+    """2 / L for the loss and its penalty, whose Hessian is at most L = bound |phi|^2 / n + alpha: descent never climbs."""
+    case, alpha = model(k=3), 0.7
+    y = np.array([0, 1, 2, 1, 0]) if isinstance(loss, CrossEntropy) else np.sign(case.y)
+    told = predict(case.ntk, y, times=[0.0], loss=loss, optimizer=Descent(0.1), penalty=alpha, f0=case.f0)
+    curvature = np.linalg.eigvalsh(case.phi.T @ case.phi)[-1] / 5
+    assert_allclose(told.largest_step, 2 / (bound * curvature + alpha), rtol=1e-12)
+
+
+def test_the_default_times_run_from_the_fastest_mode_to_the_slowest():
+    K, alpha = torch.diag(torch.tensor([40.0, 0.4, 0.0, 4.0], dtype=torch.float64)), 0.5
+    times = predict(K, torch.ones(4), penalty=alpha).times.tolist()
+    rates = 40 / 4 + alpha, 0.4 / 4 + alpha  # of K / n, and the mode without rate does not count
+    assert times[0] == 0 and times[-1] == inf
+    assert_allclose([times[1], times[-2]], [0.01 / rates[0], 100 / rates[1]], rtol=1e-12)
+    assert_allclose(np.diff(np.log(times[1:-1])), np.log(times[2] / times[1]), rtol=1e-9)
+
+
 def test_on_separable_data_the_logistic_outputs_grow_like_log_t():
     run = predict(torch.eye(1), torch.ones(1), times=[1e3, 1e6, 1e9], loss=Logistic())
     # f + exp(f) = t + 1 + f(0) for one point: f = log t up to (log t) / t
@@ -233,3 +252,11 @@ def test_bad_arguments_are_lessons(arguments, message):
 def test_nan_targets_are_refused():
     with pytest.raises(NotFiniteError, match="y holds 1 numbers that are not finite"):
         predict(torch.eye(2), torch.tensor([1.0, float("nan")]))
+
+
+@pytest.mark.parametrize("where", ["y", "y_test", "f0", "test"])
+def test_complex_numbers_are_refused(where):
+    given = {"y": torch.ones(2, 1), "test": torch.ones(1, 2), "y_test": torch.ones(1, 1), "f0": torch.zeros(2, 1)}
+    given |= {"f0_test": torch.zeros(1, 1), where: given[where] * 1j}
+    with pytest.raises(InputError, match=rf"dynamics.predict\(ntk, y\): {where} holds torch.complex64"):
+        predict(torch.eye(2), given.pop("y"), **given)

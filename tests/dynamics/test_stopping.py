@@ -28,15 +28,20 @@ def test_small_and_large_modes_agree():
     assert found.worst < 0.001 + exp(-999)
 
 
-def test_the_gap_is_that_of_trained_models():
+@pytest.mark.parametrize("size", [0.0, 1.0])
+def test_the_gap_is_that_of_trained_models(size):
     case, ridge, rate = model(n=6, p=9, k=1), 0.4, 0.01
     n, p = case.phi.shape
-    path = steps(case.phi, case.y, 0 * case.theta0, rate, round(1 / (ridge * rate)))[-1]
-    theta = np.linalg.solve(case.phi.T @ case.phi / n + ridge * np.eye(p), case.phi.T @ case.y / n)
-    found = stopping(case.ntk, case.y, ridge=ridge, test=case.test, optimizer=Descent(rate))
+    start = size * case.theta0
+    path = steps(case.phi, case.y, start, rate, round(1 / (ridge * rate)))[-1]
+    hessian = case.phi.T @ case.phi / n + ridge * np.eye(p)
+    change = np.linalg.solve(hessian, case.phi.T @ (case.y - case.phi @ start) / n)
+    starts = {"f0": case.phi @ start, "f0_test": case.phi_test @ start}
+    found = stopping(case.ntk, case.y, ridge=ridge, test=case.test, optimizer=Descent(rate), **starts)
     assert found.time == pytest.approx(2.5)
     for phi, gap in ((case.phi, found.train_gap), (case.phi_test, found.test_gap)):
-        assert_allclose(gap, np.linalg.norm(phi @ (path - theta)) / np.linalg.norm(phi @ theta), rtol=1e-9)
+        apart = phi @ (path - start - change)
+        assert_allclose(gap, np.linalg.norm(apart) / np.linalg.norm(phi @ change), rtol=1e-9)
     assert json.loads(json.dumps(found.to_dict()))["bound"] is None
     assert "Stopping at time 2.5 stands for a ridge of 0.4" in found.verdict
 

@@ -113,10 +113,21 @@ def test_every_solver_finds_the_same_function(table, solver, name, weighted):
 
 
 def test_few_centers_keep_few_points(table):
+    """f = K_zm (K_mn K_nm + r K_mm)^{-1} K_mn y, and the spread of networks that were trained on the centers alone."""
     X, y, Z = table
-    found = NTKRegressor(depth=2, solver=Nystrom(5)).fit(X, y)
-    assert found.points_.shape == (5, 4) and found.coefficients_.shape == (5, 2)
-    assert np.isfinite(found.predict(Z, return_std=True)[1]).all()
+    chosen = (3, 8, 11, 20, 29)
+    found = NTKRegressor(depth=2, ridge=1e-2, solver=Nystrom(5, centers=chosen)).fit(X, y)
+    (gram, cross, _), (prior, between, own) = oracle(X, Z, "ntk", depth=2)
+    at = list(chosen)
+    inner, outer, noise = gram[np.ix_(at, at)], gram[at], 1e-2 * np.diag(gram).mean()
+    (scaled,) = arccosine.standardized(y)
+    c = np.linalg.solve(outer @ outer.T + noise * inner, outer @ scaled)
+    mean, std = found.predict(Z, return_std=True)
+    np.testing.assert_allclose(found.points_, arccosine.standardized(X)[0][at], **CLOSE)
+    np.testing.assert_allclose(mean, cross[:, at] @ c * y.std(0) + y.mean(0), rtol=1e-6, atol=1e-6)
+    smoother = cross[:, at] @ np.linalg.inv(inner + noise * np.eye(5))
+    wanted = np.sqrt(arccosine.spread(smoother, prior[np.ix_(at, at)], between[:, at], own))
+    np.testing.assert_allclose(std, wanted[:, None] * y.std(0), rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -126,6 +137,8 @@ def test_few_centers_keep_few_points(table):
         NNGPRegressor(select="evidence"),
         NTKClassifier(),
         NTKRegressor(t=3.0, depth=2),
+        NTKRegressor(t=3.0, depth=2, ridge=0.3),
+        NTKClassifier(t=3.0, depth=2),
         NTKRegressor(depth=2, ridge=0.1),
     ],
 )

@@ -6,7 +6,7 @@ import torch
 from scipy.stats import multivariate_normal
 from sklearn.model_selection import KFold, PredefinedSplit
 
-from gnomon.estimators import NTKClassifier, NTKRegressor
+from gnomon.estimators import NNGPRegressor, NTKClassifier, NTKRegressor
 from gnomon.estimators.selection import EXAMINED, GRID, examined
 from gnomon.linalg.shortcut import spectrum
 from tests.oracles import arccosine
@@ -100,6 +100,47 @@ def test_folds_are_those_of_the_caller(splitter):
             errors += list((t[test] - mean - gram[np.ix_(test, train)] @ c) ** 2)
         scores[ridge] = np.mean(errors)
     assert found.ridge_ == min(scores, key=scores.get) and found.selection_.criterion == "held-out rows"
+
+
+def test_folds_of_weighted_rows_are_those_of_copies():
+    rng = np.random.default_rng(5)
+    X, weights, fold = rng.normal(size=(18, 2)), np.arange(18) % 3 + 1, np.arange(18) // 6
+    y = X[:, 0] ** 2 + 0.2 * rng.normal(size=18) + 2.0 * fold  # folds with means of their own
+    copies = np.repeat(np.arange(18), weights)
+    one = NTKRegressor(depth=1, select=PredefinedSplit(fold)).fit(X, y, sample_weight=weights)
+    two = NTKRegressor(depth=1, select=PredefinedSplit(fold[copies])).fit(X[copies], y[copies])
+    assert one.ridge_ == two.ridge_ and one.selection_.score == pytest.approx(two.selection_.score, rel=1e-8)
+
+
+def test_folds_are_trained_for_the_time_that_is_given():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(15, 2))
+    y = np.sin(2 * X[:, 0]) + X[:, 1]
+    (x,), (target,) = arccosine.standardized(X), arccosine.standardized(y[:, None])
+    found = NTKRegressor(t=2.0, select=KFold(3)).fit(X, y)
+    for depth, fixed, ridge, score in found.selection_.tried:
+        gram = arccosine.kernels(x, depth=depth, fixed=fixed)[1]
+        errors = []
+        for train, test in KFold(3).split(X):
+            mean = target[train].mean()
+            told = arccosine.flow_map(gram[np.ix_(train, train)], gram[np.ix_(test, train)], 2.0) @ (
+                target[train] - mean
+            )
+            errors += list((target[test] - mean - told) ** 2)
+        assert ridge == 0 and score == pytest.approx(np.mean(errors), rel=1e-6)
+
+
+def test_the_score_by_evidence_is_minus_the_log_density_of_a_row():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(14, 2))
+    y = X[:, 0] + 0.3 * rng.normal(size=14)
+    found = NNGPRegressor(depth=1, select="evidence").fit(X, y)
+    (x,), (target,) = arccosine.standardized(X), arccosine.standardized(y[:, None])
+    gram = arccosine.kernels(x, depth=1)[0]
+    noisy = gram / np.diag(gram).mean() + found.ridge_ * np.eye(14)
+    s = float((target.T @ np.linalg.solve(noisy, target)).item()) / 14
+    density = multivariate_normal(np.zeros(14), s * noisy).logpdf(target[:, 0])
+    assert found.selection_.score == pytest.approx(-density / 14, rel=1e-6)
 
 
 def test_many_rows_are_judged_by_a_fixed_draw():

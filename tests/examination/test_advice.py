@@ -30,7 +30,7 @@ def test_a_step_is_called_too_large_exactly_where_training_diverges(momentum, fa
     assert grows(curvature, lr, momentum) == (factor > 1)
     net = nn.Linear(1, 1, bias=False)
     given = subject(net, (X, Y), None, optimizer=SGD(lr, momentum=momentum), seed=0)
-    told = [a for a in advise(given, {"stable step": 2 / curvature}) if a.section == "stability"]
+    told = [a for a in advise(given, {"stable lr": 2 / curvature}) if a.section == "stability"]
     assert bool(told) == (factor > 1)
     for advice in told:
         assert f"{factor:.1f}x above the stable limit {edge:.3g}" in advice.because
@@ -41,5 +41,5 @@ def test_a_step_is_called_too_large_exactly_where_training_diverges(momentum, fa
 def test_a_tenth_of_the_limit_with_momentum_is_where_a_step_is_called_small(factor, asks):
     edge = 2 * 1.9 / float(X.square().mean())
     given = subject(nn.Linear(1, 1), (X, Y), None, optimizer=SGD(factor * edge, momentum=0.9), seed=0)
-    told = [a for a in advise(given, {"stable step": edge / 1.9}) if a.section == "stability"]
-    assert [a.action for a in told] == ([f"Try a larger step, up to {0.5 * edge:.2g}"] if asks else [])
+    told = [a for a in advise(given, {"stable lr": edge / 1.9}) if a.section == "stability"]
+    assert [a.action for a in told] == ([f"Try a larger learning rate, up to {0.5 * edge:.2g}"] if asks else [])

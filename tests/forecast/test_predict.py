@@ -18,6 +18,7 @@ from gnomon.dynamics import CrossEntropy, Descent, Momentum, Squared
 from gnomon.forecast import predict
 from gnomon.training import SGD, Adam
 from tests.forecast.networks import Wide
+from tests.oracles.training import steps
 
 
 def linear(outputs=2):
@@ -104,9 +105,27 @@ def test_a_module_that_insists_on_its_dtype_is_taken_as_it_is():
         def forward(self, x):
             return self.inner(x.float())
 
-    x, _ = points()
-    told = predict(Stubborn(), x, x[:, 0], times=[1.0])
-    assert bool(told.loss.isfinite().all())
+    (x, _), net, rate = points(), Stubborn(), 0.1
+    y = x[:, :1] * x[:, 1:2]
+    phi = torch.cat([x, torch.ones(9, 1).double()], 1)  # linear in its four parameters
+    theta0 = torch.cat([net.inner.weight, net.inner.bias[:, None]], 1).detach().T
+    path = steps(phi, y, theta0, rate, 30)
+    told = predict(net, x, y, optimizer=SGD(rate), times=[0.0, 10 * rate, 30 * rate])
+    assert_allclose(told.train, phi.numpy() @ path[[0, 10, 30]], atol=1e-5)  # a hundred float32 roundings
+    assert net.inner.weight.dtype == torch.float32
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_penalty_pulls_to_the_start_which_is_the_module_or_what_is_given(own):
+    (x, x_test), net, rate = points(), nn.Linear(3, 1).double(), 0.2
+    y = torch.randn(9, 1).double()
+    phi, phi_test = (torch.cat([p, torch.ones(len(p), 1).double()], 1) for p in (x, x_test))
+    theta0 = torch.cat([net.weight, net.bias[:, None]], 1).detach().T * (1 if own else 0)
+    path = steps(phi, y, theta0, rate, 20, alpha=0.5)
+    starts = {} if own else {"f0": torch.zeros(9, 1).double(), "f0_test": torch.zeros(4, 1).double()}
+    told = predict(net, x, y, x_test, optimizer=SGD(rate), times=[0.0, 20 * rate], penalty=0.5, **starts)
+    assert_allclose(told.train, phi.numpy() @ path[[0, 20]], atol=1e-12)
+    assert_allclose(told.test, phi_test.numpy() @ path[[0, 20]], atol=1e-12)
 
 
 def test_limits_functions_and_matrices_are_kernels():
@@ -207,7 +226,7 @@ def test_optimizers_of_training_are_understood_and_others_refused():
         (lambda net, x, y: predict(x @ x.T, x, y), "call predict"),
         (lambda net, x, y: predict(net, x, y, kernel="wide"), "kernel is 'wide'"),
         (lambda net, x, y: predict(net, x, y, outputs="mean"), "outputs is 'mean'"),
-        (lambda net, x, y: predict(net, x, y[:3]), "one row for each point"),
+        (lambda net, x, y: predict(net, x, y[:3]), "a target for each input"),
         (lambda net, x, y: predict(net, x, torch.full((9,), 4)), "labels from 4 to 4"),
     ],
 )

@@ -64,7 +64,10 @@ def test_tanh_has_the_fixed_points_of_its_own_definition():
     assert found.correlation(found.c) == pytest.approx(found.c, abs=1e-9)
     h = 1e-4  # differences of second order
     around = [found.correlation(found.c + s * h) for s in (1, -1)]
-    assert (around[0] - around[1]) / (2 * h) == pytest.approx(found.correlation_slope, abs=1e-6)
+    turn = (around[0] - around[1]) / (2 * h)
+    assert turn == pytest.approx(found.correlation_slope, abs=1e-6)
+    scales = 1 / abs(log(turn)), 1 / log(w * w * slope)  # gradients explode before correlations are forgotten
+    assert scales[0] > 1.2 * scales[1] and found.reach == pytest.approx(6 * scales[1], rel=1e-6)
     around = [found.variance(found.q + s * h) for s in (1, -1)]
     assert (around[0] - around[1]) / (2 * h) == pytest.approx(found.variance_slope, abs=1e-6)
 

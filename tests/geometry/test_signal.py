@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import gnomon
-from gnomon.core import InputError
+from gnomon.core import InputError, NotFiniteError
 from gnomon.geometry import mean_field, signal
 
 
@@ -282,3 +282,11 @@ def test_what_cannot_be_measured_is_told():
         signal(nn.LSTM(2, 3), torch.randn(4, 5, 2))
     with pytest.raises(InputError, match="the first axis counts examples"):
         signal(nn.Sequential(nn.Linear(2, 2), nn.Flatten(0)), torch.randn(4, 2))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_inputs_that_are_not_finite_are_refused(value):
+    x = torch.zeros(4, 3)
+    x[2, 1] = value
+    with pytest.raises(NotFiniteError, match=r"signal\(module, x\): example 2 of x is not finite"):
+        signal(nn.Linear(3, 2), x)

@@ -318,3 +318,40 @@ def test_depth_thirty_stays_exact_on_the_diagonal():
     x = points(5, 10)
     k = gnomon.limit(net, init=Law(math.sqrt(2)), parametrization="ntk").ntk(x).diag()
     assert torch.allclose(k, 31 * 2 * x.square().mean(1), rtol=1e-13)  # every layer keeps and adds 2 v
+
+
+def tripled(net, kind):
+    if kind == "hook":
+        net.register_forward_hook(lambda module, args, out: 3 * out)
+    elif kind == "pre-hook":
+        net[0].register_forward_pre_hook(lambda module, args: (3 * args[0],))
+    return net
+
+
+@pytest.mark.parametrize("kind", ["hook", "pre-hook"])
+def test_hooks_that_change_the_output_are_refused_and_sampled(kind):
+    x = torch.eye(10).double()[:3]
+    with pytest.raises(ReadError, match="has a forward hook, which may change what it returns"):
+        gnomon.limit(tripled(mlp(), kind)).ntk(x)
+    both = [gnomon.limit(net, method="monte-carlo", samples=2).nngp(x) for net in (mlp(), tripled(mlp(), kind))]
+    assert not torch.allclose(*both, rtol=0.5), "sampling honors them"
+
+
+def test_a_hook_that_comes_or_goes_is_noticed():
+    net, x = mlp(), torch.eye(10).double()[:3]
+    lim = gnomon.limit(net)
+    plain = lim.ntk(x)
+    for register in (net[0].register_forward_hook, nn.modules.module.register_module_forward_hook):
+        handle = register(lambda *_: None)
+        try:
+            with pytest.raises(ReadError, match="forward hook"):
+                lim.ntk(x)
+        finally:
+            handle.remove()
+        assert torch.equal(lim.ntk(x), plain)
+
+
+def test_the_random_state_is_not_moved():
+    before = torch.get_rng_state()
+    gnomon.limit(mlp()).ntk(torch.eye(10).double()[:3])
+    assert torch.equal(torch.get_rng_state(), before)

@@ -118,3 +118,34 @@ def test_time_is_not_in_the_fingerprint():
     first = store.fingerprint(network(), (1.0, "a"))
     time.sleep(0.01)
     assert first == store.fingerprint(network(), (1.0, "a")) != store.fingerprint(network(), (1.0, "b"))
+
+
+def lim(**options):
+    return gnomon.limit(nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1)), **options)
+
+
+@pytest.mark.parametrize("tile", [0, -3])
+def test_tiles_without_a_side_are_refused(tile, tmp_path):
+    with pytest.raises(InputError, match=rf"to_zarr\(path, x1, x2\): tile is {tile}"):
+        lim().to_zarr(tmp_path / "k", torch.eye(3), tile=tile)
+    assert not list(tmp_path.iterdir())
+
+
+def test_paths_that_cannot_be_written_are_refused(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=r"to_zarr\(path, ...\): .* cannot be written") as caught:
+        lim().to_zarr(tmp_path / "file" / "k", torch.eye(3))
+    assert isinstance(caught.value.__cause__, OSError)
+
+
+def test_inputs_that_require_gradients_and_short_floats_are_stored(tmp_path):
+    x = torch.randn(3, 3).bfloat16().float()
+    expected = lim().ntk(x)
+    for name, given in (("gradients", x.clone().requires_grad_()), ("bfloat16", x.bfloat16())):
+        group = lim().to_zarr(tmp_path / name, given)
+        assert torch.equal(torch.from_numpy(group["ntk"][:]), expected)
+
+
+def test_a_dtype_that_numpy_does_not_know_is_refused(tmp_path):
+    with pytest.raises(InputError, match="dtype is torch.bfloat16 .*Pass dtype=torch.float32"):
+        lim(dtype=torch.bfloat16).to_zarr(tmp_path / "k", torch.eye(3))

@@ -5,6 +5,7 @@ from math import inf
 
 import pytest
 import torch
+from scipy import stats
 from torch import nn
 from torch.nn import functional as F
 
@@ -47,6 +48,29 @@ def test_the_scale_is_its_definition(make, monkeypatch):
     assert again.scale == pytest.approx(found.scale) and again.interval == pytest.approx(found.interval)
 
 
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_the_interval_is_that_of_the_jackknife(confidence):
+    """Each point is really left out: the ends are x = |g| / s^(1/2) and Student's width, and 1 / B = x^2 - 1 / n."""
+    n, net = 15, nn.Linear(3, 1).double()
+    x = torch.randn(n, 3).double()
+    y = x[:, :1] + 0.3 * torch.randn(n, 1).double()  # gradients with a common direction and some noise
+    with torch.no_grad():
+        pull = net(x) - y
+    g = torch.cat([pull * x, pull], 1)
+
+    def root(rows):
+        return float((rows.mean(0).square().sum() / rows.var(0).sum()).sqrt())
+
+    left = torch.tensor([root(torch.cat([g[:i], g[i + 1 :]])) for i in range(n)], dtype=torch.float64)
+    error = float(((n - 1) * left.var(correction=0)).sqrt())
+    width = stats.t.ppf((1 + confidence) / 2, n - 1) * error
+    found = gradient_noise(net, x, y, confidence=confidence)
+    for end, at in zip(found.interval, (root(g) + width, root(g) - width), strict=True):
+        inverse = max(at, 0.0) ** 2 - 1 / n
+        assert end == (pytest.approx(1 / inverse, rel=1e-9) if inverse > 0 else inf)
+    assert found.interval[0] < found.scale < found.interval[1]
+
+
 @pytest.mark.parametrize("spread, mean", [([3.0], 1.0), ([3.0], 3.0), ([0.2, 1.0, 3.0], 0.7)])
 def test_the_interval_covers_at_least_as_often_as_it_says(spread, mean):
     """Gaussian gradients with known B; at 90 % at most 10 % of 600 samples of 60 are missed, and more than none."""
@@ -79,8 +103,15 @@ def test_dict_inputs_and_eval_mode():
         def forward(self, a, scale):
             return self.inner(a) * scale
 
-    module, x, y = Named(), torch.randn(8, 3), torch.randn(8, 2)
-    assert gradient_noise(module, {"a": x, "scale": 2.0}, y) == gradient_noise(module, {"a": x, "scale": 2.0}, y)
+    module, x, y = Named().double(), torch.randn(8, 3).double(), torch.randn(8, 2).double()
+    # (f - y)^2 / 2 with f = 2 (W x + b), without dropout: dl/db = 2 (f - y) and dl/dW = dl/db x^T
+    with torch.no_grad():
+        pull = 2 * (2 * module.inner[0](x) - y)
+    rows = torch.cat([torch.einsum("na,nb->nab", pull, x).flatten(1), pull], 1)
+    variance = float(rows.var(0).sum())
+    signal = float(rows.mean(0).square().sum()) - variance / 8
+    found = gradient_noise(module, {"a": x, "scale": 2.0}, y)
+    assert found.variance == pytest.approx(variance, rel=1e-12) and found.signal == pytest.approx(signal, rel=1e-10)
     assert module.training and module.inner[1].training
 
 

@@ -60,6 +60,13 @@ def test_descent_on_a_network_sharpens_to_the_edge_of_stability_and_stays():
         assert not run.diverges and float(late.median()) < float(early.median())
 
 
+def test_momentum_moves_the_edge():
+    net, x, y = nn.Linear(1, 1), torch.ones(3, 1), torch.zeros(3)
+    run = train(net, x, y, optimizer=SGD(0.1, momentum=0.9), steps=2, watch={"sharpness": lambda *_: 19.0})
+    found = edge(run)
+    assert found.limit == pytest.approx(2 * 1.9 / 0.1) and found.ratio == pytest.approx(0.5) and found.place == "below"
+
+
 def test_the_record_tells_and_plots():
     matplotlib.use("Agg")
     steps = torch.arange(6)

@@ -230,3 +230,10 @@ def test_arrays_of_any_layout(K):
 def test_what_is_not_a_matrix_is_refused(K, error, words):
     with pytest.raises(error, match=words):
         diagnose(K)
+
+
+@pytest.mark.parametrize("n, said", [(2, "loses about 14 of the 16 digits"), (200, "more than float64 can carry")])
+def test_large_matrices_can_bear_less(n, said):
+    """Eigenvalues are known to n eps of the largest: a condition of 3e14 leaves a digit for 2 points, none for 200."""
+    K = np.diag(np.r_[np.ones(n - 1), 1 / 3e14])
+    assert said in str(diagnose(K))

@@ -77,6 +77,12 @@ def test_the_density_has_the_moments_of_the_spectrum_within_its_statistical_erro
     assert abs(float(found.smooth(grid, 0.05).sum() * 0.001) - 1) < 1e-3
 
 
+def test_every_start_of_the_density_is_another_vector():
+    found = spectral_density(Dense(symmetric(30)), steps=5, starts=3)
+    points = found.points.reshape(3, 5)
+    assert (points[0] - points[1]).abs().max() > 1e-3 and (points[1] - points[2]).abs().max() > 1e-3
+
+
 def test_bad_requests_are_refused():
     with pytest.raises(InputError, match="k = 3 for an operator of size 2"):
         top_eigenpairs(Dense(torch.eye(2)), 3)

@@ -205,19 +205,27 @@ REFUSED = {
     "product of branches": (Net(lambda s, x: s.c(s.a(x) * s.b(x)), a=nn.Conv2d(3, 8, 3), b=nn.Conv2d(3, 8, 3), c=nn.Conv2d(8, 1, 3)), "products"),
     "dropout on data": (nn.Sequential(nn.Dropout(0.5), nn.Flatten(), nn.Linear(192, 1)), "drops entries of the data"),
     "norm after activation": (nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.GroupNorm(1, 8), nn.Flatten(), nn.Linear(288, 1)), "mean zero"),
-    "correlated branches": (Net(lambda s, x: s.c(F.avg_pool2d(s.a(x), 3, 1, 1) + s.a2(x)), a=nn.Conv2d(3, 8, 3), a2=nn.Conv2d(3, 8, 3), c=nn.Conv2d(8, 1, 3)), None),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [k for k, (_, m) in REFUSED.items() if m])
+@pytest.mark.parametrize("name", REFUSED)
 def test_what_has_no_limit_is_refused_with_place_hypothesis_and_cure(name):
     net, message = REFUSED[name]
     with pytest.raises(NoLimitError, match=message):
         read(net, IMAGE)
 
 
-def test_independent_branches_are_accepted():
-    read(REFUSED["correlated branches"][0], IMAGE)
+def test_independent_branches_are_summed():
+    def run(s, x):
+        return s.c(F.avg_pool2d(s.a(x), 3, 1, 1) - 2 * s.b(x))
+
+    program = read(Net(run, a=nn.Conv2d(3, 8, 3), b=nn.Conv2d(3, 8, 3), c=nn.Conv2d(8, 1, 3)), IMAGE)
+    total = next(s for s in program.steps if isinstance(s.op, Sum))
+    pooled, plain = (program.steps[i] for i in total.inputs)
+    assert total.op.coefficients == (1.0, -2.0) and total.grid == (6, 6)
+    assert isinstance(pooled.op, Mix) and program.steps[pooled.inputs[0]].where == "a" and plain.where == "b"
+    weights = pooled.op.matrices[0]  # means of three neighbors, zeros beyond the edge counted
+    assert torch.equal(weights.sum(1) * 3, torch.tensor([2.0, 3, 3, 3, 3, 2]).to(weights)) and weights[0, 2] == 0
 
 
 def test_correlated_branches_are_refused():
@@ -269,12 +277,35 @@ def test_classes_that_inherit_a_layer_are_that_layer():
     assert [w.kind for w in program.weights] == ["Inherited", "Parameter"]  # the second has no law of torch's
 
 
-def test_hooks_are_not_called():
+@pytest.mark.parametrize("where", ["0", "1", ""])
+@pytest.mark.parametrize("kind", ["register_forward_hook", "register_forward_pre_hook"])
+def test_forward_hooks_are_refused_and_not_called(kind, where):
     net, seen = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 1)), []
-    net[0].register_forward_hook(lambda *_: seen.append(1))
-    net[0].register_forward_pre_hook(lambda *_: seen.append(1))
-    read(net, X)
+    handle = getattr(net.get_submodule(where), kind)(lambda *_: seen.append(1))
+    with pytest.raises(ReadError, match=rf"'{where}' \(.*\) has a forward hook, which may change what it returns"):
+        read(net, X)
     assert not seen
+    handle.remove()
+    read(net, X)
+
+
+@pytest.mark.parametrize("kind", ["register_module_forward_hook", "register_module_forward_pre_hook"])
+def test_hooks_on_all_modules_are_refused(kind):
+    net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 1))
+    handle = getattr(nn.modules.module, kind)(lambda *_: None)
+    try:
+        with pytest.raises(ReadError, match="every module has a forward hook"):
+            read(net, X)
+    finally:
+        handle.remove()
+
+
+def test_backward_hooks_change_nothing():
+    net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 1))
+    plain = str(read(net, X))
+    net[0].register_full_backward_hook(lambda *_: None)
+    net[2].register_full_backward_pre_hook(lambda *_: None)
+    assert str(read(net, X)) == plain
 
 
 def test_reparametrized_weights_are_refused():
@@ -316,5 +347,5 @@ def test_wrong_feature_size_names_the_layer_and_the_shape():
 
 
 def test_something_that_is_not_a_module():
-    with pytest.raises(ReadError, match="Pass the module itself"):
+    with pytest.raises(InputError, match="Pass the module itself"):
         inspect.unwrap(read)(nn.Linear, X)  # without the test run's own type checks

@@ -129,7 +129,16 @@ def test_an_encoder_of_which_only_the_head_is_chosen():
 def test_outputs_of_any_shape_are_flattened():
     case = next(c for c in zoo.CASES if c.name == "tagger")
     net, x = zoo.build(case), zoo.sample(case, 3)
-    assert ntk(net, x, outputs="full").shape == (3, 3, 12, 12)
+    full, y = ntk(net, x, outputs="full"), net(**x)
+    assert y.shape == (3, 6, 2) and full.shape == (3, 3, 12, 12)
+    weights = list(net.parameters())
+
+    def gradient(i, place, label):
+        return torch.cat([g.flatten() for g in torch.autograd.grad(y[i, place, label], weights, retain_graph=True)])
+
+    for (i, p, a), (j, q, b) in (((0, 0, 1), (2, 5, 0)), ((1, 3, 0), (1, 3, 1)), ((2, 4, 1), (0, 1, 1))):
+        wanted = gradient(i, p, a) @ gradient(j, q, b)  # the last axis of the output runs fastest
+        assert torch.isclose(full[i, j, 2 * p + a, 2 * q + b], wanted, rtol=EXACT, atol=0)
 
 
 def test_a_parameter_that_does_not_reach_the_output_adds_nothing():
@@ -138,6 +147,25 @@ def test_a_parameter_that_does_not_reach_the_output_adds_nothing():
     x = torch.randn(3, 2).double()
     assert distance(ntk(net, x), oracle.kernel(net, x)) < EXACT
     assert ntk(net, x, parameters="unused").abs().max() == 0
+
+
+class Repeated(nn.Module):
+    """One bias added with a factor, and subtracted again later: its gradients add with their signs."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.bias, self.last = nn.Linear(3, 4), nn.Parameter(torch.randn(4)), nn.Linear(4, 2)
+
+    def forward(self, x):
+        h = torch.tanh(torch.add(self.first(x), self.bias, alpha=3.0))
+        return self.last(h - self.bias)
+
+
+def test_factors_and_signs_of_a_parameter_that_is_used_twice():
+    net, x = Repeated().double(), torch.randn(5, 3).double()
+    assert make(Probe(Pure.of(net), x)).others == ()  # both uses have a rule
+    for names in (None, ["bias"]):
+        assert distance(ntk(net, x, parameters=names), oracle.kernel(net, x, names=names)) < EXACT
 
 
 def snapshot(net):
@@ -208,8 +236,10 @@ class Failing(nn.Module):
 def test_the_model_is_left_as_found_when_it_raises():
     net, x = Failing().eval(), torch.randn(4, 3)
     before = snapshot(net)
-    with pytest.raises(KeyError, match="on purpose"):
+    with pytest.raises(InputError, match="forward raised KeyError .* 'on purpose'") as caught:
         ntk(net, x)
+    assert isinstance(caught.value.__cause__, KeyError)
+    assert caught.value.__cause__.__traceback__.tb_next is not None, "the traceback of the module's own error is kept"
     assert_same(before, snapshot(net))
     assert net.seen == 0
     training = Failing().train()
@@ -260,7 +290,12 @@ class Pair(nn.Module):
     ("net", "x", "error", "words"),
     [
         (nn.Linear(3, 2), torch.zeros(0, 3), InputError, "0 examples"),
-        (nn.Linear(3, 2), torch.ones(4, 3, dtype=torch.long), InputError, "does not accept inputs of type torch.int64"),
+        (
+            nn.Linear(3, 2),
+            torch.ones(4, 3, dtype=torch.long),
+            InputError,
+            r"forward raised RuntimeError on torch.int64 of shape \(3, 3\): .* Pass x.float\(\)",
+        ),
         (
             nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3)).train(),
             torch.randn(4, 3),
@@ -291,7 +326,7 @@ class Pair(nn.Module):
         ),
         (Pair(), torch.randn(4, 3), InputError, "returned a tuple"),
         (nn.Sequential(nn.Linear(3, 2), nn.Flatten(0)), torch.randn(4, 3), InputError, "one row per example"),
-        (nn.ReLU(), torch.randn(4, 3), InputError, "no parameter requires a gradient"),
+        (nn.ReLU(), torch.randn(4, 3), InputError, "the module has no parameters"),
         (nn.Linear(3, 2), (torch.randn(4, 3), torch.randn(5, 3)), InputError, r"tensors of \[4, 5\] examples"),
         (nn.Linear(3, 2), {}, InputError, "no tensor"),
     ],
@@ -319,8 +354,14 @@ def test_bad_options_are_refused_with_the_reason():
 
 
 def test_inputs_in_another_dtype_are_fitted_to_the_module():
-    net, x = nn.Linear(3, 2).double(), torch.randn(4, 3)
-    assert ntk(net, x).dtype == torch.float64
+    x = torch.randn(4, 3)
+    wanted = 1 + x.double() @ x.double().T  # for each output
+    for dtype in (torch.float64, torch.float32):
+        for given in (x, x.double()):
+            found = ntk(nn.Linear(3, 2).to(dtype), given)
+            assert found.dtype == dtype
+            rounding = 8 * torch.finfo(dtype).eps * float(wanted.diag().max())  # sums of four terms
+            assert torch.allclose(found.double(), wanted, rtol=0, atol=rounding)
 
 
 def test_copies_of_the_module_have_the_same_kernel():

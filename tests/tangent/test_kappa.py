@@ -105,7 +105,7 @@ def test_any_loss_and_its_verdict():
 
 def test_bad_requests_are_refused():
     model, x = net(), torch.randn(2, 3).double()
-    with pytest.raises(InputError, match="alpha=0"):
+    with pytest.raises(InputError, match="alpha is 0"):
         kappa(model, x, torch.zeros(2, 1), alpha=0)
     with pytest.raises(InputError, match="3 labels for 2 outputs"):
         kappa(model, x, torch.zeros(3, 1))

@@ -101,7 +101,71 @@ def test_rescale_is_alpha_times_the_centered_output():
 
 
 def test_bad_requests_are_refused():
-    with pytest.raises(InputError, match="order=0"):
+    with pytest.raises(InputError, match="order is 0"):
         taylor(nn.Linear(1, 1), order=0)
     with pytest.raises(InputError, match="returned a tuple"):
         linearize(nn.LSTM(2, 2))(torch.randn(1, 3, 2))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
+def test_inputs_of_another_dtype_are_converted(dtype):
+    net, x = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1)), torch.randn(4, 2)
+    for model in (linearize(net.to(dtype)), rescale(net.to(dtype), 2.0)):
+        assert torch.equal(model(x), model(x.to(dtype))) and model(x).dtype == dtype
+        assert torch.equal(model(x.numpy()), model(x))
+
+
+def test_gradients_of_the_inputs_pass_through_the_conversion():
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1)).double()
+    x, other = torch.randn(4, 2, requires_grad=True), torch.randn(4, 2, requires_grad=True)
+    with torch.no_grad():
+        other.copy_(x)
+    linearize(net)(x).sum().backward()
+    net(other.double()).sum().backward()
+    assert torch.allclose(x.grad, other.grad)
+
+
+def normed(norm):
+    net = nn.Sequential(norm(nn.Linear(2, 3)), nn.Tanh(), norm(nn.Linear(3, 2))).double()
+    net(torch.zeros(1, 2).double())  # old norms now hold a computed weight, which deepcopy does not copy by itself
+    return net.eval()
+
+
+@pytest.mark.filterwarnings("ignore:.*weight_norm.* is deprecated:FutureWarning")
+@pytest.mark.parametrize(
+    "norm",
+    [
+        nn.utils.parametrizations.weight_norm,
+        nn.utils.weight_norm,
+        nn.utils.parametrizations.spectral_norm,
+        nn.utils.spectral_norm,
+    ],
+)
+def test_normed_modules_have_tangent_models(norm):
+    """weight_norm has no forward mode in torch; the expansion is compared with the Jacobian of plain autograd."""
+    net, x = normed(norm), torch.randn(4, 2).double()
+    steps, flat = moved(net, 0.1)
+    lin = linearize(net)
+    displace(lin, steps)
+    outputs, rows = net(x), []
+    for y in outputs.flatten():
+        found = torch.autograd.grad(y, list(net.parameters()), retain_graph=True)
+        rows.append(torch.cat([g.flatten() for g in found]))
+    expected = outputs.flatten() + torch.stack(rows) @ flat
+    assert torch.allclose(lin(x).flatten(), expected, rtol=1e-12, atol=1e-12)
+    lin(x).sum().backward()  # and it can be trained
+    assert all(p.grad is not None for p in lin.parameters())
+
+
+def test_a_module_without_parameters_is_its_own_expansion():
+    x = torch.randn(3, 2)
+    assert torch.equal(linearize(nn.Tanh())(x), torch.tanh(x))
+    assert torch.equal(taylor(nn.Tanh(), 2)(x), torch.tanh(x))
+
+
+def test_batch_norm_in_training_mode_is_refused_and_taken_in_eval_mode():
+    net, x = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 1)), torch.randn(4, 2)
+    lin = linearize(net)
+    with pytest.raises(InputError, match=r"linearize\(module\)\(x\): '1' \(BatchNorm1d\) is in training mode"):
+        lin(x)
+    assert torch.allclose(lin.eval()(x), net.eval()(x))

@@ -113,6 +113,12 @@ def test_minibatch_gradients_are_those_of_the_batch():
     torch.testing.assert_close(run.model[0].weight, expected)
 
 
+def test_by_default_sixty_records_are_spread_evenly_over_the_logarithm_of_steps():
+    run = train(nn.Linear(1, 1), torch.ones(2, 1), torch.zeros(2), optimizer=SGD(1e-3), steps=300)
+    wanted = np.unique(np.geomspace(1, 301, 60).round().astype(int) - 1)  # s + 1 in equal ratios, from 0 to the last
+    assert run.steps.tolist() == wanted.tolist()
+
+
 def test_steps_are_in_training_mode_and_records_in_eval_mode():
     x, y, _ = data()
     modes = []
@@ -246,7 +252,7 @@ def test_the_record_tells_serializes_and_plots():
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (dict(steps=-1), "steps >= 0"),
+        (dict(steps=-1), "steps is -1 .*a whole number, 0 or more"),
         (dict(batch=0), "batch is 0"),
         (dict(x_test=torch.zeros(1, 3)), "x_test is given and y_test is not"),
         (dict(mode="fit"), "mode is 'fit'"),
@@ -269,7 +275,7 @@ def test_numbers_that_are_not_finite_are_refused():
     x = torch.zeros(4, 3)
     with pytest.raises(NotFiniteError, match="1 of the targets"):
         train(nn.Linear(3, 1), x, torch.tensor([0.0, 1.0, float("nan"), 0.0]))
-    with pytest.raises(NotFiniteError, match="12 numbers of the inputs"):
+    with pytest.raises(NotFiniteError, match=r"example 0 of x is not finite \(4 of 4 such examples\)"):
         train(nn.Linear(3, 1), x / 0, torch.zeros(4))
     bad = nn.Linear(3, 1)
     nn.init.constant_(bad.bias, float("inf"))

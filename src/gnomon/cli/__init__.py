@@ -2,10 +2,12 @@
 
 Lives here: the verbs of ``gnomon``.
 Does not live here: anything that a Python user would want to call.
-May import: every floor below.
+May import: every floor below; what needs torch inside the verbs alone, so that ``--help`` and completion are instant.
 """
 
+import os
 import sys
+from typing import Annotated
 
 import typer
 
@@ -14,26 +16,43 @@ from gnomon.cli.examine import examine
 from gnomon.cli.rank import rank
 from gnomon.core.errors import GnomonError
 
-app = typer.Typer(help="The theory of deep learning as an instrument.", no_args_is_help=True, add_completion=False)
+app = typer.Typer(help="The theory of deep learning as an instrument.", no_args_is_help=True)
 """The command line as a typer application."""
 app.command()(examine)
 app.command()(rank)
 app.command()(doctor)
 
+PATIENT = {"OMP_WAIT_POLICY": "PASSIVE", "KMP_BLOCKTIME": "0"}
+"""Threads that wait for work sleep, instead of spinning on cores that others on the machine could use."""
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"gnomon {sys.modules['gnomon'].__version__}")
+        raise typer.Exit
+
 
 @app.callback()
-def main() -> None:
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
     """The theory of deep learning as an instrument."""
 
 
 def run() -> None:
     """Enter the command line; an error that gnomon raises is one sentence and exit code 2.
 
+    OpenMP's waiting threads are told to sleep, unless the environment says how they shall wait.
+
     Cost: that of the verb.
 
     >>> callable(run)
     True
     """
+    if not PATIENT.keys() & os.environ.keys():
+        os.environ.update(PATIENT)  # read once, when torch is imported: no verb has done so yet
     try:
         app()
     except GnomonError as error:

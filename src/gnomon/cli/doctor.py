@@ -6,14 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
 from typing import Annotated, Any
 
-import torch
 import typer
-from rich.console import Console
-from rich.table import Table
-
-from gnomon.kernels import Limit
-from gnomon.models import mlp
-from gnomon.tangent import ntk
 
 NEEDED = ("torch", "numpy", "scipy", "scikit-learn", "matplotlib", "rich", "typer")
 OPTIONAL = {"numba": "fast kernels", "zarr": "kernels on disk", "dask": "many machines", "pyarrow": "parquet files"}
@@ -21,6 +14,9 @@ OPTIONAL = {"numba": "fast kernels", "zarr": "kernels on disk", "dask": "many ma
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False) -> None:
     """Say what is installed, and test on a small network that theory and measurement agree."""
+    from rich.console import Console
+    from rich.table import Table
+
     found = checkup()
     if as_json:
         print(json.dumps(found))
@@ -42,6 +38,12 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the resul
 
 def checkup() -> dict[str, Any]:
     """Versions, threads, and the distance of a wide network's kernel from its limit."""
+    import torch
+
+    from gnomon.kernels import Limit
+    from gnomon.models import mlp
+    from gnomon.tangent import ntk
+
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(500, 16, generator=generator)
     with torch.random.fork_rng(devices=[]):

@@ -1,21 +1,19 @@
 """``gnomon examine``: what theory and measurement say about a network, as a report."""
 
-import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from torch import nn
 
-from gnomon.cli import sources
 from gnomon.core.errors import InputError, lesson
-from gnomon.examination import Examination
-from gnomon.examination import examine as examined
-from gnomon.training import SGD, AbstractOptimizer, Adam
-from gnomon.training.native import NAMES
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from torch import nn
+
+    from gnomon.examination import Examination
+    from gnomon.training import AbstractOptimizer
 
 MARKS = {
     "good": "[green]✓[/]",
@@ -53,6 +51,14 @@ def examine(
     device: Annotated[str, typer.Option(help="Where to compute.")] = "cpu",
 ) -> None:
     """Examine a network on its data and write a report; without arguments, a small CNN on scikit-learn's digits."""
+    import json
+
+    from rich.console import Console
+    from torch import nn
+
+    from gnomon.cli import sources
+    from gnomon.examination import examine as examined
+
     console = Console(stderr=as_json)
     seconds = sources.seconds(budget, CALL)
     points, test = sources.data(data, target, seed, CALL)
@@ -77,8 +83,10 @@ def examine(
         raise typer.Exit(1)
 
 
-def show(found: Examination, console: Console) -> None:
+def show(found: "Examination", console: "Console") -> None:
     """The summary on a terminal: what was found in each step, then what to do."""
+    from rich.table import Table
+
     table = Table(box=None, show_header=False, padding=(0, 1))
     for s in found.sections:
         table.add_row(MARKS[s.status], f"[bold]{s.title}[/]", s.answer)
@@ -88,23 +96,27 @@ def show(found: Examination, console: Console) -> None:
         console.print(f" {i}. [bold]{a.action}[/]\n    [dim]{a.because}[/]")
 
 
-def small_cnn() -> nn.Module:
+def small_cnn() -> "nn.Module":
     """The network of the demonstration."""
+    from torch import nn
+
     return nn.Sequential(
         nn.Conv2d(1, 32, 3, padding=1), nn.ReLU(), nn.Conv2d(32, 32, 3, stride=2, padding=1), nn.ReLU(),
         nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(128, 10),
     )  # fmt: skip
 
 
-def _optimizer(name: str, lr: float | None, momentum: float) -> AbstractOptimizer | None:
-    if name not in NAMES:
+def _optimizer(name: str, lr: float | None, momentum: float) -> "AbstractOptimizer | None":
+    from gnomon.training import SGD, Adam
+
+    if name not in ("sgd", "adam", "adamw"):
         raise InputError(lesson(CALL, f"--optimizer is '{name}'", "a known optimizer", "Write sgd, adam or adamw"))
     if name == "sgd":
         return None if lr is None else SGD(lr, momentum=momentum)
-    return NAMES[name] if lr is None else Adam(lr, decay=0.01 if name == "adamw" else 0.0)
+    return Adam(1e-3 if lr is None else lr, decay=0.01 if name == "adamw" else 0.0)
 
 
-def _placed(built, points, test, device):  # type: ignore[no-untyped-def]
+def _placed(built: Any, points: Any, test: Any, device: str) -> tuple[Any, Any, Any]:
     if device == "cpu":
         return built, points, test
     import torch
@@ -119,8 +131,8 @@ def _placed(built, points, test, device):  # type: ignore[no-untyped-def]
             lesson(CALL, f"--device is '{device}': {words}", "a device of this machine", "Write cpu")
         ) from None
 
-    def there(pair):  # type: ignore[no-untyped-def]
+    def there(pair: Any) -> Any:
         return None if pair is None else tuple(transform(lambda t: t.to(device), p) for p in pair)
 
-    net = built if isinstance(built, nn.Module) else built()
+    net = built if isinstance(built, torch.nn.Module) else built()
     return net.to(device), there(points), there(test)

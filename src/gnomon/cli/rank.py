@@ -1,14 +1,8 @@
 """``gnomon rank``: candidates ordered before any of them is trained."""
 
-import json
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
-
-from gnomon.cli import sources
-from gnomon.examination import rank as ranked
 
 CALL = "gnomon rank"
 
@@ -20,16 +14,39 @@ def rank(
     ] = "digits",
     target: Annotated[str | None, typer.Option(help="Target column of a csv or parquet file.")] = None,
     examples: Annotated[int, typer.Option(help="Examples to judge by.", min=10)] = 300,
+    budget: Annotated[
+        str | None, typer.Option(help="Time for the whole: 60s, 2m; candidates beyond it are named, not ranked.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
 ) -> None:
     """Rank architectures by what their kernels would score on the data, with the reasons."""
+    import json
+
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.table import Table
+
+    from gnomon.cli import sources
+    from gnomon.examination import rank as ranked
+
+    seconds = None if budget is None else sources.seconds(budget, CALL)
     points, _ = sources.data(data, target, seed, CALL)
-    found = ranked({spec: sources.model(spec, CALL) for spec in networks}, points, examples=examples, seed=seed)
+    given = {spec: sources.model(spec, CALL) for spec in networks}
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("ranking", total=len(given))
+        found = ranked(
+            given, points, examples=examples, seed=seed, budget=seconds,
+            progress=lambda name, i, n: bar.update(task, completed=i, description=name),
+        )  # fmt: skip
     if as_json:
         print(json.dumps(found.to_dict()))
         return
     table = Table("rank", "network", "score", "alignment", "why")
     for i, c in enumerate(found.candidates, 1):
         table.add_row(str(i), c.name, f"{c.score:.3f}", f"{c.alignment:.3f}", c.reason)
-    Console().print(table)
+    console = Console()
+    console.print(table)
+    if found.unranked:
+        console.print(f"Not ranked within {budget}: {', '.join(found.unranked)}")

@@ -171,9 +171,8 @@ def _parquet(path: Path, target: str | None, call: str) -> tuple[Tensor, Tensor]
     try:
         from pyarrow import parquet
     except ImportError:
-        raise MissingExtraError(
-            lesson(call, "pyarrow is not installed", "the package pyarrow", "pip install pyarrow")
-        ) from None
+        cure = "Install the extra: pip install 'gnomon[parquet]'"
+        raise MissingExtraError(lesson(call, "pyarrow is not installed", "the extra 'parquet'", cure)) from None
     columns = {name: list(map(str, values)) for name, values in parquet.read_table(path).to_pydict().items()}
     return _table(list(columns), columns, target, str(path), call)
 

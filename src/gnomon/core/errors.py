@@ -8,6 +8,8 @@ The classes inherit from the builtin that a caller would catch anyway, so ``exce
 limit(net): 'pool' is a MaxPool2d [H: sums of many units]. Use AvgPool2d.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -70,3 +72,24 @@ def lesson(call: str, found: str, hypothesis: str, cure: str) -> str:
     'f(x): x holds NaN [H: finite inputs]. Drop those rows.'
     """
     return f"{call}: {found} [H: {hypothesis}]. {cure}."
+
+
+@contextmanager
+def called(call: str) -> Iterator[None]:
+    """Errors raised inside begin with this call, the one that the user made, whatever it calls in turn.
+
+    Cost: none.
+
+    >>> try:
+    ...     with called("predict(module, x, y)"):
+    ...         raise InputError(lesson("ntk(module, x)", "x holds NaN", "finite inputs", "Drop those rows"))
+    ... except InputError as error:
+    ...     print(error)
+    predict(module, x, y): x holds NaN [H: finite inputs]. Drop those rows.
+    """
+    try:
+        yield
+    except GnomonError as error:
+        _, colon, rest = str(error).partition(": ")
+        error.args = (f"{call}: {rest}" if colon else str(error), *error.args[1:])
+        raise

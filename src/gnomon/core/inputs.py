@@ -9,6 +9,7 @@ The first axis of every tensor counts the examples; whatever is not a tensor is 
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.arrays import Table, as_tensor
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import GnomonError, InputError, lesson
 
 Inputs = Tensor | np.ndarray | Table | tuple[Any, ...] | list[Any] | Mapping[str, Any]
 """What a module is called with: module(x), module(*x) for a tuple or list, module(**x) for a dict. A table is one x."""
@@ -84,17 +85,59 @@ def take(x: Inputs, index: Tensor | slice) -> Inputs:
     return transform(lambda t: t[index], x)
 
 
-def invoke(module: Callable[..., Any], x: Inputs) -> Any:
-    """module(x), module(*x) or module(**x), as x is a tensor, a tuple or a dict.
+def invoke(module: Callable[..., Any], x: Inputs, *, call: str = "module(x)") -> Any:
+    """module(x), module(*x) or module(**x), as x is a tensor, a tuple or a dict; what it raises is told in a sentence.
 
     >>> invoke(lambda a, b: a + b, {"a": 1, "b": 2})
     3
     """
+    with blamed(module, x, call=call):
+        return spread(module, x)
+
+
+def spread(function: Callable[..., Any], x: Inputs) -> Any:
+    """function(x), function(*x) or function(**x), as x is a tensor, a tuple or a dict.
+
+    >>> spread(lambda a, b: a + b, (1, 2))
+    3
+    """
     if isinstance(x, Mapping):
-        return module(**x)
+        return function(**x)
     if isinstance(x, (tuple, list)):
-        return module(*x)
-    return module(x)
+        return function(*x)
+    return function(x)
+
+
+@contextmanager
+def blamed(module: Any, x: Inputs, *, call: str, what: str = "forward") -> Iterator[None]:
+    """An error of the user's own code becomes the cause of one that says which call met it, on what, and the cure.
+
+    >>> try:
+    ...     with blamed(None, torch.zeros(2, 3), call="ntk(module, x)"):
+    ...         raise KeyError("mine")
+    ... except InputError as error:
+    ...     print(repr(error.__cause__))
+    KeyError('mine')
+    """
+    try:
+        yield
+    except (GnomonError, MemoryError, torch.OutOfMemoryError):
+        raise
+    except (Exception, SystemExit) as error:
+        seen = [f"{t.dtype} of shape {tuple(t.shape)}" for t in tensors(x)][:3]
+        said = (str(error).strip().splitlines() or ["without a word"])[0][:200]
+        found = f"{what} raised {type(error).__name__} on {' and '.join(seen) or 'no tensors'}: {said}"
+        raise InputError(lesson(call, found, "a model that takes its data", _cure(module, x))) from error
+
+
+def _cure(module: Any, x: Inputs) -> str:
+    """What most likely is wrong with a module that raises on these inputs."""
+    if any(not t.is_floating_point() for t in tensors(x)):
+        return "Pass x.float(), or a module that takes such numbers"
+    parameters = module.parameters() if isinstance(module, nn.Module) else ()
+    if len({p.dtype for p in parameters if p.is_floating_point()}) > 1:
+        return "Bring the module to one type, for instance by module.float()"
+    return "Check the shape of x, and run module(x) alone: its own error is above"
 
 
 def tensor_of(outputs: Any, call: str) -> Tensor:
@@ -124,19 +167,28 @@ def table(outputs: Any, n: int, call: str) -> Float[Tensor, "n k"]:
 
 
 def fitted(x: Inputs, module: nn.Module) -> Inputs:
-    """x on the module's device, its floating tensors in the module's dtype; integers stay integers.
+    """x without gradients on the module's device, its floating tensors in the module's dtype; integers stay integers.
 
     >>> fitted(torch.zeros(2, 3, dtype=torch.float64), nn.Linear(3, 1)).dtype
     torch.float32
     """
+    # autograd saves no tensor made in inference mode
+    return suited(transform(lambda t: t.clone() if t.is_inference() else t.detach(), x), module)
+
+
+def suited(x: Inputs, module: nn.Module) -> Inputs:
+    """As `fitted`, with the gradients of x kept.
+
+    >>> suited(torch.zeros(1, dtype=torch.float64, requires_grad=True), nn.Linear(1, 1)).requires_grad
+    True
+    """
     parameters = [p for p in module.parameters() if p.is_floating_point()]
     if not parameters:
-        return transform(torch.Tensor.detach, x)
+        return transform(lambda t: t, x)
     device, known = parameters[0].device, {p.dtype for p in parameters}
 
     def fit(t: Tensor) -> Tensor:
         strange = t.is_floating_point() and t.dtype not in known
-        t = t.clone() if t.is_inference() else t.detach()  # autograd saves no tensor made in inference mode
         return t.to(device, parameters[0].dtype if strange else t.dtype)
 
     return transform(fit, x)

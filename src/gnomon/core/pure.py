@@ -12,6 +12,7 @@ under the caller's random state, which is put back afterwards, also when an erro
 (torch.Size([4, 2]), None, ['weight', 'bias'])
 """
 
+import copy
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -26,7 +27,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
-from gnomon.core.inputs import Inputs, count, invoke, table, tensors
+from gnomon.core.inputs import Inputs, blamed, count, spread, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,11 @@ class Pure:
         """
         named = dict(module.named_parameters())
         patterns = (parameters,) if isinstance(parameters, str) else parameters
+        if patterns is not None and not (
+            isinstance(patterns, Sequence) and all(isinstance(pattern, str) for pattern in patterns)
+        ):
+            cure = "Pass a pattern such as '*.weight', or a list of patterns"
+            raise InputError(lesson(call, f"parameters is {parameters!r}"[:80], "names of parameters", cure))
         chosen = {
             name: p.detach().requires_grad_()
             for name, p in named.items()
@@ -59,33 +65,52 @@ class Pure:
         }
         if not chosen:
             found = "no parameter requires a gradient" if patterns is None else f"no parameter matches {parameters!r}"
-            cure = "Choose by name with parameters='*' or a pattern among: " + ", ".join(named)
+            cure = "Choose by name with parameters='*' or a pattern among: " + ", ".join([*named][:20])
+            if not named:
+                found, cure = "the module has no parameters", "Pass a module with layers that are trained"
             raise InputError(lesson(call, found, "a function of some parameter", cure))
         others = {name: p.detach() for name, p in named.items() if name not in chosen}
         return cls(module, chosen, others, call)
 
-    def __call__(self, x: Inputs, leaves: dict[str, Tensor] | None = None) -> Tensor:
+    def __call__(
+        self, x: Inputs, leaves: dict[str, Tensor] | None = None, *, state: dict[str, Tensor] | None = None
+    ) -> Tensor:
         """Outputs as an (n, k) matrix, whatever their shape (n, ...) was."""
-        return table(self.returned(x, leaves), count(x), self.call)
+        return table(self.returned(x, leaves, state=state), count(x), self.call)
 
-    def returned(self, x: Inputs, leaves: dict[str, Tensor] | None = None) -> Any:
-        """What the module returns, as it is."""
-        buffers = {name: b.detach().clone() for name, b in self.module.named_buffers()}
-        return self._run({**(self.leaves if leaves is None else leaves), **self.others, **buffers}, x)
+    def returned(
+        self, x: Inputs, leaves: dict[str, Tensor] | None = None, *, state: dict[str, Tensor] | None = None
+    ) -> Any:
+        """What the module returns, as it is; it may write into ``state``, by default copies of its buffers."""
+        if state is None:
+            state = {name: b.detach().clone() for name, b in self.module.named_buffers()}
+        return self._run({**(self.leaves if leaves is None else leaves), **self.others, **state}, x)
 
     def _run(self, state: dict[str, Tensor], x: Inputs) -> Any:
         def run(*args: Any, **kwargs: Any) -> Any:
             return functional_call(self.module, state, args, kwargs)
 
-        try:
-            return invoke(run, x)
-        except RuntimeError as error:
-            strange = [t.dtype for t in tensors(x) if not t.is_floating_point()]
-            if not strange:
-                raise
-            found = f"the module does not accept inputs of type {strange[0]} ({str(error).splitlines()[0]})"
-            cure = "Pass x.float(), or a module that takes indices"
-            raise InputError(lesson(self.call, found, "inputs of a type the module takes", cure)) from error
+        with blamed(self.module, x, call=self.call):
+            return spread(run, x)
+
+
+def twin(module: nn.Module, *, call: str) -> nn.Module:
+    """A copy of a module, also of one that keeps computed tensors, as ``torch.nn.utils.weight_norm`` makes it do.
+
+    Cost: a copy of the parameters and buffers.
+
+    >>> net = nn.Linear(2, 1)
+    >>> twin(net, call="linearize(module)").weight is net.weight
+    False
+    """
+    values = (value for part in module.modules() for value in vars(part).values())
+    made = {id(t): t.detach().clone() for t in values if isinstance(t, Tensor) and t.grad_fn is not None}
+    try:
+        return copy.deepcopy(module, made)
+    except Exception as error:
+        found = f"the module cannot be copied ({type(error).__name__}: {str(error)[:100]})"
+        cure = "Let copy.deepcopy(module) work: keep no open files, locks or graphs in it"
+        raise InputError(lesson(call, found, "a module that deepcopy copies", cure)) from error
 
 
 @contextmanager

@@ -12,6 +12,7 @@ its end: for one seed a smaller training part is contained in a larger one, and 
 import torch
 from torch import Generator, Tensor
 
+from gnomon.core.checks import check_seed, integer
 from gnomon.core.errors import InputError, lesson
 from gnomon.data.split import Split
 
@@ -36,6 +37,9 @@ def digits(n_train: int = 1000, n_test: int = 797, *, seed: int = 0) -> Split:
     >>> split.y.bincount(minlength=10).tolist()
     [10, 10, 10, 10, 10, 10, 10, 10, 10, 10]
     """
+    call = "data.digits(n_train, n_test)"
+    n_train, n_test = (integer(n, v, call=call, least=-TOTAL) for n, v in (("n_train", n_train), ("n_test", n_test)))
+    seed = check_seed(seed, call=call)
     _check(n_train, n_test)
     # Imported here and not above: scikit-learn takes a second to import, and `import gnomon` must stay light.
     from sklearn.datasets import load_digits

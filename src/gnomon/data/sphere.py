@@ -3,7 +3,7 @@
 import torch
 from torch import Generator
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.checks import check_seed, integer
 from gnomon.core.typing import Points
 
 
@@ -22,8 +22,7 @@ def sphere(n: int, d: int, *, seed: int = 0) -> Points:
     >>> [round(v, 12) for v in x.square().mean(1).tolist()]
     [1.0, 1.0, 1.0]
     """
-    if n < 1 or d < 1:
-        cure = "Ask for at least one point in at least one dimension"
-        raise InputError(lesson("data.sphere(n, d)", f"n = {n}, d = {d}", "n >= 1 and d >= 1", cure))
-    normal = torch.randn(n, d, generator=Generator().manual_seed(seed), dtype=torch.float64)
+    n, d = (integer(name, size, call="data.sphere(n, d)") for name, size in (("n", n), ("d", d)))
+    generator = Generator().manual_seed(check_seed(seed, call="data.sphere(n, d)"))
+    normal = torch.randn(n, d, generator=generator, dtype=torch.float64)
     return d**0.5 * normal / normal.norm(dim=1, keepdim=True)  # (1)

@@ -26,9 +26,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.arrays import Array, as_array
+from gnomon.core.arrays import Array
 from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.record import Record
 from gnomon.dynamics.gram import columns, dense, instants, problem, rectangle, weight
 from gnomon.dynamics.modes import Modes, spectrum
 from gnomon.dynamics.optimizers import AbstractOptimizer, Flow
@@ -38,7 +39,7 @@ from gnomon.linalg.square import square, symmetric_part
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ensemble:
+class Ensemble(Record):
     """Mean (t, m) or (t, m, k), variance (t, m) and, where asked for, covariance (t, m, m) of trained networks.
 
     The covariance is that of each output; outputs are independent.
@@ -77,7 +78,7 @@ class Ensemble:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Posterior:
+class Posterior(Record):
     """Mean, variance and covariance of a Bayesian posterior; ``jitter`` was added to factorize, in units of the kernel.
 
     ``log_evidence`` is log p(y), summed over outputs.
@@ -188,7 +189,7 @@ def posterior(
     targets = dense(numbers(y, call), "y", call)
     table = columns(targets, "y", len(prior), None, call)
     between, own = (prior, prior) if nngp_test is None else _tested(
-        nngp_test, nngp_test_test, len(as_array(nngp_test)), len(prior), call
+        nngp_test, nngp_test_test, len(dense(nngp_test, "nngp_test", call)), len(prior), call
     )  # fmt: skip
     noisy = prior.clone()
     noisy.diagonal().add_(weight(noise, call))

@@ -1,16 +1,17 @@
 """The door of the room: a kernel, targets and initial outputs as float64 tensors that fit each other."""
 
 from dataclasses import dataclass
-from math import inf, isnan
+from math import isnan
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.arrays import Array, as_array, as_tensor
+from gnomon.core.arrays import Array, as_tensor
+from gnomon.core.checks import as_numbers, number, real
 from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
-from gnomon.linalg.square import asymmetry, square, symmetric_part
+from gnomon.linalg.square import asymmetry, dense_matrix, square, symmetric_part
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,10 +57,10 @@ def problem(call: str, ntk: Array, y: Array, test: Array | None, f0: Array | Non
     Integer targets (n,) are classes, taken as one-hot rows.
     Kernels are (n, n) and (m, n), or (n, n, k, k) and (m, n, k, k) where they couple k outputs.
     """
-    gram, test = as_array(ntk), as_array(test)
-    shape = tuple(gram.shape)
+    kernel = dense_matrix(ntk, call)
+    shape = tuple(kernel.shape)
     coupled = len(shape) == 4 and shape[2] == shape[3]
-    matrix = square(folded(gram) if coupled else gram, call).detach()
+    matrix = square(folded(kernel) if coupled else kernel, call).detach()
     skew, allowed = asymmetry(matrix), torch.finfo(matrix.dtype).eps ** 0.5
     if skew > allowed:
         found = f"the kernel and its transpose differ by {skew:.1e} of the largest entry, over {allowed:.0e}"
@@ -76,7 +77,7 @@ def problem(call: str, ntk: Array, y: Array, test: Array | None, f0: Array | Non
     else:
         cross = rectangle(test, "test", (None, n), call)
     start = torch.zeros_like(targets) if f0 is None else columns(dense(f0, "f0", call), "f0", n, k, call)
-    m = 0 if test is None else as_array(test).shape[0]
+    m = 0 if test is None else len(as_numbers(test, "test", call=call))
     if f0_test is not None and test is None:
         cure = "Pass test as well, the kernel between test and training points"
         raise InputError(lesson(call, "f0_test is given and test is not", "a kernel to the test points", cure))
@@ -93,7 +94,8 @@ def problem(call: str, ntk: Array, y: Array, test: Array | None, f0: Array | Non
 
 def instants(times: "Array | list[float] | tuple[float, ...]", call: str) -> Float[Tensor, " t"]:
     """Times in increasing order, from 0 to infinity."""
-    grid = torch.as_tensor(times, dtype=torch.float64).detach().cpu().flatten()
+    given = real(as_numbers(times, "times", call=call), "times", call=call)
+    grid = given.detach().to(device="cpu", dtype=torch.float64).flatten()
     if len(grid) == 0 or any(isnan(t) or t < 0 for t in grid.tolist()):
         cure = "Pass numbers from 0 to math.inf; time is learning rate times steps"
         raise InputError(lesson(call, f"times are {grid.tolist()[:5]}", "times that are zero or more", cure))
@@ -102,7 +104,7 @@ def instants(times: "Array | list[float] | tuple[float, ...]", call: str) -> Flo
 
 def weight(penalty: float, call: str) -> float:
     """The L2 penalty, zero or more."""
-    if not 0 <= penalty < inf:
+    if not number("penalty", penalty, call=call) >= 0:
         raise InputError(lesson(call, f"penalty is {penalty}", "a finite penalty, zero or more", "Pass such a number"))
     return float(penalty)
 
@@ -115,7 +117,7 @@ def folded(kernel: Array) -> Float[Tensor, "r s"]:
 
 def dense(values: Array, name: str, call: str) -> Tensor:
     """A finite float64 tensor on the CPU."""
-    tensor = as_tensor(values).to(device="cpu", dtype=torch.float64)
+    tensor = real(as_numbers(values, name, call=call), name, call=call).detach().to(device="cpu", dtype=torch.float64)
     if not bool(tensor.isfinite().all()):
         found = f"{name} holds {int((~tensor.isfinite()).sum())} numbers that are not finite"
         raise NotFiniteError(lesson(call, found, "finite data", f"Look at {name}, and drop those points"))

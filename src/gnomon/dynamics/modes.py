@@ -32,12 +32,13 @@ from torch import Tensor
 
 from gnomon.core.arrays import Array
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.record import Record
 from gnomon.dynamics.gram import Problem, instants, problem, weight
 from gnomon.dynamics.optimizers import AbstractOptimizer, Flow
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Modes:
+class Modes(Record):
     """The eigenvectors of a kernel with their rates, descending, and the initial error y - f(0) along each.
 
     ``rates`` are the eigenvalues of K / n, without the penalty; ``vectors`` has the q_i in columns.

@@ -15,7 +15,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.arrays import Array, as_array
+from gnomon.core.arrays import Array
+from gnomon.core.checks import as_numbers, check_kind, number, real
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.losses import AbstractLoss, Squared, accuracy
 from gnomon.dynamics import integrate, squared
@@ -23,8 +24,10 @@ from gnomon.dynamics.gram import Problem, columns, dense, instants, problem, wei
 from gnomon.dynamics.modes import Modes, spectrum
 from gnomon.dynamics.optimizers import AbstractOptimizer, Flow
 from gnomon.dynamics.trajectory import Trajectory
+from gnomon.linalg.square import dense_matrix
 
 CALL = "dynamics.predict(ntk, y)"
+LOSSES = "Pass Squared(), CrossEntropy(), Logistic(), Exponential() or Hinge()"
 POINTS = 60
 """Times between the fastest and the slowest mode where the caller names none."""
 
@@ -80,7 +83,13 @@ def predict(
     slowest needs time 4.61.
     """
     loss, optimizer = loss or Squared(), optimizer or Flow()
-    given = problem(CALL, ntk, loss.targets(y, CALL, outputs=_outputs(as_array(ntk), as_array(f0))), test, f0, f0_test)
+    check_kind("loss", loss, AbstractLoss, call=CALL, cure=LOSSES)
+    check_kind("optimizer", optimizer, AbstractOptimizer, call=CALL, cure="Pass Flow(), Descent(...) or Momentum(...)")
+    tolerance = number("tolerance", tolerance, call=CALL, above=0)
+    f0 = None if f0 is None else as_numbers(f0, "f0", call=CALL)
+    ntk = dense_matrix(ntk, CALL)
+    y = real(as_numbers(y, "y", call=CALL), "y", call=CALL)
+    given = problem(CALL, ntk, loss.targets(y, CALL, outputs=_outputs(ntk, f0)), test, f0, f0_test)
     alpha = weight(penalty, CALL)
     if isinstance(loss, Squared):
         rates, vectors = spectrum(given, CALL)
@@ -121,7 +130,7 @@ def _test_loss(loss: AbstractLoss, outputs: Tensor, y_test: Array, given: Proble
 
 
 def _targets(loss: AbstractLoss, y_test: Array, given: Problem) -> Float[Tensor, "m k"]:
-    k = given.y.shape[1]
+    k, y_test = given.y.shape[1], real(as_numbers(y_test, "y_test", call=CALL), "y_test", call=CALL)
     return columns(dense(loss.targets(y_test, CALL, outputs=k), "y_test", CALL), "y_test", len(given.f0_test), k, CALL)
 
 

@@ -23,7 +23,8 @@ import torch
 from torch import Tensor
 
 from gnomon.core.arrays import Array
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.checks import number
+from gnomon.core.record import Record
 from gnomon.dynamics import squared
 from gnomon.dynamics.gram import problem
 from gnomon.dynamics.modes import Modes, spectrum
@@ -36,7 +37,7 @@ CALL = "dynamics.stopping(ntk, y)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stopping:
+class Stopping(Record):
     """The early-stopping time that stands for a ridge, and how far the two are apart.
 
     ``gaps`` are the differences of learned shares, (1) minus (2), mode by mode; ``worst`` is the largest of them and
@@ -102,8 +103,7 @@ def stopping(
     Stopping at time 2 stands for a ridge of 0.5: no mode differs by more than 0.198, the function on the training
     points by 29.7 %.
     """
-    if not 0 < ridge < inf:
-        raise InputError(lesson(CALL, f"ridge is {ridge}", "a positive finite ridge", "Pass such a number"))
+    ridge = number("ridge", ridge, call=CALL, above=0)
     given = problem(CALL, ntk, y, test, f0, f0_test)
     way = optimizer or Flow()
     rates, vectors = spectrum(given, CALL)

@@ -9,6 +9,7 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.record import Record
 from gnomon.dynamics.modes import Modes
 from gnomon.dynamics.optimizers import AbstractOptimizer
 from gnomon.training.run import Run
@@ -20,7 +21,7 @@ GIVEN = "the kernel that was given"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trajectory:
+class Trajectory(Record):
     """What training will do, at the times it was asked for.
 
     ``train`` and ``test`` are the outputs, (t, n) or (t, n, k) like the targets; ``loss`` and ``test_loss`` are means

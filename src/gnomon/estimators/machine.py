@@ -18,7 +18,7 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.estimators.network import Kind, NetworkKernel, Recipe, shapes
-from gnomon.estimators.rows import Rows
+from gnomon.estimators.rows import Rows, plain
 from gnomon.estimators.scaling import Scaling
 from gnomon.estimators.selection import DEEPEST, GRID, Selection, examined, given, select
 from gnomon.estimators.training import followed, solved
@@ -63,6 +63,7 @@ class AbstractKernelMachine(BaseEstimator, ABC):
 
     def _positive_rows(self, X: Any, y: Any, sample_weight: Any, *, many: bool) -> tuple[np.ndarray, Any, np.ndarray]:
         """Checked inputs, targets and weights of the rows that count."""
+        X, y = plain(X, "X", self._call), plain(y, "y", self._call)
         X, y = validate_data(self, X, y, dtype=np.float64, multi_output=many, y_numeric=many)
         weights = np.ones(len(X)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
         if (weights < 0).any():
@@ -122,7 +123,7 @@ class AbstractKernelMachine(BaseEstimator, ABC):
     def _inputs(self, X: Any) -> Float[Tensor, "m d"]:
         """New points, checked and scaled."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = validate_data(self, plain(X, "X", self._call), dtype=np.float64, reset=False)
         return torch.from_numpy(np.ascontiguousarray(self.scaling_(X)))
 
     def _values(self, x: Float[Tensor, "m d"]) -> np.ndarray:

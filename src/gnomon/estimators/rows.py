@@ -1,11 +1,26 @@
 """What a kernel machine learns from: scaled inputs, centered targets and weights, as tensors, and kernels of them."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from gnomon.core.checks import as_numbers
 from gnomon.estimators.network import NetworkKernel
+
+
+def plain(values: Any, name: str, call: str) -> Any:
+    """A torch tensor as an array, wherever and of whatever float it is; all else as scikit-learn takes it.
+
+    >>> import torch
+    >>> plain(torch.ones(1, dtype=torch.bfloat16, requires_grad=True), "X", "NTKRegressor().fit(X, y)")
+    array([1.])
+    """
+    if not isinstance(values, Tensor):
+        return values
+    table = as_numbers(values, name, call=call).detach().cpu()
+    return table.double().numpy() if table.is_floating_point() else table.numpy()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

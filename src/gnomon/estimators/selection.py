@@ -28,6 +28,7 @@ from sklearn.model_selection import check_cv
 from torch import Tensor
 
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.record import Record
 from gnomon.estimators.network import NetworkKernel
 from gnomon.estimators.rows import Rows
 from gnomon.linalg.shortcut import Spectrum, spectrum
@@ -40,7 +41,7 @@ Score = Callable[[float], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Record):
     """What was chosen, its score, and the best score of every other network: (depth, fixed layers, ridge, score).
 
     >>> print(Selection(2, 0, 0.01, 0.25, "leave-one-out", ((1, 0, 0.1, 0.3), (2, 0, 0.01, 0.25))))

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.estimators.network import Recipe, shapes
+from gnomon.estimators.rows import plain
 from gnomon.estimators.scaling import Scaling
 from gnomon.linalg.solve.base import blocks
 
@@ -81,7 +82,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def fit(self, X: Any, y: Any = None) -> "KernelTransformer":
         """Draw centers and take the root of their kernel; y is not looked at."""
-        X = validate_data(self, X, dtype=np.float64)
+        X = validate_data(self, plain(X, "X", CALL), dtype=np.float64)
         self._check()
         self.scaling_ = Scaling.of(X, np.ones(len(X)), self.scaling, CALL)
         m = min(int(self.n_components), len(X))
@@ -98,7 +99,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def transform(self, X: Any) -> np.ndarray:
         """The features (1), (n, m)."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = validate_data(self, plain(X, "X", CALL), dtype=np.float64, reset=False)
         x, centers = (torch.from_numpy(np.ascontiguousarray(a)) for a in (self.scaling_(X), self.components_))
         root = torch.from_numpy(self.normalization_)
         return torch.cat([self.kernel_(x[rows], centers) @ root for rows in blocks(len(x), len(root), None)]).numpy()

@@ -7,24 +7,31 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import inf
+from time import perf_counter
 from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import GnomonError, InputError, lesson
+from gnomon.core.checks import check_seed, integer, number
+from gnomon.core.clock import Clock
+from gnomon.core.errors import GnomonError, InputError, called, lesson
+from gnomon.core.record import Record
 from gnomon.examination.score import Score, leave_one_out
 from gnomon.examination.subject import Subject, subject
 from gnomon.kernels import Limit
 from gnomon.tangent import alignment, ntk
 
-CALL = "rank({name: network}, train=(x, y))"
+CALL = "rank(networks, train=(x, y))"
+Progress = Callable[[str, int, int], None]
+"""Called with the name of the candidate that begins, its number, and how many there are."""
 LEAST = 1e-3
 """Share of a kernel that tells examples apart, below which they take a thousand times as long as the mean to learn."""
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Record):
     """One network: its leave-one-out score (accuracy or explained variance), alignment, spread (2), and the reasons."""
 
     name: str
@@ -41,11 +48,12 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
-    """Candidates, the best first."""
+class Ranking(Record):
+    """Candidates, the best first, and the names of those for which the time did not suffice."""
 
     candidates: tuple[Candidate, ...]
     examples: int
+    unranked: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -55,11 +63,13 @@ class Ranking:
     def __str__(self) -> str:
         wide = max(len(c.name) for c in self.candidates)
         rows = [f"{i}. {c.name:<{wide}}  score {c.score:.3f}  {c.reason}" for i, c in enumerate(self.candidates, 1)]
+        rows += [f"not ranked, for the time did not suffice: {', '.join(self.unranked)}"] if self.unranked else []
         return "\n".join(rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {"schema": 1, "examples": self.examples, "candidates": [c.to_dict() for c in self.candidates]}
+        candidates = [c.to_dict() for c in self.candidates]
+        return {"schema": 1, "examples": self.examples, "candidates": candidates, "unranked": list(self.unranked)}
 
 
 def rank(
@@ -67,7 +77,10 @@ def rank(
     train: tuple[Any, Any],
     *,
     examples: int = 300,
+    budget: float | None = None,
     seed: int = 0,
+    progress: Progress | None = None,
+    clock: Clock = perf_counter,
 ) -> Ranking:
     """Order networks by what their kernels would score on the data, before any of them is trained.
 
@@ -78,6 +91,9 @@ def rank(
 
         spread = trace(H K H) / trace(K) < 1e-3,    H = I - 1 1^T / n                                            (2)
 
+    Targets are numbers, or integer classes. ``budget`` is in seconds: a candidate that is due after it is named in
+    ``unranked``; the first is always judged. ``progress(name, number, count)`` is called as each candidate begins;
+    ``clock`` is what ``budget`` is read from.
 
     Hypotheses: what the kernel scores says something about what the trained network scores; how much, depends.
     Reference: [jacot2018neural].
@@ -89,12 +105,40 @@ def rank(
     >>> rank({"line": nn.Linear(2, 2), "deep": deep}, (x, y)).names
     ('deep', 'line')
     """
-    if not networks:
-        raise InputError(lesson(CALL, "no networks", "something to rank", "Pass at least one network"))
-    subjects = {name: subject(net, train, None, optimizer=None, seed=seed, name=name) for name, net in networks.items()}
-    found = [_candidate(name, given, examples, seed) for name, given in subjects.items()]
-    ordered = sorted(found, key=lambda c: (not c.trainable, -c.score, -c.alignment))
-    return Ranking(tuple(ordered), min(examples, len(next(iter(subjects.values())).train)))
+    if not isinstance(networks, Mapping) or not networks:
+        what = "no networks" if isinstance(networks, Mapping) else f"the networks are a {type(networks).__name__}"
+        raise InputError(lesson(CALL, what, "networks by name", 'Pass at least one, as in {"deep": network}'))
+    examples, seed = integer("examples", examples, call=CALL), check_seed(seed, call=CALL)
+    limit = inf if budget is None else number("budget", budget, call=CALL, above=0)
+    subjects = {
+        name: subject(net, train, None, optimizer=None, seed=seed, name=name, call=CALL)
+        for name, net in networks.items()
+    }
+    with called(CALL):
+        judged = _judged(subjects, examples, seed, limit, progress, clock)
+    ordered = sorted(judged, key=lambda c: (not c.trainable, -c.score, -c.alignment))
+    left = tuple(name for name in subjects if name not in {c.name for c in judged})
+    return Ranking(tuple(ordered), min(examples, len(next(iter(subjects.values())).train)), left)
+
+
+def _judged(
+    subjects: Mapping[str, Subject],
+    examples: int,
+    seed: int,
+    budget: float,
+    progress: Progress | None,
+    clock: Clock,
+) -> list[Candidate]:
+    """Those candidates that can begin before the time is spent."""
+    found: list[Candidate] = []
+    start = clock()
+    for i, (name, given) in enumerate(subjects.items()):
+        if found and clock() - start >= budget:
+            break
+        if progress is not None:
+            progress(name, i, len(subjects))
+        found.append(_candidate(name, given, examples, seed))
+    return found
 
 
 def _candidate(name: str, given: Subject, examples: int, seed: int) -> Candidate:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gnomon.core.record import Record
 from gnomon.examination.advice import FAULT
 from gnomon.report import Advice, Page, Section, html
 
@@ -16,7 +17,7 @@ SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Examination:
+class Examination(Record):
     """Sections in order, advice ranked by effect, and what it was all made from.
 
     ``facts`` are the objects behind the numbers (kernel, trained model, ...), for those who want to go on from there.

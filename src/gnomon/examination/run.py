@@ -12,8 +12,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from gnomon.core.checks import number
 from gnomon.core.clock import Clock
-from gnomon.core.errors import GnomonError, InputError, lesson
+from gnomon.core.errors import GnomonError
 from gnomon.core.inputs import tensors
 from gnomon.core.pure import evaluating, random_state
 from gnomon.examination.advice import advise
@@ -75,8 +76,7 @@ def examine(
     >>> found.section("architecture").value("parameters").value
     8
     """
-    if budget <= 0:
-        raise InputError(lesson(CALL, f"budget is {budget}", "some time", "Pass seconds, for instance budget=60"))
+    budget = number("budget", budget, call=CALL, above=0)
     given = subject(module, train, test, optimizer=optimizer, seed=seed, name=name)
     wanted = not isinstance(module, nn.Module) if fit is None else fit
     start = clock()
@@ -129,7 +129,7 @@ def manifest(given: Subject, seed: int, budget: float, command: str, seconds: fl
     """Versions, seeds, a digest of the data, the command: what is needed to do it again."""
     digest = hashlib.sha256()
     for t in (*tensors(given.train.x), given.train.y):
-        digest.update(t.detach().cpu().contiguous().numpy().tobytes())
+        digest.update(t.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())  # numpy has no bfloat16
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "gnomon": _version(),

@@ -11,13 +11,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.record import Record
 from gnomon.linalg.shortcut import spectrum
 
 RIDGES = tuple(10.0**p for p in range(-6, 2))  # of the mean diagonal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Score:
+class Score(Record):
     """Leave-one-out predictions, the ridge that was chosen, and the coefficients of the fit to all points."""
 
     predictions: Float[Tensor, "n k"]

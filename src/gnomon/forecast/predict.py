@@ -7,22 +7,23 @@ A module f(w, x) is replaced by its tangent at the present parameters w_0, with 
 and `gnomon.dynamics.predict` does the rest.
 """
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from gnomon import dynamics
-from gnomon.core.arrays import Array, as_array
-from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import Inputs, count, fitted, invoke, table, take
+from gnomon.core.arrays import Array, as_tensor
+from gnomon.core.checks import as_inputs, as_numbers, as_targets, check_kind, check_readable
+from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.inputs import Inputs, blamed, count, invoke, table, take
 from gnomon.core.losses import AbstractLoss
+from gnomon.core.pure import twin
 from gnomon.dynamics import Descent, Flow, Momentum, Trajectory
 from gnomon.dynamics.optimizers import AbstractOptimizer
+from gnomon.dynamics.predict import LOSSES
 from gnomon.dynamics.trajectory import GIVEN
 from gnomon.kernels import Limit, limit
 from gnomon.tangent import ntk
@@ -106,16 +107,16 @@ def predict(
         return dynamics.predict(model, cast(Array, x), test=test, loss=loss, f0=f0, f0_test=f0_test, **options)
     if y is None:
         raise InputError(lesson(CALL, "y is missing", "targets to learn", "Pass predict(module, x, y)"))
-    if isinstance(model, nn.Module):
-        found = _of_module(model, x, x_test, kernel, outputs)
-    else:
-        found = _of_kernel(model, x, x_test)
-    start, start_test = (found.f0, found.f0_test) if f0 is None else (as_array(f0), f0_test)
-    loss = by_targets(y) if loss is None else loss
-    targets = _targets(loss, y, start)
-    run = dynamics.predict(
-        found.gram, targets, test=found.between, f0=start, f0_test=start_test, loss=loss, **options
-    )  # fmt: skip
+    with called(CALL):
+        if isinstance(model, nn.Module):
+            found = _of_module(model, x, x_test, kernel, outputs)
+        else:
+            found = _of_kernel(model, x, x_test)
+        start, start_test = (found.f0, found.f0_test) if f0 is None else (as_numbers(f0, "f0", call=CALL), f0_test)
+        loss, targets = _targets(loss, y, len(found.gram), start)
+        run = dynamics.predict(
+            found.gram, targets, test=found.between, f0=start, f0_test=start_test, loss=loss, **options
+        )
     return replace(run, kernel=found.name)
 
 
@@ -131,10 +132,15 @@ class _Found:
 
 
 def _of_kernel(model: Limit | Kernel, x: Inputs, x_test: Inputs | None) -> _Found:
-    pairs = model.ntk if isinstance(model, Limit) else model
-    name = "the kernel of infinite width" if isinstance(model, Limit) else GIVEN
-    between = None if x_test is None else pairs(x_test, x)
-    return _Found(pairs(x, None) if isinstance(model, Limit) else pairs(x, x), between, None, None, name)
+    if not callable(model):
+        cure = "Pass a module, a limit, a function of two sets of points, or a Gram matrix"
+        raise InputError(lesson(CALL, f"the model is a {type(model).__name__}", "a network or a kernel", cure))
+    if isinstance(model, Limit):
+        between = None if x_test is None else model.ntk(x_test, x)
+        return _Found(model.ntk(x), between, None, None, "the kernel of infinite width")
+    with blamed(None, x, call=CALL, what="the kernel"):
+        between = None if x_test is None else model(x_test, x)
+        return _Found(model(x, x), between, None, None, GIVEN)
 
 
 def _of_module(module: nn.Module, x: Inputs, x_test: Inputs | None, kernel: str, outputs: str) -> _Found:
@@ -142,9 +148,10 @@ def _of_module(module: nn.Module, x: Inputs, x_test: Inputs | None, kernel: str,
         found = f"kernel is {kernel!r} and outputs is {outputs!r}"
         cure = 'Pass kernel="empirical" or "infinite", outputs="auto", "full" or "trace"'
         raise InputError(lesson(CALL, found, "a known kernel", cure))
-    twin = _double(module, x)
-    f0 = _outputs(twin, x)
-    f0_test = None if x_test is None else _outputs(twin, x_test)
+    check_readable(module, call=CALL)
+    wide = _double(module, x)
+    f0 = _outputs(wide, x)
+    f0_test = None if x_test is None else _outputs(wide, x_test)
     if kernel == "infinite":
         exact = limit(module)
         between = None if x_test is None else exact.ntk(x_test, x)
@@ -152,37 +159,41 @@ def _of_module(module: nn.Module, x: Inputs, x_test: Inputs | None, kernel: str,
     n, k = f0.shape
     form = outputs if outputs != "auto" else "full" if n * k <= FULL else "trace"
     form = "trace" if k == 1 else form
-    gram = cast(Tensor, ntk(twin, x, outputs=form))
-    between = None if x_test is None else cast(Tensor, ntk(twin, x_test, x, outputs=form))
+    gram = cast(Tensor, ntk(wide, x, outputs=form))
+    between = None if x_test is None else cast(Tensor, ntk(wide, x_test, x, outputs=form))
     name = "its own kernel"
     if form == "trace" and k > 1:
         name = "the mean over outputs of its own kernel (an approximation: outputs are taken as uncoupled)"
     return _Found(gram, between, f0, f0_test, name)
 
 
-def _targets(loss: AbstractLoss, y: Array, start: Tensor | np.ndarray | None) -> Tensor:
-    """Targets with a column for each output where the outputs before training tell how many there are."""
+def _targets(loss: AbstractLoss | None, y: Array, n: int, start: Array | None) -> tuple[AbstractLoss, Tensor]:
+    """The loss, and targets with a column for each output where the outputs before training tell how many there are."""
+    loss = by_targets(y, call=CALL) if loss is None else loss
+    check_kind("loss", loss, AbstractLoss, call=CALL, cure=LOSSES)
+    given = as_targets(y, n, call=CALL)
     if start is None:
-        return loss.targets(y, CALL)
-    targets = loss.targets(y, CALL, outputs=start.reshape(len(start), -1).shape[1])
-    return targets[:, None] if targets.ndim == 1 and start.ndim > 1 else targets
+        return loss, loss.targets(given, CALL)
+    table = as_tensor(start)
+    targets = loss.targets(given, CALL, outputs=table.reshape(len(table), -1).shape[1])
+    return loss, targets[:, None] if targets.ndim == 1 and table.ndim > 1 else targets
 
 
 def _double(module: nn.Module, x: Inputs) -> nn.Module:
     """A copy in eval mode and, where the module bears it, in float64: small modes drown in the rounding of float32."""
-    twin = copy.deepcopy(module).eval()
-    wide = copy.deepcopy(twin).double()
+    same = twin(module, call=CALL).eval()
+    wide = twin(same, call=CALL).double()
     try:
-        _outputs(wide, take(fitted(x, wide), slice(0, 1)))
-    except (RuntimeError, TypeError):
-        return twin
+        _outputs(wide, take(as_inputs(x, wide, call=CALL), slice(0, 1)))
+    except InputError:
+        return same
     return wide
 
 
 @torch.no_grad()
 def _outputs(module: nn.Module, x: Inputs) -> Tensor:
-    data = fitted(x, module)
-    return table(invoke(module, data), count(data, call=CALL), CALL)
+    data = as_inputs(x, module, call=CALL)
+    return table(invoke(module, data, call=CALL), count(data), CALL)
 
 
 def _way(optimizer: AbstractOptimizer | Choice | None, module: nn.Module | None) -> AbstractOptimizer:

@@ -16,6 +16,8 @@ Reference: [schoenholz2017deep], [he2015delving]; [zhang2019fixup] for residual 
 from dataclasses import dataclass, replace
 from math import exp, log
 
+from gnomon.core.record import Record
+
 RANGE = 1e4
 """By how much squares may change over all layers."""
 DEAD = 0.5
@@ -30,7 +32,7 @@ LOUD, FAINT = 100.0, 1e-4
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Record):
     """What a layer passes on: the name it has in the module, its class, and equations (1) to (4) of `signal`.
 
     ``size`` counts the numbers it puts out for an example, ``units`` those that are not positions of one another.
@@ -56,7 +58,7 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Record):
     """What is wrong: a key for programs, the layer (None for all or for the inputs), the finding, the cure, the weight.
 
     >>> Fault("zero", "3", "'3' is zero", "Initialize it", 100.0).layer

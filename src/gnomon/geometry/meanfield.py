@@ -34,7 +34,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from gnomon.core.checks import check_kind, number
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.record import Record
 from gnomon.geometry.gaussian import expectation, product
 
 Activation = Callable[[Tensor], Tensor]
@@ -47,7 +49,7 @@ CRITICAL = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class MeanField:
+class MeanField(Record):
     """The fixed points of equations (1) and (2), and the factors of (3) and (4).
 
     ``q`` is the fixed point that the given input variance tends to: 0 or infinity where it tends there.
@@ -151,9 +153,11 @@ def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0
     >>> found.phase, round(found.chi, 9), round(found.xi_gradient, 6) == round(-1 / log(0.25), 6)
     ('ordered', 0.25, True)
     """
-    if weight_std <= 0 or bias_std < 0 or q <= 0:
-        found = f"weight_std is {weight_std}, bias_std is {bias_std} and q is {q}"
-        raise InputError(lesson("mean_field(activation)", found, "positive scales", "Pass weight_std > 0 and q > 0"))
+    call = "mean_field(activation)"
+    check_kind("activation", activation, Callable, call=call, cure="Pass a function such as torch.tanh or nn.ReLU()")
+    weight_std, q = number("weight_std", weight_std, call=call, above=0), number("q", q, call=call, above=0)
+    if number("bias_std", bias_std, call=call) < 0:
+        raise InputError(lesson(call, f"bias_std is {bias_std}", "a scale, zero or more", "Pass such a number"))
     fixed = _fixed(activation, weight_std, bias_std, q)
     at = _inside(fixed)
     chi = _chi(activation, weight_std, at, 1.0)  # (4)

@@ -28,9 +28,11 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.arrays import Array
+from gnomon.core.checks import as_inputs, check_readable, check_seed
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import Inputs, count, fitted, table, tensors, transform
+from gnomon.core.inputs import Inputs, count, table, tensors, transform
 from gnomon.core.pure import Pure, evaluating, undisturbed
+from gnomon.core.record import Record
 from gnomon.geometry.faults import Fault, Layer, faults
 from gnomon.training.evaluate import Loss, Points, by_targets
 
@@ -46,7 +48,7 @@ LAST = (nn.Linear, nn.LayerNorm, nn.Embedding, nn.RNNBase, nn.MultiheadAttention
 
 
 @dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(Record):
     """Layers in the order of their calls, as equations (1) to (4) say, and the mean square of the inputs.
 
     ``inputs`` is None where no input is real. ``worst`` is the fault that weighs most, None for a healthy module.
@@ -127,10 +129,14 @@ def signal(module: nn.Module, x: Inputs, y: Array | None = None, *, loss: Loss |
     >>> bool(abs(found.layers[0].gradient - 1) < 1e-6)                         # random signs: dL/df = +-1 / n
     True
     """
+    check_readable(module, call=CALL)
+    seed = check_seed(seed, call=CALL)
     with undisturbed(module), evaluating(module):
-        data = transform(lambda t: t.clone().requires_grad_() if t.is_floating_point() else t, fitted(x, module))
-        n = count(data, call=CALL)
-        points = None if y is None else Points.of(x, y, module, by_targets(y) if loss is None else loss, CALL)
+        given = as_inputs(x, module, call=CALL)
+        data = transform(lambda t: t.clone().requires_grad_() if t.is_floating_point() else t, given)
+        n = count(data)
+        loss = by_targets(y, call=CALL) if loss is None and y is not None else loss
+        points = None if y is None or loss is None else Points.of(given, y, module, loss, CALL)
         f = Pure(module, {name: p.detach().requires_grad_() for name, p in module.named_parameters()}, {}, CALL)
         seen: list[dict[str, Any]] = []
         with _watching(module, n, seen):

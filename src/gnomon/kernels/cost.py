@@ -6,6 +6,7 @@ from time import perf_counter
 import torch
 
 from gnomon.core.memory import free_bytes, human
+from gnomon.core.record import Record
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.rules.data import DataRule
 
@@ -14,7 +15,7 @@ WORD = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(Record):
     """Memory in bytes and time in seconds of a kernel between n1 and n2 points.
 
     ``result`` is the kernel itself, ``workspace`` what the tiles of the computation need at one time, ``tile`` the
@@ -80,7 +81,7 @@ def _kept(plan: Plan) -> list[int]:
 
 def _second_per_unit() -> float:
     """Seconds per elementary operation, measured on the spot: one multiplication, by all threads of torch."""
-    x = torch.rand(1 << 14, dtype=torch.float64)  # small enough for one core's cache and one thread
+    x = torch.linspace(0, 1, 1 << 14, dtype=torch.float64)  # small enough for one core's cache and one thread
     x * x  # the first call of a process is slow
     times = []
     for _ in range(5):

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.arrays import as_array
+from gnomon.core.checks import as_numbers
 from gnomon.core.errors import InputError, lesson
 
 
@@ -17,19 +16,10 @@ def points(x: Any, name: str, call: str) -> Tensor:
     refused.
     Cost: one pass over the data.
 
-    >>> points(np.ones((2, 3)), "x1", "ntk(x1)").shape
+    >>> points([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], "x1", "ntk(x1)").shape
     torch.Size([2, 3])
     """
-    x = as_array(x)
-    if isinstance(x, np.ndarray):
-        x = torch.from_numpy(np.require(x, requirements=["C", "W"])) if x.dtype.kind in "biuf" else x
-    if not isinstance(x, Tensor):
-        raise _bad(
-            call,
-            f"{name} is a {type(x).__name__}",
-            "inputs are a batch of numbers",
-            "Pass a torch tensor, a numpy array or a DataFrame",
-        )
+    x = as_numbers(x, name, call=call)
     if not x.is_floating_point():
         raise _bad(call, f"{name} has dtype {x.dtype}", "inputs are real numbers", f"Convert: {name}.double()")
     if x.dim() < 2:

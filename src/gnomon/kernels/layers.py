@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from gnomon.core.record import Record
 from gnomon.kernels import propagate
 from gnomon.kernels.inputs import points
 from gnomon.kernels.limit import Limit
@@ -24,7 +25,7 @@ CALL = "layers(limit, x)"
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Record):
     """A step of the program: where it stands, what it is, and (1)."""
 
     where: str

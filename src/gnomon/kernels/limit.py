@@ -14,8 +14,10 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from gnomon.core.checks import check_readable, integer
 from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson
 from gnomon.core.memory import human, tiles
+from gnomon.core.record import Record
 from gnomon.kernels import fused, propagate, store
 from gnomon.kernels.cost import Cost, cost
 from gnomon.kernels.inputs import points, second
@@ -83,26 +85,23 @@ def limit(
         raise InputError(
             lesson("limit(net, parametrization=...)", found, "a known parametrization", 'Pass "standard" or "ntk"')
         )
-    if not dtype.is_floating_point:
+    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point or dtype.itemsize == 1:
         raise InputError(
             lesson("limit(net, dtype=...)", f"dtype is {dtype}", "a real kernel", "Pass torch.float64 or torch.float32")
         )
+    check_readable(net, call="limit(net)")
+    memory = None if memory is None else integer("memory", memory, call="limit(net, memory=...)")
     if method == "monte-carlo":
         return Sampled(net, init, parametrization == "standard", dtype, samples, width, seed)
     if method != "exact":
         raise InputError(
             lesson("limit(net, method=...)", f"method is {method!r}", "a known method", 'Pass "exact" or "monte-carlo"')
         )
-    if not isinstance(net, nn.Module):
-        found = f"net is a {type(net).__name__}"
-        raise InputError(
-            lesson("limit(net)", found, "a torch.nn.Module", "Pass the module itself, not its class or output")
-        )
     return Limit(net, init, parametrization, dtype, memory)
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Record):
     """The exact infinite-width kernels of a module; made by ``gnomon.limit``.
 
     >>> net = nn.Sequential(nn.Linear(3, 100), nn.Tanh(), nn.Linear(100, 1))
@@ -149,14 +148,18 @@ class Limit:
         Finished tiles are not computed again, and other data or another network are refused. Needs the extra ``zarr``.
         """
         call = f"limit({type(self.net).__name__}).to_zarr(path, x1, x2)"
-        if not kind or set(kind) - {"nngp", "ntk"}:
+        if not isinstance(kind, tuple | list) or not kind or set(kind) - {"nngp", "ntk"}:
             raise InputError(lesson(call, f"kind is {kind!r}", "known kernels", 'Pass ("nngp",), ("ntk",) or both'))
-        x = points(x1, "x1", call)
-        y = None if x2 is None else second(x, x2, call)
+        if self.dtype not in (torch.float64, torch.float32, torch.float16):
+            cure = "Pass dtype=torch.float32 to limit"
+            raise InputError(lesson(call, f"dtype is {self.dtype}", "numbers that numpy knows", cure))
+        x = points(x1, "x1", call).detach()
+        y = None if x2 is None else second(x, x2, call).detach()
+        side = None if tile is None else integer("tile", tile, call=call)
         made = self.plan(x)
         data = [_require_independent(made, one) for one in ((x,) if y is None else (x, y))]
         mark = store.fingerprint(str(made.program), made.rules, data, y is None, kind, str(self.dtype))
-        side = tile if tile is not None else _tile_side(made, len(x), self.dtype)
+        side = side or _tile_side(made, len(x), self.dtype)
         task = store.Task(x, y, tuple(kind), self.dtype, side, mark)
         return store.write(path, task, lambda a, b: self._kernels(a, b, tuple(kind)))
 
@@ -173,7 +176,13 @@ class Limit:
 
         ``shape`` is that of one input; it may be left out where the first layer is Linear.
         """
-        shape = shape if shape is not None else _first_shape(self.net)
+        call = "limit(net).cost(n1, n2)"
+        n1, n2 = integer("n1", n1, call=call), None if n2 is None else integer("n2", n2, call=call)
+        if shape is not None and not isinstance(shape, tuple | list):
+            cure = "Pass shape=(c, h, w), the shape of one input"
+            raise InputError(lesson(call, f"shape is {shape!r}"[:80], "a tuple of sizes", cure))
+        known = _first_shape(self.net) if shape is None else shape
+        shape = tuple(integer("shape", size, call=call) for size in known)
         example = torch.empty((1, *shape), device="meta")
         made = self.plan(example)
         return cost(made, n1, n1 if n2 is None else n2, kinds=2, word=self.dtype.itemsize, memory=self.memory)

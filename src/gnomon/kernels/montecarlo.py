@@ -6,7 +6,6 @@
 Both are averaged over the outputs. This needs no limit to exist: it takes MaxPool, BatchNorm, softmax, recurrence.
 """
 
-import copy
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -14,17 +13,22 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gnomon.core.checks import check_readable, check_seed, integer
 from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.inputs import invoke
+from gnomon.core.pure import twin
+from gnomon.core.record import Record
 from gnomon.kernels.inputs import points, second
 from gnomon.kernels.record import Kernels
 from gnomon.kernels.widen import widened
 from gnomon.program.laws import Init, Law
+from gnomon.program.trace import RECOMPUTED
 
 AFFINE = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
+class Sampled(Record):
     """Kernels estimated over ``samples`` copies of a module; made by ``gnomon.limit(net, method="monte-carlo")``.
 
     Hypotheses: the module has ``reset_parameters`` wherever it has parameters (all layers of torch.nn do), or a law is
@@ -48,12 +52,15 @@ class Sampled:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be averaged."""
-        if not isinstance(self.net, nn.Module):
-            found = f"got {type(self.net).__name__}"
-            raise InputError(lesson("limit(net)", found, "a torch.nn.Module", "Pass the module itself"))
-        if self.samples < 2:
-            found = f"samples is {self.samples}"
-            raise InputError(lesson(_CALL, found, "a standard error needs two samples", "Pass samples >= 2"))
+        check_readable(self.net, call="limit(net)")
+        call = 'limit(net, method="monte-carlo")'
+        samples = integer("samples", self.samples, call=call, least=2)  # a standard error needs two samples
+        width = None if self.width is None else integer("width", self.width, call=call)
+        for name, value in (("samples", samples), ("width", width), ("seed", check_seed(self.seed, call=call))):
+            object.__setattr__(self, name, value)
+        if any(p.is_meta for p in self.net.parameters()):
+            cure = "Build the module on a real device"
+            raise InputError(lesson(call, "the parameters have no values (device 'meta')", "a module to run", cure))
 
     def nngp(self, x1: Any, x2: Any = None) -> Tensor:
         """The estimated NNGP; ``__call__`` also gives its standard error."""
@@ -70,7 +77,7 @@ class Sampled:
         x = points(x1, "x1", _CALL).detach()
         y = x if x2 is None else second(x, x2, _CALL).detach()
         batch = x if x2 is None else torch.cat([x, y])
-        net = copy.deepcopy(self.net).to(batch)
+        net = twin(self.net, call=_CALL).to(batch)
         if self.width is not None:
             net = widened(net, batch[:2], self.width)
         columns = slice(0, None) if x2 is None else slice(len(x), None)
@@ -108,6 +115,10 @@ def _initialize(net: nn.Module, init: Init, *, standard: bool) -> dict[str, floa
         own = dict(module.named_parameters(recurse=False))
         if not own:
             continue
+        if any(isinstance(hook, RECOMPUTED) for hook in module._forward_pre_hooks.values()):
+            found = f"'{path}' ({type(module).__name__}) computes its weight from others (weight_norm, spectral_norm)"
+            cure = "Remove it: torch.nn.utils.remove_weight_norm or remove_spectral_norm"
+            raise InputError(lesson(_CALL, found, "layers whose weights can be drawn", cure))
         if isinstance(module, AFFINE) and init != "torch":
             _draw(module, _law(path, module, init))
         elif callable(getattr(module, "reset_parameters", None)):
@@ -167,7 +178,7 @@ def _ntk_scale(path: str, module: Any, name: str, init: Init) -> float:
 
 def _kernels(net: nn.Module, x: Tensor, scales: dict[str, float]) -> Tensor:
     """(2, n, n): NNGP and NTK of one network, averaged over outputs; one Jacobian of one output at a time."""
-    out = net(x)
+    out = invoke(net, x, call=_CALL)
     if not isinstance(out, Tensor) or out.shape[:1] != x.shape[:1]:
         raise InputError(
             lesson(
@@ -181,7 +192,7 @@ def _kernels(net: nn.Module, x: Tensor, scales: dict[str, float]) -> Tensor:
     nngp = flat.detach() @ flat.detach().T / flat.shape[1]
     named = [(n, p) for n, p in net.named_parameters() if p.requires_grad and scales.get(n, 1.0) > 0]
     ntk = torch.zeros_like(nngp)
-    for k in range(flat.shape[1]):
+    for k in range(flat.shape[1] if named else 0):  # where nothing is trained the NTK is zero
         rows = [
             torch.autograd.grad(flat[i, k], [p for _, p in named], retain_graph=True, allow_unused=True)
             for i in range(len(x))

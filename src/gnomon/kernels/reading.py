@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from gnomon.kernels.plan import Plan, plan
 from gnomon.program.laws import Init
 from gnomon.program.read import read
+from gnomon.program.trace import global_hooks
 
 SMALL = 4096  # entries of a tensor whose values are compared; larger ones are weights, which only "measured" looks at
 SHAPES = 16  # plans kept
@@ -71,7 +72,7 @@ class _Snapshot:
 
     @staticmethod
     def of(net: nn.Module) -> "_Snapshot":
-        objects: list[Any] = []
+        objects: list[Any] = list(global_hooks())
         plain: list[Any] = []
         values: list[Tensor] = []
         for name, module in net.named_modules():

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from gnomon.core.record import Record
+
 
 @dataclass(frozen=True, slots=True)
-class Kernels:
+class Kernels(Record):
     """NNGP and NTK, (n1, n2) each; the errors are standard errors of Monte-Carlo estimates, None where exact.
 
     >>> import gnomon, torch

@@ -9,9 +9,13 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils import parametrize
 
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import invoke
+from gnomon.program.trace import hooked
 
+CALL = 'limit(net, method="monte-carlo", width=...)'
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d)
 BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d)
 
@@ -37,6 +41,8 @@ def widened(net: nn.Module, x: Tensor, width: int) -> nn.Module:
         return net
     factor = ceil(width / min(hidden))
     for path, module in layers.items():
+        if hooked(module) or parametrize.is_parametrized(module):
+            raise _cannot(f"'{path}' ({type(module).__name__}) has hooks or parametrizations, which a new layer lacks")
         new = _wider(path, module, 1 if path in fed else factor, 1 if path in last else factor)
         new.train(module.training)
         owner, _, name = path.rpartition(".")
@@ -70,7 +76,7 @@ def _ends(net: nn.Module, x: Tensor) -> tuple[set[str], set[str]]:
             hooks.append(watch(path, module))
     try:
         with torch.enable_grad():
-            output = net(x)
+            output = invoke(net, x, call=CALL)
     finally:
         for h in hooks:
             h.remove()
@@ -116,7 +122,7 @@ def _wider(path: str, m: Any, left: int, right: int) -> nn.Module:
 def _cannot(found: str) -> InputError:
     return InputError(
         lesson(
-            'limit(net, method="monte-carlo", width=...)',
+            CALL,
             found,
             "hidden layers are Linear, Conv, BatchNorm, LayerNorm or GroupNorm, and forward has no hard-coded widths",
             "Build the module as wide as you want it and leave width out",

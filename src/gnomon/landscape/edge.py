@@ -18,6 +18,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.record import Record
 from gnomon.training import Run
 from gnomon.training.native import descent
 
@@ -27,7 +28,7 @@ TOLERANCE = 0.15
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Edge:
+class Edge(Record):
     """Sharpness at the recorded steps of a run, and the limit 2 (1 + momentum) / lr.
 
     >>> moved = Edge(torch.arange(3), torch.tensor([1.0, 1.9, 2.0]).double(), 2.0)

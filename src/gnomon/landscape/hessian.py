@@ -22,6 +22,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.arrays import Array
+from gnomon.core.checks import check_readable, integer
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.inputs import Inputs, take
 from gnomon.core.pure import Pure, evaluating, plain_kernels, undisturbed
@@ -139,9 +140,9 @@ def hessian(
     >>> [round(abs(v), 4) for v in H.top(2).values.tolist()]
     [5.0, 0.0]
     """
-    if tile is not None and tile < 1:
-        raise InputError(lesson(CALL, f"tile is {tile}", "one point or more in a tile", "Pass 1 or more"))
-    loss = by_targets(y) if loss is None else loss
+    check_readable(module, call=CALL)
+    tile = TILE if tile is None else integer("tile", tile, call=CALL)
+    loss = by_targets(y, call=CALL) if loss is None else loss
     with undisturbed(module):
         points = Points.of(x, y, module, loss, CALL)
-        return HessianOperator(module, points, parameters, tile or TILE)
+        return HessianOperator(module, points, parameters, tile)

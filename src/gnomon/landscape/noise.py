@@ -25,9 +25,11 @@ from torch import Tensor, nn
 from torch.func import grad, vmap
 
 from gnomon.core.arrays import Array
+from gnomon.core.checks import check_readable, number
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import Inputs, take, transform
 from gnomon.core.pure import Pure, evaluating, plain_kernels, undisturbed
+from gnomon.core.record import Record
 from gnomon.training.evaluate import Loss, Points, by_targets
 
 CALL = "gradient_noise(module, x, y)"
@@ -36,7 +38,7 @@ BYTES = 256 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class GradientNoise:
+class GradientNoise(Record):
     """The noise scale B of equation (1) with its interval, and what it is made of.
 
     ``scale`` is infinite where the estimate of |G|^2 is zero or less.
@@ -103,10 +105,9 @@ def gradient_noise(
     >>> round(found.scale, 4)                                                   # 4 / (4 - 4 / 4)
     1.3333
     """
-    if not 0 < confidence < 1:
-        cure = "Pass a number such as 0.95"
-        raise InputError(lesson(CALL, f"confidence is {confidence}", "0 < confidence < 1", cure))
-    loss = by_targets(y) if loss is None else loss
+    check_readable(module, call=CALL)
+    confidence = number("confidence", confidence, call=CALL, above=0, below=1)
+    loss = by_targets(y, call=CALL) if loss is None else loss
     with undisturbed(module), evaluating(module), plain_kernels(module):
         points = Points.of(x, y, module, loss, CALL)
         if points.n < 3:

@@ -19,14 +19,18 @@ from math import inf
 from torch import nn
 
 from gnomon.core.arrays import Array
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.checks import check_seed, integer, number
+from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.inputs import Inputs
+from gnomon.core.record import Record
 from gnomon.landscape.hessian import hessian
 from gnomon.training.evaluate import Loss
 
+CALL = "sharpness(module, x, y)"
+
 
 @dataclass(frozen=True, slots=True)
-class Sharpness:
+class Sharpness(Record):
     """The largest eigenvalues of the Hessian, a bound on the error of each, and the lr they are measured against.
 
     ``lr`` is None where there is none; ``products`` counts the Hessian-vector products that were taken.
@@ -118,10 +122,11 @@ def sharpness(
     >>> print(sharpness(net, x, torch.zeros(2), lr=1.5).verdict)
     The largest Hessian eigenvalue is 2 (within ...), 1.50 times what lr 1.5 bears: use an lr below 1.
     """
-    if (lr is not None and not 0 < lr < inf) or not 0 <= momentum < 1:
-        found = f"lr is {lr} and momentum is {momentum}"
-        raise InputError(
-            lesson("sharpness(module, x, y)", found, "a positive lr and 0 <= momentum < 1", "Pass such numbers")
-        )
-    pairs = hessian(module, x, y, loss=loss, parameters=parameters, tile=tile).top(k, steps=steps, seed=seed)
+    lr = None if lr is None else number("lr", lr, call=CALL, above=0)
+    if not 0 <= number("momentum", momentum, call=CALL) < 1:
+        raise InputError(lesson(CALL, f"momentum is {momentum}", "0 <= momentum < 1", "Pass a number such as 0.9"))
+    k, seed = integer("k", k, call=CALL), check_seed(seed, call=CALL)
+    steps = None if steps is None else integer("steps", steps, call=CALL)
+    with called(CALL):
+        pairs = hessian(module, x, y, loss=loss, parameters=parameters, tile=tile).top(k, steps=steps, seed=seed)
     return Sharpness(tuple(pairs.values.tolist()), tuple(pairs.residuals.tolist()), lr, momentum, pairs.products)

@@ -28,14 +28,16 @@ import torch
 from torch import Tensor
 
 from gnomon.core.arrays import Array
+from gnomon.core.checks import number
 from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.record import Record
 from gnomon.linalg.square import asymmetry, square, symmetric_part, working
 
 CALL = "linalg.cholesky(K)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Factor:
+class Factor(Record):
     """A lower triangular factor of K + jitter I, and what it took to get it.
 
     ``jitter`` is the amount added to the diagonal, in the units of K, and ``multiple`` the same amount as a multiple
@@ -113,7 +115,7 @@ def scale(S: Tensor) -> float:
 
 
 def _given(S: Tensor, jitter: float) -> Factor:
-    if not (isfinite(jitter) and jitter >= 0):
+    if not number("jitter", jitter, call=CALL) >= 0:
         cure = "Pass a small positive amount, or leave it out to let the ladder find it"
         raise InputError(lesson(CALL, f"jitter is {jitter}", "a finite amount, zero or more", cure))
     lower = _factor(S, jitter)

@@ -36,6 +36,7 @@ from torch import Tensor
 
 from gnomon.core.arrays import Array
 from gnomon.core.errors import NotFiniteError, lesson
+from gnomon.core.record import Record
 from gnomon.linalg.cholesky import climb
 from gnomon.linalg.duplicates import duplicate_rows
 from gnomon.linalg.square import asymmetry, square, symmetric_part, working
@@ -44,7 +45,7 @@ CALL = "linalg.diagnose(K)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Diagnosis:
+class Diagnosis(Record):
     """What `diagnose` found; equations (1) to (6) of the module define the fields.
 
     ``jitter`` is the amount, in the units of K, that must be added to the diagonal before Cholesky succeeds in the

@@ -16,12 +16,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.checks import check_seed, integer
 from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.record import Record
 from gnomon.linalg.operator import AbstractOperator
+from gnomon.linalg.square import working
 
 
 @dataclass(frozen=True, slots=True)
-class Eigenpairs:
+class Eigenpairs(Record):
     """The largest eigenvalues of an operator, their vectors, and a bound on the error of each value."""
 
     values: Float[Tensor, " k"]
@@ -46,7 +49,7 @@ class Eigenpairs:
 
 
 @dataclass(frozen=True, slots=True)
-class SpectralDensity:
+class SpectralDensity(Record):
     """A discrete measure that approximates the distribution of eigenvalues: points and weights that sum to one."""
 
     points: Float[Tensor, " m"]
@@ -128,7 +131,8 @@ def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = No
     >>> [round(v, 4) for v in found.values.tolist()]
     [5.0, 4.0]
     """
-    if not 1 <= k <= operator.size:
+    k, seed = integer("k", k, call="top_eigenpairs(operator, k)"), check_seed(seed, call="top_eigenpairs(operator, k)")
+    if k > operator.size:
         found = f"k = {k} for an operator of size {operator.size}"
         raise InputError(lesson("top_eigenpairs(operator, k)", found, "1 <= k <= size", "Ask for fewer pairs"))
     start = _normal(operator, seed)
@@ -172,8 +176,8 @@ def _eigen(alpha: Tensor, beta: Tensor) -> tuple[Tensor, Tensor]:
     matrix = torch.diag(alpha)
     if len(alpha) > 1:
         matrix = matrix + torch.diag(beta[:-1], 1) + torch.diag(beta[:-1], -1)
-    values, vectors = torch.linalg.eigh(matrix)
-    return values, vectors
+    values, vectors = torch.linalg.eigh(matrix.to(working(matrix.dtype)))
+    return values.to(matrix.dtype), vectors.to(matrix.dtype)
 
 
 def _normal(operator: AbstractOperator, seed: int) -> Tensor:

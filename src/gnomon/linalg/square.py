@@ -1,20 +1,20 @@
 """The door of the room: a square, finite, floating-point matrix as a tensor, or an error that says why not."""
 
-import numpy as np
+from typing import Any
+
 import torch
 from torch import Tensor
 
-from gnomon.core.arrays import Array, as_array
+from gnomon.core.checks import as_numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 
 
-def square(K: Array, call: str) -> Tensor:
+def square(K: Any, call: str) -> Tensor:
     """The matrix as a dense tensor on its own device and in its own dtype, still attached to its graph.
 
     Arrays are copied, so that byte order, strides and write protection do not matter; long doubles become float64.
     """
-    matrix = K if isinstance(K, Tensor) else _from_array(np.asarray(as_array(K)), call)
-    matrix = matrix if matrix.layout == torch.strided else matrix.to_dense()
+    matrix = dense_matrix(K, call)
     _check_dtype(matrix.dtype, matrix.is_floating_point(), call)
     _check_shape(tuple(matrix.shape), call)
     values = matrix.detach().to(working(matrix.dtype))
@@ -27,6 +27,12 @@ def square(K: Array, call: str) -> Tensor:
         cure = f"Look at inputs {row} and {column}: a NaN or a very large feature there is the usual cause"
         raise NotFiniteError(lesson(call, found, "finite entries", cure))
     return matrix
+
+
+def dense_matrix(K: Any, call: str) -> Tensor:
+    """Anything that holds a matrix, sparse ones too, as a dense tensor."""
+    sparse = isinstance(K, Tensor) and not K.is_nested and K.layout not in (torch.strided, torch.jagged)
+    return as_numbers(K.to_dense() if sparse else K, "K", call=call)
 
 
 def symmetric_part(matrix: Tensor) -> Tensor:
@@ -48,12 +54,6 @@ def working(dtype: torch.dtype) -> torch.dtype:
     return dtype if dtype in (torch.float32, torch.float64) else torch.float32
 
 
-def _from_array(array: np.ndarray, call: str) -> Tensor:
-    _check_dtype(array.dtype, array.dtype.kind == "f", call)
-    native = array.dtype.newbyteorder("=") if array.dtype.itemsize <= 8 else np.dtype(np.float64)
-    return torch.from_numpy(np.array(array, dtype=native, order="C", copy=True))
-
-
 def _check_dtype(dtype: object, floating: bool, call: str) -> None:
     if floating:
         return
@@ -61,7 +61,7 @@ def _check_dtype(dtype: object, floating: bool, call: str) -> None:
         cure = "A kernel of a real network is real: pass K.real after checking that K.imag vanishes"
     else:
         cure = "Convert it: K.double() for a tensor, K.astype(float) for an array"
-    raise InputError(lesson(call, f"K holds {dtype}", "real floating-point entries", cure))
+    raise InputError(lesson(call, f"K holds {str(dtype).removeprefix('torch.')}", "real floating-point entries", cure))
 
 
 def _check_shape(shape: tuple[int, ...], call: str) -> None:

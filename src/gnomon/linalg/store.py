@@ -45,8 +45,12 @@ def open_store(path: str | Path, layout: Layout, call: str) -> Any:
     except ImportError:
         cure = "Install the extra: pip install 'gnomon[zarr]'"
         raise MissingExtraError(lesson(call, "zarr is not installed", "the extra 'zarr'", cure)) from None
-    if not Path(path).exists():
-        return _create(zarr, Path(path), layout)
+    try:
+        if not Path(path).exists():
+            return _create(zarr, Path(path), layout)
+    except (OSError, TypeError) as error:  # no folder, no right to write, or no path at all
+        found = f"{str(path)!r} cannot be written ({type(error).__name__}: {error})"
+        raise InputError(lesson(call, found, "a path in a folder that may be written", "Pass another path")) from error
     try:
         group = zarr.open_group(path, mode="r+")
         known = group.attrs.get("fingerprint")

@@ -14,12 +14,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.checks import check_seed, integer, number
+from gnomon.core.record import Record
 from gnomon.linalg.operator import AbstractOperator
+from gnomon.linalg.square import working
 
 
 @dataclass(frozen=True, slots=True)
-class TraceEstimate:
+class TraceEstimate(Record):
     """An estimate, the half-width of its interval at a stated confidence, and the products it took."""
 
     value: float
@@ -60,7 +62,7 @@ def hutchinson(
     >>> hutchinson(Dense(torch.diag(torch.arange(4.0))), samples=3)                 # exact for diagonal matrices
     TraceEstimate(value=6.0, half_width=0.0, confidence=0.95, products=3)
     """
-    _check("hutchinson", samples, 2, confidence)
+    samples = _check("hutchinson", "samples", samples, 2, confidence, seed)
     z = _signs(operator, samples, seed)
     values = torch.stack([torch.dot(v, operator.matvec(v)) for v in z])  # (1)
     return _estimate(0.0, values, confidence, samples)
@@ -80,10 +82,10 @@ def hutch_plus_plus(
     >>> round(found.value, 3), found.half_width < 1e-4
     (9.0, True)
     """
-    _check("hutch_plus_plus", products, 6, confidence)
+    products = _check("hutch_plus_plus", "products", products, 6, confidence, seed)
     third = min(products // 3, operator.size)
     sketch = torch.stack([operator.matvec(v) for v in _signs(operator, third, seed)], dim=1)
-    q, _ = torch.linalg.qr(sketch)
+    q = torch.linalg.qr(sketch.to(working(sketch.dtype)))[0].to(sketch.dtype)
     known = sum(float(torch.dot(v, operator.matvec(v))) for v in q.T)
     z = _signs(operator, third, seed + 1)
     rest = z - (z @ q) @ q.T
@@ -102,11 +104,11 @@ def _estimate(known: float, values: Tensor, confidence: float, products: int) ->
     return TraceEstimate(known + float(values.double().mean()), width, confidence, products)
 
 
-def _check(name: str, given: int, least: int, confidence: float) -> None:
-    if given < least or not 0 < confidence < 1:
-        found = f"{given} products at confidence {confidence}"
-        cure = f"Give at least {least} products and a confidence between 0 and 1"
-        raise InputError(lesson(f"{name}(operator)", found, "a sample with a spread", cure))
+def _check(name: str, option: str, given: int, least: int, confidence: float, seed: int) -> int:
+    call = f"{name}(operator)"
+    number("confidence", confidence, call=call, above=0, below=1)
+    check_seed(seed, call=call)
+    return integer(option, given, call=call, least=least)
 
 
 def _signs(operator: AbstractOperator, count: int, seed: int) -> Tensor:

@@ -10,6 +10,7 @@ from typing import Any
 
 from torch import Tensor, fx, nn
 
+from gnomon.core.checks import as_numbers, check_readable
 from gnomon.core.errors import InputError, ReadError, lesson
 from gnomon.program.builder import MONTE_CARLO, Builder
 from gnomon.program.steps import Program, Step
@@ -34,11 +35,9 @@ def read(module: nn.Module, example: Tensor) -> Program:
     %2   = Activation(%1)  channels 64, positions -  1
     %3   = Dense(%2)  channels 1, positions -  2
     """
-    if not isinstance(module, nn.Module):
-        found = f"got {type(module).__name__}"
-        raise ReadError(
-            lesson("read(module)", found, "a torch.nn.Module", "Pass the module itself, not its class or output")
-        )
+    check_readable(module, call="read(module)")
+    if not isinstance(example, Tensor):
+        example = as_numbers(example, "the example", call="read(module, example)")
     if example.dim() < 2:
         found = f"the example has shape {tuple(example.shape)}"
         raise InputError(

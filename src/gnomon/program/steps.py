@@ -18,6 +18,7 @@ from typing import Literal
 
 from torch import Tensor
 
+from gnomon.core.record import Record
 from gnomon.program.expression import Expression
 
 
@@ -156,7 +157,7 @@ Op = Input | Dense | Conv | Activation | Mix | Move | Sum | Concat | Stack | Nor
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(Record):
     """One operation of a program: its inputs by index, where it stands in the module, the grid of its output."""
 
     op: Op
@@ -168,7 +169,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class Program(Record):
     """A module as data: steps in execution order, the last one its output."""
 
     steps: tuple[Step, ...]

@@ -11,11 +11,15 @@ from unittest.mock import patch
 import torch
 from torch import Tensor, fx, nn
 from torch.func import functional_call
+from torch.nn.utils.spectral_norm import SpectralNorm
+from torch.nn.utils.weight_norm import WeightNorm
 
 from gnomon.core.attention import SelfAttending
 from gnomon.core.errors import GnomonError, InputError, ReadError, lesson
 
 CALL, GETATTR = nn.Module.__call__, nn.Module.__getattr__
+RECOMPUTED = (SpectralNorm, WeightNorm)
+"""Hooks that compute a weight from other parameters, which the reader sees by itself."""
 BATCH = 11  # of the shape run: a prime, so that no reshape takes it for a product of other sizes
 
 
@@ -105,6 +109,7 @@ def trace(module: nn.Module, example: Tensor) -> fx.Graph:
     4
     """
     _refuse_replaced(module)
+    _refuse_hooks(module)
     tracer = Tracer(example)
     tracer.root = module
     try:
@@ -114,7 +119,7 @@ def trace(module: nn.Module, example: Tensor) -> fx.Graph:
         return graph
     except GnomonError:
         raise
-    except Exception as reason:  # whatever the user's forward raises under tracing is a reason, not a crash of ours
+    except (Exception, SystemExit) as reason:  # whatever the user's forward raises is a reason, not a crash of ours
         raise ReadError(
             lesson(
                 f"read({type(module).__name__})",
@@ -139,6 +144,43 @@ def _refuse_replaced(module: nn.Module) -> None:
                     'or estimate: gnomon.limit(net, method="monte-carlo", samples=64)',
                 )
             )
+
+
+def hooked(part: nn.Module) -> bool:
+    """Whether a part has hooks that may change what goes in or comes out; backward hooks change neither.
+
+    >>> layer = nn.Linear(1, 1)
+    >>> _ = layer.register_full_backward_hook(lambda module, inward, outward: None)
+    >>> hooked(layer)
+    False
+    """
+    hooks = (*part._forward_hooks.values(), *part._forward_pre_hooks.values())
+    return any(not isinstance(hook, RECOMPUTED) for hook in hooks)
+
+
+def global_hooks() -> tuple[Any, ...]:
+    """Hooks on the forward pass of all modules at once.
+
+    >>> global_hooks()
+    ()
+    """
+    every = nn.modules.module
+    return (*every._global_forward_hooks.values(), *every._global_forward_pre_hooks.values())
+
+
+def _refuse_hooks(module: nn.Module) -> None:
+    """The reader follows forward; what hooks do to inputs and outputs would be passed over in silence."""
+    parts = [f"{path!r} ({type(part).__name__})" for path, part in module.named_modules() if hooked(part)]
+    if parts or global_hooks():
+        raise ReadError(
+            lesson(
+                f"read({type(module).__name__})",
+                f"{parts[0] if parts else 'every module'} has a forward hook, which may change what it returns",
+                "forward is all that a module does",
+                "Remove the hook, write what it does into forward, "
+                'or estimate: gnomon.limit(net, method="monte-carlo", samples=64)',
+            )
+        )
 
 
 def find_result(node: fx.Node, root: nn.Module, example: Tensor) -> None:
@@ -195,7 +237,7 @@ def _run(node: fx.Node, root: nn.Module) -> Any:
     try:
         with torch.no_grad(), _plain():
             return function_of(node, root)(*args, **options)
-    except Exception as reason:
+    except (Exception, SystemExit) as reason:
         sources = [n.meta["result"] for n in node.all_input_nodes]
         sizes = [f"(n, {', '.join(map(str, s.shape[1:]))})" for s in sources if isinstance(s, Tensor)]
         raise InputError(

@@ -15,12 +15,14 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Literal
 
+from gnomon.core.record import Record
+
 Status = Literal["good", "note", "fault", "skipped", "failed"]
 """How a section came out."""
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class Value(Record):
     """A named number with its interval, or a word.
 
     >>> str(Value("largest stable step", 1.25, 1.2, 1.3, meaning="2 / lambda_max"))
@@ -43,7 +45,7 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Record):
     """What a quantity is: an equation in plain characters, a sentence, the key of a reference."""
 
     equation: str
@@ -52,7 +54,7 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class Hypothesis:
+class Hypothesis(Record):
     """A premise, whether it holds here (None: not checked), and how that is known."""
 
     statement: str
@@ -61,7 +63,7 @@ class Hypothesis:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Record):
     """A drawing as SVG, with the sentence that says what to see in it."""
 
     name: str
@@ -70,7 +72,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class Section(Record):
     """One step: its answer in a sentence, and what supports it."""
 
     key: str
@@ -115,7 +117,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
+class Advice(Record):
     """An action, the measurement that supports it, the section it comes from; ``effect`` in [0, 1] ranks it."""
 
     action: str
@@ -129,7 +131,7 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class Page(Record):
     """A whole report; ``headlines`` are the verdicts in words."""
 
     title: str

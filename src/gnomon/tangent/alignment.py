@@ -11,9 +11,11 @@ With <A, B> = sum_ij A_ij B_ij, H = I - 1 1^T / n, and lambda the eigenvalues of
 import torch
 from torch import Tensor
 
-from gnomon.core.arrays import Array, as_tensor
+from gnomon.core.arrays import Array
+from gnomon.core.checks import as_numbers, as_targets
 from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.linalg.square import square
 
 
 def rotation(first: Array, second: Array) -> float:
@@ -26,7 +28,11 @@ def rotation(first: Array, second: Array) -> float:
     >>> round(rotation(torch.eye(2), 5 * torch.eye(2)), 4), round(rotation(torch.eye(2), torch.ones(2, 2)), 4)
     (0.0, 0.2929)
     """
-    a, b = _kernel("rotation", first), _kernel("rotation", second)
+    a, b = (_matrix("rotation", as_numbers(k, "the kernel", call="rotation(first, second)")) for k in (first, second))
+    if a.shape != b.shape:
+        found = f"kernels of shape {tuple(a.shape)} and {tuple(b.shape)}"
+        cure = "Pass the kernels of the same points"
+        raise InputError(lesson("rotation(first, second)", found, "one shape", cure))
     return max(0.0, 1 - float((a * b).sum() / (a.norm() * b.norm())))  # (1)
 
 
@@ -47,11 +53,8 @@ def alignment(kernel: Array, y: Array) -> float:
     1.0
     """
     k = _kernel("alignment", kernel)
-    labels = numbers(y, "alignment(kernel, y)").to(k)
-    if k.ndim != 2 or k.shape != (len(labels), len(labels)):
-        found = f"{len(labels)} labels for a kernel of shape {tuple(k.shape)}"
-        raise InputError(lesson("alignment(kernel, y)", found, "one label per example", "Give y a row per example"))
-    labels = labels.reshape(len(labels), -1)
+    labels = numbers(as_targets(y, len(k), call="alignment(kernel, y)"), "alignment(kernel, y)").to(k)
+    labels = labels.reshape(len(k), -1)
     centered = labels - labels.mean(0)
     target = centered @ centered.T
     k = k - k.mean(0) - k.mean(1, keepdim=True) + k.mean()
@@ -94,7 +97,11 @@ def _eigenvalues(name: str, kernel: Array) -> Tensor:
 
 
 def _kernel(name: str, kernel: Array) -> Tensor:
-    k = as_tensor(kernel).double()
+    return _matrix(name, square(kernel, f"{name}(kernel)"))
+
+
+def _matrix(name: str, kernel: Tensor) -> Tensor:
+    k = kernel.detach().double()
     if not torch.isfinite(k).all():
         raise NotFiniteError(lesson(f"{name}(kernel)", "the kernel holds NaN", "a finite kernel", "Look at the model"))
     if not k.any():

@@ -18,17 +18,19 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from gnomon.core.checks import as_inputs, check_kind, check_readable, integer
 from gnomon.core.errors import BudgetError, InputError, lesson
-from gnomon.core.inputs import Inputs, count, fitted, take, with_channels_last
+from gnomon.core.inputs import Inputs, count, take, with_channels_last
 from gnomon.core.memory import SHARE, free_bytes, human
 from gnomon.core.pure import Pure, undisturbed
 from gnomon.tangent.block import NEAR, Block, ChangedGraph, unit
-from gnomon.tangent.checks import CALL, check, check_company, check_inputs
+from gnomon.tangent.checks import check, check_company, check_parts, check_still
 from gnomon.tangent.contract import contract, gated, outer
 from gnomon.tangent.jacobian import rows
 from gnomon.tangent.plan import Plan, make, without_terms
 from gnomon.tangent.probe import Probe
 
+CALL = "ntk(module, x)"
 OUTPUTS = ("trace", "full", "diagonal", "pseudo")
 
 
@@ -67,18 +69,22 @@ def ntk(
     >>> torch.allclose(ntk(net, x), x @ x.T + 1)               # f = W x + b: Theta = (x . x' + 1) identity
     True
     """
+    check_readable(module, call=CALL)
     if outputs not in OUTPUTS:
         raise InputError(lesson(CALL, f"outputs={outputs!r}", "a known form", f"Choose one of {', '.join(OUTPUTS)}"))
+    memory = None if memory is None else integer("memory", memory, call=CALL)
+    if progress is not None:
+        check_kind("progress", progress, Callable, call=CALL, cure="Pass a function of (done, total)")
     with undisturbed(module):
         f = Pure.of(module, parameters, call=CALL)
-        first = fitted(x1, module)
-        second = None if x2 is None or x2 is x1 else fitted(x2, module)
-        n, m = count(first, call=CALL), count(first if second is None else second, call=CALL)
-        for x in (first,) if second is None else (first, second):
-            check_inputs(f, x)
+        first = as_inputs(x1, module, call=CALL)
+        second = None if x2 is None or x2 is x1 else as_inputs(x2, module, call=CALL)
+        n, m = count(first), count(first if second is None else second)
+        check_parts(module, call=CALL)
         larger = first if second is None or n >= m else second
         probe, channels_last = _probe(f, larger)
         check(probe)
+        check_still(f, larger)
         plan = make(probe)
         known = None if probe.single else _Known(second is not None and m > n, probe.outputs.detach())
         del probe  # and its graph
@@ -97,7 +103,7 @@ def _probe(f: Pure, x: Inputs) -> tuple[Probe, bool]:
     may refuse, and then gets its inputs as they came.
     """
     if any(isinstance(part, nn.Conv2d) for part in f.module.modules()):
-        with suppress(RuntimeError):
+        with suppress(InputError):
             return Probe(f, with_channels_last(x)), True
     return Probe(f, x), False
 

@@ -28,16 +28,20 @@ from torch import Tensor, nn
 from torch.func import grad, vjp
 
 from gnomon.core.arrays import Array
+from gnomon.core.checks import as_inputs, as_targets, check_kind, check_readable, check_seed, integer, number
 from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
-from gnomon.core.inputs import Inputs, count, fitted
+from gnomon.core.inputs import Inputs, count
 from gnomon.core.pure import Pure, check_finite, plain_kernels, undisturbed
-from gnomon.tangent.checks import check_inputs
+from gnomon.core.record import Record
+from gnomon.tangent.checks import check_parts, check_still
 from gnomon.tangent.directional import Parameters, slope
+
+CALL = "kappa(module, x, y)"
 
 
 @dataclass(frozen=True, slots=True)
-class Kappa:
+class Kappa(Record):
     """The number, its form for the squared loss, and what it is made of."""
 
     value: float
@@ -93,27 +97,30 @@ def kappa(
     >>> round(found.squared, 4), round(found.value, 4)                # 1 / 4, and (1/2) / 2 * 1 / 2
     (0.25, 0.125)
     """
-    if alpha <= 0:
-        cure = "Give the factor of the output"
-        raise InputError(lesson("kappa(module, x, y)", f"alpha={alpha}", "a positive scale", cure))
+    check_readable(module, call=CALL)
+    alpha = number("alpha", alpha, call=CALL, above=0)
+    starts, iterations = (integer(name, v, call=CALL) for name, v in (("starts", starts), ("iterations", iterations)))
+    seed = check_seed(seed, call=CALL)
     with undisturbed(module), plain_kernels(module):
-        pure = Pure.of(module, call="kappa(module, x, y)")
-        data = fitted(x, module)
-        check_inputs(pure, data)
+        pure = Pure.of(module, call=CALL)
+        data = as_inputs(x, module, call=CALL)
+        check_parts(module, call=CALL)
         w = {name: leaf.detach() for name, leaf in pure.leaves.items()}
 
         def f(p: Parameters) -> Tensor:
             return pure(data, p).reshape(-1)
 
         start = f(w)
-        check_finite(start.reshape(1, -1), call=pure.call)
+        check_finite(start.reshape(1, -1), call=CALL)
+        check_still(pure, data)
         now = torch.zeros_like(start) if centered else start
-        outputs = start.numel() // count(data, call=pure.call)
-        target = numbers(y, pure.call, outputs=outputs).to(start).reshape(-1)
+        n = count(data)
+        target = numbers(as_targets(y, n, call=CALL), CALL, outputs=start.numel() // n).to(start).reshape(-1)
         if target.shape != start.shape:
             found = f"{target.numel()} labels for {start.numel()} outputs"
-            raise InputError(lesson("kappa(module, x, y)", found, "one label per output", "Give y the outputs' shape"))
+            raise InputError(lesson(CALL, found, "one label per output", "Give y the outputs' shape"))
         risk = _half_square if loss is None else loss
+        check_kind("loss", risk, Callable, call=CALL, cure="Pass a function of (outputs, targets)")
         back = vjp(f, w)[1]
         pressure = grad(lambda out: risk(out, target))(alpha * now)
         first = _first(f, w, back, iterations, seed)
@@ -123,7 +130,7 @@ def kappa(
         value = float(risk(alpha * now, target)) / force * second / first if force else float("inf")  # (1), (3)
     if first == 0:
         found = "the outputs do not depend on the parameters at first order"
-        raise NotFiniteError(lesson("kappa(module, x, y)", found, "D f is not zero", "Start elsewhere"))
+        raise NotFiniteError(lesson(CALL, found, "D f is not zero", "Start elsewhere"))
     return Kappa(value, distance / alpha * second / first**2, alpha, distance, first, second)  # (2), (4)
 
 

@@ -13,7 +13,6 @@ Reference: [chizat2019lazy]; (3) is the kernel distance of [fort2020deep].
 'Training was lazy: the'
 """
 
-import copy
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, cast
@@ -21,17 +20,21 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import Inputs, fitted, invoke, tensor_of
+from gnomon.core.checks import as_inputs, check_readable
+from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.inputs import Inputs, invoke, tensor_of
+from gnomon.core.pure import twin
+from gnomon.core.record import Record
 from gnomon.tangent.alignment import rotation
 from gnomon.tangent.empirical import ntk
 
+CALL = "laziness(before, after, x)"
 LAZY = 0.1
 """Relative change of the kernel below which the verdict says lazy."""
 
 
 @dataclass(frozen=True, slots=True)
-class Laziness:
+class Laziness(Record):
     """Relative changes between two checkpoints, as in equations (1) to (4)."""
 
     parameters: float
@@ -92,8 +95,9 @@ def laziness(
     w0, w1 = _parameters(first), _parameters(second)
     if w0.shape != w1.shape:
         found = f"checkpoints of {len(w0)} and {len(w1)} parameters"
-        raise InputError(lesson("laziness(before, after, x)", found, "one architecture", "Compare like with like"))
-    k0, k1 = (cast(Tensor, ntk(m, x, outputs=outputs)) for m in (first, second))
+        raise InputError(lesson(CALL, found, "one architecture", "Compare like with like"))
+    with called(CALL):
+        k0, k1 = (cast(Tensor, ntk(m, x, outputs=outputs)) for m in (first, second))
     h0, h1 = _activations(first, x), _activations(second, x)
     changes = {name: _change(h0[name], h1[name]) for name in h0 if name in h1 and h0[name].shape == h1[name].shape}
     output = changes.pop("")
@@ -102,18 +106,25 @@ def laziness(
 
 
 def _checkpoint(given: nn.Module | Mapping[str, Tensor], module: nn.Module | None) -> nn.Module:
-    if isinstance(given, nn.Module):
-        return copy.deepcopy(given)
+    if not isinstance(given, Mapping):
+        check_readable(given, call=CALL)
+        return twin(given, call=CALL)
     if module is None:
         cure = "Pass module=, a network of that architecture"
-        raise InputError(lesson("laziness(before, after, x)", "a state dict alone", "a network to load it in", cure))
-    loaded = copy.deepcopy(module)
-    loaded.load_state_dict(given)
+        raise InputError(lesson(CALL, "a state dict alone", "a network to load it in", cure))
+    check_readable(module, call=CALL)
+    loaded = twin(module, call=CALL)
+    try:
+        loaded.load_state_dict(given)
+    except RuntimeError as error:
+        found = f"the state dict does not fit the module ({str(error).splitlines()[0]})"
+        raise InputError(lesson(CALL, found, "one architecture", "Pass module= of the same sizes")) from error
     return loaded
 
 
 def _parameters(module: nn.Module) -> Tensor:
-    return torch.cat([p.detach().flatten() for p in module.parameters()])
+    parts = [p.detach().flatten() for p in module.parameters()]
+    return torch.cat(parts) if parts else torch.zeros(0)
 
 
 @torch.no_grad()
@@ -127,7 +138,7 @@ def _activations(module: nn.Module, x: Inputs) -> dict[str, Tensor]:
     for name, part in module.named_modules():
         if not any(True for _ in part.children()):
             part.register_forward_hook(keep(name))  # on our own copy
-    found[""] = tensor_of(invoke(module, fitted(x, module)), "laziness(before, after, x)")
+    found[""] = tensor_of(invoke(module, as_inputs(x, module, call=CALL), call=CALL), CALL)
     return found
 
 

@@ -9,44 +9,47 @@ With w0 the parameters now and d = w - w0,
 Each is an nn.Module called like the original and trained like it. The original is copied, never touched.
 """
 
-import copy
 from math import factorial
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, jvp
 
-from gnomon.core.errors import InputError, lesson
-from gnomon.core.pure import plain_kernels
+from gnomon.core.checks import as_numbers, check_readable, integer, is_array, number
+from gnomon.core.inputs import blamed, suited, tensor_of
+from gnomon.core.pure import plain_kernels, twin
+from gnomon.tangent.checks import check_norms
 from gnomon.tangent.directional import slope
 
 
 class Taylor(nn.Module):
-    """Equation (1). ``module`` holds the moving parameters w; the buffers named ``origin`` hold w0."""
+    """Equation (1). ``module`` holds the moving parameters w; the buffers named ``origin`` hold w0.
+
+    Floating inputs are taken in any dtype; buffers of the module stay what they are.
+    """
 
     def __init__(self, module: nn.Module, order: int):
         super().__init__()
-        self.module, self.order = copy.deepcopy(module), order
+        self.module, self.order = twin(module, call="linearize(module)"), order
         self._names = [name for name, _ in self.module.named_parameters()]
         for i, p in enumerate(self.module.parameters()):
             self.register_buffer(f"origin{i}", p.detach().clone())
 
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
         """The expansion at the present w, for any inputs the original takes."""
+        call = "linearize(module)(x)" if self.order == 1 else f"taylor(module, {self.order})(x)"
+        check_norms(self.module, call=call)
+        args, kwargs = _suited(args, kwargs, self.module, call)
         origin = {name: getattr(self, f"origin{i}") for i, name in enumerate(self._names)}
         now = dict(self.module.named_parameters())
         direction = {name: now[name] - origin[name] for name in self._names}
 
         def f(w: dict[str, Tensor]) -> Tensor:
-            y = functional_call(self.module, w, args, kwargs)
-            if not isinstance(y, Tensor):
-                found = f"the module returned a {type(y).__name__}"
-                cure = "Wrap it in a module that returns one tensor"
-                raise InputError(lesson("taylor(module)", found, "one tensor of outputs", cure))
-            return y
+            buffers = {name: b.clone() for name, b in self.module.named_buffers()}
+            return tensor_of(functional_call(self.module, {**w, **buffers}, args, kwargs), call)
 
-        with plain_kernels(self.module):
+        with plain_kernels(self.module), blamed(self.module, (args, kwargs), call=call):
             terms = _derivatives(f, origin, direction, self.order)
         return sum((term / factorial(j) for j, term in enumerate(terms) if j), terms[0])  # (1)
 
@@ -56,14 +59,17 @@ class Rescaled(nn.Module):
 
     def __init__(self, module: nn.Module, alpha: float):
         super().__init__()
-        self.module, self.alpha = copy.deepcopy(module), alpha
-        self.origin = copy.deepcopy(module).requires_grad_(False)
+        self.module, self.alpha = twin(module, call="rescale(module, alpha)"), alpha
+        self.origin = twin(module, call="rescale(module, alpha)").requires_grad_(False)
 
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
         """alpha (f(w, x) - f(w0, x))."""
-        with torch.no_grad():
-            start = self.origin(*args, **kwargs)
-        return self.alpha * (self.module(*args, **kwargs) - start)  # (3)
+        call = "rescale(module, alpha)(x)"
+        args, kwargs = _suited(args, kwargs, self.module, call)
+        with blamed(self.module, (args, kwargs), call=call):
+            with torch.no_grad():
+                start = self.origin(*args, **kwargs)
+            return self.alpha * (self.module(*args, **kwargs) - start)  # (3)
 
 
 def linearize(module: nn.Module) -> Taylor:
@@ -84,6 +90,7 @@ def linearize(module: nn.Module) -> Taylor:
     >>> torch.allclose(lin(x), net(x))
     True
     """
+    check_readable(module, call="linearize(module)")
     return Taylor(module, 1)
 
 
@@ -106,9 +113,8 @@ def taylor(module: nn.Module, order: int = 2) -> Taylor:
     >>> float(quadratic(torch.ones(1)).detach())                             # w^2 is its own expansion: 9
     9.0
     """
-    if order < 1:
-        cure = "Give order=1 for the tangent model or more"
-        raise InputError(lesson("taylor(module, order)", f"order={order}", "an order of at least 1", cure))
+    check_readable(module, call="taylor(module, order)")
+    order = integer("order", order, call="taylor(module, order)")
     return Taylor(module, order)
 
 
@@ -124,14 +130,33 @@ def rescale(module: nn.Module, alpha: float) -> Rescaled:
     >>> float(rescale(nn.Linear(1, 1), 10.0)(torch.ones(1, 1)).detach())     # zero at the start
     0.0
     """
-    return Rescaled(module, alpha)
+    check_readable(module, call="rescale(module, alpha)")
+    return Rescaled(module, number("alpha", alpha, call="rescale(module, alpha)"))
 
 
 def _derivatives(f: Any, origin: dict[str, Tensor], direction: dict[str, Tensor], order: int) -> list[Tensor]:
     """f and its first directional derivatives at the origin."""
-    terms = list(jvp(f, (origin,), (direction,)))
+    if not origin:  # a function of no parameter is its own expansion
+        return [f(origin)]
     g = slope(f, direction)
+    try:
+        terms = list(jvp(f, (origin,), (direction,)))
+    except NotImplementedError:  # weight_norm and others have no forward mode
+        terms = [f(origin), g(origin)]
     for _ in range(order - 1):
         g = slope(g, direction)
         terms.append(g(origin))
     return terms
+
+
+def _suited(
+    args: tuple[Any, ...], kwargs: dict[str, Any], module: nn.Module, call: str
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments with arrays as tensors, and floating tensors in the module's dtype; sparse ones may go in."""
+
+    def one(a: Any) -> Any:
+        sparse = isinstance(a, Tensor) and a.layout not in (torch.strided, torch.jagged)
+        return as_numbers(a, "x", call=call) if is_array(a) and not sparse else a
+
+    made = cast(tuple[Any, ...], suited(tuple(one(a) for a in (*args, *kwargs.values())), module))
+    return made[: len(args)], dict(zip(kwargs, made[len(args) :], strict=True))

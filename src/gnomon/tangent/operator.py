@@ -19,13 +19,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from gnomon.core.checks import as_inputs, check_readable
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import Inputs, count, fitted
+from gnomon.core.inputs import Inputs
 from gnomon.core.pure import Pure, check_finite, plain_kernels, undisturbed
 from gnomon.linalg.lanczos import Eigenpairs, SpectralDensity, spectral_density, top_eigenpairs
 from gnomon.linalg.operator import AbstractOperator
 from gnomon.linalg.trace import TraceEstimate, hutch_plus_plus
-from gnomon.tangent.checks import check_inputs
+from gnomon.tangent.checks import check_parts, check_still
 
 CALL = "operator(module, x)"
 
@@ -36,11 +37,11 @@ class TangentOperator(AbstractOperator):
     def __init__(self, module: nn.Module, x: Inputs, *, side: str, parameters: str | Sequence[str] | None):
         with undisturbed(module), plain_kernels(module):
             f = Pure.of(module, parameters, call=CALL)
-            x = fitted(x, module)
-            count(x, call=CALL)
-            check_inputs(f, x)
+            x = as_inputs(x, module, call=CALL)
+            check_parts(module, call=CALL)
             y = f(x)
             check_finite(y.detach(), call=CALL)
+            check_still(f, x)
             self._leaves, self._outputs, self.side = list(f.leaves.values()), y.reshape(-1), side
             self._dummy = torch.zeros_like(self._outputs, requires_grad=True)
             back = torch.autograd.grad(self._outputs, self._leaves, self._dummy, create_graph=True, allow_unused=True)
@@ -100,6 +101,7 @@ def operator(
     >>> float(operator(net, x).dense())                             # |x|^2 + 1, for the weights and the bias
     26.0
     """
+    check_readable(module, call=CALL)
     if side not in ("outputs", "parameters"):
         cure = "Choose 'outputs' for J J^T or 'parameters' for J^T J"
         raise InputError(lesson(CALL, f"side={side!r}", "a known side", cure))

@@ -18,13 +18,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.arrays import Array, as_tensor
+from gnomon.core.arrays import Array
+from gnomon.core.checks import as_targets
 from gnomon.core.classes import numbers
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.record import Record
+from gnomon.linalg.square import square
 
 
 @dataclass(frozen=True, slots=True)
-class Spectrum:
+class Spectrum(Record):
     """Eigenpairs in falling order, projections of the labels (n, k), and each mode's share of their energy."""
 
     values: Float[Tensor, " n"]
@@ -95,10 +98,7 @@ def spectrum(kernel: Array, y: Array | None = None) -> Spectrum:
     >>> found.values.round(decimals=12).tolist(), found.energy.round(decimals=12).tolist()
     ([4.0, 1.0], [1.0, 0.0])
     """
-    k = as_tensor(kernel).double()
-    if not torch.isfinite(k).all():
-        cure = "Look for NaN in the model"
-        raise NotFiniteError(lesson("spectrum(kernel)", "the kernel holds NaN", "a finite kernel", cure))
+    k = square(kernel, "spectrum(kernel)").detach().double()
     if (k - k.T).abs().max() > 1e-6 * k.abs().max():
         cure = "Use ntk(module, x) without x2, or (K + K.T) / 2"
         raise InputError(lesson("spectrum(kernel)", "the kernel is not symmetric", "a symmetric kernel", cure))
@@ -106,10 +106,10 @@ def spectrum(kernel: Array, y: Array | None = None) -> Spectrum:
     values, vectors = values.flip(0), vectors.flip(1)
     if y is None:
         return Spectrum(values, vectors, None, None)
-    labels = numbers(y, "spectrum(kernel, y)").to(k)
-    labels = labels.reshape(len(labels), -1)
-    if len(labels) != len(k) or not labels.any():
-        found = f"{len(labels)} labels for {len(k)} examples" if len(labels) != len(k) else "labels that are all zero"
-        raise InputError(lesson("spectrum(kernel, y)", found, "labels to project", "Give one label per example"))
+    labels = numbers(as_targets(y, len(k), call="spectrum(kernel, y)"), "spectrum(kernel, y)").to(k)
+    labels = labels.reshape(len(k), -1)
+    if not labels.any():
+        found = "labels that are all zero"
+        raise InputError(lesson("spectrum(kernel, y)", found, "labels to project", "Give labels that differ from zero"))
     projections = vectors.T @ labels
     return Spectrum(values, vectors, projections, (projections**2).sum(1) / (labels**2).sum())  # (1)

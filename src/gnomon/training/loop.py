@@ -6,8 +6,7 @@ A run is reproducible from its seed, and global random states are as they were. 
 what is recorded is measured in eval mode, on all points.
 """
 
-import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf, isfinite
@@ -18,11 +17,12 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.arrays import Array
+from gnomon.core.checks import check_module, check_seed, integer, number
 from gnomon.core.clock import Clock
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.inputs import Inputs
 from gnomon.core.losses import AbstractLoss
-from gnomon.core.pure import evaluating, random_state, undisturbed
+from gnomon.core.pure import evaluating, random_state, twin, undisturbed
 from gnomon.training.evaluate import Loss, Points, by_targets
 from gnomon.training.native import Choice, named
 from gnomon.training.optimizers import AbstractOptimizer
@@ -101,18 +101,17 @@ def train(
     >>> torch.allclose(run.model.weight, torch.tensor([[1.0, -1.0]]), atol=1e-6)
     True
     """
-    _check(module, steps, batch, x_test, y_test, mode)
+    _check(module, x_test, y_test, mode)
     start = clock()
-    with torch.inference_mode(False), torch.enable_grad(), random_state(seed):
-        model = module if in_place else _copied(module)
-        loss = by_targets(y) if loss is None else loss
+    plan = _plan(steps, batch, record, seed, seconds, clock)
+    with torch.inference_mode(False), torch.enable_grad(), random_state(plan.seed):
+        model = module if in_place else twin(module, call=CALL)
+        loss = by_targets(y, call=CALL) if loss is None else loss
         points = Points.of(x, y, model, loss, CALL)
         test = None if x_test is None or y_test is None else Points.of(x_test, y_test, model, loss, CALL)
         rule = named(optimizer, module, CALL)
-        log = _Log(model, points, test, batch, watch or {}, outputs, [], [])
+        log = _Log(model, points, test, plan.batch, watch or {}, outputs, [], [])
         log.record(0)
-        deadline = inf if seconds is None else start + seconds
-        plan = _Plan(steps, batch, _moments(record, steps), seed, lambda: clock() > deadline)
         with evaluating(model, training=mode == "train"):
             stopped = _walk(model, points, rule, plan, log, progress)
     name = loss.name if isinstance(loss, AbstractLoss) else getattr(loss, "__name__", type(loss).__name__)
@@ -249,23 +248,21 @@ def _batches(n: int, size: int | None, seed: int) -> Iterator[Tensor | None]:
         left = left[size:]
 
 
+def _plan(steps: int, batch: int | None, record: Any, seed: int, seconds: float | None, clock: Clock) -> _Plan:
+    """The options that are numbers, checked."""
+    steps = integer("steps", steps, call=CALL, least=0)
+    batch = None if batch is None else integer("batch", batch, call=CALL)
+    deadline = inf if seconds is None or seconds == inf else clock() + number("seconds", seconds, call=CALL)
+    return _Plan(steps, batch, _moments(record, steps), check_seed(seed, call=CALL), lambda: clock() > deadline)
+
+
 def _moments(record: int | Sequence[int] | None, steps: int) -> frozenset[int]:
-    if isinstance(record, int):
-        if record < 1:
-            raise InputError(lesson(CALL, f"record is {record}", "a positive number of steps", "Pass 1 or more"))
-        return frozenset({*range(0, steps + 1, record), steps})
-    if record is not None:
-        return frozenset({*record, steps})
-    spread = torch.linspace(0, 1, RECORDS, dtype=torch.float64)
-    return frozenset({*((steps + 1.0) ** spread - 1).round().long().tolist(), steps})
-
-
-def _copied(module: nn.Module) -> nn.Module:
-    try:
-        return copy.deepcopy(module)
-    except Exception as error:
-        found = f"the module cannot be copied ({type(error).__name__}: {error})"
-        raise InputError(lesson(CALL, found, "a module that deepcopy copies", "Pass in_place=True")) from error
+    if record is None:
+        spread = torch.linspace(0, 1, RECORDS, dtype=torch.float64)
+        return frozenset({*((steps + 1.0) ** spread - 1).round().long().tolist(), steps})
+    if isinstance(record, Iterable) and not isinstance(record, str):
+        return frozenset({*(integer("record", one, call=CALL, least=0) for one in record), steps})
+    return frozenset({*range(0, steps + 1, integer("record", record, call=CALL)), steps})
 
 
 def _tensors(model: nn.Module) -> list[Tensor]:
@@ -281,13 +278,11 @@ def _stack(rows: list[dict[str, Any]], key: str) -> Tensor | None:
     return None if rows[0].get(key) is None else torch.stack([row[key] for row in rows])
 
 
-def _check(module: nn.Module, steps: int, batch: int | None, x_test: object, y_test: object, mode: str) -> None:
+def _check(module: nn.Module, x_test: object, y_test: object, mode: str) -> None:
+    check_module(module, call=CALL)
     if not any(p.requires_grad for p in module.parameters()):
         cure = "Call requires_grad_() on what is to be trained"
         raise InputError(lesson(CALL, "no parameter requires a gradient", "something to train", cure))
-    if steps < 0 or (batch is not None and batch < 1):
-        found = f"steps is {steps} and batch is {batch}"
-        raise InputError(lesson(CALL, found, "steps >= 0 and batch >= 1", "Pass such numbers"))
     if (x_test is None) != (y_test is None):
         given, missing = ("x_test", "y_test") if y_test is None else ("y_test", "x_test")
         found = f"{given} is given and {missing} is not"

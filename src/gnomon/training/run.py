@@ -16,6 +16,7 @@ from typing import Any
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from gnomon.core.record import Record
 from gnomon.training.optimizers import AbstractOptimizer
 
 REASONS = {
@@ -27,7 +28,7 @@ REASONS = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Run:
+class Run(Record):
     """What training did, at the steps that were recorded; all values are measured in eval mode.
 
     ``loss`` and ``test_loss`` are means over points; accuracies are None where the targets are no classes. ``train``

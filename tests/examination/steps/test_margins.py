@@ -2,8 +2,10 @@
 
 import pytest
 import torch
+from torch import nn
 
-from gnomon.examination.steps.margins import calibration, margins
+from gnomon.examination.steps.margins import Margins, calibration, margins
+from tests.examination.steps.setting import answered
 
 
 def test_bins_that_err_in_opposite_directions_do_not_cancel():
@@ -28,3 +30,16 @@ def test_bins_hold_neighbors_in_confidence_and_count_by_their_size():
 def test_margins_are_negative_where_another_class_is_likelier():
     p = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]).double()
     assert margins(p, torch.tensor([0, 1])).tolist() == pytest.approx([0.5, -0.3])
+
+
+def test_regression_explains_what_is_left_of_the_variance():
+    x = torch.tensor([[0.0], [1.0], [2.0], [3.0]])
+    net = nn.Linear(1, 1)
+    with torch.no_grad():
+        net.weight.fill_(1.0)
+        net.bias.fill_(0.5)
+    found = answered(Margins, net, (x, torch.tensor([0.0, 1.0, 2.0, 5.0])))
+    # residuals 1/2, 1/2, 1/2, -3/2: their mean square is 3/4; targets around 2: variance (4 + 1 + 0 + 9) / 4
+    assert found.section.value("root mean square error").value == pytest.approx(0.75**0.5)
+    assert found.facts["explained"] == pytest.approx(1 - 0.75 / 3.5)
+    assert found.section.value("hardest examples").value.startswith("3")

@@ -104,3 +104,22 @@ def test_a_matrix_that_may_be_overwritten_gives_the_same_numbers(dtype):
     assert torch.equal(found.coefficients, expected.coefficients)
     assert torch.equal(found.leave_one_out, expected.leave_one_out)
     assert torch.equal(K, kept) == (dtype == torch.float32)  # only float64 can be the buffer
+
+
+def test_the_condition_is_that_of_the_matrix_with_its_jitter():
+    K = torch.diag(torch.tensor([1.0, 3.0, 5.0], dtype=torch.float64))
+    found = Direct(jitter=4.0).solve(K, torch.ones(3, dtype=torch.float64), ridge=1.0)
+    assert found.condition == pytest.approx((5 + 5) / (1 + 5))  # exact for diagonal matrices
+
+
+@pytest.mark.parametrize("size", [5.0, 0.02])
+def test_the_jitter_is_a_power_of_ten_of_the_mean_diagonal(size):
+    found = Direct().solve(size * torch.ones(50, 50, dtype=torch.float64), torch.ones(50, dtype=torch.float64))
+    power = np.log10(found.jitter / size)
+    assert found.jitter > 0 and abs(power - round(power)) < 1e-9
+
+
+@pytest.mark.parametrize("y", [torch.ones(2, dtype=torch.complex64), np.ones(2) * 1j])
+def test_complex_targets_are_refused(y):
+    with pytest.raises(InputError, match=r"Direct\(\).solve\(kernel, y\): y holds torch.complex.* Pass y.real"):
+        Direct().solve(torch.eye(2), y)

@@ -29,6 +29,14 @@ def test_the_true_residual_is_the_stated_one(preconditioner, tolerance):
     assert np.linalg.norm(c - exact, axis=0).max() <= 1.01 * tolerance * np.linalg.norm(y, axis=0).max() / 0.05
 
 
+@pytest.mark.parametrize("preconditioner", [PivotedCholesky(10), Landmarks(20)])
+def test_a_kernel_of_low_rank_with_its_ridge_is_its_own_preconditioner(preconditioner):
+    """P = F F^T + ridge is then A itself, and one step arrives."""
+    F = torch.randn(40, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    solver = ConjugateGradient(tolerance=1e-6, preconditioner=preconditioner)
+    assert solver.solve(F @ F.T, torch.ones(40, dtype=torch.float64), ridge=0.5).iterations == 1
+
+
 def test_iterations_fall_with_the_rank_of_the_preconditioner():
     kernel = Counted(n=150, d=2)
     counts = [

@@ -30,8 +30,8 @@ class TangentKernel(AbstractStep):
         k = cast(Tensor, ntk(subject.module, points.x)).double()
         if not bool(k.abs().max() > 0):
             raise Skipped("The tangent kernel is zero: no parameter has an effect on the outputs.")
-        y = subject.targets(points.y).double()
-        y = y - y.mean(0)
+        targets = subject.targets(points.y).double()
+        y = targets - targets.mean(0)
         if not bool(y.abs().max() > 0):
             raise Skipped("All targets are the same: there is nothing to learn.")
         if float(_centered(k).abs().max()) <= 1e-6 * float(k.abs().max()):
@@ -41,7 +41,7 @@ class TangentKernel(AbstractStep):
         rank, aligned = effective_rank(k), alignment(k, y)
         shuffled = _shuffled(k, y, context.seed)
         p = float((1 + (shuffled >= aligned).sum()) / (1 + SHUFFLES))
-        score = leave_one_out(k, y)
+        score = leave_one_out(k, targets)
         positive = found.values[found.values > found.values[0] * len(k) * torch.finfo(torch.float32).eps]
         condition = float(positive[0] / positive[-1])
         low, high = (float(v) for v in torch.quantile(shuffled, torch.tensor([0.025, 0.975], dtype=shuffled.dtype)))
@@ -58,14 +58,15 @@ class TangentKernel(AbstractStep):
             "probe": points, "kernel": k, "label p": p, "alignment": aligned, "spectrum": found,
         }  # fmt: skip
         if subject.classes:
-            accuracy = score.accuracy(y)
+            accuracy = score.accuracy(targets)
             spread = 1.96 * sqrt(max(accuracy * (1 - accuracy), 1 / len(points)) / len(points))
             name = "leave-one-out accuracy of the kernel"
             values.append(Value(name, accuracy, max(0.0, accuracy - spread), min(1.0, accuracy + spread)))
             facts["kernel accuracy"] = accuracy
         else:
-            values.append(Value("leave-one-out error of the kernel", score.error(y), meaning="1 is guessing the mean"))
-            facts["kernel error"] = score.error(y)
+            error = score.error(targets)
+            values.append(Value("leave-one-out error of the kernel", error, meaning="1 is guessing the mean"))
+            facts["kernel error"] = error
         related = p < CHANCE or _better(subject, y, facts)
         facts["labels unrelated"] = not related and len(points) >= ENOUGH
         answer = (

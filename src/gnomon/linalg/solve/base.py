@@ -7,16 +7,18 @@ K[rows][:, columns]. It may compute it from anything; a solver asks for as much 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from math import isfinite
+from typing import cast
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gnomon.core.arrays import Array, as_array, as_tensor
+from gnomon.core.arrays import Array, as_tensor
+from gnomon.core.checks import as_numbers, integer, number, real
 from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.memory import SHARE, free_bytes
+from gnomon.core.record import Record
 from gnomon.linalg.square import square
 
 TileFunction = Callable[[Tensor, Tensor], Tensor]
@@ -29,7 +31,7 @@ FLOAT = 8  # bytes of a float64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Solution:
+class Solution(Record):
     """The function f(x) = sum_j K(x, x_j) coefficients_j over the points ``support``, and what it took to find it.
 
     ``residual`` is |(K + ridge) c - y| / |y|, the largest over outputs, and None where c solves a smaller system.
@@ -79,7 +81,7 @@ class Solution:
         return self.verdict
 
 
-class AbstractSolver(ABC):
+class AbstractSolver(Record, ABC):
     """A way to find the function of a kernel that fits targets."""
 
     @abstractmethod
@@ -93,7 +95,7 @@ class AbstractSolver(ABC):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PointKernel:
+class PointKernel(Record):
     """The kernel of points as a function of their numbers, from a function of two sets of points.
 
     It can be pickled where the function can, and so be sent to other processes.
@@ -143,15 +145,17 @@ class System:
 
 def system(kernel: Kernel, y: Array, ridge: float, call: str) -> System:
     """Check what a solver is given."""
-    targets = numbers(y, call).to(device="cpu", dtype=torch.float64)
+    given = real(as_numbers(y, "y", call=call), "y", call=call)
+    targets = numbers(given, call).to(device="cpu", dtype=torch.float64)
     if targets.ndim not in (1, 2) or len(targets) == 0:
         found = f"y has shape {tuple(targets.shape)}"
         raise InputError(lesson(call, found, "targets for at least one point", "Pass y of shape (n,) or (n, k)"))
     if not bool(targets.isfinite().all()):
         raise NotFiniteError(lesson(call, "y holds numbers that are not finite", "finite data", "Drop those points"))
-    if not (isfinite(ridge) and ridge >= 0):
+    if not number("ridge", ridge, call=call) >= 0:
         raise InputError(lesson(call, f"ridge is {ridge}", "a finite ridge, zero or more", "Pass such a number"))
-    source = square(as_array(kernel), call).detach().cpu() if isinstance(kernel, Array) else kernel
+    matrix = isinstance(kernel, Array) or not callable(kernel)
+    source = square(kernel, call).detach().cpu() if matrix else cast(TileFunction, kernel)
     if isinstance(source, Tensor) and len(source) != len(targets):
         found = f"the kernel has {len(source)} points and y {len(targets)}"
         raise InputError(lesson(call, found, "one target for each point", "Pass the kernel of the same points"))
@@ -173,7 +177,7 @@ def span(rows: Tensor) -> slice:
 
 def budget(memory: int | None) -> int:
     """Bytes to use: those named, or half of what is free."""
-    return int(SHARE * free_bytes()) if memory is None else memory
+    return int(SHARE * free_bytes()) if memory is None else integer("memory", memory, call="linalg.solve")
 
 
 def _part(matrix: Tensor, rows: Tensor, columns: Tensor) -> Tensor:

@@ -6,8 +6,9 @@ from pathlib import Path
 from shutil import disk_usage
 from typing import Any
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.checks import integer
 from gnomon.core.memory import SHARE, human
+from gnomon.core.record import Record
 from gnomon.linalg.solve.base import FLOAT, AbstractSolver, budget
 from gnomon.linalg.solve.direct import Direct
 from gnomon.linalg.solve.distributed import Distributed
@@ -23,7 +24,7 @@ CUBE = int((3 * PATIENCE * RATE) ** (1 / 3))  # points up to which n^3 / 3 opera
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Record):
     """A solver, and the sentence that says why.
 
     >>> print(auto(1000, memory=2**30))
@@ -56,8 +57,7 @@ def auto(n: int, *, memory: int | None = None, path: str | Path | None = None, c
     >>> type(auto(1_000_000, memory=12 * 2**30).solver).__name__
     'Nystrom'
     """
-    if n < 1:
-        raise InputError(lesson(CALL, f"n is {n}", "at least one point", "Pass a positive number"))
+    n = integer("n", n, call=CALL)
     room, size = budget(memory), FLOAT * n * n
     fits = f"their kernel takes {human(size)} of {human(room)}"
     if size <= room and n <= CUBE:

@@ -25,6 +25,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.arrays import Array
+from gnomon.core.checks import number
 from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson
 from gnomon.core.memory import human
 from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, Solution, System, blocks, budget, span, system
@@ -83,7 +84,7 @@ class Direct(AbstractSolver):
         """Put the factor into the lower triangle of buffer.T; returns the jitter."""
         unit = float(np.abs(diagonal).mean()) or 1.0
         ladder = [0.0, *(unit * float(f"1e{p}") for p in range(-16, -16 + RUNGS))]
-        for added in ladder if self.jitter is None else [self.jitter]:
+        for added in ladder if self.jitter is None else [number("jitter", self.jitter, call=CALL)]:
             np.fill_diagonal(buffer, diagonal + added)
             _, info = lapack.dpotrf(buffer.T, lower=1, clean=0, overwrite_a=1)  # type: ignore[attr-defined]
             if info == 0 and np.isfinite(buffer.diagonal()).all():

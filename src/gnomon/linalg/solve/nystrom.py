@@ -36,6 +36,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.arrays import Array
+from gnomon.core.checks import check_seed, integer
 from gnomon.core.errors import BudgetError, InputError, lesson
 from gnomon.core.memory import human
 from gnomon.linalg.cholesky import cholesky, climb
@@ -65,8 +66,11 @@ class Nystrom(AbstractSolver):
     dtype: torch.dtype = torch.float64
 
     def __post_init__(self) -> None:
-        if self.m < 1:
-            raise InputError(lesson("linalg.solve.Nystrom(m)", f"m is {self.m}", "at least one center", "Pass m >= 1"))
+        for name, value in (
+            ("m", integer("m", self.m, call="linalg.solve.Nystrom(m)")),
+            ("seed", check_seed(self.seed, call="linalg.solve.Nystrom(m)")),
+        ):
+            object.__setattr__(self, name, value)
         if self.dtype not in (torch.float64, torch.float32):
             cure = "Pass torch.float64 or torch.float32"
             raise InputError(lesson("linalg.solve.Nystrom(m, dtype=...)", f"dtype is {self.dtype}", "floats", cure))

@@ -1,0 +1,59 @@
+"""Where a watch writes: a CSV file, TensorBoard, W&B, or a function, told apart by what they can do.
+
+>>> seen = []
+>>> writer(lambda row, step: seen.append((row, step)), "watch(model, probe)")({"loss": 1.0}, 3)
+>>> seen
+[({'loss': 1.0}, 3)]
+"""
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from gnomon.core.errors import InputError, lesson
+
+Log = Callable[[dict[str, float], int], None]
+"""Called with what was measured, by name, and the number of the step."""
+
+COLUMNS = ("step", "loss", "probe loss", "kernel drift", "alignment", "sharpness", "overhead")
+"""Of the CSV file."""
+
+
+def writer(log: Any, call: str) -> Log | None:
+    """A function of (values, step) from a path, anything with ``add_scalar``, anything with ``log``, or a function."""
+    if log is None:
+        return None
+    if isinstance(log, str | Path):
+        return _Csv(Path(log))
+    if hasattr(log, "add_scalar"):
+        return _Board(log)
+    if hasattr(log, "log"):
+        return lambda row, step: log.log({f"gnomon/{k}": v for k, v in row.items()}, step=step)
+    if callable(log):
+        return cast(Log, log)
+    found = f"log is a {type(log).__name__}"
+    raise InputError(lesson(call, found, "a path, a writer or a function", "Pass log='watch.csv'"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Board:
+    writer: Any
+
+    def __call__(self, row: dict[str, float], step: int) -> None:
+        for name, value in row.items():
+            self.writer.add_scalar(f"gnomon/{name}", value, step)
+
+
+@dataclass(frozen=True, slots=True)
+class _Csv:
+    path: Path
+
+    def __call__(self, row: dict[str, float], step: int) -> None:
+        new = not self.path.exists()
+        with self.path.open("a", newline="", encoding="utf-8") as file:
+            lines = csv.DictWriter(file, COLUMNS, restval="")
+            if new:
+                lines.writeheader()
+            lines.writerow({"step": step, **row})

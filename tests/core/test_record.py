@@ -1,0 +1,114 @@
+"""Every public record prints one readable screen, whatever it holds."""
+
+import dataclasses
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import gnomon
+from gnomon import dynamics, examination, geometry, kernels, landscape, linalg, report, tangent, training
+from gnomon.core.record import CHARACTERS, LINES, WIDTH, Record, screen, summary
+from gnomon.linalg import solve
+from gnomon.linalg.lanczos import spectral_density
+from gnomon.linalg.trace import hutchinson
+
+N = 250
+TEXT = "a very long sentence " * 200
+
+
+@pytest.fixture(scope="module")
+def records():
+    """One of each, of real size."""
+    x = torch.randn(N, 6, generator=torch.Generator().manual_seed(1))
+    y = (x[:, 0] > 0).long()
+    net = nn.Sequential(*(part for _ in range(30) for part in (nn.Linear(6, 6), nn.ReLU())), nn.Linear(6, 2))
+    k = (x @ x.T).double() + torch.eye(N)
+    value = report.Value("name", 1.0, 0.5, 1.5, meaning=TEXT)
+    advice = report.Advice(TEXT, TEXT, "data", 0.5)
+    section = report.Section(
+        "key", TEXT, TEXT, TEXT, "good", (value,) * 40, data={str(i): list(range(99)) for i in range(99)}
+    )
+    page = report.Page(TEXT, (TEXT,) * 20, (section,) * 20, (advice,) * 20, {str(i): TEXT for i in range(50)})
+    signal = geometry.signal(net, x, y)
+    run = training.train(
+        net, x, y, x_test=x, y_test=y, steps=40, record=1, outputs=True, watch={"k": lambda *_: torch.eye(N)}
+    )
+    top = landscape.hessian(net, x, y)
+    program = gnomon.limit(net).program(x)
+    examined = examination.Examination("net", (section,) * 12, (advice,) * 9, page.manifest, facts={"kernel": k})
+    ranking = examination.Ranking(
+        tuple(examination.Candidate(TEXT, 1.0, 1.0, 1.0, True, "k", TEXT) for _ in range(99)), N
+    )
+    return [
+        gnomon.data.digits(300, 100), run, signal, signal.layers[0], examined, ranking, ranking.candidates[0],
+        geometry.Fault("dead", "a.b", TEXT, TEXT, 1.0), geometry.mean_field(torch.tanh, weight_std=1.5),
+        dynamics.predict(k, y, test=k, y_test=y), dynamics.modes(k, y), dynamics.stopping(k, y, ridge=0.1),
+        dynamics.ensemble(k, k, y), dynamics.posterior(k, y),
+        dynamics.Flow(), dynamics.Descent(0.1), dynamics.Momentum(0.1), training.SGD(0.1), training.Adam(),
+        training.native.named(torch.optim.AdamW, None, "train"),
+        training.Squared(), training.CrossEntropy(), training.Logistic(), training.Exponential(), training.Hinge(),
+        landscape.sharpness(net, x, y, k=9), landscape.gradient_noise(net, x, y), landscape.Edge(run.steps, run.loss, 2.0),
+        top.top(3), spectral_density(top, steps=9), hutchinson(top, samples=9),
+        linalg.diagnose(k), linalg.cholesky(k), solve.Direct().solve(k, y, ridge=0.1), solve.auto(N),
+        solve.PointKernel(gnomon.limit(net).ntk, x), solve.Direct(), solve.ConjugateGradient(), solve.Nystrom(N, centers=tuple(range(N))),
+        solve.Landmarks(3), solve.PivotedCholesky(3), solve.Tiles("k"), solve.Distributed(2),
+        gnomon.limit(net), gnomon.limit(net, method="monte-carlo", samples=2), gnomon.limit(net)(x), gnomon.limit(net).cost(N),
+        *kernels.layers(gnomon.limit(net), x[:9])[:1], gnomon.Law(1.0), program, *program.steps[:2],
+        advice, value, section, page, report.Definition(TEXT, TEXT, TEXT), report.Hypothesis(TEXT, None, TEXT),
+        report.Figure("a", TEXT, TEXT * 100),
+        tangent.spectrum(k, y), tangent.kappa(net, x, y, iterations=1), tangent.laziness(net, run.model, x),
+        gnomon.watch(net, (x, y)),
+    ]  # fmt: skip
+
+
+def public():
+    """Dataclasses in the ``__all__`` of any module."""
+    for info in pkgutil.walk_packages(gnomon.__path__, "gnomon."):
+        module = importlib.import_module(info.name)
+        for value in (getattr(module, name) for name in getattr(module, "__all__", ())):
+            if isinstance(value, type) and dataclasses.is_dataclass(value):
+                yield value
+
+
+def test_a_record_prints_one_screen(records):
+    for record in records:
+        text = repr(record)
+        assert len(text) <= CHARACTERS and text.count("\n") < LINES, text
+        assert text.startswith(type(record).__name__) and "tensor(" not in text, text
+
+
+def test_no_public_record_is_forgotten(records):
+    """Duals are small and made of numbers only; all others are in the list above."""
+    seen = {type(record) for record in records}
+    missing = {kind for kind in public() if kind not in seen and not kind.__module__.startswith("gnomon.kernels.duals")}
+    assert not missing, missing
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Wide(Record):
+    a: object
+    hidden: object = dataclasses.field(default="never shown", repr=False)
+
+
+def test_what_a_field_shows():
+    assert repr(Wide(1)) == "Wide(a=1)"
+    assert summary(torch.zeros(3, 2)) == "<float32 (3, 2), 0 to 0>"
+    assert summary(torch.tensor([1, 2])) == "<int64 [1, 2]>"
+    assert summary(np.arange(12.0)) == "<float64 (12,), 0 to 11>"
+    assert summary(torch.full((9,), torch.inf)) == "<float32 (9,), 9 not finite>"
+    assert summary(torch.zeros(0, 3)) == "<float32 (0, 3)>"
+    assert summary([torch.zeros(1)] * 3) == "<3 Tensor>"
+    assert summary(nn.Linear(2, 1)) == "<Linear, 3 parameters>"
+    assert summary({i: i for i in range(40)}) == "<40 entries: 0, 1, 2, 3, 4, 5, ...>"
+    assert summary((1, None, "a")) == "(1, None, 'a')"
+
+
+def test_many_fields_are_counted():
+    many = dataclasses.make_dataclass("Many", [(f"f{i}", str) for i in range(60)], bases=(Record,))
+    text = screen(many(*["x" * 90] * 60))
+    assert len(text) <= CHARACTERS and text.count("\n") < LINES and "more" in text
+    assert all(len(line) <= WIDTH + 40 for line in text.splitlines())

@@ -1,0 +1,61 @@
+"""The door of the tangent room: what has no kernel between examples, and under which name it is refused."""
+
+import pytest
+import torch
+from torch import nn
+
+from gnomon.core.errors import InputError
+from gnomon.tangent import kappa, laziness, ntk, operator
+
+
+@pytest.mark.parametrize("call", [ntk, operator, lambda net, x: kappa(net, x, torch.zeros(len(x), 2))])
+def test_a_module_that_every_call_changes_is_refused(call):
+    """spectral_norm in training mode takes a step of its power iteration at each call: which network is meant?"""
+    net, x = nn.Sequential(nn.utils.spectral_norm(nn.Linear(3, 8)), nn.Tanh(), nn.Linear(8, 2)), torch.randn(5, 3)
+    first, second = net(x), net(x)
+    assert (first - second).abs().max() > 1e-3, "the module does change"
+    before = {name: t.clone() for name, t in net.state_dict().items()}
+    with pytest.raises(InputError, match="every call changes '0.weight_u', '0.weight_v', and the outputs with it"):
+        call(net, x)
+    assert net.training and all(torch.equal(before[name], t) for name, t in net.state_dict().items())
+
+
+def test_spectral_norm_in_eval_mode_agrees_with_autograd():
+    net = nn.Sequential(nn.utils.spectral_norm(nn.Linear(3, 8)), nn.Tanh(), nn.Linear(8, 2)).double().eval()
+    x = torch.randn(5, 3).double()
+    j = []
+    for y in net(x).flatten():
+        j.append(torch.cat([g.flatten() for g in torch.autograd.grad(y, list(net.parameters()), retain_graph=True)]))
+    full = torch.stack(j).reshape(5, 2, -1)
+    expected = torch.einsum("iap,jap->ij", full, full) / 2
+    assert torch.allclose(ntk(net, x), expected, rtol=1e-10)
+
+
+def test_a_buffer_that_counts_calls_is_no_reason_to_refuse():
+    class Counting(nn.Linear):
+        def __init__(self):
+            super().__init__(3, 2)
+            self.register_buffer("calls", torch.zeros(()))
+
+        def forward(self, x):
+            self.calls += 1
+            return super().forward(x)
+
+    net, x = Counting(), torch.randn(4, 3)
+    assert torch.allclose(ntk(net, x), x @ x.T + 1, atol=1e-5)
+    assert float(net.calls) == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (operator, "operator(module, x)"),
+        (lambda net, x: kappa(net, x, torch.zeros(4, 3)), "kappa(module, x, y)"),
+        (lambda net, x: laziness(net, net, x), "laziness(before, after, x)"),
+    ],
+)
+@pytest.mark.parametrize("layer", [nn.BatchNorm1d(3), nn.Dropout()])
+def test_errors_name_the_call_that_was_made(call, name, layer):
+    with pytest.raises(InputError) as caught:
+        call(nn.Sequential(nn.Linear(3, 3), layer), torch.randn(4, 3))
+    assert str(caught.value).startswith(f"{name}: '1' ({type(layer).__name__}) is in training mode")
