@@ -1,7 +1,7 @@
 """Cellar: what every floor stands on.
 
 Lives here: the alphabet of shapes, errors, memory budgets and tiles, inputs and outputs of modules, modules as pure
-functions, losses.
+functions, losses, clocks.
 Does not live here: anything that knows a theorem.
 May import: torch, numpy, the standard library.
 """

@@ -65,7 +65,7 @@ def examine(
         name: of the network in the report.
         command: what was typed, for the manifest.
         progress: see `Progress`.
-        clock: what ``budget`` is read from; `Ticking` of `gnomon.core.clock` makes it the same on every machine.
+        clock: what ``budget`` is read from.
 
     Hypotheses: the network gives each example its own row of outputs.
     Reference: [jacot2018neural], [cohen2021gradient], [chizat2019lazy].
