@@ -39,6 +39,16 @@ def test_a_regressor_is_a_dense_solve(table, kind, model, fixed):
     np.testing.assert_allclose(model.fit(X, y[:, 0]).predict(Z), wanted[:, 0], **CLOSE)
 
 
+def test_points_are_moved_to_the_sphere_of_radius_root_d(table):
+    X, y, Z = table
+    x, z = (4**0.5 * a / np.linalg.norm(a, axis=1, keepdims=True) for a in arccosine.standardized(X, Z))
+    gram, cross = arccosine.kernels(x, depth=2)[1], arccosine.kernels(z, x, depth=2)[1]
+    (scaled,) = arccosine.standardized(y)
+    wanted = arccosine.ridge_map(gram, cross, 1e-2) @ scaled * y.std(0) + y.mean(0)
+    found = NTKRegressor(depth=2, ridge=1e-2, scaling="sphere").fit(X, y)
+    np.testing.assert_allclose(found.predict(Z), wanted, **CLOSE)
+
+
 @pytest.mark.parametrize(
     "kind, model", [("ntk", NTKClassifier(depth=2, ridge=1e-2)), ("nngp", NNGPClassifier(depth=2, ridge=1e-2))]
 )

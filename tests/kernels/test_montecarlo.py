@@ -111,6 +111,24 @@ def test_widening_multiplies_hidden_sizes_only():
     assert shapes["head.weight"] == (5, 32 * 16)
 
 
+def test_widening_goes_by_the_narrowest_hidden_layer():
+    net = nn.Sequential(nn.Linear(48, 24), nn.ReLU(), nn.Linear(24, 8), nn.ReLU(), nn.Linear(8, 2)).double()
+    assert [tuple(p.weight.shape) for p in widened(net, X, 30)[::2]] == [(96, 48), (32, 96), (2, 32)]  # times four
+
+
+@pytest.mark.parametrize("init", [Law(1.4, 0.3), "measured"], ids=["law", "measured"])
+def test_one_layer_has_its_limit_in_every_draw(init):
+    """NTK parametrization: w^2 x . x' / d + b^2, whatever the weights are."""
+    net = nn.Linear(48, 3).double()
+    with torch.no_grad():
+        net.bias.mul_(4.0)  # so that biases and weights differ in size
+    square = [float(p.detach().square().mean()) for p in (net.weight, net.bias)]
+    w2, b2 = (1.4**2, 0.3**2) if isinstance(init, Law) else (48 * square[0], square[1])
+    k = gnomon.limit(net, init=init, parametrization="ntk", method="monte-carlo", samples=3)(X)
+    assert torch.allclose(k.ntk, w2 * X @ X.T / 48 + b2, rtol=1e-12)
+    assert k.ntk_error.abs().max() < 1e-12
+
+
 def test_widening_brings_the_estimate_to_the_limit():
     """Scatter of single networks falls with the width they are widened to."""
     narrow, wide = (

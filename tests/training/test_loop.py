@@ -119,6 +119,14 @@ def test_by_default_sixty_records_are_spread_evenly_over_the_logarithm_of_steps(
     assert run.steps.tolist() == wanted.tolist()
 
 
+def test_a_loss_that_rises_again_has_not_diverged_while_it_is_below_its_start():
+    net = nn.Linear(1, 1, bias=False)
+    nn.init.ones_(net.weight)
+    run = train(net, torch.ones(1, 1), torch.zeros(1), optimizer=SGD(0.3, momentum=0.9), steps=5, record=1)
+    assert float(run.loss.min()) < 0.1 * float(run.loss[-1]) < 0.1 * float(run.loss[0])  # it overshoots the bottom
+    assert not run.diverges
+
+
 def test_steps_are_in_training_mode_and_records_in_eval_mode():
     x, y, _ = data()
     modes = []

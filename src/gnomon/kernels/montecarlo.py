@@ -78,6 +78,7 @@ class Sampled(Record):
         y = x if x2 is None else second(x, x2, _CALL).detach()
         batch = x if x2 is None else torch.cat([x, y])
         net = twin(self.net, call=_CALL).to(batch)
+        laws = _measured(net) if self.init == "measured" else self.init  # once: copies are drawn into the same tensors
         if self.width is not None:
             net = widened(net, batch[:2], self.width)
         columns = slice(0, None) if x2 is None else slice(len(x), None)
@@ -86,7 +87,7 @@ class Sampled(Record):
         with torch.random.fork_rng(devices=devices), torch.enable_grad():
             for i in range(self.samples):
                 torch.manual_seed(self.seed + i)
-                scales = _initialize(net, self.init, standard=self.standard)
+                scales = _initialize(net, laws, standard=self.standard, keep=self.init == "measured")
                 draw = _kernels(net, batch, scales)[:, : len(x), columns]
                 delta = draw - mean  # Welford's update: mean and squared spread in one pass
                 mean = mean + delta / (i + 1)
@@ -108,8 +109,21 @@ class Sampled(Record):
 _CALL = 'limit(net, method="monte-carlo")(x1, x2)'
 
 
-def _initialize(net: nn.Module, init: Init, *, standard: bool) -> dict[str, float]:
-    """Draw all parameters afresh; the square of each parameter's scale in the parametrization."""
+def _measured(net: nn.Module) -> dict[str, Law]:
+    """The laws of the present weights, by path."""
+    found = {}
+    for path, module in net.named_modules():
+        if isinstance(module, AFFINE):
+            rms = [0.0 if t is None else float(t.detach().square().mean().sqrt()) for t in (module.weight, module.bias)]
+            found[path] = Law(rms[0] * sqrt(module.weight[0].numel()), rms[1])
+    return found
+
+
+def _initialize(net: nn.Module, init: Init, *, standard: bool, keep: bool) -> dict[str, float]:
+    """Draw all parameters afresh; the square of each parameter's scale in the parametrization.
+
+    With ``keep`` a module that cannot be drawn stays as it is.
+    """
     scales: dict[str, float] = {}
     for path, module in net.named_modules():
         own = dict(module.named_parameters(recurse=False))
@@ -125,7 +139,7 @@ def _initialize(net: nn.Module, init: Init, *, standard: bool) -> dict[str, floa
             module.reset_parameters()
         elif callable(getattr(module, "_reset_parameters", None)):
             module._reset_parameters()
-        elif init != "measured":
+        elif not keep:
             names = ", ".join(f"'{path}.{n}'" if path else f"'{n}'" for n in own)
             raise InputError(
                 lesson(
@@ -144,12 +158,8 @@ def _initialize(net: nn.Module, init: Init, *, standard: bool) -> dict[str, floa
 def _law(path: str, module: Any, init: Init) -> Law:
     if isinstance(init, Law):
         return init
-    fan_in = module.weight[0].numel()
-    if init == "measured":
-        rms = [0.0 if t is None else float(t.detach().square().mean().sqrt()) for t in (module.weight, module.bias)]
-        return Law(rms[0] * sqrt(fan_in), rms[1])
     if init == "torch":
-        return Law(1 / sqrt(3), 1 / sqrt(3 * fan_in))
+        return Law(1 / sqrt(3), 1 / sqrt(3 * module.weight[0].numel()))
     if isinstance(init, str) or path not in init:
         raise InputError(lesson(_CALL, f"no law for '{path}'", "a law for every affine layer", f'Add "{path}" to init'))
     return init[path]

@@ -39,3 +39,11 @@ def test_a_mask_multiplies_the_variance_of_a_point_and_no_covariance(reference):
     wanted = 1.3**4 * torch.where(torch.eye(3) > 0, gram / 0.6, gram)
     found = gnomon.limit(net, init=Law(1.3, 0.0)).nngp(x.requires_grad_() if reference else x)
     assert torch.allclose(found, wanted.detach(), rtol=1e-12)
+
+
+def test_running_statistics_divide_by_their_root_with_eps():
+    norm = nn.BatchNorm1d(8, eps=0.5, affine=False)
+    norm.running_var.fill_(2.0)
+    net = nn.Sequential(nn.Linear(6, 8, bias=False), norm, nn.Linear(8, 1, bias=False)).eval()
+    x = torch.randn(3, 6, dtype=torch.float64)
+    assert torch.allclose(gnomon.limit(net, init=Law(1.3, 0.0)).nngp(x), 1.3**4 * (x @ x.T / 6) / 2.5, rtol=1e-12)

@@ -1,0 +1,23 @@
+"""The scale of weights that mean-field theory is told, for dense and convolutional chains."""
+
+import pytest
+import torch
+from torch import nn
+
+from gnomon.examination.chain import chain
+from gnomon.program import read
+
+
+@pytest.mark.parametrize("image", [False, True])
+def test_the_scale_of_weights_is_that_of_their_fan_in(image):
+    """chi = weight_std^2 / 2 for ReLU, with weight_std^2 = fan_in times the mean square of the weights."""
+    torch.manual_seed(0)
+    made = (lambda a, b: nn.Conv2d(a, b, 3, padding=1)) if image else nn.Linear
+    layers = [made(6, 6), nn.ReLU(), made(6, 6), nn.ReLU(), made(6, 6)]
+    for layer in layers[::2]:
+        weight = layer.weight.data
+        weight.mul_((1.2 / weight[0].numel() / weight.square().mean()) ** 0.5)
+        layer.bias.data.zero_()
+    net = nn.Sequential(*layers)
+    x = torch.zeros(2, 6, 4, 4) if image else torch.zeros(2, 6)
+    assert chain(net, read(net, x)).chi == pytest.approx(1.2 / 2, rel=1e-5)
