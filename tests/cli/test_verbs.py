@@ -73,7 +73,7 @@ def here(tmp_path, monkeypatch):
 def gnomon(monkeypatch, *words):
     """Exit code of a command; examinations run on a clock that the speed of the machine does not move."""
     monkeypatch.setattr(sys, "argv", ["gnomon", *map(str, words)])
-    monkeypatch.setattr(import_module("gnomon.cli.examine"), "examined", examined)
+    monkeypatch.setattr(import_module("gnomon.examination"), "examine", examined)
     with pytest.raises(SystemExit) as end:
         run()
     return end.value.code or 0

@@ -46,7 +46,7 @@ def test_arguments_that_are_no_arrays_stay_what_they_are():
 def test_the_first_example_that_is_not_finite_is_named():
     x = torch.zeros(5, 2, 2)
     x[3, 1, 1], x[4] = torch.inf, torch.nan
-    with pytest.raises(NotFiniteError, match=r"example 3 of x is not finite \(2 of 5 such examples\)"):
+    with pytest.raises(NotFiniteError, match=r"example 3 of x is not finite, NaN or infinity \(2 of 5 such examples\)"):
         as_inputs(x, nn.Linear(2, 1), call=CALL)
     big = torch.full((4, 2), 3e38)  # the sum overflows, and all numbers are finite
     assert torch.equal(as_inputs(big, nn.Linear(2, 1), call=CALL), big)

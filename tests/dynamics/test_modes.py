@@ -57,11 +57,11 @@ def test_with_a_penalty_the_transient_of_a_trained_model_falls_to_the_fraction_i
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.7])
-def test_with_a_penalty_the_largest_step_is_where_a_trained_model_turns_unstable(beta):
+def test_with_a_penalty_the_largest_lr_is_where_a_trained_model_turns_unstable(beta):
     case, alpha = model(), 0.8
     n, p = case.phi.shape
     way = Momentum(0.01, beta=beta) if beta else Descent(0.01)
-    largest = modes(case.ntk, case.y, optimizer=way, penalty=alpha).largest_step
+    largest = modes(case.ntk, case.y, optimizer=way, penalty=alpha).largest_lr
     hessian = case.phi.T @ case.phi / n + alpha * np.eye(p)
     assert_allclose(largest, 2 * (1 + beta) / np.linalg.eigvalsh(hessian)[-1], rtol=1e-12)
     sizes = [

@@ -88,7 +88,7 @@ def test_infinite_time_with_a_penalty_is_ridge_regression_from_the_initial_funct
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.7])
-def test_just_below_the_largest_step_training_converges_and_just_above_it_diverges(beta):
+def test_just_below_the_largest_lr_training_converges_and_just_above_it_diverges(beta):
     case = model()
     largest = predict(case.ntk, case.y, times=[0.0], optimizer=Momentum(0.01, beta=beta), f0=case.f0).largest_lr
     hessian = case.phi.T @ case.phi / len(case.phi)
@@ -181,13 +181,13 @@ def steps_of_classes(case, y, way):
 
 
 @pytest.mark.parametrize("loss, bound", [(Logistic(), 0.25), (CrossEntropy(), 0.5), (Hinge(width=0.1), 10.0)])
-def test_the_largest_step_of_other_losses_is_safe_by_the_bound_of_their_curvature(loss, bound):
+def test_the_largest_lr_of_other_losses_is_safe_by_the_bound_of_their_curvature(loss, bound):
     """2 / L for the loss and its penalty, whose Hessian is at most L = bound |phi|^2 / n + alpha: descent never climbs."""
     case, alpha = model(k=3), 0.7
     y = np.array([0, 1, 2, 1, 0]) if isinstance(loss, CrossEntropy) else np.sign(case.y)
     told = predict(case.ntk, y, times=[0.0], loss=loss, optimizer=Descent(0.1), penalty=alpha, f0=case.f0)
     curvature = np.linalg.eigvalsh(case.phi.T @ case.phi)[-1] / 5
-    assert_allclose(told.largest_step, 2 / (bound * curvature + alpha), rtol=1e-12)
+    assert_allclose(told.largest_lr, 2 / (bound * curvature + alpha), rtol=1e-12)
 
 
 def test_the_default_times_run_from_the_fastest_mode_to_the_slowest():

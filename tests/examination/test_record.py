@@ -126,17 +126,17 @@ def test_time_that_is_left_goes_on_and_overruns_are_bounded():
         (lambda: 3, TRAIN, "returned a int"),
         (lambda width: cnn(), TRAIN, "without arguments"),
         (cnn, TRAIN[0], "a pair of inputs and targets"),
-        (cnn, (TRAIN[0], TRAIN[1][:-1]), "one target for each input"),
+        (cnn, (TRAIN[0], TRAIN[1][:-1]), "a target for each input"),
         (cnn, (TRAIN[0], TRAIN[1].float()), r"y\.long\(\)"),
         (cnn, (TRAIN[0], TRAIN[1] + 5), "one output for each class"),
         (cnn, (TRAIN[0], TRAIN[1] - 1), "classes 0, 1, 2"),
-        (cnn, (TRAIN[0] * torch.where(torch.arange(120) == 7, torch.nan, 1.0)[:, None, None, None], TRAIN[1]), r"first: \[7\]"),
+        (cnn, (TRAIN[0] * torch.where(torch.arange(120) == 7, torch.nan, 1.0)[:, None, None, None], TRAIN[1]), "example 7 of x is not finite"),
         (cnn, (TRAIN[0].flatten(1), TRAIN[1]), "forward raised"),
-        (cnn, (["a", "b"], TRAIN[1][:2]), "cannot become a tensor"),
+        (cnn, (["a", "b"], TRAIN[1][:2]), "no tensor with an example axis"),
     ],
 )  # fmt: skip
 def test_bad_input_is_told(net, train, words):
-    with pytest.raises(gnomon.InputError, match=words):
+    with pytest.raises(gnomon.GnomonError, match=words):
         examine(net, train)
 
 

@@ -42,7 +42,7 @@ sys.setprofile(count)
 __import__(sys.argv[1])
 sys.setprofile(None)
 new = set(sys.modules) - known
-foreign = sorted(name for name in new if name.partition(".")[0] != sys.argv[1])
+foreign = sorted(name for name in new if name.partition(".")[0] != sys.argv[1].partition(".")[0])
 heavy = [name for name in json.loads(sys.argv[2]) if name in sys.modules]
 print(json.dumps(dict(calls=calls, foreign=foreign, threads=threads() - before, written=written, heavy=heavy)))
 """

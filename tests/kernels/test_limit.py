@@ -167,9 +167,9 @@ BAD = {
     "complex": (torch.ones(2, 10, dtype=torch.complex64), "dtype torch.complex64"),
     "empty": (torch.ones(0, 10), "x1 is empty"),
     "one point without batch": (torch.ones(10), r"x1\[None\]"),
-    "a list": ([[1.0] * 10], "x1 is a list"),
+    "a ragged list": ([[1.0] * 10, [1.0]], "x1 is a list of rows that do not fit"),
     "wrong feature size": (torch.ones(2, 7), r"'0' cannot take inputs of shape \(n, 7\)"),
-    "object array": (np.array([["a"] * 10], dtype=object), "x1 is a ndarray"),
+    "object array": (np.array([["a"] * 10], dtype=object), "x1 holds text"),
 }
 
 
@@ -193,7 +193,7 @@ def test_bad_options():
         limit(mlp(), dtype=torch.int64)
     with pytest.raises(InputError, match="method is 'guess'"):
         limit(mlp(), method="guess")
-    with pytest.raises(InputError, match="net is a type"):
+    with pytest.raises(InputError, match="the module is a type"):
         limit(nn.Linear)
 
 
@@ -334,7 +334,7 @@ def test_hooks_that_change_the_output_are_refused_and_sampled(kind):
     with pytest.raises(ReadError, match="has a forward hook, which may change what it returns"):
         gnomon.limit(tripled(mlp(), kind)).ntk(x)
     both = [gnomon.limit(net, method="monte-carlo", samples=2).nngp(x) for net in (mlp(), tripled(mlp(), kind))]
-    assert not torch.allclose(*both, rtol=0.5), "sampling honors them"
+    assert not torch.allclose(*both), "sampling honors them"  # both draw the same weights
 
 
 def test_a_hook_that_comes_or_goes_is_noticed():
@@ -352,6 +352,6 @@ def test_a_hook_that_comes_or_goes_is_noticed():
 
 
 def test_the_random_state_is_not_moved():
-    before = torch.get_rng_state()
-    gnomon.limit(mlp()).ntk(torch.eye(10).double()[:3])
+    net, before = mlp(), torch.get_rng_state()
+    gnomon.limit(net).ntk(torch.eye(10).double()[:3])
     assert torch.equal(torch.get_rng_state(), before)

@@ -220,7 +220,7 @@ def test_arrays_of_any_layout(K):
         (np.ones((2, 2), dtype=np.int64), InputError, r"K holds int64 .* K.astype\(float\)"),
         (np.ones((2, 2), dtype=bool), InputError, "K holds bool"),
         (np.ones((2, 2), dtype=np.complex128), InputError, "K holds complex128 .* K.real"),
-        (torch.ones(2, 2, dtype=torch.int32), InputError, r"K holds torch.int32 .* K.double\(\)"),
+        (torch.ones(2, 2, dtype=torch.int32), InputError, r"K holds int32 .* K.double\(\)"),
         (np.diag([1.0, np.nan]), NotFiniteError, r"not finite: 1, the first of them K\[1, 1\] = nan"),
         (np.diag([np.inf, 1.0]), NotFiniteError, r"not finite: 1, the first of them K\[0, 0\] = inf"),
         (np.full((2, 2), 1.5e308), NotFiniteError, "eigenvalues of K leave the range of float64"),

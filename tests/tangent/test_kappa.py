@@ -107,5 +107,5 @@ def test_bad_requests_are_refused():
     model, x = net(), torch.randn(2, 3).double()
     with pytest.raises(InputError, match="alpha is 0"):
         kappa(model, x, torch.zeros(2, 1), alpha=0)
-    with pytest.raises(InputError, match="3 labels for 2 outputs"):
+    with pytest.raises(InputError, match="2 inputs and 3 targets"):
         kappa(model, x, torch.zeros(3, 1))

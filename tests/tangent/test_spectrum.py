@@ -46,7 +46,7 @@ def test_bad_kernels_are_refused():
         spectrum(torch.tensor([[1.0, 2.0], [0.0, 1.0]]))
     with pytest.raises(NotFiniteError, match="not finite: 4, the first of them K"):
         spectrum(torch.full((2, 2), float("nan")))
-    with pytest.raises(InputError, match="2 labels for 3"):
+    with pytest.raises(InputError, match="3 inputs and 2 targets"):
         spectrum(torch.eye(3), torch.ones(2))
     with pytest.raises(InputError, match="all zero"):
         spectrum(torch.eye(3), torch.zeros(3))

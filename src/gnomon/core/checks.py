@@ -96,7 +96,9 @@ def check_finite_inputs(x: Inputs, *, call: str) -> None:
         # One number tells that all are finite; sums of finite numbers may overflow, and only then each one is asked.
         if t.is_floating_point() and not bool(t.sum().isfinite()) and not bool((finite := t.isfinite()).all()):
             rows = (~finite.reshape(len(t), -1).all(1)).nonzero().flatten()
-            found = f"example {int(rows[0])} of x is not finite ({len(rows)} of {len(t)} such examples)"
+            found = (
+                f"example {int(rows[0])} of x is not finite, NaN or infinity ({len(rows)} of {len(t)} such examples)"
+            )
             raise NotFiniteError(lesson(call, found, "finite inputs", "Drop or repair those examples"))
 
 

@@ -63,7 +63,7 @@ def _ends(net: nn.Module, x: Tensor) -> tuple[set[str], set[str]]:
 
     def watch(path: str, module: nn.Module) -> Any:
         def hook(_: nn.Module, inputs: tuple[Tensor, ...], output: Any) -> None:
-            if not inputs[0].requires_grad:
+            if inputs and not inputs[0].requires_grad:
                 fed.add(path)
             for tensor in output if isinstance(output, tuple) else (output,):
                 if isinstance(tensor, Tensor):

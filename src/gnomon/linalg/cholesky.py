@@ -44,7 +44,7 @@ class Factor(Record):
     of the scale (3), a power of ten where the ladder (2) chose it; ``tried`` counts the factorizations, the last of
     which succeeded.
 
-    >>> cholesky(np.eye(2)).jitter
+    >>> cholesky(torch.eye(2)).jitter
     0.0
     """
 

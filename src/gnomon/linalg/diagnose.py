@@ -54,7 +54,7 @@ class Diagnosis(Record):
     kernel the largest entry takes the place of its mean, and 1 for the zero matrix: `cholesky`, equation (3).
     ``eps`` is the precision of the dtype, ``tolerance`` is t of (6), and ``eigenvalues`` is ascending, float64.
 
-    >>> diagnose(np.ones((2, 2))).duplicate_rows
+    >>> diagnose(torch.ones(2, 2, dtype=torch.float64)).duplicate_rows
     ((0, 1),)
     """
 
@@ -86,7 +86,7 @@ class Diagnosis(Record):
     def sentences(self) -> tuple[str, ...]:
         """One sentence for each finding: symmetry, definiteness, condition, rank, duplicates, jitter.
 
-        >>> diagnose(np.ones((2, 2))).sentences()[4]
+        >>> diagnose(torch.ones(2, 2, dtype=torch.float64)).sentences()[4]
         'Rows (0, 1) agree within 2e-14: the kernel sees these inputs as one; drop the repeats.'
         """
         parts = (_symmetry, _definiteness, _condition, _rank, _duplicates, _jitter)
@@ -98,7 +98,7 @@ class Diagnosis(Record):
     def to_dict(self) -> dict[str, object]:
         """All fields, with rank and sentences, as plain values for JSON; an infinite condition becomes None.
 
-        >>> diagnose(np.eye(2)).to_dict()["eigenvalues"]
+        >>> diagnose(torch.eye(2, dtype=torch.float64)).to_dict()["eigenvalues"]
         [1.0, 1.0]
         """
         plain = {f.name: getattr(self, f.name) for f in fields(self)}

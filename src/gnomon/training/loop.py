@@ -103,7 +103,7 @@ def train(
     """
     _check(module, x_test, y_test, mode)
     start = clock()
-    plan = _plan(steps, batch, record, seed, seconds, clock)
+    plan = _plan(steps, batch, record, seed, _late(clock, start, seconds))
     with torch.inference_mode(False), torch.enable_grad(), random_state(plan.seed):
         model = module if in_place else twin(module, call=CALL)
         loss = by_targets(y, call=CALL) if loss is None else loss
@@ -248,12 +248,17 @@ def _batches(n: int, size: int | None, seed: int) -> Iterator[Tensor | None]:
         left = left[size:]
 
 
-def _plan(steps: int, batch: int | None, record: Any, seed: int, seconds: float | None, clock: Clock) -> _Plan:
+def _plan(steps: int, batch: int | None, record: Any, seed: int, late: Callable[[], bool]) -> _Plan:
     """The options that are numbers, checked."""
     steps = integer("steps", steps, call=CALL, least=0)
     batch = None if batch is None else integer("batch", batch, call=CALL)
-    deadline = inf if seconds is None or seconds == inf else clock() + number("seconds", seconds, call=CALL)
-    return _Plan(steps, batch, _moments(record, steps), check_seed(seed, call=CALL), lambda: clock() > deadline)
+    return _Plan(steps, batch, _moments(record, steps), check_seed(seed, call=CALL), late)
+
+
+def _late(clock: Clock, start: float, seconds: float | None) -> Callable[[], bool]:
+    """Whether the time budget is spent, whenever it is asked."""
+    deadline = inf if seconds is None or seconds == inf else start + number("seconds", seconds, call=CALL)
+    return lambda: clock() > deadline
 
 
 def _moments(record: int | Sequence[int] | None, steps: int) -> frozenset[int]:
