@@ -91,7 +91,8 @@ LAYERS = ("linearize", "rescale")
 
 def cases(things: dict[str, Any], doors: Iterable[str]) -> list[tuple[str, str]]:
     pairs = [(door, thing) for door in doors for thing in things if door in FULL or thing in SOME]
-    return [(door, thing) for door, thing in pairs if not (door in LAYERS and thing in AS_IT_IS)]
+    without_second = [(door, thing) for door, thing in pairs if (door[-6:], thing) != ("second", "None")]
+    return [(door, thing) for door, thing in without_second if not (door in LAYERS and thing in AS_IT_IS)]
 
 
 @cache
