@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from gnomon.core.losses import CrossEntropy, Exponential, Hinge, Logistic, Squared, accuracy
+from gnomon.core.losses import CrossEntropy, Exponential, Hinge, Logistic, Squared
+from gnomon.core.metrics import accuracy
 
 LOSSES = [Squared(), CrossEntropy(), Logistic(), Exponential(), Hinge(width=0.5)]
 WRITTEN = {

@@ -11,6 +11,7 @@ from torch import nn
 
 import gnomon
 from gnomon import dynamics, examination, geometry, kernels, landscape, linalg, report, tangent, training
+from gnomon.core import results
 from gnomon.core.record import CHARACTERS, LINES, WIDTH, Record, screen, summary
 from gnomon.linalg import solve
 from gnomon.linalg.lanczos import spectral_density
@@ -43,7 +44,15 @@ def records():
     ranking = examination.Ranking(
         tuple(examination.Candidate(TEXT, 1.0, 1.0, 1.0, True, "k", TEXT) for _ in range(99)), N
     )
-    return [
+    line = results.Line("line", range(N), range(N))
+    vocabulary = [
+        results.Value("name", 1.0, results.Interval(0.5, 1.5, 0.95), "estimate", meaning=TEXT), results.Interval(0.0, 1.0),
+        results.Hypothesis(TEXT, True, TEXT), results.Definition(TEXT, TEXT), results.Finding("kind", TEXT, TEXT, 0.5),
+        results.Axis(TEXT), line, results.Scatter("dots", range(N), range(N)), results.Bars("bars", ["a"] * N, range(N)),
+        results.Band("band", range(N), range(N), range(N)), results.Histogram("counts", range(N + 1), range(N)),
+        results.Image("picture", k), results.Reference("limit", 1.0), results.Plot(TEXT, (line,) * 9),
+    ]  # fmt: skip
+    return vocabulary + [
         gnomon.data.digits(300, 100), run, signal, signal.layers[0], examined, ranking, ranking.candidates[0],
         geometry.Fault("dead", "a.b", TEXT, TEXT, 1.0), geometry.mean_field(torch.tanh, weight_std=1.5),
         dynamics.predict(k, y, test=k, y_test=y), dynamics.modes(k, y), dynamics.stopping(k, y, ridge=0.1),

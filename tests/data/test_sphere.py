@@ -48,5 +48,5 @@ def test_seeds_and_the_global_generator():
 
 @pytest.mark.parametrize("n, d", [(0, 3), (3, 0), (-1, 2)])
 def test_empty_requests_are_refused(n, d):
-    with pytest.raises(InputError, match=r"[nd] is (0|-1) \[H: a whole number, 1 or more\]"):
+    with pytest.raises(InputError, match=r"[nd] must be a whole number of at least 1, but it is (0|-1)\."):
         sphere(n, d)

@@ -260,11 +260,11 @@ def test_the_record_tells_serializes_and_plots():
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (dict(steps=-1), "steps is -1 .*a whole number, 0 or more"),
-        (dict(batch=0), "batch is 0"),
+        (dict(steps=-1), "steps must be a whole number of at least 0, but it is -1"),
+        (dict(batch=0), "batch must be .* at least 1, but it is 0"),
         (dict(x_test=torch.zeros(1, 3)), "x_test is given and y_test is not"),
         (dict(mode="fit"), "mode is 'fit'"),
-        (dict(record=0), "record is 0"),
+        (dict(record=0), "record must be .* at least 1, but it is 0"),
         (dict(y=torch.zeros(3)), "4 inputs and 3 targets"),
         (dict(y=torch.tensor([0, 1, 2, 5])), "labels from 0 to 5 .*0 to 0"),
         (dict(y=torch.zeros(4, 2)), "a target for each output"),

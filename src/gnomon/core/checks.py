@@ -1,6 +1,6 @@
-"""What a caller hands over, checked once at the door: modules, inputs, targets, whole numbers.
+"""Input validation: modules, inputs, targets, whole numbers, each checked once.
 
-Every check carries the call that the user made, and refuses by a lesson that begins with it. What can be converted
+Every check carries the call that the user made, and its message begins with it. What can be converted
 without a change of meaning is converted: tables with names, arrays of any byte order, lists of numbers, short floats.
 
 >>> import torch
@@ -20,8 +20,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
+from gnomon.core.adapt import adapted, warn
 from gnomon.core.arrays import as_tensor
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.errors import InputError, NotFiniteError, lesson, out_of_range
 from gnomon.core.inputs import Inputs, count, fitted, tensors
 
 TABLE = "Pass a tensor, an array, a list or a table of numbers"
@@ -71,6 +72,7 @@ def check_readable(module: Any, *, call: str) -> None:
 def as_inputs(x: Any, module: nn.Module, *, call: str) -> Inputs:
     """Inputs on the module's device and in its dtype, with their numbers checked: finite, dense, one count of examples.
 
+    Images of bytes, or without the one channel that the first layer wants, are adapted; see `core.adapt`.
     Cost: one pass over x, and a copy of what must be converted.
 
     >>> as_inputs([[1, 2], [3, 4]], nn.Linear(2, 1), call="ntk(module, x)").dtype
@@ -79,7 +81,9 @@ def as_inputs(x: Any, module: nn.Module, *, call: str) -> Inputs:
     if any(p.is_meta for p in module.parameters()):
         found = "the parameters are on the device 'meta' and have no values"
         raise InputError(lesson(call, found, "a module with numbers", "Build the module on a real device"))
-    data = fitted(_dense(x, call), module)
+    taken, notes = adapted(dense(x, call), module)
+    warn(notes, call)
+    data = fitted(taken, module)
     count(data, call=call)
     check_finite_inputs(data, call=call)
     return data
@@ -173,9 +177,8 @@ def integer(name: str, value: Any, *, call: str, least: int = 1) -> int:
     number = value.item() if isinstance(value, Tensor | np.ndarray) and value.ndim == 0 else value
     known = isinstance(number, int | float | np.integer | np.floating) and not isinstance(number, bool)
     if not known or not isfinite(number) or number != int(number) or number < least:
-        found = f"{name} is {value!r}"[:80]
-        asked = "a whole number" if least < 0 else f"a whole number, {least} or more"
-        raise InputError(lesson(call, found, asked, f"Pass an integer such as {max(least, 1)}"))
+        accepted = "a whole number" if least < 0 else f"a whole number of at least {least}"
+        raise InputError(out_of_range(call, name, accepted, value))
     return int(number)
 
 
@@ -185,10 +188,10 @@ def check_seed(value: Any, *, call: str) -> int:
     >>> check_seed(0, call="train(module, x, y)")
     0
     """
-    found = integer("seed", value, call=call, least=SEEDS.start)
-    if found not in SEEDS:
-        raise InputError(lesson(call, f"seed is {value!r}", "a number of 64 bits", "Pass a seed such as 0"))
-    return found
+    seed = integer("seed", value, call=call, least=SEEDS.start)
+    if seed not in SEEDS:
+        raise InputError(out_of_range(call, "seed", "a whole number of 64 bits, such as 0", value))
+    return seed
 
 
 def number(name: str, value: Any, *, call: str, above: float = -inf, below: float = inf) -> float:
@@ -199,8 +202,9 @@ def number(name: str, value: Any, *, call: str, above: float = -inf, below: floa
     """
     known = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not known or not above < value < below:  # NaN is between no two numbers
-        found, asked = f"{name} is {value!r}"[:80], f"a number, {above:g} < {name} < {below:g}"
-        raise InputError(lesson(call, found, asked, "Pass such a number"))
+        low, high = f"above {above:g}" if above > -inf else "", f"below {below:g}" if below < inf else "finite"
+        accepted = f"a number {' and '.join(part for part in (low, high) if part)}"
+        raise InputError(out_of_range(call, name, accepted, value))
     return float(value)
 
 
@@ -211,12 +215,16 @@ def check_kind(name: str, value: Any, kind: Any, *, call: str, cure: str) -> Non
     >>> check_kind("progress", print, Callable, call="ntk(module, x)", cure="Pass a function")
     """
     if not isinstance(value, kind):
-        asked = getattr(kind, "__name__", str(kind)).removeprefix("Abstract").lower()
-        raise InputError(lesson(call, f"{name} is {value!r}"[:80], f"a {asked}", cure))
+        accepted = getattr(kind, "__name__", str(kind)).removeprefix("Abstract").lower()
+        raise InputError(f"{out_of_range(call, name, f'a {accepted}', value)} {cure}.")
 
 
-def _dense(x: Any, call: str) -> Any:
-    """x with all arrays among its arguments as dense tensors; a list of numbers is one array."""
+def dense(x: Any, call: str) -> Any:
+    """x with all arrays among its arguments as dense tensors; a list of numbers is one array.
+
+    >>> dense({"a": np.ones(1)}, "ntk(module, x)")
+    {'a': tensor([1.], dtype=torch.float64)}
+    """
     if isinstance(x, Tensor) or is_array(x):
         return as_numbers(x, "x", call=call)
     if isinstance(x, list) and x and _is_number(x):
@@ -248,7 +256,7 @@ def _strided(t: Tensor, name: str, call: str) -> Tensor:
     if t.is_nested or t.layout == torch.jagged:
         found, cure = "is a nested tensor", f"Pad it: torch.nested.to_padded_tensor({name}, 0.0)"
     elif t.layout != torch.strided:
-        found, cure = f"is a sparse tensor ({t.layout})", f"Pass {name}.to_dense()"
+        found, cure = f"is a sparse tensor ({t.layout})", f"Pass {name}.todense()"
     elif t.is_meta:
         found, cure = "is on the device 'meta' and has no values", f"Make {name} on a real device"
     elif t.is_quantized:

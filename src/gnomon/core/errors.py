@@ -1,6 +1,8 @@
-"""Errors that teach: every message has four parts, in one order.
+"""Errors that teach. Where a premise of the theory is broken, the message has four parts in one order (`lesson`); where
+an argument is simply out of range, it is one ordinary sentence with the accepted range (`out_of_range`).
 
     <call>: <what was found, and where> [H: <hypothesis it breaks>]. <cure>.
+    <call>: <argument> must be <accepted values>, but it is <value>.
 
 The classes inherit from the builtin that a caller would catch anyway, so ``except ValueError`` keeps working.
 
@@ -72,6 +74,17 @@ def lesson(call: str, found: str, hypothesis: str, cure: str) -> str:
     'f(x): x holds NaN [H: finite inputs]. Drop those rows.'
     """
     return f"{call}: {found} [H: {hypothesis}]. {cure}."
+
+
+def out_of_range(call: str, name: str, accepted: str, value: Any) -> str:
+    """One sentence on an argument that cannot be used: its name, what is accepted, and what it is.
+
+    Cost: none.
+
+    >>> out_of_range("train(module, x, y)", "steps", "a whole number of at least 1", 2.5)
+    'train(module, x, y): steps must be a whole number of at least 1, but it is 2.5.'
+    """
+    return f"{call}: {name} must be {accepted}, but it is {repr(value)[:80]}."
 
 
 @contextmanager

@@ -208,23 +208,6 @@ class Hinge(AbstractLoss):
         return _signs(y, self.name, call, outputs)
 
 
-def accuracy(f: Outputs, y: Outputs) -> float | None:
-    """The share of points whose output says the right class; None where the targets are no classes.
-
-    Targets +1 and -1 are compared by sign, output by output; one-hot rows by the place of the largest output.
-
-    Cost: one pass over f.
-
-    >>> accuracy(torch.tensor([[2.0, 1.0], [0.0, 3.0]]), torch.tensor([[1.0, 0.0], [1.0, 0.0]]))
-    0.5
-    """
-    if bool((y.abs() == 1).all()):
-        return float((f * y > 0).double().mean())
-    if y.shape[1] > 1 and bool((((y == 0) | (y == 1)).all(1) & (y.sum(1) == 1)).all()):
-        return float((f.argmax(1) == y.argmax(1)).double().mean())
-    return None
-
-
 def _signs(y: Array, name: str, call: str, outputs: int | None) -> Tensor:
     table = as_tensor(y)
     if are_classes(table) and not bool((table == -1).any()):

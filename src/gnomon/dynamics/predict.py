@@ -18,7 +18,8 @@ from torch import Tensor
 from gnomon.core.arrays import Array
 from gnomon.core.checks import as_numbers, check_kind, number, real
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.losses import AbstractLoss, Squared, accuracy
+from gnomon.core.losses import AbstractLoss, Squared
+from gnomon.core.metrics import accuracy
 from gnomon.dynamics import integrate, squared
 from gnomon.dynamics.gram import Problem, columns, dense, instants, problem, weight
 from gnomon.dynamics.modes import Modes, spectrum

@@ -19,7 +19,8 @@ from gnomon.core.arrays import Array
 from gnomon.core.checks import as_inputs, as_numbers, as_targets
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import Inputs, blamed, count, invoke, table, take, tensor_of
-from gnomon.core.losses import AbstractLoss, CrossEntropy, Squared, accuracy
+from gnomon.core.losses import AbstractLoss, CrossEntropy, Squared
+from gnomon.core.metrics import accuracy
 from gnomon.core.pure import evaluating
 
 Loss = AbstractLoss | Callable[[Tensor, Tensor], Tensor]

@@ -1,0 +1,35 @@
+"""The one vocabulary of results: what every instrument returns is built from these.
+
+A `Value` is a named number with its interval and how it was obtained; a `Hypothesis` says whether a premise holds here
+and how that was checked; a `Finding` says what is wrong, where, how grave it is and what to do; a `Plot` is a picture
+as data; a `Result` holds all of these and shows itself as text, JSON, a drawing and HTML.
+"""
+
+from gnomon.core.results.drawing import draw
+from gnomon.core.results.finding import Definition, Finding, Hypothesis, Level
+from gnomon.core.results.plain import plain
+from gnomon.core.results.plot import Axis, Band, Bars, Histogram, Image, Line, Plot, Reference, Scatter
+from gnomon.core.results.result import Result
+from gnomon.core.results.value import Interval, Value, shown
+
+__all__ = [
+    "Axis",
+    "Band",
+    "Bars",
+    "Definition",
+    "Finding",
+    "Histogram",
+    "Hypothesis",
+    "Image",
+    "Interval",
+    "Level",
+    "Line",
+    "Plot",
+    "Reference",
+    "Result",
+    "Scatter",
+    "Value",
+    "draw",
+    "plain",
+    "shown",
+]

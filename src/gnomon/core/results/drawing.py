@@ -1,0 +1,99 @@
+"""Plots drawn by matplotlib: one function for each kind of mark.
+
+>>> import matplotlib
+>>> matplotlib.use("agg")
+>>> from gnomon.core.results.plot import Axis, Line, Plot
+>>> ax = draw(Plot("Loss", (Line("train", (1, 10), (1.0, 0.1)),), Axis("step", log=True), Axis("loss", log=True)))
+>>> ax.get_xscale(), ax.get_title()
+('log', 'Loss')
+"""
+
+from collections.abc import Callable
+from math import isfinite
+from typing import Any
+
+from gnomon.core.results.plot import Band, Bars, Histogram, Image, Line, Mark, Plot, Reference, Scatter
+
+COLORS = ("#b5367a", "#2f62a8", "#b57508", "#2f7d4b", "#6a6f7a")
+"""Of the marks in their order; the HTML report replaces them by those of its light or dark theme."""
+STYLES = {"solid": "-", "dashed": "--", "dotted": ":"}
+
+
+def draw(plot: Plot, ax: Any = None) -> Any:
+    """Draw a plot on matplotlib axes (new ones if none are given) and return them.
+
+    Cost: about 20 ms, and the import of matplotlib.
+
+    >>> from gnomon.core.results.plot import Bars, Plot
+    >>> len(draw(Plot("Sizes", (Bars("size", ("a", "b"), (1, 2)),))).patches)
+    2
+    """
+    if ax is None:
+        from matplotlib import pyplot as plt  # slow to import, and needed here alone
+
+        ax = plt.subplots(layout="constrained")[1]
+    for i, mark in enumerate(plot.marks):
+        DRAWN[type(mark)](ax, mark, COLORS[i % len(COLORS)])
+    ax.set(title=plot.title)
+    for axis, set_label, set_scale, set_limits in (
+        (plot.x, ax.set_xlabel, ax.set_xscale, ax.set_xlim),
+        (plot.y, ax.set_ylabel, ax.set_yscale, ax.set_ylim),
+    ):
+        set_label(axis.label)
+        if axis.log:
+            set_scale("log")
+        if axis.limits is not None:
+            set_limits(*axis.limits)
+    named = [mark for mark in plot.marks if mark.name and not isinstance(mark, Image | Bars)]
+    if len(named) > 1 or any(isinstance(mark, Reference) for mark in named):
+        ax.legend()
+    return ax
+
+
+def _finite(*columns: tuple[float, ...]) -> list[tuple[float, ...]]:
+    """Rows in which all numbers are finite, as columns."""
+    rows = [row for row in zip(*columns, strict=True) if all(map(isfinite, row))]
+    return list(zip(*rows, strict=True)) if rows else [() for _ in columns]
+
+
+def _line(ax: Any, mark: Line, color: str) -> None:
+    ax.plot(*_finite(mark.x, mark.y), STYLES[mark.style], color=color, label=mark.name)
+
+
+def _scatter(ax: Any, mark: Scatter, color: str) -> None:
+    ax.plot(*_finite(mark.x, mark.y), ".", markersize=5, color=color, label=mark.name)
+
+
+def _band(ax: Any, mark: Band, color: str) -> None:
+    ax.fill_between(*_finite(mark.x, mark.low, mark.high), color=color, alpha=0.25, linewidth=0, label=mark.name)
+
+
+def _bars(ax: Any, mark: Bars, color: str) -> None:
+    ax.barh(list(mark.labels), list(mark.values), color=color, label=mark.name)
+    ax.invert_yaxis()  # the first label on top
+
+
+def _histogram(ax: Any, mark: Histogram, color: str) -> None:
+    ax.stairs(mark.counts, mark.edges, fill=True, color=color, label=mark.name)
+
+
+def _image(ax: Any, mark: Image, color: str) -> None:
+    ax.imshow(mark.values, cmap="viridis", interpolation="nearest", aspect="auto")
+
+
+def _reference(ax: Any, mark: Reference, color: str) -> None:
+    (ax.axvline if mark.vertical else ax.axhline)(mark.at, color=color, linestyle="--", label=mark.name)
+
+
+DRAWN: dict[type, Callable[[Any, Any, str], None]] = {
+    Line: _line,
+    Scatter: _scatter,
+    Band: _band,
+    Bars: _bars,
+    Histogram: _histogram,
+    Image: _image,
+    Reference: _reference,
+}
+"""A new kind of mark is a record in `plot`, a function here and a line in this table."""
+
+assert set(DRAWN) == set(Mark.__args__)  # every mark can be drawn

@@ -1,0 +1,60 @@
+"""The one JSON policy: what any result becomes as plain numbers, strings, lists and dicts.
+
+JSON has no infinity and no NaN, so numbers that are not finite become the strings "inf", "-inf" and "nan"; tensors and
+arrays become nested lists, records dicts of their public fields, modules and functions their names.
+
+>>> plain({"times": (0.5, float("inf")), "kind": None})
+{'times': [0.5, 'inf'], 'kind': None}
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from math import isfinite
+from typing import Any
+
+HIDDEN = {"json": False}
+"""Metadata of a dataclass field that `plain` leaves out, because it is large: ``field(metadata=HIDDEN)``."""
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON can hold it.
+
+    Cost: one pass over the value.
+
+    >>> import torch
+    >>> plain(torch.tensor([1.0, float("nan")]))
+    [1.0, 'nan']
+    """
+    if value is None or isinstance(value, bool | int | str) and not isinstance(value, Enum):
+        return value
+    if isinstance(value, float):
+        return value if isfinite(value) else str(value)
+    if isinstance(value, Enum):
+        return value.name.lower()
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(inner) for inner in value]
+    if hasattr(value, "tolist"):  # tensors, arrays and numpy's numbers
+        return plain(value.detach().cpu().tolist() if hasattr(value, "detach") else value.tolist())
+    if hasattr(value, "to_dict"):
+        return plain(value.to_dict())
+    if is_dataclass(value) and not isinstance(value, type):
+        return public_fields(value)
+    return getattr(value, "__name__", None) or type(value).__name__
+
+
+def public_fields(record: Any) -> dict[str, Any]:
+    """The fields of a dataclass as plain values, without private ones and those marked `HIDDEN`.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Point:
+    ...     x: float
+    ...     _seen: int = 0
+    >>> public_fields(Point(1.5))
+    {'x': 1.5}
+    """
+    shown = [f.name for f in fields(record) if f.metadata.get("json", True) and not f.name.startswith("_")]
+    return {name: plain(getattr(record, name)) for name in shown}

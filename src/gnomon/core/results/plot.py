@@ -1,0 +1,162 @@
+"""A picture as data: marks on two axes, for matplotlib, for the HTML report and for a browser.
+
+>>> losses = Line("training loss", (1, 2, 3), (0.9, 0.5, 0.2))
+>>> plot = Plot("Training", (losses,), Axis("step"), Axis("loss", log=True))
+>>> plot.to_dict()["marks"][0]["type"], plot.y.log
+('line', True)
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from gnomon.core.record import Record
+from gnomon.core.results.plain import plain, public_fields
+
+Numbers = Any
+"""Given as any sequence, array or tensor of numbers, kept as a tuple of floats."""
+Style = Literal["solid", "dashed", "dotted"]
+
+
+def numbers(values: Any) -> tuple[float, ...]:
+    """A tensor, an array or any sequence of numbers as a tuple of floats.
+
+    >>> numbers(range(3))
+    (0.0, 1.0, 2.0)
+    """
+    if hasattr(values, "tolist"):
+        values = values.detach().cpu().tolist() if hasattr(values, "detach") else values.tolist()
+    return tuple(float(v) for v in values)
+
+
+@dataclass(frozen=True, slots=True)
+class Axis(Record):
+    """What an axis shows, and whether it is logarithmic; ``limits`` where the data do not decide."""
+
+    label: str = ""
+    log: bool = False
+    limits: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line(Record):
+    """A curve through (x, y).
+
+    >>> Line("loss", [1, 2], [0.5, 0.25]).y
+    (0.5, 0.25)
+    """
+
+    name: str
+    x: Numbers
+    y: Numbers
+    style: Style = "solid"
+
+    def __post_init__(self) -> None:
+        _freeze(self, "x", "y")
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter(Record):
+    """Separate points at (x, y)."""
+
+    name: str
+    x: Numbers
+    y: Numbers
+
+    def __post_init__(self) -> None:
+        _freeze(self, "x", "y")
+
+
+@dataclass(frozen=True, slots=True)
+class Band(Record):
+    """The area between two curves over x, such as a confidence interval."""
+
+    name: str
+    x: Numbers
+    low: Numbers
+    high: Numbers
+
+    def __post_init__(self) -> None:
+        _freeze(self, "x", "low", "high")
+
+
+@dataclass(frozen=True, slots=True)
+class Bars(Record):
+    """One horizontal bar for each label."""
+
+    name: str
+    labels: Sequence[str]
+    values: Numbers
+
+    def __post_init__(self) -> None:
+        _freeze(self, "values")
+        object.__setattr__(self, "labels", tuple(map(str, self.labels)))
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram(Record):
+    """Counts between successive edges.
+
+    >>> Histogram.of("margins", [0.0, 0.1, 0.9, 1.0], bins=2).counts
+    (2.0, 2.0)
+    """
+
+    name: str
+    edges: Numbers
+    counts: Numbers
+
+    def __post_init__(self) -> None:
+        _freeze(self, "edges", "counts")
+
+    @classmethod
+    def of(cls, name: str, values: Iterable[float], *, bins: int = 40) -> "Histogram":
+        """Count values in bins of equal width."""
+        import numpy as np
+
+        counts, edges = np.histogram(np.asarray(numbers(values)), bins=bins)
+        return cls(name, numbers(edges), numbers(counts))
+
+
+@dataclass(frozen=True, slots=True)
+class Image(Record):
+    """A matrix as a picture, row by row from the top."""
+
+    name: str
+    values: Numbers
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", tuple(numbers(row) for row in self.values))
+
+
+@dataclass(frozen=True, slots=True)
+class Reference(Record):
+    """A straight line across the whole plot at one height (or, with ``vertical``, at one place on the x axis)."""
+
+    name: str
+    at: float
+    vertical: bool = False
+
+
+Mark = Line | Scatter | Band | Bars | Histogram | Image | Reference
+
+
+@dataclass(frozen=True, slots=True)
+class Plot(Record):
+    """Marks on two axes, with a title and one sentence on what to see."""
+
+    title: str
+    marks: tuple[Mark, ...]
+    x: Axis = Axis()
+    y: Axis = Axis()
+    caption: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; each mark says its ``type``."""
+        marks = [{"type": type(mark).__name__.lower(), **public_fields(mark)} for mark in self.marks]
+        axes = {"x": public_fields(self.x), "y": public_fields(self.y)}
+        return plain({"title": self.title, "caption": self.caption, **axes, "marks": marks})
+
+
+def _freeze(mark: Any, *names: str) -> None:
+    for name in names:
+        object.__setattr__(mark, name, numbers(getattr(mark, name)))

@@ -1,0 +1,115 @@
+"""The base of every result: one sentence of verdict, JSON, a drawing, HTML for notebooks, one readable screen of text.
+
+A result is a frozen dataclass that states its ``verdict`` and, where it has them, its ``plots`` and ``findings``; all
+else is derived here, so that every result of every instrument behaves alike.
+
+>>> from dataclasses import dataclass
+>>> @dataclass(frozen=True, slots=True)
+... class Speed(Result):
+...     meters: float
+...     seconds: float
+...     @property
+...     def verdict(self):
+...         return f"{self.meters / self.seconds:.3g} m/s."
+>>> Speed(10.0, 4.0)
+Speed: 2.5 m/s.
+  meters   10.0
+  seconds  4.0
+>>> Speed(10.0, 4.0).to_dict()
+{'meters': 10.0, 'seconds': 4.0, 'verdict': '2.5 m/s.'}
+"""
+
+from dataclasses import fields
+from html import escape
+from math import isfinite
+from typing import Any
+
+from gnomon.core.record import Record, summary
+from gnomon.core.results.drawing import draw
+from gnomon.core.results.finding import Finding
+from gnomon.core.results.plain import plain, public_fields
+from gnomon.core.results.plot import Bars, Plot
+
+LINES = 20
+"""Fields that the text of a result shows at most."""
+
+
+class Result(Record):
+    """What all results can do; see the module's docstring."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        if "__repr__" not in vars(cls):  # before the decorator of dataclasses writes one of its own
+            cls.__repr__ = screen  # type: ignore[method-assign]
+
+    @property
+    def verdict(self) -> str:
+        """One sentence: what the numbers mean for the reader."""
+        raise NotImplementedError(f"{type(self).__name__} states no verdict")
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found wrong or worth knowing, the gravest first."""
+        return ()
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The pictures of the result, as data; a bar for each number where a result says nothing better."""
+        pairs = [(f.name.replace("_", " "), getattr(self, f.name)) for f in fields(self) if not f.name.startswith("_")]  # type: ignore[arg-type]
+        bars = [(name, float(v)) for name, v in pairs if isinstance(v, int | float) and isfinite(v)]
+        names, values = zip(*bars, strict=True) if bars else ((), ())
+        return (Plot(type(self).__name__, (Bars("value", names, values),), caption=self.verdict),)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Fields, verdict and findings as plain values for JSON; numbers that are not finite become words."""
+        numbers = public_fields(self) | {"verdict": self.verdict}
+        return numbers | ({"findings": plain(self.findings)} if self.findings else {})
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw with matplotlib and return the axes: the first picture on given axes, or all on new ones."""
+        plots = self.plots()
+        if ax is not None or len(plots) == 1:
+            return draw(plots[0], ax)
+        from matplotlib import pyplot as plt  # slow to import, and needed here alone
+
+        axes = plt.subplots(1, len(plots), layout="constrained", figsize=(5.5 * len(plots), 4))[1]
+        for plot, place in zip(plots, axes, strict=True):
+            draw(plot, place)
+        return axes
+
+    def __str__(self) -> str:
+        return self.verdict
+
+    def _repr_html_(self) -> str:
+        """The verdict, the findings, the numbers and the pictures, for notebooks."""
+        from gnomon.core.results.svg import svg
+
+        cells = [
+            f"<tr><th style='text-align:left'>{escape(name.replace('_', ' '))}</th><td>{escape(text)}</td></tr>"
+            for name, text in _rows(self)
+        ]
+        listed = "".join(f"<li>{escape(str(finding))}</li>" for finding in self.findings)
+        plots = self.plots()
+        picture = svg(plots, type(self).__name__.lower(), width=5.5 * len(plots))
+        cures = f"<ul>{listed}</ul>" if listed else ""
+        return (
+            f"<div><p><strong>{escape(self.verdict)}</strong></p>{cures}{picture}"
+            f"<details><summary>Numbers</summary><table>{''.join(cells)}</table></details></div>"
+        )
+
+
+def screen(result: Any) -> str:
+    """A result as text: its verdict, then a line for each field.
+
+    Cost: one pass over its tensors.
+    """
+    rows = _rows(result)
+    wide = max((len(name) for name, _ in rows), default=0)
+    lines = [f"  {name:<{wide}}  {text}".rstrip() for name, text in rows[:LINES]]
+    more = [f"  ... and {len(rows) - LINES} more"] if len(rows) > LINES else []
+    return "\n".join([f"{type(result).__name__}: {result.verdict}", *lines, *more])
+
+
+def _rows(result: Any) -> list[tuple[str, str]]:
+    shown = [f.name for f in fields(result) if f.repr and not f.name.startswith("_")]
+    return [(name, summary(getattr(result, name))) for name in shown]

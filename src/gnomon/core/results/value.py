@@ -1,0 +1,97 @@
+"""A named number with its interval and how it was obtained.
+
+>>> print(Value("largest stable learning rate", 1.25, Interval(1.2, 1.3, 0.95), "estimate"))
+1.25 (1.2 to 1.3)
+"""
+
+from dataclasses import dataclass
+from math import isnan
+from typing import Any, Literal
+
+from gnomon.core.record import Record
+
+Obtained = Literal["exact", "upper bound", "lower bound", "estimate"]
+"""How a number was obtained: to rounding, as a proven bound, or from a sample or an iteration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval(Record):
+    """The range [low, high]; ``confidence`` is its coverage over repeated samples, None where it is certain.
+
+    >>> print(Interval(0.1, 0.25, 0.95)), 0.2 in Interval(0.1, 0.25)
+    0.1 to 0.25 (95 % confidence)
+    (None, True)
+    """
+
+    low: float
+    high: float
+    confidence: float | None = None
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    @property
+    def width(self) -> float:
+        """high - low."""
+        return self.high - self.low
+
+    def __str__(self) -> str:
+        sure = "" if self.confidence is None else f" ({100 * self.confidence:.3g} % confidence)"
+        return f"{shown(self.low)} to {shown(self.high)}{sure}"
+
+
+@dataclass(frozen=True, slots=True)
+class Value(Record):
+    """A number (or a word) with a name, its interval, how it was obtained, its unit, and what it means for the reader.
+
+    >>> str(Value("parameters", 1234567)), str(Value("step", 3.2, unit="ms"))
+    ('1,234,567', '3.2 ms')
+    """
+
+    name: str
+    value: float | int | str
+    interval: Interval | None = None
+    obtained: Obtained = "exact"
+    unit: str = ""
+    meaning: str = ""
+
+    def __str__(self) -> str:
+        unit = f" {self.unit}" if self.unit else ""
+        sign = {"upper bound": "at most ", "lower bound": "at least "}.get(self.obtained, "")
+        between = "" if self.interval is None else f"{shown(self.interval.low)} to {shown(self.interval.high)}"
+        narrow = between == f"{shown(self.value)} to {shown(self.value)}"  # narrower than the digits that are shown
+        return f"{sign}{shown(self.value)}{unit}" + (f" ({between})" if between and not narrow else "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; the interval as ``low``, ``high`` and ``confidence``."""
+        from gnomon.core.results.plain import plain
+
+        known = self.interval
+        low, high, sure = (None, None, None) if known is None else (known.low, known.high, known.confidence)
+        return plain(
+            {"name": self.name, "value": self.value, "low": low, "high": high, "confidence": sure,
+             "obtained": self.obtained, "unit": self.unit, "meaning": self.meaning}
+        )  # fmt: skip
+
+
+def shown(value: float | int | str) -> str:
+    """Three digits, as people read them.
+
+    Cost: none.
+
+    >>> shown(1234567), shown(0.000123456), shown("tanh"), shown(2.0), shown(float("inf"))
+    ('1,234,567', '0.000123', 'tanh', '2', 'infinite')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isnan(value):
+        return "undefined"
+    if value in (float("inf"), float("-inf")):
+        return "infinite" if value > 0 else "minus infinite"
+    if abs(value) >= 1e5 or (value != 0 and abs(value) < 1e-4):
+        return f"{value:.2e}"
+    return f"{value:.3g}"

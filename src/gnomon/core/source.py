@@ -1,0 +1,315 @@
+"""Data as people have them, as one source of batches.
+
+A source is made by `source` from a pair of tensors, arrays or tables, a ``torch.utils.data.Dataset``, a ``DataLoader``,
+any re-iterable of batches, or a function that returns an iterator of batches; a batch is (inputs, targets) or a dict
+with a target key ("labels", "label", "target", "targets" or "y"), as Hugging Face has them. Whatever it is made from,
+it says how many examples there are, gives them in batches in one fixed order, draws a reproducible probe, and sums.
+With a module, every batch is on its device, in its dtype, and checked: finite, dense, a target for each input.
+
+>>> import torch
+>>> pair = source((torch.arange(6.0)[:, None], torch.tensor([0, 0, 0, 0, 1, 1])))
+>>> len(pair), [len(batch) for batch in pair.batches(4)]
+(6, [4, 2])
+>>> pair.probe(3, seed=0).y.tolist()                                  # each class has its share
+[0, 0, 1]
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils.data import DataLoader, Dataset, IterableDataset, default_collate
+
+from gnomon.core.checks import as_inputs, as_numbers, as_targets, dense, is_array
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import Inputs, count, take, tensors
+from gnomon.core.strata import stratified
+
+TARGETS = ("labels", "label", "target", "targets", "y")
+"""Keys under which a batch that is a dict may hold its targets, in the order in which they are looked for."""
+SIZE = 256
+"""Examples in a batch where nobody says how many."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Inputs as a module takes them, and targets; None where the data have none."""
+
+    x: Inputs
+    y: Tensor | None
+
+    def __len__(self) -> int:
+        return count(self.x)
+
+    def __getitem__(self, index: Tensor | slice) -> "Batch":
+        return Batch(take(self.x, index), None if self.y is None else self.y[index])
+
+    @property
+    def bytes(self) -> int:
+        """Memory that the examples take."""
+        targets = () if self.y is None else (self.y,)
+        return sum(t.numel() * t.element_size() for t in (*tensors(self.x), *targets))
+
+
+class AbstractSource(ABC):
+    """Examples in one fixed order. ``call`` is what the user called, for messages."""
+
+    call: str
+    module: nn.Module | None
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """The number of examples; a stream of batches is read once to count them."""
+
+    @abstractmethod
+    def batches(self, size: int | None = None) -> Iterator[Batch]:
+        """All examples in order; ``size`` is not used where the batches are already made."""
+
+    @abstractmethod
+    def at(self, index: Tensor) -> Batch:
+        """The examples with these numbers, in the order of the numbers."""
+
+    def labels(self) -> Tensor | None:
+        """All targets."""
+        targets = [batch.y for batch in self.batches()]
+        return None if any(y is None for y in targets) else torch.cat([y for y in targets if y is not None])
+
+    def whole(self) -> Batch:
+        """All examples as one batch, in memory."""
+        return joined(list(self.batches()))
+
+    def first(self, n: int) -> Batch:
+        """The first n examples (fewer if there are fewer)."""
+        parts, seen = [], 0
+        for batch in self.batches(n):
+            parts.append(batch[: n - seen] if len(batch) > n - seen else batch)
+            seen += len(parts[-1])
+            if seen >= n:
+                break
+        return joined(parts)
+
+    def probe(self, n: int, *, seed: int = 0) -> Batch:
+        """At most n examples drawn by the seed, in their order; integer targets: of each class its share."""
+        return self.at(stratified(len(self), self.labels(), n, seed=seed))
+
+    def mean(self, function: Callable[[Batch], Any], *, size: int | None = None) -> Any:
+        """The mean over examples of what a function gives as a mean over each batch: numbers or tensors."""
+        total: Any = 0
+        n = 0
+        for batch in self.batches(size):
+            total, n = total + function(batch) * len(batch), n + len(batch)
+        return total / n
+
+    def _ready(self, batch: Batch) -> Batch:
+        """The batch checked and, with a module, as the module takes it."""
+        if self.module is None:
+            return batch
+        x = as_inputs(batch.x, self.module, call=self.call)
+        return Batch(x, None if batch.y is None else as_targets(batch.y, count(x), call=self.call))
+
+
+class Pair(AbstractSource):
+    """Examples in memory."""
+
+    def __init__(self, batch: Batch, call: str, module: nn.Module | None) -> None:
+        self.call, self.module = call, module
+        self.batch = self._ready(batch)
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def batches(self, size: int | None = None) -> Iterator[Batch]:  # noqa: D102
+        for start in range(0, len(self), size or SIZE):
+            yield self.batch[start : start + (size or SIZE)]
+
+    def at(self, index: Tensor) -> Batch:  # noqa: D102
+        return self.batch[index]
+
+    def labels(self) -> Tensor | None:  # noqa: D102
+        return self.batch.y
+
+    def whole(self) -> Batch:  # noqa: D102
+        return self.batch
+
+
+class Indexed(AbstractSource):
+    """A ``Dataset`` with a length, read example by example; ``collate`` makes a batch of some."""
+
+    def __init__(self, dataset: Any, collate: Callable[[list[Any]], Any], call: str, module: nn.Module | None) -> None:
+        self.dataset, self.collate, self.call, self.module = dataset, collate, call, module
+        if not len(dataset):
+            raise InputError(lesson(call, "the data set is empty", "at least one example", "Pass data with examples"))
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def batches(self, size: int | None = None) -> Iterator[Batch]:  # noqa: D102
+        for start in range(0, len(self), size or SIZE):
+            yield self.at(torch.arange(start, min(start + (size or SIZE), len(self))))
+
+    def at(self, index: Tensor) -> Batch:  # noqa: D102
+        return self._ready(batch_of(self.collate([self.dataset[i] for i in index.tolist()]), self.call))
+
+    def labels(self) -> Tensor | None:
+        """All targets: the data set's own list ``targets`` where it has one, else by reading every example."""
+        known = getattr(self.dataset, "targets", None)
+        if known is not None and isinstance(known, Sized) and len(known) == len(self):
+            return as_targets(known, len(self), call=self.call)
+        return super().labels()
+
+
+class Stream(AbstractSource):
+    """Batches that come as they come; ``again`` starts a new pass over them."""
+
+    def __init__(self, again: Callable[[], Iterable[Any]], call: str, module: nn.Module | None) -> None:
+        self.again, self.call, self.module = again, call, module
+        self._count: int | None = None
+
+    def __len__(self) -> int:
+        if self._count is None:
+            for _ in self.batches():
+                pass
+        return self._count or 0
+
+    def batches(self, size: int | None = None) -> Iterator[Batch]:  # noqa: D102
+        seen = 0
+        for raw in self.again():
+            batch = self._ready(batch_of(raw, self.call))
+            seen += len(batch)
+            yield batch
+        if not seen or self._count not in (None, seen):
+            what = "no batch came" if not seen else f"one pass gave {self._count} examples and another {seen}"
+            cure = "Pass a list of batches, a DataLoader, or a function that returns a new iterator at each call"
+            raise InputError(lesson(self.call, what, "data that can be read again", cure))
+        self._count = seen
+
+    def at(self, index: Tensor) -> Batch:  # noqa: D102
+        order = index.argsort()
+        wanted, parts, start = index[order], [], 0
+        for batch in self.batches():
+            inside = wanted[(wanted >= start) & (wanted < start + len(batch))] - start
+            if len(inside):
+                parts.append(batch[inside])
+            start += len(batch)
+            if start > int(wanted[-1]):
+                break
+        return joined(parts)[order.argsort()]
+
+
+def source(data: Any, y: Any = None, *, module: nn.Module | None = None, call: str = "source(data)") -> AbstractSource:
+    """A source of examples from data as people have them.
+
+    Args:
+        data: inputs, when ``y`` is given; otherwise a pair (inputs, targets), a dict of columns with a target key, a
+            ``Dataset``, a ``DataLoader``, a list or other re-iterable of batches, or a function that returns an
+            iterator of batches. A generator can be read only once: its batches are kept in memory.
+        y: targets.
+        module: whose device and dtype the batches take; without it they stay as they are.
+        call: what the user called, for messages.
+
+    A ``DataLoader`` over a data set with a length is read in the order of the data set, not of its sampler, so that
+    every pass gives the same examples.
+    Cost: a check of the examples for a pair; otherwise none, batches are read when they are asked for.
+
+    >>> from torch.utils.data import TensorDataset
+    >>> x, y = torch.eye(3), torch.tensor([0, 1, 1])
+    >>> kinds = (x, y), DataLoader(TensorDataset(x, y), batch_size=2), [{"x": x, "labels": y}]
+    >>> [len(source(data)) for data in kinds]
+    [3, 3, 3]
+    """
+    if isinstance(data, AbstractSource) and y is None:
+        return data
+    if y is not None:
+        return _pair(data, y, call, module)
+    if _is_pair(data):
+        return _pair(data[0], data[1], call, module)
+    if is_array(data) or isinstance(data, Tensor):
+        return _pair(data, None, call, module)
+    if isinstance(data, Mapping):
+        return Pair(batch_of(data, call), call, module)
+    return _batched(data, call, module)
+
+
+def _batched(data: Any, call: str, module: nn.Module | None) -> AbstractSource:
+    """Data that are not arrays: data sets, loaders, iterables and functions."""
+    if isinstance(data, DataLoader):
+        if isinstance(data.dataset, IterableDataset) or data.collate_fn is None:
+            return Stream(lambda: data, call, module)
+        return Indexed(data.dataset, data.collate_fn, call, module)
+    if isinstance(data, IterableDataset):
+        return Stream(lambda: DataLoader(data, batch_size=SIZE), call, module)
+    if isinstance(data, Dataset) or (hasattr(data, "column_names") and isinstance(data, Sized)):  # Hugging Face's
+        return Indexed(data, default_collate, call, module)
+    if callable(data) and not isinstance(data, Iterable) and not isinstance(data, type | nn.Module):
+        return Stream(data, call, module)
+    if isinstance(data, Iterator):
+        kept = list(data)
+        return Stream(lambda: kept, call, module)
+    if isinstance(data, Iterable) and not isinstance(data, str | bytes):
+        return Stream(lambda: data, call, module)
+    what = "the data are None" if data is None else f"the data are a {type(data).__name__}"
+    cure = "Pass inputs and targets, a Dataset, a DataLoader, or a list of batches"
+    raise InputError(lesson(call, what, "a source of examples", cure))
+
+
+def batch_of(raw: Any, call: str) -> Batch:
+    """What a loader gives as a batch: a pair, a dict with a target key, or inputs alone.
+
+    >>> batch_of({"ids": torch.zeros(2, 3), "labels": torch.tensor([0, 1])}, "f(data)").y.tolist()
+    [0, 1]
+    """
+    if isinstance(raw, Batch):
+        return raw
+    if isinstance(raw, Mapping):
+        key = next((key for key in TARGETS if key in raw), None)
+        rest = {name: value for name, value in raw.items() if name != key}
+        x = rest["x"] if set(rest) == {"x"} else rest
+        return Batch(dense(x, call), None if key is None else as_numbers(raw[key], "y", call=call))
+    if isinstance(raw, tuple | list) and len(raw) > 1:
+        x = raw[0] if len(raw) == 2 else tuple(raw[:-1])
+        return Batch(dense(x, call), None if raw[-1] is None else as_numbers(raw[-1], "y", call=call))
+    if isinstance(raw, Tensor) or is_array(raw):
+        return Batch(dense(raw, call), None)
+    if isinstance(raw, tuple | list) and len(raw) == 1:
+        return batch_of(raw[0], call)
+    cure = "Let the loader give (inputs, targets) or a dict with the key 'labels'"
+    raise InputError(lesson(call, f"a batch is a {type(raw).__name__}", "inputs and targets", cure))
+
+
+def joined(batches: Sequence[Batch]) -> Batch:
+    """Batches as one.
+
+    >>> len(joined([Batch(torch.zeros(2, 1), None), Batch(torch.zeros(3, 1), None)]))
+    5
+    """
+    if len(batches) == 1:
+        return batches[0]
+    y = None if any(b.y is None for b in batches) else torch.cat([b.y for b in batches if b.y is not None])
+    return Batch(_joined([b.x for b in batches]), y)
+
+
+def _joined(parts: list[Any]) -> Any:
+    first = parts[0]
+    if isinstance(first, Tensor):
+        return torch.cat(parts)
+    if isinstance(first, Mapping):
+        return {key: _joined([part[key] for part in parts]) for key in first}
+    if isinstance(first, tuple | list):
+        return tuple(_joined(list(column)) for column in zip(*parts, strict=True))
+    return first
+
+
+def _pair(x: Any, y: Any, call: str, module: nn.Module | None) -> Pair:
+    inputs = dense(x, call)
+    n = count(inputs, call=call)
+    return Pair(Batch(inputs, None if y is None else as_targets(y, n, call=call)), call, module)
+
+
+def _is_pair(data: Any) -> bool:
+    """(inputs, targets): two of them, the second an array or None; two batches are two tuples or two dicts."""
+    if not isinstance(data, tuple | list) or len(data) != 2:
+        return False
+    return data[1] is None or isinstance(data[1], Tensor) or is_array(data[1])

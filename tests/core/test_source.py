@@ -1,0 +1,116 @@
+"""One source of data: every kind gives the same examples, in the same order, and says clearly what it cannot read."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
+
+from gnomon.core.errors import InputError, NotFiniteError
+from gnomon.core.source import source
+
+X = torch.arange(22.0).reshape(11, 2)
+Y = torch.tensor([0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 0])
+
+
+class Rows(Dataset):
+    def __len__(self):
+        return len(X)
+
+    def __getitem__(self, i):
+        return X[i], int(Y[i])
+
+
+class Flow(IterableDataset):
+    def __iter__(self):
+        return iter([(x, y) for x, y in zip(X, Y, strict=True)])
+
+
+def dicts():
+    for i in range(0, 11, 4):
+        yield {"x": X[i : i + 4], "labels": Y[i : i + 4]}
+
+
+KINDS = {
+    "pair": lambda: (X, Y),
+    "list": lambda: [X, Y],
+    "arrays": lambda: (X.numpy(), Y.numpy()),
+    "dict": lambda: {"x": X, "labels": Y},
+    "dataset": lambda: TensorDataset(X, Y),
+    "rows": Rows,
+    "loader": lambda: DataLoader(TensorDataset(X, Y), batch_size=3),
+    "shuffled loader": lambda: DataLoader(Rows(), batch_size=5, shuffle=True),
+    "flow": Flow,
+    "loader of a flow": lambda: DataLoader(Flow(), batch_size=4),
+    "generator": dicts,
+    "function": lambda: dicts,
+    "batches": lambda: list(dicts()),
+    "tuples": lambda: [(X[:6], Y[:6]), (X[6:], Y[6:])],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_gives_the_same_examples(kind):
+    data = source(KINDS[kind]())
+    assert len(data) == 11
+    assert torch.equal(torch.cat([b.x for b in data.batches(4)]), X)
+    assert torch.equal(data.labels(), Y)
+    assert torch.equal(data.whole().x, X) and torch.equal(data.whole().y, Y)
+    assert torch.equal(data.first(5).x, X[:5])
+    index = torch.tensor([9, 0, 4])
+    assert torch.equal(data.at(index).x, X[index]) and torch.equal(data.at(index).y, Y[index])
+    assert torch.equal(data.probe(6, seed=3).x, source((X, Y)).probe(6, seed=3).x)
+    assert data.mean(lambda b: b.x.mean(0), size=4).tolist() == pytest.approx(X.mean(0).tolist(), rel=1e-6)
+
+
+def test_a_probe_holds_every_class_in_proportion():
+    labels = torch.tensor([0] * 90 + [1] * 9 + [2])
+    probe = source((torch.zeros(100, 1), labels)).probe(20, seed=1)
+    assert torch.bincount(probe.y).tolist() == [18, 1, 1]
+    again, other = (source((torch.arange(100.0)[:, None], labels)).probe(20, seed=s) for s in (1, 2))
+    assert not torch.equal(again.x, other.x)
+
+
+def test_batches_come_as_the_module_takes_them():
+    net = nn.Linear(2, 3, dtype=torch.float64)
+    assert all(b.x.dtype == torch.float64 for b in source(dicts(), module=net).batches())
+    with pytest.raises(NotFiniteError, match=r"sharpness\(module, x, y\): example 1 of x is not finite"):
+        source(torch.tensor([[0.0], [torch.nan]]), [0, 1], module=nn.Linear(1, 2), call="sharpness(module, x, y)")
+
+
+def test_inputs_of_several_arguments_stay_together():
+    batch = source({"ids": X, "mask": X > 3, "labels": Y}).first(2)
+    assert set(batch.x) == {"ids", "mask"} and batch.x["mask"].dtype == torch.bool
+    triple = source(TensorDataset(X, X + 1, Y)).at(torch.tensor([1]))
+    assert len(triple.x) == 2 and triple.y.tolist() == [1]
+
+
+def test_own_targets_of_a_data_set_spare_reading_it():
+    class Labelled(Rows):
+        targets = Y.tolist()
+
+        def __getitem__(self, i):
+            raise AssertionError("read")
+
+    assert torch.equal(source(Labelled()).labels(), Y)
+
+
+def test_a_function_whose_second_pass_is_shorter_is_refused():
+    passes = iter([dicts(), []])
+    data = source(lambda: next(passes))
+    assert len(data) == 11
+    with pytest.raises(InputError, match="data that can be read again"):
+        list(data.batches())
+
+
+@pytest.mark.parametrize("data", [None, 3, "text", object(), [], [3], nn.Linear(1, 1)])
+def test_what_is_no_data_is_told_in_a_sentence(data):
+    with pytest.raises(InputError, match=r"^train\(module, x, y\): "):
+        list(source(data, call="train(module, x, y)").batches())
+
+
+def test_targets_must_fit():
+    with pytest.raises(InputError, match="11 inputs and 10 targets"):
+        source(X, Y[:10])
+    with pytest.raises(InputError, match="holds text"):
+        source(X, np.array(["a"] * 11))
