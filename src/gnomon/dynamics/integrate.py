@@ -63,7 +63,9 @@ def flow(
 
     # An error d in c moves the outputs by at most |K|_inf d.
     scale = float(given.gram.abs().sum(1).max()) or 1.0
-    options: dict[str, object] = {"method": "LSODA", "jac": jacobian} if n * k <= DENSE else {"method": "DOP853"}
+    # A lambda, because LSODA before scipy 1.17 counts the arguments of the function, which a wrapped one hides.
+    stiff = {"method": "LSODA", "jac": lambda t, c: jacobian(t, c)}
+    options: dict[str, object] = stiff if n * k <= DENSE else {"method": "DOP853"}
     span = (0.0, float(times[-1]))
     found = solve_ivp(slope, span, torch.zeros(n * k).double().numpy(), t_eval=times.numpy(), rtol=tolerance,
                       atol=tolerance / scale, **options)  # fmt: skip

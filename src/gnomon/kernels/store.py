@@ -64,7 +64,7 @@ def _feed(digest: Any, thing: Any) -> None:
     digest.update(type(thing).__name__.encode())
     if isinstance(thing, Tensor):
         digest.update(f"{tuple(thing.shape)}{thing.dtype}".encode())
-        digest.update(thing.detach().cpu().contiguous().numpy().tobytes())
+        digest.update(thing.detach().cpu().contiguous().numpy().reshape(-1))
     elif is_dataclass(thing) and not isinstance(thing, type):
         for field in fields(thing):
             _feed(digest, getattr(thing, field.name))
