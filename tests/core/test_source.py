@@ -7,7 +7,7 @@ from torch import nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
 from gnomon.core.errors import InputError, NotFiniteError
-from gnomon.core.source import source, whole_inputs
+from gnomon.core.source import source, source_of_inputs, whole_inputs
 
 X = torch.arange(22.0).reshape(11, 2)
 Y = torch.tensor([0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 0])
@@ -137,3 +137,9 @@ def test_a_pair_has_targets():
     assert torch.equal(x, X) and torch.equal(y, Y)
     with pytest.raises(InputError, match=r"kappa\(module, x, y\): the data have no targets"):
         source(X, call="kappa(module, x, y)").pair()
+
+
+def test_a_source_of_inputs_keeps_the_targets_of_data_and_has_none_for_arguments():
+    net = nn.Linear(2, 1)
+    assert torch.equal(source_of_inputs(KINDS["loader"](), net, call="signal(module, x)").labels(), Y)
+    assert source_of_inputs((X, Y), net, call="signal(module, x)").labels() is None

@@ -241,11 +241,26 @@ def source(data: Any, y: Any = None, *, module: nn.Module | None = None, call: s
     return _batched(data, call, module)
 
 
+def source_of_inputs(x: Any, module: nn.Module, *, call: str) -> AbstractSource:
+    """A source for instruments that need no targets: of inputs alone, or of data whose targets may be used.
+
+    A tensor, an array, a table, a tuple, a list or a dict is what the module is called with; a ``Dataset``, a
+    ``DataLoader``, another iterable of batches or a function that returns one is a source of batches.
+    Cost: a check of inputs that are in memory; otherwise none.
+
+    >>> source_of_inputs((torch.zeros(4, 2), torch.zeros(4, 3)), nn.Linear(2, 1), call="signal(module, x)").labels()
+    """
+    arguments = isinstance(x, Tensor | tuple | list | Mapping | str | bytes) or is_array(x)
+    batched = isinstance(x, AbstractSource | Dataset | Iterable) or hasattr(x, "column_names") or callable(x)
+    if arguments or not batched or isinstance(x, type | nn.Module):
+        return Pair(Batch(dense(x, call), None), call, module)
+    return source(x, module=module, call=call)
+
+
 def whole_inputs(x: Any, module: nn.Module, *, call: str) -> Inputs:
     """All inputs as one batch that the module takes; targets, where the data have them, are left out.
 
-    A tensor, an array, a table, a tuple, a list or a dict is what the module is called with; a ``Dataset``, a
-    ``DataLoader``, another iterable of batches or a function that returns one is read to its end.
+    ``x`` is as in `source_of_inputs`; data that come in batches are read to their end.
     Cost: that of reading the data, and all inputs in memory.
 
     >>> from torch.utils.data import TensorDataset
@@ -253,11 +268,7 @@ def whole_inputs(x: Any, module: nn.Module, *, call: str) -> Inputs:
     >>> whole_inputs(loader, nn.Linear(3, 1), call="ntk(module, x)").shape
     torch.Size([3, 3])
     """
-    arguments = isinstance(x, Tensor | tuple | list | Mapping | str | bytes) or is_array(x)
-    batched = isinstance(x, AbstractSource | Dataset | Iterable) or hasattr(x, "column_names") or callable(x)
-    if arguments or not batched or isinstance(x, type | nn.Module):
-        return as_inputs(x, module, call=call)
-    return source(x, module=module, call=call).whole().x
+    return source_of_inputs(x, module, call=call).whole().x
 
 
 def _batched(data: Any, call: str, module: nn.Module | None) -> AbstractSource:
