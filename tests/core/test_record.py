@@ -55,7 +55,7 @@ def records():
     return vocabulary + [
         gnomon.data.digits(300, 100), run, signal, signal.layers[0], examined, ranking, ranking.candidates[0],
         geometry.Fault("dead", "a.b", TEXT, TEXT, 1.0), geometry.mean_field(torch.tanh, weight_std=1.5),
-        dynamics.predict(k, y, test=k, y_test=y), dynamics.modes(k, y), dynamics.stopping(k, y, ridge=0.1),
+        dynamics.predict_from_kernel(k, y, test=k, y_test=y), dynamics.modes(k, y), dynamics.stopping(k, y, ridge=0.1),
         dynamics.ensemble(k, k, y), dynamics.posterior(k, y),
         dynamics.Flow(), dynamics.Descent(0.1), dynamics.Momentum(0.1), training.SGD(0.1), training.Adam(),
         training.native.named(torch.optim.AdamW, None, "train"),
