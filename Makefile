@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full test-processors test-lowest lint docs bench clean
+.PHONY: help demo atlas test test-full test-processors test-lowest lint docs bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -34,6 +34,9 @@ test-processors: .venv/.dev ## the tests under settings that imitate other proce
 
 test-lowest: .venv-lowest/.dev ## the same tests with the lowest versions that pyproject.toml allows, in .venv-lowest
 	OMP_NUM_THREADS=1 .venv-lowest/bin/python -m pytest -n $(WORKERS)
+
+atlas: .venv/.base ## every claim of the atlas at smoke scale
+	$(BIN)/gnomon atlas run --jobs $(WORKERS)
 
 lint: .venv/.dev ## ruff and mypy
 	$(BIN)/ruff check .
