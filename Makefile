@@ -37,7 +37,7 @@ lint: .venv/.dev ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-docs: .venv/.docs ## the documentation, warnings as errors, into build/site
+docs: .venv/.dev ## the documentation, warnings as errors, into build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: .venv/.base benchmarks/peers/.venv/.done ## every benchmarks/bench_*.py, results into benchmarks/RESULTS.md
@@ -57,13 +57,9 @@ clean: ## remove .venv, build and caches
 	$(INSTALL) --editable .
 	@touch $@
 
-.venv/.dev: .venv/.base
+.venv/.dev: .venv/.python pyproject.toml constraints.txt
 	$(INSTALL) --editable '.[dev]'
-	@touch $@
-
-.venv/.docs: .venv/.base
-	$(INSTALL) --editable '.[docs]'
-	@touch $@
+	@touch .venv/.base $@
 
 # The peer has dependencies of its own and of another time; it never meets those of gnomon.
 benchmarks/peers/.venv/.done: benchmarks/peers/requirements.txt
