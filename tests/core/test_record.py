@@ -73,7 +73,7 @@ def records():
         *kernels.layers(gnomon.limit(net), x[:9])[:1], gnomon.Law(1.0), program, *program.steps[:2],
         advice, value, section, page, report.Definition(TEXT, TEXT, TEXT), report.Hypothesis(TEXT, None, TEXT),
         report.Figure("a", TEXT, TEXT * 100),
-        tangent.spectrum(k, y), tangent.kappa(net, x, y, iterations=1), tangent.laziness(net, run.model, x),
+        tangent.kernel_spectrum(k, y), tangent.kappa(net, x, y, iterations=1), tangent.laziness(net, run.model, x),
         gnomon.watch(net, (x, y)),
     ]  # fmt: skip
 
