@@ -35,7 +35,8 @@ def list_(
     if as_json:
         print(json.dumps({"claims": rows}))
         return
-    _table(("id", "kind", "grade", "title"), [[row[key] for key in ("id", "kind", "grade", "title")] for row in rows])
+    columns = ("id", "kind", "grade", "title")
+    _table(columns, [[str(row[key]) for key in columns] for row in rows])
     print(f"{len(rows)} claims")
 
 
