@@ -28,6 +28,7 @@ from gnomon.core.inputs import Inputs, blamed, invoke, table, tensor_of
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Squared
 from gnomon.core.metrics import accuracy
 from gnomon.core.pure import evaluating
+from gnomon.core.record import Record
 from gnomon.core.source import AbstractSource, Batch, Pair, Stream, source
 
 __all__ = ["Loss", "Objective", "by_targets"]
@@ -40,7 +41,7 @@ LEAST = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Objective:
+class Objective(Record):
     """Equation (1) for any module: a loss, a source of examples, and how targets are converted for the loss."""
 
     data: AbstractSource
