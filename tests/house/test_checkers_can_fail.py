@@ -215,16 +215,18 @@ ENTRY = "@article{doe2000title,\n  title = {A Title},\n  author = {Doe, Jane and
     [
         ("docs/page.md", "See [doe2000title] and [roe2001other].", "roe2001other: cited in docs/page.md"),
         ("src/gnomon/a.py", '"""As [roe2001other, Theorem 2] shows."""', "roe2001other: cited in gnomon.a"),
+        ("src/gnomon/a.py", 'Definition("a", "b", "roe2001other")', "roe2001other: cited in gnomon.a"),
+        ("src/gnomon/a.py", 'Definition("a", "b", reference="roe2001other")', "roe2001other: cited in gnomon.a"),
         ("docs/page.md", "See nothing.", "doe2000title: in references.bib, and cited nowhere"),
-        ("docs/references.bib", ENTRY.replace("{2000}", "{2001}"), "does not agree with its year"),
-        ("docs/references.bib", ENTRY.replace("Doe, Jane", "Poe, Jane"), "does not agree with its author"),
-        ("docs/references.bib", ENTRY.replace("A Title", "A Name"), "does not agree with its title"),
-        ("docs/references.bib", ENTRY.replace("  year = {2000},\n", ""), "has no year"),
-        ("docs/references.bib", ENTRY.replace("doe2000title", "Doe00"), "a key is surname, year, word"),
+        ("src/gnomon/references.bib", ENTRY.replace("{2000}", "{2001}"), "does not agree with its year"),
+        ("src/gnomon/references.bib", ENTRY.replace("Doe, Jane", "Poe, Jane"), "does not agree with its author"),
+        ("src/gnomon/references.bib", ENTRY.replace("A Title", "A Name"), "does not agree with its title"),
+        ("src/gnomon/references.bib", ENTRY.replace("  year = {2000},\n", ""), "has no year"),
+        ("src/gnomon/references.bib", ENTRY.replace("doe2000title", "Doe00"), "a key is surname, year, word"),
     ],
 )
 def test_bibliography(tmp_path, place, text, words):
-    plant(tmp_path, {"docs/page.md": "See [doe2000title].", "docs/references.bib": ENTRY, "src/gnomon/a.py": ""})
+    plant(tmp_path, {"docs/page.md": "See [doe2000title].", "src/gnomon/references.bib": ENTRY, "src/gnomon/a.py": ""})
     assert bibliography.faults(tmp_path) == []
     assert says(bibliography.faults(plant(tmp_path, {place: text})), words)
 
@@ -323,6 +325,14 @@ VERSIONS = {
 def test_versions(tmp_path, place, text, words):
     assert versions.faults(plant(tmp_path, VERSIONS)) == []
     assert says(versions.faults(plant(tmp_path, {place: text})), words)
+
+
+@pytest.mark.parametrize("tested", ["torch==2.6.1\nzarr==3.0.8\n", "zarr==3.0.8\n", "torch==2.6\nzarr==3.0.10\n"])
+def test_lowest_versions(tmp_path, tested):
+    bounds = '[project]\ndependencies = ["torch>=2.6"]\noptional-dependencies = {dev = ["zarr>=3.0.8", "ruff>=1"], docs = ["x>=1"]}\n'
+    files = {"pyproject.toml": bounds, "constraints-lowest.txt": "torch==2.6.0\nzarr==3.0.8\n"}
+    assert versions.lowest(plant(tmp_path, files)) == []
+    assert says(versions.lowest(plant(tmp_path, {"constraints-lowest.txt": tested})), "allows")
 
 
 RECORD = """
