@@ -12,7 +12,7 @@ from tests.house.tree import ROOT
 @pytest.mark.parametrize(
     "key, text",
     [
-        ("chizat2019lazy", "Chizat, Oyallon, Bach (2019). On Lazy Training in Differentiable Programming."),
+        ("chizat2019lazy", "Chizat, Oyallon, Bach (2019). On lazy training in differentiable programming."),
         ("rudi2015less", "Rudi, Camoriano, Rosasco (2015). Less is More: Nyström Computational Regularization."),
         ("arora2019exact", "Arora and others (2019). On Exact Computation with an Infinitely Wide Neural Net."),
     ],

@@ -6,7 +6,7 @@
 ('line', True)
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -109,7 +109,7 @@ class Histogram(Record):
         _freeze(self, "edges", "counts")
 
     @classmethod
-    def of(cls, name: str, values: Iterable[float], *, bins: int = 40) -> "Histogram":
+    def of(cls, name: str, values: Numbers, *, bins: int = 40) -> "Histogram":
         """Count values in bins of equal width."""
         import numpy as np
 
