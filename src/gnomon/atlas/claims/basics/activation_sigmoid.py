@@ -24,7 +24,7 @@ def slopes(points, gain):
     for f in (torch.sigmoid, torch.tanh):
         (slope,) = torch.autograd.grad(f(gain * z).sum(), z)
         found += [slope.abs().max(), z[slope.abs().argmax()].detach()]
-    return [float(v) for v in (*found, (torch.tanh(z) + torch.tanh(-z)).abs().max())]
+    return [float(v) for v in (*found, (torch.tanh(z) + torch.tanh(-z)).detach().abs().max())]
 
 
 def observed(points):

@@ -1,6 +1,6 @@
 """Each unit of a dense layer takes one inner product, and depends on its own weights only.
 
-    y_i = s(<w_i, x> + b_i),    dy_i / dw_j = s'(<w_i, x> + b_i) x 1{i = j}                              (1)
+y_i = s(<w_i, x> + b_i),    dy_i / dw_j = s'(<w_i, x> + b_i) x 1{i = j}                              (1)
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ def layer(n, m, seed, activation):
     with torch.no_grad():
         module[0].weight.copy_(w)
         module[0].bias.copy_(b)
-    slopes = torch.func.jacrev(lambda weight: torch.func.functional_call(module, {"0.weight": weight}, (x,)))(w)
+    slopes = torch.autograd.functional.jacobian(lambda weight: activation(weight @ x + b), w)
     return torch.cat([module(x), slopes.flatten()])
 
 

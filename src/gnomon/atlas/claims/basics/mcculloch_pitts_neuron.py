@@ -1,7 +1,7 @@
 """A neuron that only adds and subtracts its inputs computes few Boolean functions, and never XOR.
 
 f(x) = 1{<s, x> >= theta} with x in {0, 1}^n and s in {-1, +1}^n. Flipping the inputs with s_i = -1 turns f into "at
-least k inputs are on": k = 1 ... n gives n functions for each of the 2^n choices of s, all different, and two constants:
+least k inputs are on": k = 1 ... n gives n functions for each of the 2^n choices of s, all different. With constants,
 
     n 2^n + 2 functions                                                                                  (1)
 

@@ -17,18 +17,19 @@ FIXED = "the hidden layer is fixed"
 
 
 def problem(n, seed):
-    """Points in a square, targets, and test points."""
+    """A grid of n x n points in the unit square, moved by up to half of its step; targets; test points."""
     g = torch.Generator().manual_seed(seed)
-    x, test = (torch.rand(m, 2, generator=g, dtype=torch.float64) for m in (n, 20))
-    return x, torch.randn(n, generator=g, dtype=torch.float64), test
+    x, test = (torch.rand(m, 2, generator=g, dtype=torch.float64) for m in (n**2, 20))
+    places = torch.cartesian_prod(torch.arange(n), torch.arange(n))
+    return (places + 0.5 * x) / n, torch.randn(n**2, generator=g, dtype=torch.float64), test
 
 
 def predicted(n, width, ridge, seed):
     """Equation (1)."""
     x, y, test = problem(n, seed)
-    kernel = torch.exp(-(torch.cdist(x, x) ** 2) / width**2)
-    near = torch.exp(-(torch.cdist(test, x) ** 2) / width**2)
-    return near @ torch.linalg.solve(kernel + ridge * torch.eye(n), y)
+    kernel = torch.exp(-(((n / width) * torch.cdist(x, x)) ** 2))
+    near = torch.exp(-(((n / width) * torch.cdist(test, x)) ** 2))
+    return near @ torch.linalg.solve(kernel + ridge * torch.eye(n**2), y)
 
 
 class Network(nn.Module):
@@ -47,12 +48,12 @@ class Network(nn.Module):
 
 
 def trained(n, width, ridge, seed, parameters):
-    """Test outputs after training the named parameters with L-BFGS until the gradient is below 1e-10."""
+    """Test outputs after training the named parameters with L-BFGS until the loss no longer falls."""
     x, y, test = problem(n, seed)
-    net = Network(x, width)
+    net = Network(x, width / n)
     chosen = [getattr(net, name) for name in parameters]
     optimizer = torch.optim.LBFGS(
-        chosen, max_iter=1000, tolerance_grad=1e-10, tolerance_change=0, history_size=50, line_search_fn="strong_wolfe"
+        chosen, max_iter=200, tolerance_grad=1e-10, tolerance_change=0, history_size=50, line_search_fn="strong_wolfe"
     )
 
     def loss():
@@ -82,9 +83,9 @@ CLAIM = Claim(
     source=Source("theorem", "broomhead1988multivariable"),
     premises=(Premise(FIXED), Premise("the kernel matrix is invertible")),
     breaks=FIXED,
-    parameters={"n": 20, "width": 0.1, "ridge": 0.1},
-    full={"n": 60, "width": 0.07, "ridge": 0.1},
-    judge=equals(within=1e-6, because="the gradient at the end, 1e-10, over the smallest curvature, above 1e-4"),
+    parameters={"n": 5, "width": 0.6, "ridge": 0.1},
+    full={"n": 12, "width": 0.6, "ridge": 0.1},
+    judge=equals(within=1e-6, because="the search ends where losses agree to rounding: sqrt(1e-16 loss / curvature)"),
     predicted=predicted,
     observed=observed,
     control=control,

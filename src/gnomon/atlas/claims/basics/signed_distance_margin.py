@@ -37,7 +37,7 @@ def predicted(sets, n, seed):
 
 
 def largest_margin(z):
-    """The smallest signed distance to a line through the origin, for the best of a grid of angles, refined five times."""
+    """The smallest signed distance to a line through the origin, at the best of a grid of angles refined five times."""
     center, reach = 0.0, np.pi
     for _ in range(6):
         angles = center + np.linspace(-reach, reach, 1001)

@@ -1,7 +1,7 @@
 """A line gets three of the four points of XOR right, never four; two hidden units are enough.
 
-Four conditions b > 0, w1 + w2 + b > 0, w1 + b < 0, w2 + b < 0: the first two add up to w1 + w2 + 2 b > 0, the last two to
-the opposite. So
+Four conditions b > 0, w1 + w2 + b > 0, w1 + b < 0, w2 + b < 0: the first two add up to w1 + w2 + 2 b > 0, the last two
+to the opposite. So
 
     best accuracy of a line = 3/4,    with one hidden layer of two units = 1                             (1)
 
