@@ -8,11 +8,10 @@ import numpy as np
 from numba import njit
 
 from gnomon.kernels.fused import pointwise as do
+from gnomon.kernels.fused.opcodes import ADD, AFFINE, DROPOUT, ERF, KINK, NORMALIZE, SCALE, SERIES, TRAINED
 from gnomon.kernels.machine.loops import INNER, bare, entry, wide
 
 RUN = 512
-AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)  # as in tape.py
-SERIES = 15
 BLOCK = 16  # side of the squares in which the mirror image is written
 
 

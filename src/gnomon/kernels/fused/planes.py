@@ -18,10 +18,23 @@ from numba import njit
 
 from gnomon.kernels.fused import pointwise as do
 from gnomon.kernels.fused.filters import box, extent, flat, index, pool
+from gnomon.kernels.fused.opcodes import (
+    ADD,
+    AFFINE,
+    CONV,
+    DATA,
+    DROPOUT,
+    ERF,
+    FETCH,
+    FLAT,
+    KINK,
+    NORMALIZE,
+    POOL,
+    SCALE,
+    SERIES,
+    TRAINED,
+)
 from gnomon.kernels.machine.loops import INNER, bare, entry, wide
-
-AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)  # as in tape.py
-DATA, FETCH, CONV, POOL, FLAT, SERIES = range(10, 16)
 
 
 @entry
