@@ -58,10 +58,10 @@ def records():
     vocabulary += [claim, claim.source, claim.premises[0], outcome, outcome.judgment]
     return vocabulary + [
         gnomon.data.digits(300, 100), run, signal, signal.layers[0], examined, ranking, ranking.candidates[0],
-        geometry.Fault("dead", "a.b", TEXT, TEXT, 1.0), geometry.mean_field(torch.tanh, weight_std=1.5),
+        signal.layers[0].forward, signal.layers[0].backward, run.curves, geometry.mean_field(torch.tanh, weight_std=1.5),
         dynamics.predict_from_kernel(k, y, test=k, y_test=y), dynamics.modes(k, y), dynamics.stopping(k, y, ridge=0.1),
         dynamics.ensemble(k, k, y), dynamics.posterior(k, y),
-        dynamics.Flow(), dynamics.Descent(0.1), dynamics.Momentum(0.1), training.SGD(0.1), training.Adam(),
+        dynamics.Flow(), training.SGD(0.1), training.Adam(),
         training.native.named(torch.optim.AdamW, None, "train"),
         training.Squared(), training.CrossEntropy(), training.Logistic(), training.Exponential(), training.Hinge(),
         landscape.sharpness(net, x, y, k=9), landscape.gradient_noise(net, x, y), landscape.Edge(run.steps, run.loss, 2.0),
