@@ -112,11 +112,7 @@ def predict(
         )  # fmt: skip
     points, labels = (x, y) if y is not None else source(x, call=CALL).pair()
     with called(CALL):
-        parts = (
-            _of_module(model, points, x_test, kernel, outputs)
-            if isinstance(model, nn.Module)
-            else _of_kernel(model, points, x_test)
-        )
+        parts = _kernels(model, points, x_test, kernel, outputs)
         start, start_test = (parts.f0, parts.f0_test) if f0 is None else (as_numbers(f0, "f0", call=CALL), f0_test)
         loss, targets = _loss_targets(loss, labels, len(parts.gram), start)
         run = predict_from_kernel(
@@ -145,6 +141,12 @@ class _Kernels:
     f0_test: Tensor | None
     name: str
     y_test: Tensor | None = None
+
+
+def _kernels(model: nn.Module | Limit | Kernel, x: Any, x_test: Any, kernel: str, outputs: str) -> _Kernels:
+    if isinstance(model, nn.Module):
+        return _of_module(model, x, x_test, kernel, outputs)
+    return _of_kernel(model, x, x_test)
 
 
 def _of_kernel(model: Limit | Kernel, x: Any, x_test: Any) -> _Kernels:
