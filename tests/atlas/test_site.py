@@ -4,7 +4,6 @@ import json
 import shutil
 
 import pytest
-
 from gnomon.atlas.site.build import build
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
