@@ -106,9 +106,7 @@ def predict(
     """
     rule = _rule(optimizer, model if isinstance(model, nn.Module) else None)
     if isinstance(model, Array):
-        if y is not None or x_test is not None:
-            what = "a Gram matrix and points were passed, and the matrix replaces the points"
-            raise InputError(f"predict(K, y): {what}; call predict(K, y, test=K_test).")
+        _check_no_points(y, x_test)
         return predict_from_kernel(
             model, cast(Array, x), test=test, y_test=y_test, f0=f0, f0_test=f0_test, times=times, loss=loss,
             optimizer=rule, penalty=penalty,
@@ -126,6 +124,12 @@ def predict(
             f0_test=start_test, times=times, loss=loss, optimizer=rule, penalty=penalty,
         )  # fmt: skip
     return replace(run, kernel=parts.name)
+
+
+def _check_no_points(y: Any, x_test: Any) -> None:
+    if y is not None or x_test is not None:
+        what = "a Gram matrix and points were passed, and the matrix replaces the points"
+        raise InputError(f"predict(K, y): {what}; call predict(K, y, test=K_test).")
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,9 @@ class Curvature(AbstractStep):
         trace = operator.trace(products=max(6, count), seed=context.seed)
         values = [
             Value("sharpness", value, value, value + residual),
-            Value("trace of the Hessian", trace.value, *trace.interval, meaning="95 % interval"),
+            Value(
+                "trace of the Hessian", trace.value, trace.interval.low, trace.interval.high, meaning="95 % interval"
+            ),
         ]
         if len(points) >= 8:
             noise = gradient_noise(model, points.x, y, loss=subject.loss)

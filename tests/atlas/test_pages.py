@@ -4,7 +4,8 @@ import json
 import shutil
 
 import pytest
-from gnomon.atlas.site.build import build
+
+from gnomon.atlas.pages.build import build
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 CHROME, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
