@@ -78,8 +78,7 @@ def predict(
         y_test: their targets, for the test loss; by default those of the data in ``x_test``, where there are any.
         loss: by default cross-entropy for integer targets and squared loss for real ones, as in `gnomon.train`; with a
             Gram matrix the squared loss, as in `gnomon.dynamics.predict_from_kernel`.
-        optimizer: ``Flow()`` by default, or gradient descent as
-            `gnomon.train` takes it: ``SGD(lr)``, ``lambda p: torch.optim.SGD(p, lr=0.1)``.
+        optimizer: ``Flow()`` by default, or descent as `gnomon.train` takes it: ``SGD(lr)``, ``torch.optim.SGD``.
         times: from 0 to infinity, learning rate times steps; ``run.times`` of a measured run.
         penalty: alpha, of (alpha / 2) |w - w_0|^2.
         kernel: of a module: "empirical", its own at its present parameters, in float64; or "infinite", that of infinite
@@ -95,7 +94,6 @@ def predict(
     Reference: [jacot2018neural], [lee2019wide].
     Cost: the kernel, `gnomon.ntk`; then one eigendecomposition, (n k)^3 for coupled outputs.
 
-    >>> from gnomon.training import SGD
     >>> net = nn.Linear(2, 1, bias=False)                              # linear: the prediction is exact
     >>> x, y = torch.eye(2), torch.tensor([1.0, -1.0])
     >>> predicted = predict(net, x, y, optimizer=SGD(0.5), times=[0.0, 5.0])
