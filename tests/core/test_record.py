@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon import dynamics, examination, geometry, kernels, landscape, linalg, report, tangent, training
+from gnomon import dynamics, examination, geometry, kernels, lab, landscape, linalg, report, tangent, training
 from gnomon.core import results
 from gnomon.core.record import CHARACTERS, LINES, WIDTH, Record, screen, summary
 from gnomon.estimators import NNGPClassifier, NNGPRegressor, NTKClassifier, NTKRegressor
@@ -56,12 +56,16 @@ def records():
         results.Band("band", range(N), range(N), range(N)), results.Histogram("counts", range(N + 1), range(N)),
         results.Image("picture", k), results.Reference("limit", 1.0), results.Plot(TEXT, (line,) * 9),
     ]  # fmt: skip
+    claim = lab.Claim("id", TEXT, TEXT, lab.Source("derived"), (lab.Premise(TEXT),), TEXT, {"x": 1.0}, lab.equals(rounding=1),
+                      lambda x: x, lambda x: x, lambda x: x + 1)  # fmt: skip
+    outcome = lab.run(claim)
+    vocabulary += [claim, claim.source, claim.premises[0], outcome, outcome.judgment]
     return vocabulary + [
         gnomon.data.digits(300, 100), run, signal, signal.layers[0], examined, ranking, ranking.candidates[0],
-        geometry.Fault("dead", "a.b", TEXT, TEXT, 1.0), geometry.mean_field(torch.tanh, weight_std=1.5),
-        dynamics.predict(k, y, test=k, y_test=y), dynamics.modes(k, y), dynamics.stopping(k, y, ridge=0.1),
+        signal.layers[0].forward, signal.layers[0].backward, run.curves, geometry.mean_field(torch.tanh, weight_std=1.5),
+        dynamics.predict_from_kernel(k, y, test=k, y_test=y), dynamics.modes(k, y), dynamics.stopping(k, y, ridge=0.1),
         dynamics.ensemble(k, k, y), dynamics.posterior(k, y),
-        dynamics.Flow(), dynamics.Descent(0.1), dynamics.Momentum(0.1), training.SGD(0.1), training.Adam(),
+        dynamics.Flow(), training.SGD(0.1), training.Adam(),
         training.native.named(torch.optim.AdamW, None, "train"),
         training.Squared(), training.CrossEntropy(), training.Logistic(), training.Exponential(), training.Hinge(),
         landscape.sharpness(net, x, y, k=9), landscape.gradient_noise(net, x, y), landscape.Edge(run.steps, run.loss, 2.0),
@@ -75,7 +79,7 @@ def records():
         *kernels.layers(gnomon.limit(net), x[:9])[:1], gnomon.Law(1.0), program, *program.steps[:2],
         advice, value, section, page, report.Definition(TEXT, TEXT, TEXT), report.Hypothesis(TEXT, None, TEXT),
         report.Figure("a", TEXT, TEXT * 100),
-        tangent.spectrum(k, y), tangent.kappa(net, x, y, iterations=1), tangent.laziness(net, run.model, x),
+        tangent.kernel_spectrum(k, y), tangent.kappa(net, x, y, iterations=1), tangent.laziness(net, run.model, x),
         gnomon.watch(net, (x, y)),
     ]  # fmt: skip
 

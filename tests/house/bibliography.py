@@ -3,7 +3,9 @@
 A key is surname, year and one word of the title, as in ``jacot`` ``2018`` ``neural``; the entry must agree with it.
 """
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.house.tree import docstrings, modules, parse
@@ -26,21 +28,36 @@ def faults(root: Path) -> list[str]:
 
 def entries(root: Path) -> dict[str, dict[str, str]]:
     """The fields of every entry, by key."""
-    text = (root / "docs" / "references.bib").read_text(encoding="utf-8")
+    text = (root / "src" / "gnomon" / "references.bib").read_text(encoding="utf-8")
     return {key: dict(FIELD.findall(body)) for _, key, body in ENTRY.findall(text)}
 
 
 def cited(root: Path) -> dict[str, str]:
-    """Every key in brackets in a docstring of the source or on a page, with the last place that cites it."""
+    """Every key that the source or a page cites, with the last place that does.
+
+    A key is cited in brackets in a docstring or on a page, or as the reference of a ``Definition(...)``.
+    """
     places = {}
     for name, path in modules(root / "src" / "gnomon").items():
-        places[name] = " ".join(text for _, text in docstrings(parse(path)))
+        tree = parse(path)
+        texts = [text for _, text in docstrings(tree)] + [f"[{key}]" for key in _definitions(tree)]
+        places[name] = " ".join(texts)
     for page in [root / "README.md", *(root / "docs").rglob("*.md")]:
         if page.exists():
             places[page.relative_to(root).as_posix()] = page.read_text(encoding="utf-8")
     return {
         key: where for where, text in places.items() for inside in BRACKETS.findall(text) for key in KEY.findall(inside)
     }
+
+
+def _definitions(tree: ast.Module) -> Iterator[str]:
+    """The reference of every ``Definition(equation, text, reference)``, which reports print in full."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "Definition":
+            named = [keyword.value for keyword in node.keywords if keyword.arg == "reference"]
+            for value in [*node.args[2:3], *named]:
+                if isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value:
+                    yield value.value
 
 
 def _contradictions(key: str, fields: dict[str, str]) -> list[str]:

@@ -125,11 +125,11 @@ def test_a_loss_without_curvature_has_the_hessian_zero():
     assert float(H.dense().abs().max()) == 0
 
 
-def test_bad_arguments_are_lessons():
+def test_bad_arguments_are_refused():
     net, x, y = nn.Linear(2, 1), torch.randn(3, 2), torch.zeros(3)
-    with pytest.raises(InputError, match="tile is 0"):
+    with pytest.raises(InputError, match="tile must be a whole number of at least 1, but it is 0"):
         hessian(net, x, y, tile=0)
-    with pytest.raises(InputError, match="method is 'exact'"):
+    with pytest.raises(InputError, match="method must be .* but it is 'exact'"):
         hessian(net, x, y).trace(method="exact")
     with pytest.raises(InputError, match="no parameter matches"):
         hessian(net, x, y, parameters="conv*")

@@ -15,43 +15,23 @@ With a module, every batch is on its device, in its dtype, and checked: finite, 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, default_collate
 
-from gnomon.core.checks import as_inputs, as_numbers, as_targets, dense, is_array
+from gnomon.core.batch import Batch, batch_of, joined
+from gnomon.core.checks import as_inputs, as_targets, dense, is_array
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import Inputs, count, take, tensors
+from gnomon.core.inputs import Inputs, count
 from gnomon.core.strata import stratified
 
-TARGETS = ("labels", "label", "target", "targets", "y")
-"""Keys under which a batch that is a dict may hold its targets, in the order in which they are looked for."""
+__all__ = ["AbstractSource", "Batch", "Pair", "SIZE", "Stream", "source", "source_of_inputs", "whole_inputs"]
+
 SIZE = 256
 """Examples in a batch where nobody says how many."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Batch:
-    """Inputs as a module takes them, and targets; None where the data have none."""
-
-    x: Inputs
-    y: Tensor | None
-
-    def __len__(self) -> int:
-        return count(self.x)
-
-    def __getitem__(self, index: Tensor | slice) -> "Batch":
-        return Batch(take(self.x, index), None if self.y is None else self.y[index])
-
-    @property
-    def bytes(self) -> int:
-        """Memory that the examples take."""
-        targets = () if self.y is None else (self.y,)
-        return sum(t.numel() * t.element_size() for t in (*tensors(self.x), *targets))
 
 
 class AbstractSource(ABC):
@@ -80,6 +60,14 @@ class AbstractSource(ABC):
     def whole(self) -> Batch:
         """All examples as one batch, in memory."""
         return joined(list(self.batches()))
+
+    def pair(self) -> tuple[Inputs, Tensor]:
+        """All inputs and all targets, in memory; refused where the data have no targets."""
+        batch = self.whole()
+        if batch.y is None:
+            cure = "Pass y, or data whose batches are (inputs, targets) or dicts with the key 'labels'"
+            raise InputError(lesson(self.call, "the data have no targets", "a target for each input", cure))
+        return batch.x, batch.y
 
     def first(self, n: int) -> Batch:
         """The first n examples (fewer if there are fewer)."""
@@ -233,6 +221,36 @@ def source(data: Any, y: Any = None, *, module: nn.Module | None = None, call: s
     return _batched(data, call, module)
 
 
+def source_of_inputs(x: Any, module: nn.Module, *, call: str) -> AbstractSource:
+    """A source for instruments that need no targets: of inputs alone, or of data whose targets may be used.
+
+    A tensor, an array, a table, a tuple, a list or a dict is what the module is called with; a ``Dataset``, a
+    ``DataLoader``, another iterable of batches or a function that returns one is a source of batches.
+    Cost: a check of inputs that are in memory; otherwise none.
+
+    >>> source_of_inputs((torch.zeros(4, 2), torch.zeros(4, 3)), nn.Linear(2, 1), call="signal(module, x)").labels()
+    """
+    arguments = isinstance(x, Tensor | tuple | list | Mapping | str | bytes) or is_array(x)
+    batched = isinstance(x, AbstractSource | Dataset | Iterable) or hasattr(x, "column_names") or callable(x)
+    if arguments or not batched or isinstance(x, type | nn.Module):
+        return Pair(Batch(dense(x, call), None), call, module)
+    return source(x, module=module, call=call)
+
+
+def whole_inputs(x: Any, module: nn.Module, *, call: str) -> Inputs:
+    """All inputs as one batch that the module takes; targets, where the data have them, are left out.
+
+    ``x`` is as in `source_of_inputs`; data that come in batches are read to their end.
+    Cost: that of reading the data, and all inputs in memory.
+
+    >>> from torch.utils.data import TensorDataset
+    >>> loader = DataLoader(TensorDataset(torch.eye(3), torch.zeros(3)), batch_size=2)
+    >>> whole_inputs(loader, nn.Linear(3, 1), call="ntk(module, x)").shape
+    torch.Size([3, 3])
+    """
+    return source_of_inputs(x, module, call=call).whole().x
+
+
 def _batched(data: Any, call: str, module: nn.Module | None) -> AbstractSource:
     """Data that are not arrays: data sets, loaders, iterables and functions."""
     if isinstance(data, DataLoader):
@@ -253,53 +271,6 @@ def _batched(data: Any, call: str, module: nn.Module | None) -> AbstractSource:
     what = "the data are None" if data is None else f"the data are a {type(data).__name__}"
     cure = "Pass inputs and targets, a Dataset, a DataLoader, or a list of batches"
     raise InputError(lesson(call, what, "a source of examples", cure))
-
-
-def batch_of(raw: Any, call: str) -> Batch:
-    """What a loader gives as a batch: a pair, a dict with a target key, or inputs alone.
-
-    >>> batch_of({"ids": torch.zeros(2, 3), "labels": torch.tensor([0, 1])}, "f(data)").y.tolist()
-    [0, 1]
-    """
-    if isinstance(raw, Batch):
-        return raw
-    if isinstance(raw, Mapping):
-        key = next((key for key in TARGETS if key in raw), None)
-        rest = {name: value for name, value in raw.items() if name != key}
-        x = rest["x"] if set(rest) == {"x"} else rest
-        return Batch(dense(x, call), None if key is None else as_numbers(raw[key], "y", call=call))
-    if isinstance(raw, tuple | list) and len(raw) > 1:
-        x = raw[0] if len(raw) == 2 else tuple(raw[:-1])
-        return Batch(dense(x, call), None if raw[-1] is None else as_numbers(raw[-1], "y", call=call))
-    if isinstance(raw, Tensor) or is_array(raw):
-        return Batch(dense(raw, call), None)
-    if isinstance(raw, tuple | list) and len(raw) == 1:
-        return batch_of(raw[0], call)
-    cure = "Let the loader give (inputs, targets) or a dict with the key 'labels'"
-    raise InputError(lesson(call, f"a batch is a {type(raw).__name__}", "inputs and targets", cure))
-
-
-def joined(batches: Sequence[Batch]) -> Batch:
-    """Batches as one.
-
-    >>> len(joined([Batch(torch.zeros(2, 1), None), Batch(torch.zeros(3, 1), None)]))
-    5
-    """
-    if len(batches) == 1:
-        return batches[0]
-    y = None if any(b.y is None for b in batches) else torch.cat([b.y for b in batches if b.y is not None])
-    return Batch(_joined([b.x for b in batches]), y)
-
-
-def _joined(parts: list[Any]) -> Any:
-    first = parts[0]
-    if isinstance(first, Tensor):
-        return torch.cat(parts)
-    if isinstance(first, Mapping):
-        return {key: _joined([part[key] for part in parts]) for key in first}
-    if isinstance(first, tuple | list):
-        return tuple(_joined(list(column)) for column in zip(*parts, strict=True))
-    return first
 
 
 def _pair(x: Any, y: Any, call: str, module: nn.Module | None) -> Pair:

@@ -6,12 +6,14 @@
 ('line', True)
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from gnomon.core.record import Record
 from gnomon.core.results.plain import plain, public_fields
+
+__all__ = ["Axis", "Band", "Bars", "Histogram", "Image", "Line", "Mark", "Plot", "Reference", "Scatter", "numbers"]
 
 Numbers = Any
 """Given as any sequence, array or tensor of numbers, kept as a tuple of floats."""
@@ -20,6 +22,8 @@ Style = Literal["solid", "dashed", "dotted"]
 
 def numbers(values: Any) -> tuple[float, ...]:
     """A tensor, an array or any sequence of numbers as a tuple of floats.
+
+    Cost: a copy on the CPU.
 
     >>> numbers(range(3))
     (0.0, 1.0, 2.0)
@@ -109,7 +113,7 @@ class Histogram(Record):
         _freeze(self, "edges", "counts")
 
     @classmethod
-    def of(cls, name: str, values: Iterable[float], *, bins: int = 40) -> "Histogram":
+    def of(cls, name: str, values: Numbers, *, bins: int = 40) -> "Histogram":
         """Count values in bins of equal width."""
         import numpy as np
 
@@ -138,6 +142,7 @@ class Reference(Record):
 
 
 Mark = Line | Scatter | Band | Bars | Histogram | Image | Reference
+"""What a plot may show."""
 
 
 @dataclass(frozen=True, slots=True)

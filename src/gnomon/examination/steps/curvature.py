@@ -35,7 +35,7 @@ class Curvature(AbstractStep):
         if len(points) >= 8:
             noise = gradient_noise(model, points.x, y, loss=subject.loss)
             name = "batch size of equal signal and noise"
-            values.append(Value(name, noise.scale, *noise.interval, meaning="tr Σ / |G|²"))
+            values.append(Value(name, noise.scale, noise.interval.low, noise.interval.high, meaning="tr Σ / |G|²"))
         state = "At the end of training" if run is not None else "Before training"
         answer = f"{state} the sharpness is {value:.3g}"
         optimizer = descent(context.facts.get("optimizer"))

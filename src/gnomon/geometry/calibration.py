@@ -1,0 +1,84 @@
+"""Calibration: does a network that is 80 % sure get 80 % right?
+
+Examples are sorted by confidence, the largest probability, and put in bins B of equal size:
+
+    ECE = sum over B of |B| / n |accuracy(B) - confidence(B)|                                         (1)
+
+Reference: [guo2017calibration].
+
+>>> import torch
+>>> calibration(torch.tensor([[0.75, 0.25]] * 2), torch.tensor([0, 1]), bins=1).error     # 75 % sure, 50 % right
+0.25
+"""
+
+from dataclasses import dataclass
+
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
+
+__all__ = ["Calibration", "calibration"]
+
+BINS = 10
+GAP = 0.05
+"""Difference of confidence and accuracy from which on the verdict speaks of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration(Result):
+    """The error (1), mean confidence and accuracy, and (confidence, accuracy) of each bin, the least sure first."""
+
+    error: float
+    confidence: float
+    accuracy: float
+    bins: tuple[tuple[float, float], ...]
+
+    @property
+    def gap(self) -> float:
+        """Confidence minus accuracy: above zero the network is too sure."""
+        return self.confidence - self.accuracy
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        numbers = f"{self.confidence:.1%} sure on average and right in {self.accuracy:.1%} of cases"
+        word = "too sure" if self.gap > GAP else "less sure than it could be" if self.gap < -GAP else "well calibrated"
+        return f"The network is {numbers}: {word}."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """A note where confidence is above accuracy by more than `GAP`."""
+        if self.gap <= GAP:
+            return ()
+        what = f"The mean confidence is {self.gap:.1%} above the accuracy."
+        cure = "Divide the logits by a temperature fitted on held-out data."
+        return (Finding("overconfident", what, cure, 0.2, "outputs", (Value("confidence gap", self.gap),)),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Accuracy over confidence, bin by bin."""
+        x, y = zip(*self.bins, strict=True)
+        marks = (Line("bins of equal size", x, y), Line("calibrated", (0, 1), (0, 1), "dotted"))
+        words = "On the dotted line a network is as sure as it is right."
+        axes = Axis("confidence", limits=(0, 1.02)), Axis("share right", limits=(0, 1.02))
+        return (Plot("Calibration", marks, *axes, words),)
+
+
+def calibration(p: Float[Tensor, "n k"], labels: Int[Tensor, " n"], *, bins: int = BINS) -> Calibration:
+    """The expected calibration error of class probabilities, equation (1), with its bins.
+
+    Hypotheses: rows of p are probabilities; labels are classes 0 to k - 1.
+    Reference: [guo2017calibration].
+    Cost: one sort.
+
+    >>> import torch
+    >>> calibration(torch.tensor([[0.75, 0.25]] * 4), torch.tensor([0, 0, 0, 1]), bins=1).error
+    0.0
+    """
+    confidence, right = p.max(1).values.double(), (p.argmax(1) == labels).double()
+    rows, error = [], 0.0
+    for part in confidence.argsort().chunk(min(bins, len(p))):
+        mean, share = float(confidence[part].mean()), float(right[part].mean())
+        rows.append((mean, share))
+        error += len(part) / len(p) * abs(mean - share)  # (1)
+    return Calibration(error, float(confidence.mean()), float(right.mean()), tuple(rows))

@@ -1,0 +1,97 @@
+"""Margins: by how much the right class is more probable than the best other class.
+
+    m_i = p_i(y_i) - max over c != y_i of p_i(c)                                                      (1)
+
+A negative margin is a wrong decision; the hardest examples are those whose own class has the least probability.
+
+>>> import torch
+>>> margins(torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), torch.tensor([0, 1])).smallest
+-0.3...
+"""
+
+from dataclasses import dataclass, field
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from gnomon.core.metrics import binomial_interval
+from gnomon.core.results import Axis, Histogram, Interval, Plot, Reference, Result
+from gnomon.core.results.plain import HIDDEN
+
+__all__ = ["Margins", "margins", "probabilities"]
+
+HARDEST = 8
+"""Examples that are named."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Margins(Result):
+    """The margin (1) of each example, the number of right decisions, and the hardest examples, hardest first."""
+
+    values: Float[Tensor, " n"] = field(metadata=HIDDEN)
+    right: int
+    hardest: tuple[int, ...]
+
+    @property
+    def smallest(self) -> float:
+        """The smallest margin."""
+        return float(self.values.min())
+
+    @property
+    def median(self) -> float:
+        """The median margin."""
+        return float(self.values.median())
+
+    @property
+    def accuracy(self) -> float:
+        """The share of right decisions."""
+        return self.right / len(self.values)
+
+    @property
+    def accuracy_interval(self) -> Interval:
+        """The 95 % interval of the accuracy."""
+        return binomial_interval(self.right, len(self.values))
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        share = f"{self.accuracy:.1%} of {len(self.values)} decisions are right"
+        return f"{share}; half of the examples have a margin below {self.median:.2g}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """How often each margin occurs."""
+        marks = (Histogram.of("examples", self.values), Reference("wrong to the left", 0.0, vertical=True))
+        words = "Margins of all examples; left of zero the decision is wrong."
+        return (Plot("Margins", marks, Axis("margin"), Axis("examples", log=True), words),)
+
+
+def margins(p: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Margins:
+    """The margins of decisions by probabilities, with the hardest examples; equation (1).
+
+    Hypotheses: rows of p are probabilities; labels are classes 0 to k - 1.
+    Reference: [bartlett1998sample].
+    Cost: one pass over p.
+
+    >>> margins(torch.tensor([[0.5, 0.25, 0.25]]), torch.tensor([1])).values.tolist()
+    [-0.25]
+    """
+    own = p.gather(1, labels[:, None]).squeeze(1)
+    values = own - p.scatter(1, labels[:, None], -1.0).max(1).values  # (1)
+    right = int((p.argmax(1) == labels).sum())
+    hardest = own.topk(min(HARDEST, len(own)), largest=False).indices
+    return Margins(values, right, tuple(hardest.tolist()))
+
+
+def probabilities(outputs: Float[Tensor, "n k"]) -> Float[Tensor, "n c"]:
+    """Class probabilities from the outputs of a network: softmax, or for a single output the logistic function.
+
+    Cost: one pass over the outputs.
+
+    >>> probabilities(torch.zeros(1, 1)).tolist(), probabilities(torch.zeros(1, 4)).tolist()
+    ([[0.5, 0.5]], [[0.25, 0.25, 0.25, 0.25]])
+    """
+    if outputs.shape[1] == 1:
+        p = torch.sigmoid(outputs[:, 0])
+        return torch.stack([1 - p, p], 1)
+    return outputs.softmax(1)

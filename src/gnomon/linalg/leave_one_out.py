@@ -1,0 +1,121 @@
+"""Leave-one-out prediction of kernel regression: each point predicted by the fit to all others.
+
+    f_{-i}(x_i) = y_i - c_i / G_ii,    G = (K + r I)^-1,    c = G y                                        (1)
+
+The targets are centered by the mean of all of them, and the ridge r is the one of a grid, in units of the mean
+diagonal of K, with the least squared error of (1).
+
+Hypotheses: squared loss; K symmetric and positive semidefinite, up to rounding.
+Reference: [rasmussen2006gaussian], 5.4.2.
+
+>>> import torch
+>>> classes = torch.tensor([[1.0], [1.0], [-1.0], [-1.0]])
+>>> leave_one_out(classes @ classes.T, classes).accuracy
+1.0
+"""
+
+from dataclasses import dataclass, field
+from math import inf
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.core.metrics import accuracy, binomial_interval, explained_variance
+from gnomon.core.results import Axis, Bars, Interval, Plot, Reference, Result, Scatter
+from gnomon.core.results.plain import HIDDEN
+from gnomon.linalg.shortcut import Spectrum
+
+__all__ = ["LeaveOneOut", "leave_one_out", "leave_one_out_of_modes"]
+
+RIDGES = tuple(10.0**p for p in range(-6, 2))
+"""The grid of ridges, in units of the kernel's mean diagonal."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeaveOneOut(Result):
+    """Predictions (1) beside the targets, the ridge that was chosen, and the fit to all points.
+
+    ``coefficients`` and ``offset`` are those of the fit to all points, f(x) = k(x, X) c + offset.
+    """
+
+    targets: Float[Tensor, "n k"] = field(metadata=HIDDEN)
+    predictions: Float[Tensor, "n k"] = field(metadata=HIDDEN)
+    coefficients: Float[Tensor, "n k"] = field(metadata=HIDDEN)
+    ridge: float
+    offset: Float[Tensor, " k"]
+
+    @property
+    def error(self) -> float:
+        """Mean squared error over the variance of the targets: 1 is the error of predicting their mean."""
+        return 1 - explained_variance(self.predictions, self.targets)
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of points whose class is predicted; None where the targets are no classes."""
+        return accuracy(self.predictions, self.targets)
+
+    @property
+    def accuracy_interval(self) -> Interval | None:
+        """The 95 % interval of the accuracy, for points as independent trials."""
+        n, share = len(self.targets), self.accuracy
+        return None if share is None else binomial_interval(round(share * n), n)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        n, right = len(self.targets), self.accuracy
+        if right is not None:
+            return f"Kernel regression predicts the class of {right:.1%} of {n} points from the other points."
+        return f"Kernel regression explains {1 - self.error:.1%} of the variance of {n} points from the other points."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Predictions over targets; for classes the accuracy."""
+        if self.accuracy is not None:
+            return (Plot("Leave-one-out accuracy", (Bars("accuracy", ("accuracy",), (self.accuracy,)),)),)
+        points = Scatter("points", self.targets.flatten(), self.predictions.flatten())
+        mean = Reference("mean of the targets", float(self.targets.double().mean()))
+        return (Plot("Leave-one-out predictions", (points, mean), Axis("target"), Axis("prediction")),)
+
+    def at(self, cross: Float[Tensor, "m n"]) -> Float[Tensor, "m k"]:
+        """Predictions of the fit to all points, at other points, from the kernel between these and the fitted ones."""
+        return cross.double() @ self.coefficients + self.offset
+
+
+def leave_one_out(kernel: Float[Tensor, "n n"], targets: Float[Tensor, "n k"]) -> LeaveOneOut:
+    """Predict every point from all others, equation (1), at the best ridge of a grid.
+
+    Hypotheses: the kernel is symmetric and positive semidefinite, up to rounding.
+    Reference: [rasmussen2006gaussian].
+    Cost: 9 n^3 for one eigendecomposition, then n^2 k for each ridge.
+
+    >>> result = leave_one_out(torch.eye(2) * 2, torch.tensor([[1.0], [-1.0]]))
+    >>> [round(abs(f), 12) for f in result.predictions.flatten().tolist()]
+    [0.0, 0.0]
+    """
+    k = kernel.double()
+    eigenvalues, eigenvectors = torch.linalg.eigh((k + k.mT) / 2)
+    return leave_one_out_of_modes(eigenvalues, eigenvectors, targets)
+
+
+def leave_one_out_of_modes(
+    eigenvalues: Float[Tensor, " n"], eigenvectors: Float[Tensor, "n n"], targets: Float[Tensor, "n k"]
+) -> LeaveOneOut:
+    """The same as `leave_one_out`, from eigenpairs of the kernel that are already there, in any order.
+
+    Cost: n^2 k for each ridge.
+
+    >>> modes = torch.linalg.eigh(torch.eye(2).double())
+    >>> leave_one_out_of_modes(*modes, torch.tensor([[1.0], [-1.0]])).accuracy
+    0.0
+    """
+    y = targets.double()
+    offset, scale = y.mean(0), float(eigenvalues.mean()) or 1.0  # the mean eigenvalue is the mean diagonal
+    y = y - offset
+    weights = torch.ones(len(y), dtype=y.dtype)
+    values = (eigenvalues.double() / scale).clamp_min(0.0)
+    modes = Spectrum(values, eigenvectors.double(), eigenvectors.double().T @ y, weights, inf)
+    residuals = {ridge: modes.left_out(ridge) for ridge in RIDGES}  # (1)
+    best = min(RIDGES, key=lambda ridge: float(residuals[ridge].square().mean()))
+    predictions = y - residuals[best] + offset
+    return LeaveOneOut(targets.double(), predictions, modes.coefficients(best) / scale, best * scale, offset)
