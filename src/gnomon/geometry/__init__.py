@@ -9,17 +9,20 @@ May import: core, the ground floor; torch; matplotlib inside the method that dra
 from gnomon.geometry.faults import Fault, Layer, faults
 from gnomon.geometry.gain import ActivationGain, activation_gain
 from gnomon.geometry.meanfield import MeanField, critical_weight_std, mean_field
+from gnomon.geometry.regularity import LabelRegularity, label_regularity
 from gnomon.geometry.signal import Signal, signal
 
 __all__ = [
     "ActivationGain",
     "Fault",
+    "LabelRegularity",
     "Layer",
     "MeanField",
     "Signal",
     "activation_gain",
     "critical_weight_std",
     "faults",
+    "label_regularity",
     "mean_field",
     "signal",
 ]
