@@ -7,8 +7,9 @@ from typing import Any
 from gnomon.core.results import Finding, Plot, Value, WithCurves, draw
 from gnomon.core.results.curves import Curves
 from gnomon.core.results.plot import Scatter
+from gnomon.dynamics.error_decay import Flow
 from gnomon.dynamics.modes import Modes
-from gnomon.dynamics.optimizers import AbstractOptimizer
+from gnomon.training import SGD
 
 __all__ = ["Trajectory"]
 
@@ -33,7 +34,7 @@ class Trajectory(WithCurves):
     """
 
     curves: Curves
-    optimizer: AbstractOptimizer
+    optimizer: Flow | SGD
     largest_lr: float
     modes: Modes | None = field(repr=False)
     kernel: str = ""
