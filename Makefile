@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full test-processors test-lowest lint docs bench clean
+.PHONY: help demo atlas test test-full test-processors test-lowest lint docs bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -35,12 +35,15 @@ test-processors: .venv/.dev ## the tests under settings that imitate other proce
 test-lowest: .venv-lowest/.dev ## the same tests with the lowest versions that pyproject.toml allows, in .venv-lowest
 	OMP_NUM_THREADS=1 .venv-lowest/bin/python -m pytest -n $(WORKERS)
 
+atlas: .venv/.base ## every claim of the atlas at smoke scale
+	$(BIN)/gnomon atlas run --jobs $(WORKERS)
+
 lint: .venv/.dev ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-docs: .venv/.docs ## the documentation, warnings as errors, into build/site
+docs: .venv/.dev ## the documentation, warnings as errors, into build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: .venv/.base benchmarks/peers/.venv/.done ## every benchmarks/bench_*.py, results into benchmarks/RESULTS.md
@@ -60,17 +63,13 @@ clean: ## remove environments, build and caches
 	$(INSTALL) --editable .
 	@touch $@
 
-.venv/.dev: .venv/.base
+.venv/.dev: .venv/.python pyproject.toml constraints.txt
 	$(INSTALL) --editable '.[dev]'
-	@touch $@
+	@touch .venv/.base $@
 
 # Python 3.11 is the lowest version of Python, and the last for which all of these have wheels.
 .venv-lowest/.dev: .venv-lowest/.python pyproject.toml constraints-lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable '.[dev]'
-	@touch $@
-
-.venv/.docs: .venv/.base
-	$(INSTALL) --editable '.[docs]'
 	@touch $@
 
 # The peer has dependencies of its own and of another time; it never meets those of gnomon.

@@ -10,7 +10,7 @@ from gnomon.examination.score import leave_one_out
 from gnomon.examination.step import AbstractStep, Context, Outcome, Skipped, require_gradients
 from gnomon.examination.subject import Points, Subject
 from gnomon.report import COLORS, Definition, Hypothesis, Section, Status, Value, figure
-from gnomon.tangent import alignment, effective_rank, ntk, spectrum
+from gnomon.tangent import alignment, effective_rank, kernel_spectrum, ntk
 
 MOST, LEAST = 256, 16
 SHUFFLES = 400
@@ -27,7 +27,7 @@ class TangentKernel(AbstractStep):
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
         require_gradients(subject)
         points = probe(subject, context)
-        k = cast(Tensor, ntk(subject.module, points.x)).double()
+        k = ntk(subject.module, points.x).double()
         if not bool(k.abs().max() > 0):
             raise Skipped("The tangent kernel is zero: no parameter has an effect on the outputs.")
         targets = subject.targets(points.y).double()
@@ -37,7 +37,7 @@ class TangentKernel(AbstractStep):
         if float(_centered(k).abs().max()) <= 1e-6 * float(k.abs().max()):
             answer = "The kernel is the same for all pairs of examples: the network cannot tell them apart."
             return Outcome(Section(self.key, self.title, self.question, answer, "fault"), {"probe": points})
-        found = spectrum(k, y)
+        found = kernel_spectrum(k, y)
         rank, aligned = effective_rank(k), alignment(k, y)
         shuffled = _shuffled(k, y, context.seed)
         p = float((1 + (shuffled >= aligned).sum()) / (1 + SHUFFLES))
