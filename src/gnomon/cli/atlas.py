@@ -157,7 +157,7 @@ def build(
     """Write the atlas as pages that work offline."""
     from pathlib import Path
 
-    from gnomon.atlas.site.build import build as written
+    from gnomon.atlas.pages.build import build as written
 
     kept = None if out is None else Path(out)
     print(written(Path(folder), list(ids or ()), scale=_scale(scale, "build"), seed=seed, jobs=jobs, out=kept))

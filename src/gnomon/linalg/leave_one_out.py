@@ -94,7 +94,8 @@ def leave_one_out(kernel: Float[Tensor, "n n"], targets: Float[Tensor, "n k"]) -
     [0.0, 0.0]
     """
     k = kernel.double()
-    return leave_one_out_of_modes(*torch.linalg.eigh((k + k.mT) / 2), targets)
+    eigenvalues, eigenvectors = torch.linalg.eigh((k + k.mT) / 2)
+    return leave_one_out_of_modes(eigenvalues, eigenvectors, targets)
 
 
 def leave_one_out_of_modes(

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from gnomon.atlas.site.build import build
+from gnomon.atlas.pages.build import build
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 CHROME, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
