@@ -26,7 +26,8 @@ pre { background: var(--panel); border: 1px solid var(--line); border-radius: .4
 th, td { text-align: left; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 .filters { display: flex; flex-wrap: wrap; gap: .6rem; margin: 1rem 0; }
 .filters input, .filters select { font: inherit; color: inherit; background: var(--panel);
-  border: 1px solid var(--line); border-radius: .4rem; padding: .35rem .6rem; max-width: 100%; } .filters input { flex: 1 1 14rem; }
+  border: 1px solid var(--line); border-radius: .4rem; padding: .35rem .6rem; max-width: 100%; }
+.filters input { flex: 1 1 14rem; }
 ul.claims { list-style: none; padding: 0; } ul.claims li { padding: .5rem 0; border-bottom: 1px solid var(--line); }
 ul.claims .id { font-size: .85rem; color: var(--soft); overflow-wrap: anywhere; }
 @media print { .filters, nav { display: none; } }
