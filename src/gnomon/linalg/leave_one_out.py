@@ -94,7 +94,8 @@ def leave_one_out(kernel: Float[Tensor, "n n"], targets: Float[Tensor, "n k"]) -
     [0.0, 0.0]
     """
     k = kernel.double()
-    return leave_one_out_of_modes(*torch.linalg.eigh((k + k.mT) / 2), targets)
+    values, vectors = torch.linalg.eigh((k + k.mT) / 2)
+    return leave_one_out_of_modes(values, vectors, targets)
 
 
 def leave_one_out_of_modes(
