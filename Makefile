@@ -1,5 +1,5 @@
 # Every target sets up what it needs in .venv and is safe to repeat; a fresh machine needs Python >= 3.11 and pip.
-# Stamps depend on pyproject.toml and constraints.txt: change one of them and the next target installs again.
+# Stamps depend on pyproject.toml and the constraints: change one of them and the next target installs again.
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full test-processors lint docs bench clean
+.PHONY: help demo atlas test test-full test-processors test-lowest lint docs bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -32,37 +32,44 @@ test-processors: .venv/.dev ## the tests under settings that imitate other proce
 	@for setting in $(PROCESSORS); do \
 		echo "== $$setting"; env OMP_NUM_THREADS=1 $$setting $(BIN)/python -m pytest -n $(WORKERS) || exit 1; done
 
+test-lowest: .venv-lowest/.dev ## the same tests with the lowest versions that pyproject.toml allows, in .venv-lowest
+	OMP_NUM_THREADS=1 .venv-lowest/bin/python -m pytest -n $(WORKERS)
+
+atlas: .venv/.base ## every claim of the atlas at smoke scale
+	$(BIN)/gnomon atlas run --jobs $(WORKERS)
+
 lint: .venv/.dev ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-docs: .venv/.docs ## the documentation, warnings as errors, into build/site
+docs: .venv/.dev ## the documentation, warnings as errors, into build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: .venv/.base benchmarks/peers/.venv/.done ## every benchmarks/bench_*.py, results into benchmarks/RESULTS.md
 	@for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
 
-clean: ## remove .venv, build and caches
-	rm -rf .venv benchmarks/peers/.venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean: ## remove environments, build and caches
+	rm -rf .venv .venv-lowest benchmarks/peers/.venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Where Python comes without ensurepip, pip is put into the environment from outside.
-.venv/.python:
+.venv/.python .venv-lowest/.python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gnomon needs Python >= 3.11; try: make PYTHON=python3.11")'
-	$(PYTHON) -m venv .venv || { $(PYTHON) -m venv --clear --without-pip .venv && $(PYTHON) -m pip --python $(BIN)/python install --quiet pip; }
+	$(PYTHON) -m venv $(@D) || { $(PYTHON) -m venv --clear --without-pip $(@D) && $(PYTHON) -m pip --python $(@D)/bin/python install --quiet pip; }
 	@touch $@
 
 .venv/.base: .venv/.python pyproject.toml constraints.txt
 	$(INSTALL) --editable .
 	@touch $@
 
-.venv/.dev: .venv/.base
+.venv/.dev: .venv/.python pyproject.toml constraints.txt
 	$(INSTALL) --editable '.[dev]'
-	@touch $@
+	@touch .venv/.base $@
 
-.venv/.docs: .venv/.base
-	$(INSTALL) --editable '.[docs]'
+# Python 3.11 is the lowest version of Python, and the last for which all of these have wheels.
+.venv-lowest/.dev: .venv-lowest/.python pyproject.toml constraints-lowest.txt
+	.venv-lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable '.[dev]'
 	@touch $@
 
 # The peer has dependencies of its own and of another time; it never meets those of gnomon.

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from gnomon.forecast.predict import predict
     from gnomon.kernels import Cost, Kernels, Limit, Sampled, limit
     from gnomon.program import Law
-    from gnomon.tangent import linearize, ntk
+    from gnomon.tangent import linearize, ntk, ntk_by_layer
     from gnomon.training import train
 
 __version__ = "0.1.0"
@@ -77,6 +77,7 @@ __all__ = [
     "linearize",
     "models",
     "ntk",
+    "ntk_by_layer",
     "predict",
     "program",
     "rank",
@@ -89,7 +90,7 @@ __all__ = [
 
 HOMES = {
     **dict.fromkeys(("Cost", "Kernels", "Limit", "Sampled", "limit"), "kernels"),
-    **dict.fromkeys(("linearize", "ntk"), "tangent"),
+    **dict.fromkeys(("linearize", "ntk", "ntk_by_layer"), "tangent"),
     **dict.fromkeys(("examine", "rank", "watch"), "examination"),
     **dict.fromkeys((name for name in __all__ if name.endswith("Error")), "core"),
     "Law": "program",

@@ -19,7 +19,7 @@ NET = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 3)).double()
 FORMS = {"int64": LABELS, "int32": LABELS.int(), "uint8": LABELS.byte(), "numpy": LABELS.numpy()}
 MEASURED = {
     "alignment": lambda y: tangent.alignment(K, y),
-    "spectrum": lambda y: tangent.spectrum(K, y).energy,
+    "spectrum": lambda y: tangent.kernel_spectrum(K, y).energy,
     "kappa": lambda y: tangent.kappa(NET, X, y, iterations=5).squared,
     "dynamics.predict": lambda y: dynamics.predict(K, y, times=[1.0]).train,
     "gnomon.predict of a matrix": lambda y: gnomon.predict(K, y, times=[1.0]).train,

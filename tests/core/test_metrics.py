@@ -1,11 +1,11 @@
 """Intervals cover at the stated confidence, counted over all outcomes; scores by their definitions."""
 
-from math import comb
+from math import comb, inf
 
 import pytest
 import torch
 
-from gnomon.core.metrics import binomial_interval, explained_variance
+from gnomon.core.metrics import binomial_interval, effective_rank, explained_variance, relative_change
 
 
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.5, 0.97])
@@ -27,3 +27,18 @@ def test_explained_variance_by_hand():
     y = torch.tensor([[0.0], [2.0]])
     assert explained_variance(torch.tensor([[1.0], [1.0]]), y) == 0.0  # the mean explains nothing
     assert explained_variance(torch.tensor([[0.5], [1.5]]), y) == 0.75
+
+
+def test_effective_rank_of_a_geometric_spectrum_is_its_closed_form():
+    """p_i = 2^-i for i = 1 .. m and the rest on one more: the entropy is log 2 sum i 2^-i + m 2^-m log 2."""
+    m = 20
+    p = torch.tensor([2.0**-i for i in range(1, m + 1)] + [2.0**-m], dtype=torch.float64)
+    entropy = sum(i * 2.0**-i for i in range(1, m + 1)) + m * 2.0**-m
+    assert effective_rank(1e300 * p) == pytest.approx(2**entropy, rel=1e-12)  # the scale does not enter
+    assert effective_rank(-p) == effective_rank(p) and effective_rank(0 * p) == 0
+
+
+def test_relative_change_is_in_units_of_the_first():
+    a, b = torch.tensor([[3.0, 0.0], [0.0, 4.0]]), torch.tensor([[3.0, 0.0], [0.0, 1.0]])
+    assert relative_change(a, b) == pytest.approx(3 / 5) and relative_change(b, a) == pytest.approx(3 / 10**0.5)
+    assert relative_change(0 * a, a) == inf and relative_change(0 * a, 0 * a) == 0

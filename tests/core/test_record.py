@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon import dynamics, examination, geometry, kernels, landscape, linalg, report, tangent, training
+from gnomon import dynamics, examination, geometry, kernels, lab, landscape, linalg, report, tangent, training
 from gnomon.core import results
 from gnomon.core.record import CHARACTERS, LINES, WIDTH, Record, screen, summary
 from gnomon.linalg import solve
@@ -52,6 +52,10 @@ def records():
         results.Band("band", range(N), range(N), range(N)), results.Histogram("counts", range(N + 1), range(N)),
         results.Image("picture", k), results.Reference("limit", 1.0), results.Plot(TEXT, (line,) * 9),
     ]  # fmt: skip
+    claim = lab.Claim("id", TEXT, TEXT, lab.Source("derived"), (lab.Premise(TEXT),), TEXT, {"x": 1.0}, lab.equals(rounding=1),
+                      lambda x: x, lambda x: x, lambda x: x + 1)  # fmt: skip
+    outcome = lab.run(claim)
+    vocabulary += [claim, claim.source, claim.premises[0], outcome, outcome.judgment]
     return vocabulary + [
         gnomon.data.digits(300, 100), run, signal, signal.layers[0], examined, ranking, ranking.candidates[0],
         geometry.Fault("dead", "a.b", TEXT, TEXT, 1.0), geometry.mean_field(torch.tanh, weight_std=1.5),
@@ -69,7 +73,7 @@ def records():
         *kernels.layers(gnomon.limit(net), x[:9])[:1], gnomon.Law(1.0), program, *program.steps[:2],
         advice, value, section, page, report.Definition(TEXT, TEXT, TEXT), report.Hypothesis(TEXT, None, TEXT),
         report.Figure("a", TEXT, TEXT * 100),
-        tangent.spectrum(k, y), tangent.kappa(net, x, y, iterations=1), tangent.laziness(net, run.model, x),
+        tangent.kernel_spectrum(k, y), tangent.kappa(net, x, y, iterations=1), tangent.laziness(net, run.model, x),
         gnomon.watch(net, (x, y)),
     ]  # fmt: skip
 

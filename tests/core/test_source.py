@@ -7,7 +7,7 @@ from torch import nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
 from gnomon.core.errors import InputError, NotFiniteError
-from gnomon.core.source import source
+from gnomon.core.source import source, source_of_inputs, whole_inputs
 
 X = torch.arange(22.0).reshape(11, 2)
 Y = torch.tensor([0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 0])
@@ -114,3 +114,39 @@ def test_targets_must_fit():
         source(X, Y[:10])
     with pytest.raises(InputError, match="holds text"):
         source(X, np.array(["a"] * 11))
+
+
+INPUTS_ONLY = ("dataset", "rows", "loader", "flow", "generator", "function")
+
+
+@pytest.mark.parametrize("kind", INPUTS_ONLY)
+def test_inputs_alone_are_read_from_any_data(kind):
+    assert torch.equal(whole_inputs(KINDS[kind](), nn.Linear(2, 1), call="ntk(module, x)"), X)
+
+
+def test_tuples_lists_and_dicts_are_the_arguments_of_the_module():
+    net = nn.Linear(2, 1)
+    assert len(whole_inputs((X, X), net, call="ntk(module, x)")) == 2
+    assert set(whole_inputs({"x": X, "labels": Y}, net, call="ntk(module, x)")) == {"x", "labels"}
+    with pytest.raises(InputError, match=r"ntk\(module, x\): x is None"):
+        whole_inputs(None, net, call="ntk(module, x)")
+
+
+def test_a_pair_has_targets():
+    x, y = source(KINDS["loader"]()).pair()
+    assert torch.equal(x, X) and torch.equal(y, Y)
+    with pytest.raises(InputError, match=r"kappa\(module, x, y\): the data have no targets"):
+        source(X, call="kappa(module, x, y)").pair()
+
+
+def test_a_source_of_inputs_keeps_the_targets_of_data_and_has_none_for_arguments():
+    net = nn.Linear(2, 1)
+    assert torch.equal(source_of_inputs(KINDS["loader"](), net, call="signal(module, x)").labels(), Y)
+    assert source_of_inputs((X, Y), net, call="signal(module, x)").labels() is None
+
+
+@pytest.mark.parametrize("y", [[0, 1], [0.5, 1.5], [[0.5], [1.5]], (0, 1)])
+def test_targets_that_are_a_list_of_numbers_make_a_pair_and_no_batches(y):
+    pair = source(([[1.0, 2.0], [3.0, 4.0]], y))
+    assert len(pair) == 2 and pair.whole().x.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert torch.equal(pair.labels(), torch.tensor(y))

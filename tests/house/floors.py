@@ -32,7 +32,8 @@ FLOORS = {
         "report",
     ),
     "landing": ("forecast",),
-    "second floor": ("estimators", "atlas", "examination"),
+    "second floor": ("estimators", "examination"),
+    "third floor": ("atlas",),
     "roof": ("cli", "playground"),
 }
 HEIGHT = {room: height for height, rooms in enumerate(FLOORS.values()) for room in rooms}

@@ -327,6 +327,14 @@ def test_versions(tmp_path, place, text, words):
     assert says(versions.faults(plant(tmp_path, {place: text})), words)
 
 
+@pytest.mark.parametrize("tested", ["torch==2.6.1\nzarr==3.0.8\n", "zarr==3.0.8\n", "torch==2.6\nzarr==3.0.10\n"])
+def test_lowest_versions(tmp_path, tested):
+    bounds = '[project]\ndependencies = ["torch>=2.6"]\noptional-dependencies = {dev = ["zarr>=3.0.8", "ruff>=1"], docs = ["x>=1"]}\n'
+    files = {"pyproject.toml": bounds, "constraints-lowest.txt": "torch==2.6.0\nzarr==3.0.8\n"}
+    assert versions.lowest(plant(tmp_path, files)) == []
+    assert says(versions.lowest(plant(tmp_path, {"constraints-lowest.txt": tested})), "allows")
+
+
 RECORD = """
 from dataclasses import dataclass
 from jaxtyping import Float

@@ -1,4 +1,4 @@
-"""One version and one name, wherever they are written."""
+"""One version and one name, wherever they are written; and the lowest versions of what the project needs."""
 
 import ast
 import re
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.house.tree import parse
 
+TOOLS = ("ruff", "mypy")
 CITATION_FIELDS = ("cff-version", "message", "title", "authors", "version", "license")
 
 
@@ -24,6 +25,24 @@ def faults(root: Path) -> list[str]:
     if citation.get("license") != project["license"]:
         found.append("CITATION.cff and pyproject.toml name different licenses")
     return found
+
+
+def lowest(root: Path) -> list[str]:
+    """Bounds of pyproject.toml that are not the lowest versions that are tested, except for tools that tests never run."""
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = {name: needs for name, needs in project["optional-dependencies"].items() if name != "docs"}
+    tested = dict(re.findall(r"^([\w-]+)==(\S+)$", (root / "constraints-lowest.txt").read_text("utf-8"), re.MULTILINE))
+    bounds = [line.partition(">=") for line in sum(extras.values(), project["dependencies"])]
+    return [
+        f"pyproject.toml allows {name}>={bound}, constraints-lowest.txt tests {tested.get(name)}"
+        for name, _, bound in bounds
+        if name not in TOOLS and _release(tested.get(name)) != _release(bound)
+    ]
+
+
+def _release(version: str | None) -> tuple[int, ...]:
+    """Numbers of a version, without zeros at the end."""
+    return tuple(int(part) for part in re.sub(r"(\.0)+$", "", version).split(".")) if version else ()
 
 
 def _literal(root: Path) -> str | None:

@@ -42,12 +42,12 @@ def diagonal_tolerance(net):
     return max(TOLERANCE, 2 * corners * math.sqrt(2 * torch.finfo(torch.float64).eps) / math.pi)
 
 
-@pytest.mark.parametrize("path", OWN, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", OWN, ids=[p.stem for p in OWN])
 def test_own_reference(path):
     check(path)
 
 
-@pytest.mark.parametrize("path", SHARED, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", SHARED, ids=[p.stem for p in SHARED])
 def test_shared_reference(path):
     check(path)
 

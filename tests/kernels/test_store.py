@@ -52,6 +52,13 @@ def test_the_store_holds_the_kernels(tmp_path, second):
         torch.testing.assert_close(torch.from_numpy(group[kind][:]), wanted, rtol=1e-12, atol=0.0)
 
 
+def test_tiles_are_as_small_as_the_memory_asks(tmp_path):
+    x = torch.randn(300, 3)
+    group = gnomon.limit(network(), memory=2**20).to_zarr(tmp_path / "k", x)  # both kernels take 1.4 MB
+    assert int(group.attrs["tile"]) == 128  # four times 2 x 8 bytes a pair
+    torch.testing.assert_close(torch.from_numpy(group["ntk"][:]), gnomon.limit(network()).ntk(x), rtol=1e-12, atol=0.0)
+
+
 def test_finished_tiles_are_not_computed_again(tmp_path):
     x = torch.arange(10.0, dtype=torch.float64)[:, None]
     task = store.Task(x, None, ("nngp",), torch.float64, 4, "same")
@@ -126,7 +133,7 @@ def lim(**options):
 
 @pytest.mark.parametrize("tile", [0, -3])
 def test_tiles_without_a_side_are_refused(tile, tmp_path):
-    with pytest.raises(InputError, match=rf"to_zarr\(path, x1, x2\): tile is {tile}"):
+    with pytest.raises(InputError, match=rf"to_zarr\(path, x1, x2\): tile must be a whole number of at least 1, but it is {tile}"):
         lim().to_zarr(tmp_path / "k", torch.eye(3), tile=tile)
     assert not list(tmp_path.iterdir())
 

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from gnomon.cli.atlas import verbs
 from gnomon.cli.doctor import doctor
 from gnomon.cli.examine import examine
 from gnomon.cli.rank import rank
@@ -21,6 +22,7 @@ app = typer.Typer(help="The theory of deep learning as an instrument.", no_args_
 app.command()(examine)
 app.command()(rank)
 app.command()(doctor)
+app.add_typer(verbs, name="atlas")
 
 PATIENT = {"OMP_WAIT_POLICY": "PASSIVE", "KMP_BLOCKTIME": "0"}
 """Threads that wait for work sleep, instead of spinning on cores that others on the machine could use."""

@@ -58,7 +58,7 @@ class NotConvergedError(GnomonError, RuntimeError):
 
 
 class WorkersLostError(GnomonError, RuntimeError):
-    """Workers of a cluster died again and again, or never came."""
+    """Workers of a cluster died again and again, or never came, or its scheduler is gone."""
 
 
 class MissingExtraError(GnomonError, ImportError):

@@ -1,15 +1,20 @@
-"""Scores and their intervals, each once: accuracy, explained variance, the interval of a share.
+"""Scores, sizes and their intervals, each once: accuracy, explained variance, the interval of a share, effective rank,
+relative change.
 
     Clopper-Pearson: [B(a/2; k, n-k+1), B(1-a/2; k+1, n-k)],  B the quantile of the beta distribution      (1)
 
+    effective rank = exp(-sum_i p_i log p_i),    p_i = |l_i| / sum_j |l_j|,  l the eigenvalues              (2)
+    relative change = |B - A| / |A|,             in the Frobenius norm                                     (3)
+
 (1) covers the true share with at least the stated confidence, for every n and every share, zero and one included.
-Reference: [clopper1934use].
+Reference: [clopper1934use] for (1), [roy2007effective] for (2).
 
 >>> interval = binomial_interval(0, 10, confidence=0.95)
 >>> interval.low, round(interval.high, 4)                                    # 1 - 0.025^(1/10)
 (0.0, 0.3085)
 """
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -63,3 +68,35 @@ def explained_variance(outputs: Float[Tensor, "n k"], targets: Float[Tensor, "n 
     spread = float(y.var(0, correction=0).mean())
     error = float((outputs.double() - y).square().mean())
     return 1 - error / spread if spread > 0 else (1.0 if error == 0 else float("-inf"))
+
+
+def effective_rank(eigenvalues: Float[Tensor, " n"]) -> float:
+    """How many directions a spectrum has, the exponential of its entropy; equation (2), 0 for a spectrum of zeros.
+
+    Hypotheses: the spectrum of a symmetric matrix; signs do not enter.
+    Reference: [roy2007effective].
+    Cost: one pass over the eigenvalues.
+
+    >>> round(effective_rank(torch.ones(5)), 12), effective_rank(torch.tensor([3.0, 0.0]))
+    (5.0, 1.0)
+    """
+    sizes = eigenvalues.double().abs()
+    largest = sizes.max()
+    if largest == 0:
+        return 0.0
+    p = sizes / largest  # first, so that no sum overflows
+    p = p / p.sum()
+    return float(torch.exp(-torch.special.xlogy(p, p).sum()))  # (2)
+
+
+def relative_change(before: Tensor, after: Tensor) -> float:
+    """How far a matrix moved in units of its own size, such as a kernel during training; equation (3).
+
+    Infinite where ``before`` is zero and ``after`` is not, 0 where both are.
+    Cost: one pass over both.
+
+    >>> relative_change(torch.eye(2), 1.5 * torch.eye(2))
+    0.5
+    """
+    moved, size = float((after.double() - before.double()).norm()), float(before.double().norm())
+    return moved / size if size > 0 else (0.0 if moved == 0 else float("inf"))  # (3)

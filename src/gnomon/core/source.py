@@ -81,6 +81,14 @@ class AbstractSource(ABC):
         """All examples as one batch, in memory."""
         return joined(list(self.batches()))
 
+    def pair(self) -> tuple[Inputs, Tensor]:
+        """All inputs and all targets, in memory; refused where the data have no targets."""
+        batch = self.whole()
+        if batch.y is None:
+            cure = "Pass y, or data whose batches are (inputs, targets) or dicts with the key 'labels'"
+            raise InputError(lesson(self.call, "the data have no targets", "a target for each input", cure))
+        return batch.x, batch.y
+
     def first(self, n: int) -> Batch:
         """The first n examples (fewer if there are fewer)."""
         parts, seen = [], 0
@@ -233,6 +241,36 @@ def source(data: Any, y: Any = None, *, module: nn.Module | None = None, call: s
     return _batched(data, call, module)
 
 
+def source_of_inputs(x: Any, module: nn.Module, *, call: str) -> AbstractSource:
+    """A source for instruments that need no targets: of inputs alone, or of data whose targets may be used.
+
+    A tensor, an array, a table, a tuple, a list or a dict is what the module is called with; a ``Dataset``, a
+    ``DataLoader``, another iterable of batches or a function that returns one is a source of batches.
+    Cost: a check of inputs that are in memory; otherwise none.
+
+    >>> source_of_inputs((torch.zeros(4, 2), torch.zeros(4, 3)), nn.Linear(2, 1), call="signal(module, x)").labels()
+    """
+    arguments = isinstance(x, Tensor | tuple | list | Mapping | str | bytes) or is_array(x)
+    batched = isinstance(x, AbstractSource | Dataset | Iterable) or hasattr(x, "column_names") or callable(x)
+    if arguments or not batched or isinstance(x, type | nn.Module):
+        return Pair(Batch(dense(x, call), None), call, module)
+    return source(x, module=module, call=call)
+
+
+def whole_inputs(x: Any, module: nn.Module, *, call: str) -> Inputs:
+    """All inputs as one batch that the module takes; targets, where the data have them, are left out.
+
+    ``x`` is as in `source_of_inputs`; data that come in batches are read to their end.
+    Cost: that of reading the data, and all inputs in memory.
+
+    >>> from torch.utils.data import TensorDataset
+    >>> loader = DataLoader(TensorDataset(torch.eye(3), torch.zeros(3)), batch_size=2)
+    >>> whole_inputs(loader, nn.Linear(3, 1), call="ntk(module, x)").shape
+    torch.Size([3, 3])
+    """
+    return source_of_inputs(x, module, call=call).whole().x
+
+
 def _batched(data: Any, call: str, module: nn.Module | None) -> AbstractSource:
     """Data that are not arrays: data sets, loaders, iterables and functions."""
     if isinstance(data, DataLoader):
@@ -309,7 +347,14 @@ def _pair(x: Any, y: Any, call: str, module: nn.Module | None) -> Pair:
 
 
 def _is_pair(data: Any) -> bool:
-    """(inputs, targets): two of them, the second an array or None; two batches are two tuples or two dicts."""
+    """(inputs, targets): two of them, the second numbers or None; two batches are two tuples or two dicts."""
     if not isinstance(data, tuple | list) or len(data) != 2:
         return False
-    return data[1] is None or isinstance(data[1], Tensor) or is_array(data[1])
+    return data[1] is None or isinstance(data[1], Tensor) or is_array(data[1]) or _is_list_of_numbers(data[1])
+
+
+def _is_list_of_numbers(y: Any) -> bool:
+    """Whether targets are a list of numbers, or of lists of numbers; a batch holds tensors or arrays."""
+    if isinstance(y, tuple | list) and y:
+        return isinstance(y[0], int | float) or _is_list_of_numbers(y[0])
+    return False

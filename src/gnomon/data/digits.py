@@ -66,6 +66,6 @@ def _stratified(labels: Tensor, generator: Generator) -> Tensor:
 def _check(n_train: int, n_test: int) -> None:
     if n_train >= 1 and n_test >= 0 and n_train + n_test <= TOTAL:
         return
-    found = f"{n_train} images to train and {n_test} to test were asked for"
+    what = f"{n_train} images to train and {n_test} to test were asked for"
     cure = f"Ask for 1 or more to train, 0 or more to test, and no more than {TOTAL} together"
-    raise InputError(lesson("data.digits(n_train, n_test)", found, f"parts of {TOTAL} images", cure))
+    raise InputError(lesson("data.digits(n_train, n_test)", what, f"parts of {TOTAL} images", cure))

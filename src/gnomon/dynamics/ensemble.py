@@ -216,8 +216,8 @@ def _tested(between: Array | None, own: Array | None, m: int, n: int, call: str)
         raise InputError(lesson(call, "the prior at the test points is missing", "a prior on all points", cure))
     table = dense(own, "nngp_test_test", call)
     if table.shape not in ((m,), (m, m)):
-        found = f"nngp_test_test has shape {tuple(table.shape)}"
-        raise InputError(lesson(call, found, "kernels of the same points", f"Pass ({m}, {m}) or ({m},)"))
+        what = f"nngp_test_test has shape {tuple(table.shape)}"
+        raise InputError(lesson(call, what, "kernels of the same points", f"Pass ({m}, {m}) or ({m},)"))
     return rectangle(between, "nngp_test", (m, n), call), table
 
 
@@ -226,7 +226,7 @@ def _positive(variance: Tensor, own: Tensor, call: str) -> Tensor:
     scale = float((own if own.ndim == 1 else own.diagonal()).abs().max()) or 1.0
     # Cancellation leaves errors of about sqrt(eps) in solves with nearly singular kernels.
     if float(variance.min()) < -(torch.finfo(torch.float64).eps ** 0.5) * scale:
-        found = f"a variance is {float(variance.min()):.2e}, with a prior of scale {scale:.2e}"
+        what = f"a variance is {float(variance.min()):.2e}, with a prior of scale {scale:.2e}"
         cure = "Check that the kernels are those of the same network on the same points, in the same order"
-        raise InputError(lesson(call, found, "one prior on all points", cure))
+        raise InputError(lesson(call, what, "one prior on all points", cure))
     return variance.clamp_min(0)

@@ -63,8 +63,8 @@ def problem(call: str, ntk: Array, y: Array, test: Array | None, f0: Array | Non
     matrix = square(folded(kernel) if coupled else kernel, call).detach()
     skew, allowed = asymmetry(matrix), torch.finfo(matrix.dtype).eps ** 0.5
     if skew > allowed:
-        found = f"the kernel and its transpose differ by {skew:.1e} of the largest entry, over {allowed:.0e}"
-        raise InputError(lesson(call, found, "a symmetric kernel", "Pass the kernel of the training points"))
+        what = f"the kernel and its transpose differ by {skew:.1e} of the largest entry, over {allowed:.0e}"
+        raise InputError(lesson(call, what, "a symmetric kernel", "Pass the kernel of the training points"))
     n = shape[0]
     targets = dense(numbers(y, call, outputs=shape[2] if coupled else None), "y", call)
     flat = targets.ndim == 1
@@ -119,8 +119,8 @@ def dense(values: Array, name: str, call: str) -> Tensor:
     """A finite float64 tensor on the CPU."""
     tensor = real(as_numbers(values, name, call=call), name, call=call).detach().to(device="cpu", dtype=torch.float64)
     if not bool(tensor.isfinite().all()):
-        found = f"{name} holds {int((~tensor.isfinite()).sum())} numbers that are not finite"
-        raise NotFiniteError(lesson(call, found, "finite data", f"Look at {name}, and drop those points"))
+        what = f"{name} holds {int((~tensor.isfinite()).sum())} numbers that are not finite"
+        raise NotFiniteError(lesson(call, what, "finite data", f"Look at {name}, and drop those points"))
     return tensor
 
 

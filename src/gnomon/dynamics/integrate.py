@@ -40,9 +40,9 @@ def flow(
 
     n, k = given.y.shape
     if float(times[-1]) == inf:
-        found = f"infinite time is asked for {loss.name}"
+        what = f"infinite time is asked for {loss.name}"
         cure = "Pass finite times: on separable data the outputs grow for ever, like log t, and have no limit"
-        raise InputError(lesson(call, found, "squared loss, whose limit is known", cure))
+        raise InputError(lesson(call, what, "squared loss, whose limit is known", cure))
 
     if float(times[-1]) == 0:
         return torch.zeros(len(times), n, k, dtype=torch.float64)
@@ -63,7 +63,9 @@ def flow(
 
     # An error d in c moves the outputs by at most |K|_inf d.
     scale = float(given.gram.abs().sum(1).max()) or 1.0
-    options: dict[str, object] = {"method": "LSODA", "jac": jacobian} if n * k <= DENSE else {"method": "DOP853"}
+    # A lambda, because LSODA before scipy 1.17 counts the arguments of the function, which a wrapped one hides.
+    stiff = {"method": "LSODA", "jac": lambda t, c: jacobian(t, c)}
+    options: dict[str, object] = stiff if n * k <= DENSE else {"method": "DOP853"}
     span = (0.0, float(times[-1]))
     found = solve_ivp(slope, span, torch.zeros(n * k).double().numpy(), t_eval=times.numpy(), rtol=tolerance,
                       atol=tolerance / scale, **options)  # fmt: skip
@@ -86,8 +88,8 @@ def descent(
     Cost: n^2 k operations for a step.
     """
     if float(times[-1]) == inf:
-        found = f"infinite time is asked for {loss.name}"
-        raise InputError(lesson(call, found, "a finite number of steps", "Pass finite times"))
+        what = f"infinite time is asked for {loss.name}"
+        raise InputError(lesson(call, what, "a finite number of steps", "Pass finite times"))
     beta = optimizer.beta if isinstance(optimizer, Momentum) else 0.0
     n = len(given.y)
 
@@ -106,8 +108,8 @@ def _walk(
             velocity = beta * velocity + slope(c)
             c = c + lr * velocity
         if not bool(c.isfinite().all()):
-            found = f"with lr {lr:.3g} the outputs are no longer finite at time {stop * lr:.3g}"
-            raise NotFiniteError(lesson(call, found, "a stable learning rate", "Use a smaller lr, or shorter times"))
+            what = f"with lr {lr:.3g} the outputs are no longer finite at time {stop * lr:.3g}"
+            raise NotFiniteError(lesson(call, what, "a stable learning rate", "Use a smaller lr, or shorter times"))
         done = stop
         kept.append(c)
     return torch.stack(kept)

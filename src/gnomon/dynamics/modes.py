@@ -120,7 +120,7 @@ def spectrum(given: Problem, call: str) -> tuple[Tensor, Tensor]:
     values, vectors = values.flip(0), vectors.flip(1)
     rounding = len(gram) * given.eps * float(values.abs().max())
     if float(values[-1]) < -rounding:
-        found = f"the smallest eigenvalue of the kernel is {float(values[-1]) * n:.2e}, below rounding"
+        what = f"the smallest eigenvalue of the kernel is {float(values[-1]) * n:.2e}, below rounding"
         cure = "Along it the error would grow without end: compute the kernel in float64, and read linalg.diagnose(K)"
-        raise InputError(lesson(call, found, "a positive semidefinite kernel", cure))
+        raise InputError(lesson(call, what, "a positive semidefinite kernel", cure))
     return torch.where(values > rounding, values, 0.0), vectors

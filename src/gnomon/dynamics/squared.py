@@ -47,6 +47,6 @@ def check_finite(errors: Tensor, modes: Modes, times: Tensor, call: str) -> None
     bad = ~errors.isfinite().all(1)
     if bool(bad.any()):
         when = float(times[bad][0])
-        found = f"with lr {modes.optimizer.lr:.3g} the error is infinite at time {when:.3g}"
+        what = f"with lr {modes.optimizer.lr:.3g} the error is infinite at time {when:.3g}"
         cure = f"Use an lr below {modes.largest_lr:.3g}, or ask for earlier times to watch the divergence"
-        raise NotFiniteError(lesson(call, found, "a stable learning rate, or a short time", cure))
+        raise NotFiniteError(lesson(call, what, "a stable learning rate, or a short time", cure))

@@ -23,7 +23,7 @@ from gnomon.estimators.scaling import Scaling
 from gnomon.estimators.selection import DEEPEST, GRID, Selection, examined, given, select
 from gnomon.estimators.training import followed, solved
 from gnomon.linalg.shortcut import FLOOR, Spectrum, spectrum
-from gnomon.linalg.solve.base import blocks
+from gnomon.linalg.solve.base import blocks, tile_room
 
 
 class AbstractKernelMachine(BaseEstimator, ABC):
@@ -129,5 +129,5 @@ class AbstractKernelMachine(BaseEstimator, ABC):
     def _values(self, x: Float[Tensor, "m d"]) -> np.ndarray:
         """The function at scaled points, (m, k), in strips that fit into memory."""
         points, c = torch.from_numpy(self.points_), torch.from_numpy(self.coefficients_)
-        strips = [self.kernel_(x[rows], points) @ c for rows in blocks(len(x), len(points), None)]
+        strips = [self.kernel_(x[rows], points) @ c for rows in blocks(len(x), len(points), tile_room(None))]
         return torch.cat(strips).numpy()

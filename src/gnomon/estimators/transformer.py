@@ -22,7 +22,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.estimators.network import Recipe, shapes
 from gnomon.estimators.rows import plain
 from gnomon.estimators.scaling import Scaling
-from gnomon.linalg.solve.base import blocks
+from gnomon.linalg.solve.base import blocks, tile_room
 
 CALL = "KernelTransformer().fit(X)"
 
@@ -102,7 +102,8 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         X = validate_data(self, plain(X, "X", CALL), dtype=np.float64, reset=False)
         x, centers = (torch.from_numpy(np.ascontiguousarray(a)) for a in (self.scaling_(X), self.components_))
         root = torch.from_numpy(self.normalization_)
-        return torch.cat([self.kernel_(x[rows], centers) @ root for rows in blocks(len(x), len(root), None)]).numpy()
+        strips = blocks(len(x), len(root), tile_room(None))
+        return torch.cat([self.kernel_(x[rows], centers) @ root for rows in strips]).numpy()
 
     @property
     def _n_features_out(self) -> int:

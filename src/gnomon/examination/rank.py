@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
 from time import perf_counter
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -168,4 +168,4 @@ def _kernel(network: Subject) -> tuple[Tensor, str]:
             return Limit(network.module).ntk(x), "infinite-width"
         except GnomonError:
             pass  # without an infinite-width limit, the finite network's own kernel is used
-    return cast(Tensor, ntk(network.module, x)).double(), "finite-width"
+    return ntk(network.module, x).double(), "finite-width"

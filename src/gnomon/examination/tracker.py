@@ -7,11 +7,12 @@ Theta_t is the tangent kernel of the examples now, Theta_0 the one of the first 
 
 from collections.abc import Callable
 from math import nan
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar
 
 from torch import Tensor, nn
 
 from gnomon.core.errors import GnomonError
+from gnomon.core.metrics import relative_change
 from gnomon.examination.subject import Examples, Subject
 from gnomon.landscape import sharpness
 from gnomon.tangent import alignment, ntk, rotation
@@ -47,11 +48,11 @@ class Tracker:
                 row[name] = value
 
         take("probe loss", lambda: self._loss(model))
-        kernel = attempt("the kernel", lambda: cast(Tensor, ntk(model, self.examples.x)).double())
+        kernel = attempt("the kernel", lambda: ntk(model, self.examples.x).double())
         if kernel is not None:
             first = self.first = kernel if self.first is None else self.first
             y = self.subject.targets(self.examples.y).to(kernel)
-            take("kernel drift", lambda: float((kernel - first).norm() / first.norm().clamp(min=1e-300)))
+            take("kernel drift", lambda: relative_change(first, kernel))
             take("kernel rotation", lambda: rotation(first, kernel))
             take("alignment", lambda: alignment(kernel, y))
         take("sharpness", lambda: self._sharpness(model))

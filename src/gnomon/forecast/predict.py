@@ -145,9 +145,9 @@ def _of_kernel(model: Limit | Kernel, x: Inputs, x_test: Inputs | None) -> _Foun
 
 def _of_module(module: nn.Module, x: Inputs, x_test: Inputs | None, kernel: str, outputs: str) -> _Found:
     if kernel not in ("empirical", "infinite") or outputs not in ("auto", "full", "trace"):
-        found = f"kernel is {kernel!r} and outputs is {outputs!r}"
+        what = f"kernel is {kernel!r} and outputs is {outputs!r}"
         cure = 'Pass kernel="empirical" or "infinite", outputs="auto", "full" or "trace"'
-        raise InputError(lesson(CALL, found, "a known kernel", cure))
+        raise InputError(lesson(CALL, what, "a known kernel", cure))
     check_readable(module, call=CALL)
     wide = _double(module, x)
     f0 = _outputs(wide, x)
@@ -204,7 +204,7 @@ def _way(optimizer: AbstractOptimizer | Choice | None, module: nn.Module | None)
     rule = named(optimizer, module, CALL)
     way = descent(rule)
     if way is None or way.decay:
-        found = f"the optimizer is {rule}"
+        what = f"the optimizer is {rule}"
         cure = "Use SGD(lr, momentum=...) without decay; for a penalty pass penalty=, which pulls to the start"
-        raise InputError(lesson(CALL, found, "steps along the gradient of the loss", cure))
+        raise InputError(lesson(CALL, what, "steps along the gradient of the loss", cure))
     return Momentum(way.lr, beta=way.momentum) if way.momentum else Descent(way.lr)

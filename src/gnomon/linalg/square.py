@@ -2,17 +2,21 @@
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from gnomon.core.checks import as_numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 
+STRIP = 64  # rows that are compared at a time
+
 
 def square(K: Any, call: str) -> Tensor:
     """The matrix as a dense tensor on its own device and in its own dtype, still attached to its graph.
 
-    Arrays are copied, so that byte order, strides and write protection do not matter; long doubles become float64.
+    Arrays that torch can read as they are share their memory; others, of another byte order, with gaps or write
+    protection, are copied, and long doubles become float64.
     """
     matrix = dense_matrix(K, call)
     _check_dtype(matrix.dtype, matrix.is_floating_point(), call)
@@ -31,22 +35,39 @@ def square(K: Any, call: str) -> Tensor:
 
 def dense_matrix(K: Any, call: str) -> Tensor:
     """Anything that holds a matrix, sparse ones too, as a dense tensor."""
+    if isinstance(K, np.ndarray) and _readable(K):
+        return torch.from_numpy(K)
     sparse = isinstance(K, Tensor) and not K.is_nested and K.layout not in (torch.strided, torch.jagged)
     return as_numbers(K.to_dense() if sparse else K, "K", call=call)
 
 
+def _readable(array: np.ndarray) -> bool:
+    """Whether torch can read an array where it lies."""
+    known = array.dtype.kind == "f" and array.dtype.isnative and array.dtype.itemsize <= 8
+    return known and array.flags.behaved and array.flags.forc and not isinstance(array, np.ma.MaskedArray)
+
+
 def symmetric_part(matrix: Tensor) -> Tensor:
     """(K + K^T) / 2, halved before the sum so that the largest floats do not overflow."""
-    return matrix / 2 + matrix.mT / 2
+    half = matrix / 2
+    return half + half.mT
 
 
 def asymmetry(matrix: Tensor) -> float:
     """max |K - K^T| / max |K|; 0 for the zero matrix."""
     detached = matrix.detach().to(working(matrix.dtype))
-    largest = detached.abs().max()
+    largest = _size(detached)
+    if largest == 0:
+        return 0.0
     # Scaled first: the difference of two floats of opposite sign and half the largest size would overflow.
-    scaled = detached / largest if float(largest) > 0 else detached
-    return float((scaled - scaled.mT).abs().max())
+    strips = zip(detached.split(STRIP), detached.mT.split(STRIP), strict=True)
+    return max(_size(rows / largest - columns / largest) for rows, columns in strips)
+
+
+def _size(matrix: Tensor) -> float:
+    """max |K|, without a copy."""
+    low, high = matrix.aminmax()
+    return max(float(high), -float(low))
 
 
 def working(dtype: torch.dtype) -> torch.dtype:

@@ -74,7 +74,7 @@ def test_without_room_the_kernel_is_asked_for_in_strips_and_the_answer_is_the_sa
     kernel = Counted(n=60)
     whole = ConjugateGradient(tolerance=1e-11).solve(kernel, kernel.targets(), ridge=0.1)
     kernel.asked.clear()
-    strips = ConjugateGradient(tolerance=1e-11, memory=8 * 60 * 7).solve(kernel, kernel.targets(), ridge=0.1)
+    strips = ConjugateGradient(tolerance=1e-11, memory=8 * (8 * 60 * 7)).solve(kernel, kernel.targets(), ridge=0.1)
     assert max(r * c for r, c in kernel.asked) <= 64 * 64 and (7, 60) in kernel.asked
     assert max(r for r, c in kernel.asked if c == 60 and r != c) <= 7
     assert_allclose(strips.coefficients, whole.coefficients, atol=1e-9)

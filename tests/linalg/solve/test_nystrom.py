@@ -39,7 +39,7 @@ def test_tiles_fit_the_memory_and_do_not_change_the_answer(memory):
     found = Nystrom(20, memory=memory).solve(kernel, kernel.targets(), ridge=0.1)
     assert max(8 * r * c for r, c in kernel.asked) <= memory
     assert max(c for _, c in kernel.asked) == 20 and sum(r for r, _ in kernel.asked) == 2000 + 20
-    rows = (memory - 4 * 8 * 20**2) // (2 * 8 * 20)  # four matrices of 20 x 20, the rest is for a tile and its image
+    rows = (memory - 4 * 8 * 20**2) // (4 * 8 * 20)  # four matrices of 20 x 20, the rest is for four tiles
     assert len(kernel.asked) == 1 + -(-2000 // min(rows, 2000))
     whole = Nystrom(20, memory=10**9).solve(kernel, kernel.targets(), ridge=0.1)
     assert_allclose(found.coefficients, whole.coefficients, rtol=1e-7)

@@ -113,10 +113,11 @@ def test_a_store_of_another_kernel_is_refused(tmp_path, change):
 
 def test_memory_bounds_the_tiles(tmp_path):
     kernel = Counted(n=40)
-    Tiles(tmp_path / "k", memory=2 * 8 * 10**2).solve(kernel, kernel.targets(), ridge=0.1)
+    memory = 5 * 8 * 10**2 + 10 * 8 * 40 * 2  # five tiles of side 10 and ten tables like y
+    Tiles(tmp_path / "k", memory=memory).solve(kernel, kernel.targets(), ridge=0.1)
     assert int(zarr.open_group(tmp_path / "k", mode="r").attrs["tile"]) == 10
     with pytest.raises(BudgetError, match="Pass side=10 or less"):
-        Tiles(tmp_path / "other", side=11, memory=2 * 8 * 10**2).solve(kernel, kernel.targets(), ridge=0.1)
+        Tiles(tmp_path / "other", side=11, memory=memory).solve(kernel, kernel.targets(), ridge=0.1)
 
 
 def test_bad_input_is_a_lesson(tmp_path, monkeypatch):

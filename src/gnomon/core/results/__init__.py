@@ -5,6 +5,7 @@ and how that was checked; a `Finding` says what is wrong, where, how grave it is
 as data; a `Result` holds all of these and shows itself as text, JSON, a drawing and HTML.
 """
 
+from gnomon.core.results.curves import Curves, WithCurves
 from gnomon.core.results.drawing import draw
 from gnomon.core.results.finding import Definition, Finding, Hypothesis, Level
 from gnomon.core.results.plain import plain
@@ -16,6 +17,7 @@ __all__ = [
     "Axis",
     "Band",
     "Bars",
+    "Curves",
     "Definition",
     "Finding",
     "Histogram",
@@ -29,6 +31,7 @@ __all__ = [
     "Result",
     "Scatter",
     "Value",
+    "WithCurves",
     "draw",
     "plain",
     "shown",

@@ -24,7 +24,7 @@ from html import escape
 from math import isfinite
 from typing import Any
 
-from gnomon.core.record import Record, summary
+from gnomon.core.record import CHARACTERS, Record, summary
 from gnomon.core.results.drawing import draw
 from gnomon.core.results.finding import Finding
 from gnomon.core.results.plain import plain, public_fields
@@ -32,6 +32,8 @@ from gnomon.core.results.plot import Bars, Plot
 
 LINES = 20
 """Fields that the text of a result shows at most."""
+LONGEST = 500
+"""Characters of the verdict that it shows at most."""
 
 
 class Result(Record):
@@ -105,9 +107,15 @@ def screen(result: Any) -> str:
     """
     rows = _rows(result)
     wide = max((len(name) for name, _ in rows), default=0)
-    lines = [f"  {name:<{wide}}  {text}".rstrip() for name, text in rows[:LINES]]
-    more = [f"  ... and {len(rows) - LINES} more"] if len(rows) > LINES else []
-    return "\n".join([f"{type(result).__name__}: {result.verdict}", *lines, *more])
+    verdict = result.verdict if len(result.verdict) <= LONGEST else f"{result.verdict[: LONGEST - 3]}..."
+    lines = [f"{type(result).__name__}: {verdict}"]
+    for i, (name, text) in enumerate(rows):
+        line = f"  {name:<{wide}}  {text}".rstrip()
+        if i >= LINES or sum(map(len, lines)) + len(line) > CHARACTERS - 60:
+            lines.append(f"  ... and {len(rows) - i} more")
+            break
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def _rows(result: Any) -> list[tuple[str, str]]:

@@ -1,7 +1,5 @@
 """Training, predicted: the losses of a network whose kernel stays what it is."""
 
-from typing import cast
-
 import torch
 from torch import Tensor
 
@@ -39,7 +37,7 @@ class ForecastStep(AbstractStep):
         run = predict(
             product.kernel,
             subject.targets(examples.y),
-            test=None if test is None else cast(Tensor, ntk(module, test.x, examples.x)).double(),
+            test=None if test is None else ntk(module, test.x, examples.x).double(),
             y_test=y_test,
             f0=subject.outputs(examples.x).double(),
             f0_test=None if test is None else subject.outputs(test.x).double(),

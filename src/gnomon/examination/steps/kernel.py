@@ -2,19 +2,19 @@
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import cast
 
 import torch
 from torch import Tensor
 
+from gnomon.core.metrics import effective_rank
 from gnomon.core.record import Record
-from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Value
+from gnomon.core.results import Definition, Finding, Hypothesis, Value
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, require_gradients
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Examples, Subject
 from gnomon.linalg.leave_one_out import LeaveOneOut, leave_one_out_of_modes
 from gnomon.report import Content
-from gnomon.tangent import Spectrum, effective_rank, ntk, spectrum
+from gnomon.tangent import KernelSpectrum, kernel_spectrum, ntk
 from gnomon.tangent.label_test import LabelTest, label_test
 
 MOST, LEAST = 256, 16
@@ -28,7 +28,7 @@ class ProbeKernel(Record):
 
     examples: Examples
     kernel: Tensor
-    spectrum: Spectrum
+    spectrum: KernelSpectrum
     prediction: LeaveOneOut
     labels: LabelTest
 
@@ -44,7 +44,7 @@ class KernelStep(AbstractStep):
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         require_gradients(subject)
         examples = subject.probe.some(affordable(subject, products[Profile], context))
-        kernel = cast(Tensor, ntk(subject.module, examples.x)).double()
+        kernel = ntk(subject.module, examples.x).double()
         if not bool(kernel.abs().max() > 0):
             raise Skipped("The tangent kernel is zero: no parameter has an effect on the outputs.")
         targets = subject.targets(examples.y)
@@ -54,7 +54,7 @@ class KernelStep(AbstractStep):
         centered = kernel - kernel.mean(0) - kernel.mean(1, keepdim=True) + kernel.mean()
         if float(centered.abs().max()) <= 1e-6 * float(kernel.abs().max()):
             return StepResult(_indistinct())
-        modes = spectrum(kernel, y)
+        modes = kernel_spectrum(kernel, y)
         prediction = leave_one_out_of_modes(modes.values, modes.vectors, targets)
         labels = label_test(kernel, y, seed=context.seed)
         return self._result(subject, ProbeKernel(examples, kernel, modes, prediction, labels))
@@ -71,10 +71,9 @@ class KernelStep(AbstractStep):
             Hypothesis("labels are related to inputs as the network sees them", related, f"p = {labels.p_value:.3g}"),
             Hypothesis("the probe stands for the data", None, f"{n} of {len(subject.train)} examples"),
         )
-        captured = cast(Tensor, modes.captured)
-        data = {"eigenvalues": modes.values, "captured": captured}
+        data = {"eigenvalues": modes.values, "captured": modes.captured}
         content = Content(
-            answer, findings, _values(product, classes=guess is not None), _plots(modes.values, captured),
+            answer, findings, _values(product, classes=guess is not None), modes.plots(),
             _definitions(), hypotheses, data,
         )  # fmt: skip
         return StepResult(content, product)
@@ -131,7 +130,7 @@ def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:
         Value("probe examples", n),
         Value("largest eigenvalue", float(modes.values[0])),
         Value("condition number", condition, meaning=slowest),
-        Value("effective rank", effective_rank(product.kernel), meaning=f"of {n} modes"),
+        Value("effective rank", effective_rank(modes.values), meaning=f"of {n} modes"),
         Value("modes that hold 90 % of the labels", modes.modes_for(0.9)),
         Value("alignment with the labels", labels.alignment, meaning=shuffled),
         Value("p-value of the alignment", labels.p_value, meaning=against),
@@ -141,17 +140,6 @@ def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:
         name = "leave-one-out accuracy of the kernel"
         return (*values, Value(name, accuracy, prediction.accuracy_interval, "estimate"))
     return (*values, Value("leave-one-out error of the kernel", prediction.error, meaning="1 is predicting the mean"))
-
-
-def _plots(values: Tensor, captured: Tensor) -> tuple[Plot, ...]:
-    n = range(1, len(values) + 1)
-    largest = float(values[0])
-    eigenvalues = Line("eigenvalues", n, values.clamp(min=largest * 1e-12))
-    words = "Modes with large eigenvalues are learned first."
-    modes = Plot("Spectrum", (eigenvalues,), Axis("mode", log=True), Axis("eigenvalue", log=True), words)
-    words = "Labels that lie in the first modes are learned early."
-    axes = Axis("first modes", log=True), Axis("share of the labels", limits=(0, 1.02))
-    return modes, Plot("Labels", (Line("labels", n, captured),), *axes, words)
 
 
 def _definitions() -> tuple[Definition, ...]:

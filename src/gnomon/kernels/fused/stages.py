@@ -5,6 +5,7 @@ which displacements it must compute: a flattening needs only d = 0, a stride s o
 positions all d with |d - k d'| < k for a wanted d'.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import prod
 
@@ -300,7 +301,7 @@ def data_rule(plan: Plan) -> DataRule:
     return rule
 
 
-def _steps(plan: Plan) -> "zip[tuple[AbstractRule | DataRule, Step]]":
+def _steps(plan: Plan) -> Iterator[tuple[AbstractRule | DataRule, Step]]:
     return zip(plan.rules, plan.program.steps, strict=True)
 
 

@@ -2,6 +2,10 @@
 
 A kernel is a square matrix, or a function of two index tensors: ``kernel(rows, columns)`` returns the tile
 K[rows][:, columns]. It may compute it from anything; a solver asks for as much of it as it needs at a time.
+
+``memory``, an option of every solver, is in bytes. A process grows by no more than 1.15 times as much and 32 MiB while
+a solver runs, where the function of the kernel needs at most four times its tile to compute it; what a caller passes in
+and gets back is not counted. Without it a solver takes half of what is free.
 """
 
 from abc import ABC, abstractmethod
@@ -28,6 +32,8 @@ Kernel = Array | TileFunction
 """A kernel as a matrix or as a function."""
 
 FLOAT = 8  # bytes of a float64
+PART = 8  # of the memory goes to one tile: the function of a kernel works beside it, and other things do as well
+STRIP = 2**22  # bytes of a strip while a kernel is put together, at least; of few rows there would be many calls
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,12 +168,26 @@ def system(kernel: Kernel, y: Array, ridge: float, call: str) -> System:
     return System(source, targets.reshape(len(targets), -1), float(ridge), targets.ndim == 1)
 
 
-def blocks(n: int, width: int, memory: int | None) -> Iterator[Tensor]:
-    """Row numbers in blocks whose tiles of ``width`` columns fit the memory, one row at least."""
-    rows = max(1, min(n, budget(memory) // (FLOAT * max(1, width))))
+def blocks(n: int, width: int, room: int) -> Iterator[Tensor]:
+    """Row numbers in blocks whose tiles of ``width`` columns take so many bytes at most, one row at least."""
+    rows = max(1, min(n, room // (FLOAT * max(1, width))))
     count = -(-n // rows)
     for i in range(count):
         yield torch.arange(i * n // count, (i + 1) * n // count)
+
+
+def tile_room(memory: int | None) -> int:
+    """Bytes that one tile may take."""
+    return budget(memory) // PART
+
+
+def whole(given: System, memory: int | None, call: str) -> Float[Tensor, "n n"]:
+    """The kernel in one table of its own, put together from strips that are small beside it."""
+    n = len(given.y)
+    full, every = torch.empty(n, n, dtype=torch.float64), torch.arange(n)
+    for rows in blocks(n, n, max(STRIP, budget(memory) // PART**2)):
+        full[span(rows)] = given.tile(rows, every, call)
+    return full
 
 
 def span(rows: Tensor) -> slice:

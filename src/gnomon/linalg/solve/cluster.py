@@ -3,13 +3,15 @@
 The shared object, which holds the data, is sent to the workers once; a piece is a pair of row numbers. A worker that
 dies loses the pieces that it held, and the scheduler gives them to others. Where all holders of the shared object are
 gone, the client, who has it, sends it again. Results are taken in the order of the pieces, so that a sum of them is
-the same to the last bit, whoever computed them and whoever died.
+the same to the last bit, whoever computed them and whoever died. A scheduler that dies takes everything with it: where
+it is not back within some seconds, an error says what was lost.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from time import monotonic, sleep
 from typing import Any, TypeVar
 
 from gnomon.core.errors import InputError, MissingExtraError, WorkersLostError, lesson
@@ -18,6 +20,7 @@ Piece = tuple[int, int]
 Result = TypeVar("Result")
 
 AHEAD = 2  # pieces in flight for each thread of a worker: one that it computes, one that waits for it
+RETURN = 5.0  # seconds in which a scheduler that went away may come back
 SENDS = 4  # of the shared object without a result in between, before the cluster is held to be broken
 
 
@@ -31,7 +34,12 @@ def connected(where: Any, call: str) -> Iterator[Any]:
     if isinstance(where, dask.Client):
         yield where
     elif isinstance(where, str):
-        with dask.Client(where, set_as_default=False) as client:
+        try:
+            client = dask.Client(where, set_as_default=False)
+        except OSError as error:
+            found, cure = f"no scheduler answers at {where}", "Start one there, or pass the address of one that runs"
+            raise WorkersLostError(lesson(call, found, "a cluster that can be reached", cure)) from error
+        with client:
             yield client
     elif isinstance(where, int) and where >= 1:
         with (
@@ -56,16 +64,21 @@ def extra(call: str) -> Any:
 
 @dataclass(slots=True, eq=False)
 class Crew:
-    """The workers of a client, and the one object that they share; ``held`` is where they have it."""
+    """The workers of a client, and the one object that they share; ``held`` is where they have it.
+
+    ``progress`` says in words what has been done, for the case that it is lost.
+    """
 
     client: Any
     shared: Any
     call: str
     held: Any = None
     sends: int = 0
+    progress: str = "the work so far"
 
     def send(self) -> Any:
         """The shared object on all workers; sent where it is not there, and again where it was lost."""
+        self._reach()
         if self.missing:
             self.sends += 1
             if self.sends > SENDS:
@@ -80,6 +93,8 @@ class Crew:
             (held,) = self.client.scatter([thing], broadcast=True, hash=False)
         except TimeoutError as error:
             raise WorkersLostError(self._lesson("the cluster has no workers")) from error
+        except OSError as error:  # the scheduler did not answer
+            raise self._broken() from error
         return held
 
     @property
@@ -100,7 +115,17 @@ class Crew:
     @property
     def width(self) -> int:
         """Pieces to have in flight."""
-        return AHEAD * max(1, sum(self.client.nthreads().values()))
+        return AHEAD * max(1, sum(self.threads.values()))
+
+    @property
+    def threads(self) -> dict[str, int]:
+        """Threads of each worker."""
+        self._reach()
+        try:
+            found: dict[str, int] = self.client.nthreads()
+        except OSError as error:  # the scheduler did not answer
+            raise self._broken() from error
+        return found
 
     def in_order(self, function: Callable[[Any, Piece], Result], pieces: Sequence[Piece]) -> Iterator[Result]:
         """function(shared, piece) for every piece, in their order, some pieces ahead of the one that is asked for."""
@@ -120,18 +145,43 @@ class Crew:
                 continue
             waiting.popleft()
             taken += 1
+            self.progress = f"the sums over {taken} of {len(pieces)} ranges of rows"
             yield result
 
     def result(self, future: Any) -> Any:
         """What a future holds; a worker that it killed again and again is an error with a lesson."""
+        from distributed.comm.core import CommClosedError
         from distributed.scheduler import KilledWorker
 
         try:
             found = future.result()
+        except CommClosedError as error:
+            raise self._broken() from error
         except KilledWorker as error:
             raise WorkersLostError(self._lesson(f"a piece outlived no worker: {error}")) from error
         self.sends = 1  # there is progress: what was lost before is made up for
         return found
+
+    def _broken(self) -> type[BaseException]:
+        """What to raise where a connection broke, as soon as the client knows of it as well: data that is lost."""
+        end = monotonic() + RETURN
+        while self.client.status == "running" and monotonic() < end:
+            sleep(0.05)
+        return self.lost
+
+    def _reach(self) -> None:
+        """Wait for a scheduler that went away; one that stays away is an error that says what went with it."""
+        end = monotonic() + RETURN
+        while self.client.status == "connecting" and monotonic() < end:
+            sleep(0.05)
+        if self.client.status != "running":
+            what = f"{self.progress} and all that workers held"
+            found = f"the scheduler is gone, and with it {what}; nothing of it is on disk"
+            cure = (
+                "Start a scheduler with workers and call Distributed(its address, method).solve(kernel, y) again, "
+                "which begins anew; Tiles(path).solve(kernel, y), on one machine, keeps its kernel on disk and goes on"
+            )
+            raise WorkersLostError(lesson(self.call, found, "a scheduler that outlives the work", cure))
 
     def _lesson(self, found: str) -> str:
         cure = "Give workers more memory, or take fewer rows in a piece; the logs of the workers tell how they died"

@@ -9,7 +9,8 @@ when the factorization fails and jitter must be added; the inverse in (3) overwr
 
 Hypotheses: K positive semidefinite up to rounding.
 Reference: [rasmussen2006gaussian], algorithm 2.1 for (1) and (2), section 5.4.2 for (3).
-Cost: n^3 / 3 operations, 8 n^2 bytes; (3) adds 2 n^3 / 3 operations and no memory.
+Cost: n^3 / 3 operations, 8 n^2 bytes, five tables like y and a strip of the kernel, a 64th of the memory or 4 MiB;
+(3) adds 2 n^3 / 3 operations and no memory.
 
 >>> import torch
 >>> K, y = torch.tensor([[2.0, 1.0], [1.0, 2.0]]), torch.tensor([1.0, 0.0])
@@ -28,11 +29,10 @@ from gnomon.core.arrays import Array
 from gnomon.core.checks import number
 from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson
 from gnomon.core.memory import human
-from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, Solution, System, blocks, budget, span, system
+from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, Solution, System, blocks, budget, system, whole
 
 CALL = "linalg.solve.Direct().solve(kernel, y)"
 CACHE = 2**20  # bytes of a tile that stays in the second cache while it is read across
-STRIP = 2**26  # bytes of kernel that are alive beside the buffer
 # Half of the digits of a float32, the shortest float that kernels are computed in: rounding stays below it through a
 # network of any reasonable depth, whatever dtype the kernel arrives in, and kernels that are not symmetric do not.
 SYMMETRIC = float(torch.finfo(torch.float32).eps) ** 0.5
@@ -96,19 +96,16 @@ class Direct(AbstractSolver):
 
 
 def _assembled(given: System, memory: int | None, *, overwrite: bool) -> np.ndarray:
-    """The kernel in a buffer of its own, C-ordered, where it may not be overwritten; only one more tile is alive."""
+    """The kernel in a buffer of its own, C-ordered, where it may not be overwritten."""
     n = len(given.y)
-    whole = given.kernel
-    if overwrite and isinstance(whole, Tensor) and whole.dtype == torch.float64 and whole.is_contiguous():
-        return whole.numpy()
+    own = given.kernel
+    if overwrite and isinstance(own, Tensor) and own.dtype == torch.float64 and own.is_contiguous():
+        return own.numpy()
     if FLOAT * n * n > budget(memory):
         found = f"{n} points need {human(FLOAT * n * n)}, and {human(budget(memory))} may be used"
         cure = "Use linalg.solve.Nystrom(m), or linalg.solve.auto(n) to choose"
         raise BudgetError(lesson(CALL, found, "a kernel that fits into memory", cure))
-    buffer = np.empty((n, n))
-    every = torch.arange(n)
-    for rows in blocks(n, n, STRIP):
-        buffer[span(rows)] = given.tile(rows, every, CALL).numpy()
+    buffer: np.ndarray = whole(given, memory, CALL).numpy()
     skew, largest = _skew(buffer)
     if skew > SYMMETRIC * largest:
         found = f"K[i, j] and K[j, i] differ by up to {skew:.1e}"

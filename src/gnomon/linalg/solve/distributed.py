@@ -47,6 +47,8 @@ class Distributed(AbstractSolver):
     ``memory`` is that of a worker. ``rows`` is the length of a range, by default 8192 for Nystrom and what makes a
     strip of 256 MiB for conjugate gradients: what the death of a worker costs.
 
+    A scheduler that dies and is not back within five seconds is an error that says what was lost: nothing is on disk.
+
     Processes import the script that starts them: a script calls this below ``if __name__ == "__main__":``.
 
     >>> from gnomon.linalg.solve import Nystrom, PointKernel
@@ -71,16 +73,13 @@ class Distributed(AbstractSolver):
             raise InputError(lesson(CALL, found, "a kernel that workers compute where they need it", cure))
         given = system(kernel, y, ridge, CALL)
         with connected(self.cluster, CALL) as client:
-            count = len(client.nthreads())
-            where = f"on {count} worker" if count == 1 else f"on {count} workers"
-            if isinstance(self.method, Nystrom):
-                return self._nystrom(client, given, f"Nystrom {where}")
-            return self._gradient(client, given, f"Conjugate gradients {where}")
+            return (self._nystrom if isinstance(self.method, Nystrom) else self._gradient)(client, given)
 
-    def _nystrom(self, client: Any, given: System, name: str) -> Solution:
+    def _nystrom(self, client: Any, given: System) -> Solution:
         assert isinstance(self.method, Nystrom)
         stream, jitter = self.method.stream(given)
         crew = Crew(client, (stream, self.method.memory), CALL)
+        name = f"Nystrom {_where(crew)}"
         m, k = len(stream.support), given.y.shape[1]
         gram, target = np.zeros((m, m), order="F"), np.zeros((m, k))
         for part in crew.in_order(_sums, cut(len(given.y), ROWS if self.rows is None else self.rows)):
@@ -88,12 +87,12 @@ class Distributed(AbstractSolver):
             target += part[1]  # (1)
         return finished(stream, gram, target, jitter, name)
 
-    def _gradient(self, client: Any, given: System, name: str) -> Solution:
+    def _gradient(self, client: Any, given: System) -> Solution:
         assert isinstance(self.method, ConjugateGradient)
         n = len(given.y)
         pieces = cut(n, max(1, min(n, STRIP // (FLOAT * n))) if self.rows is None else self.rows)
         strips = Strips(Crew(client, given, CALL), pieces)
-        return self.method.descend(given, strips.product, name, CALL)
+        return self.method.descend(given, strips.product, f"Conjugate gradients {_where(strips.crew)}", CALL)
 
 
 @dataclass(slots=True, eq=False)
@@ -103,6 +102,7 @@ class Strips:
     crew: Crew
     pieces: list[Piece]
     held: list[Any] = field(default_factory=list)
+    products: int = 0
 
     def product(self, p: Tensor) -> Tensor:
         """(K + ridge) p."""
@@ -116,10 +116,18 @@ class Strips:
                     self.held = [client.submit(_strip, shared, piece, pure=False) for piece in self.pieces]
                 vector = self.crew.broadcast(p)
                 parts = [client.submit(_times, strip, vector, pure=False) for strip in self.held]
-                return torch.cat([self.crew.result(part) for part in parts]) + self.crew.shared.ridge * p  # (2)
+                found = torch.cat([self.crew.result(part) for part in parts]) + self.crew.shared.ridge * p  # (2)
+                self.products += 1
+                self.crew.progress = f"what {self.products} products with the kernel have found"
+                return found
             except self.crew.lost:
                 self.held = []
                 self.crew.forget()
+
+
+def _where(crew: Crew) -> str:
+    count = len(crew.threads)
+    return "on 1 worker" if count == 1 else f"on {count} workers"
 
 
 def _sums(shared: tuple[Stream, int | None], piece: Piece) -> tuple[np.ndarray, np.ndarray]:

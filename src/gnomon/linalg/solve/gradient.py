@@ -11,11 +11,12 @@ the solution that was reached. What is returned satisfies (1).
 Hypotheses: A positive definite. The error falls by a constant factor in about sqrt(condition of P^{-1} A) iterations.
 Reference: [hestenes1952methods].
 Cost: n^2 k operations and one pass over the kernel for an iteration. The kernel is held where 8 n^2 bytes fit the
-memory, and asked for again, strip by strip, where they do not.
+memory, and asked for again, strip by strip, where they do not; beside it 8 n rank bytes of the preconditioner, a
+quarter of the memory at most, and ten tables like y.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import sqrt
 
 import torch
@@ -24,11 +25,22 @@ from torch import Tensor
 
 from gnomon.core.arrays import Array
 from gnomon.core.errors import InputError, NotConvergedError, lesson
-from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, Solution, System, blocks, budget, system
+from gnomon.linalg.solve.base import (
+    FLOAT,
+    AbstractSolver,
+    Kernel,
+    Solution,
+    System,
+    blocks,
+    budget,
+    span,
+    system,
+    tile_room,
+    whole,
+)
 from gnomon.linalg.solve.precondition import AbstractPreconditioner, PivotedCholesky, preconditioned
 
 CALL = "linalg.solve.ConjugateGradient().solve(kernel, y)"
-STRIP = 2**26  # bytes of a strip while the kernel is put together: small beside any kernel that is worth iterating on
 GAIN = 0.5  # of the true residual, at least, for another start to be worth it
 
 Map = Callable[[Tensor], Tensor]
@@ -97,9 +109,10 @@ def product_with(given: System, p: Float[Tensor, "n k"], memory: int | None) -> 
     n = len(p)
     if isinstance(given.kernel, Tensor) and given.kernel.dtype == torch.float64:
         return given.kernel @ p + given.ridge * p
-    every = torch.arange(n)
-    strips = [given.tile(rows, every, CALL) @ p for rows in blocks(n, n, memory)]
-    return torch.cat(strips) + given.ridge * p
+    every, out = torch.arange(n), given.ridge * p
+    for rows in blocks(n, n, tile_room(memory)):
+        out[span(rows)] += given.tile(rows, every, CALL) @ p
+    return out
 
 
 def held(given: System, memory: int | None) -> System:
@@ -107,10 +120,7 @@ def held(given: System, memory: int | None) -> System:
     n = len(given.y)
     if isinstance(given.kernel, Tensor) or FLOAT * n * n > budget(memory):
         return given
-    full, every = torch.empty(n, n, dtype=torch.float64), torch.arange(n)
-    for rows in blocks(n, n, max(FLOAT * n, STRIP)):
-        full[rows] = given.tile(rows, every, CALL)
-    return System(full, given.y, given.ridge, given.flat)
+    return replace(given, kernel=whole(given, memory, CALL))
 
 
 def _message(found: Solution, tolerance: float, limit: int, call: str) -> str:

@@ -19,7 +19,7 @@ Hypotheses: K positive semidefinite. The centers are drawn without replacement. 
 E = K - K_nm K_mm^{-1} K_mn, is positive semidefinite, and the fit on the n points differs from that of the full kernel
 by at most |y| tr(E) / ridge (the resolvent identity).
 Reference: [williams2001using], [rudi2015less].
-Cost: n m kernel entries and 2 n m^2 operations; 32 m^2 bytes and two tiles, of 256 MiB together at most.
+Cost: n m kernel entries and 2 n m^2 operations; 32 m^2 bytes and four tiles, of 512 MiB together at most.
 
 >>> import torch
 >>> x = torch.linspace(-1, 1, 200, dtype=torch.float64)
@@ -45,7 +45,8 @@ from gnomon.linalg.solve.precondition import chosen
 
 CALL = "linalg.solve.Nystrom(m).solve(kernel, y)"
 MATRICES = 4  # of m^2 numbers at a time: L, F^T F and two more while either is made or factorized
-TILE = 2**28  # bytes: products of this size run at full speed, and larger ones gain nothing
+TILE = 2**29  # bytes of tiles: products of such sizes run at full speed, and larger ones gain nothing
+TILES = 4  # at a time: one of the kernel, its image F, and two that the function of the kernel needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ class Stream:
         solve, square = (blas.strsm, blas.ssyrk) if single else (blas.dtrsm, blas.dsyrk)
         gram, target = np.zeros((m, m), order="F"), np.zeros((m, self.given.y.shape[1]))
         part = np.zeros((m, m), dtype=np.float32, order="F") if single else gram
-        for block in blocks(last - first, 2 * m, room * FLOAT // self.dtype.itemsize):  # a tile and its image F
+        for block in blocks(last - first, TILES * m, room * FLOAT // self.dtype.itemsize):
             rows = block + first
             # Copied: the kernel may have given a view of a matrix that its owner wants to keep.
             F = np.array(self.given.tile(rows, self.support, CALL, self.dtype).numpy(), order="C").T

@@ -4,7 +4,8 @@
     P^{-1} r = (r - F (d + F^T F)^{-1} F^T r) / d                                              (2)
 
 d holds, besides the ridge, the mean of what the factor leaves out. The factor stands on some of the points: those that
-a Cholesky factorization picks when it always takes the largest diagonal left, or random ones.
+a Cholesky factorization picks when it always takes the largest diagonal left, or random ones. It has the columns that
+were asked for, or as many as fit into a quarter of the memory.
 
 Hypotheses: K positive semidefinite.
 Reference: [harbrecht2012low] for the pivots, [williams2001using] for random points; (2) is the Woodbury identity.
@@ -20,7 +21,7 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.linalg.cholesky import cholesky
-from gnomon.linalg.solve.base import FLOAT, System, blocks, budget
+from gnomon.linalg.solve.base import FLOAT, System, blocks, budget, span, tile_room
 
 ALONG = 256  # points of a tile on the diagonal: few calls, and 255 entries of each row that are computed in vain
 EPS = torch.finfo(torch.float64).eps
@@ -58,7 +59,7 @@ class PivotedCholesky(AbstractPreconditioner):
     def factor(self, given: System, memory: int | None, call: str) -> Float[Tensor, "n r"]:  # noqa: D102
         n = len(given.y)
         left = diagonal(given, memory, call)
-        F = torch.zeros(n, min(self.rank, n), dtype=torch.float64)
+        F = torch.zeros(n, columns(self.rank, n, memory), dtype=torch.float64)
         enough = EPS * float(left.sum())  # what is left is rounding
         for j in range(F.shape[1]):
             pivot = int(left.argmax())
@@ -88,10 +89,13 @@ class Landmarks(AbstractPreconditioner):
 
     def factor(self, given: System, memory: int | None, call: str) -> Float[Tensor, "n r"]:  # noqa: D102
         n = len(given.y)
-        centers = chosen(n, self.rank, self.seed)
+        centers = chosen(n, columns(self.rank, n, memory), self.seed)
         lower = cholesky(given.tile(centers, centers, call)).lower
-        strips = [given.tile(rows, centers, call) for rows in blocks(n, len(centers), memory)]
-        return torch.linalg.solve_triangular(lower, torch.cat(strips).T, upper=False).T
+        F = torch.empty(n, len(centers), dtype=torch.float64)
+        for rows in blocks(n, len(centers), tile_room(memory)):
+            strip = given.tile(rows, centers, call)
+            F[span(rows)] = torch.linalg.solve_triangular(lower, strip.T, upper=False).T
+        return F
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +121,8 @@ def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> Inverse:
     """The inverse of F F^T + d, equation (1)."""
     mean = trace / len(F)
     # The difference of traces is known to the rounding of a sum of n numbers, and may come out negative by as much.
-    d = ridge + max((trace - float(F.square().sum())) / len(F), EPS * len(F) * mean, TINY)  # (1)
+    left = trace - float(torch.linalg.vector_norm(F)) ** 2
+    d = ridge + max(left / len(F), EPS * len(F) * mean, TINY)  # (1)
     inner = F.T @ F
     inner.diagonal().add_(d)
     return Inverse(F, cholesky(inner).lower if F.shape[1] else inner, d)
@@ -125,9 +130,10 @@ def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> Inverse:
 
 def diagonal(given: System, memory: int | None, call: str) -> Float[Tensor, " n"]:
     """The diagonal of the kernel, from small tiles along it."""
-    side = max(1, min(ALONG, isqrt(budget(memory) // FLOAT)))
-    parts = [given.tile(rows, rows, call).diagonal() for rows in torch.arange(len(given.y)).split(side)]
-    found = torch.cat(parts).clone()
+    side = max(1, min(ALONG, isqrt(tile_room(memory) // FLOAT)))
+    found = torch.empty(len(given.y), dtype=torch.float64)
+    for rows in torch.arange(len(found)).split(side):
+        found[span(rows)] = given.tile(rows, rows, call).diagonal()
     if float(found.min()) < 0:
         row = int(found.argmin())
         cure = "A kernel has a nonnegative diagonal: look for a mistake in how it was computed"
@@ -135,6 +141,11 @@ def diagonal(given: System, memory: int | None, call: str) -> Float[Tensor, " n"
             lesson(call, f"K[{row}, {row}] = {float(found[row]):.2e}", "a positive semidefinite kernel", cure)
         )
     return found
+
+
+def columns(rank: int, n: int, memory: int | None) -> int:
+    """Columns of a factor: those that are wanted, no more than there are points, nor than a quarter of the memory."""
+    return max(1, min(rank, n, budget(memory) // (4 * FLOAT * n)))
 
 
 def chosen(n: int, m: int, seed: int) -> Tensor:

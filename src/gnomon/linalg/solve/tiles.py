@@ -14,8 +14,9 @@ iteration needs n^2; and its order does not fall where a ridge makes the system 
 
 Hypotheses: K + ridge positive definite; one process writes to a store at a time.
 Reference: [hestenes1952methods].
-Cost: n^2 / 2 kernel entries once; n^2 / 2 numbers on disk (4 n^2 bytes in float64), read once an iteration; memory for
-two tiles and some vectors: 8 (2 side^2 + n (rank + 4 k)) bytes.
+Cost: n^2 / 2 kernel entries once; n^2 / 2 numbers on disk (4 n^2 bytes in float64), read once an iteration. In memory
+five tiles of 8 side^2 bytes while the kernel is computed; then two strips of a tile, an eighth of the memory each, and
+8 n rank bytes of the preconditioner, a quarter at most; always ten tables like y.
 
 >>> import tempfile
 >>> x = torch.linspace(0, 1, 50, dtype=torch.float64)
@@ -29,7 +30,7 @@ True
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isqrt
 from pathlib import Path
 from typing import Any
@@ -42,13 +43,26 @@ from torch import Tensor
 from gnomon.core.arrays import Array
 from gnomon.core.errors import BudgetError, InputError, lesson
 from gnomon.core.memory import human
-from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, Solution, System, blocks, budget, system
+from gnomon.linalg.solve.base import (
+    FLOAT,
+    AbstractSolver,
+    Kernel,
+    Solution,
+    System,
+    blocks,
+    budget,
+    span,
+    system,
+    tile_room,
+)
 from gnomon.linalg.solve.gradient import ConjugateGradient
 from gnomon.linalg.solve.precondition import Landmarks
-from gnomon.linalg.store import Layout, open_store, pending, put, refuse
+from gnomon.linalg.store import Layout, fetch, open_store, pending, put, refuse
 
 CALL = "linalg.solve.Tiles(path).solve(kernel, y)"
 SIDE = 2048  # points: a tile of 32 MiB, which a disk reads in one go and a kill can afford to lose
+TILES = 5  # of a side in memory at a time: one of the kernel, three that its function needs, one on its way to disk
+TABLES = 10  # like y: the targets, what conjugate gradients move, and what they need for a step
 PROBES = 8  # columns of the kernel that tell one set of points from another
 VERSION = "tiles of a kernel 1"
 
@@ -59,7 +73,7 @@ class Tiles(AbstractSolver):
 
     ``side`` is that of a tile, by default 2048 or what the memory allows; ``dtype`` that of the numbers on disk:
     float32 takes half of the space, and the answer is that of the rounded kernel. A store that exists keeps its own
-    side.
+    side. ``memory`` holds for the method as well, where that has none of its own.
     """
 
     path: str | Path
@@ -81,69 +95,92 @@ class Tiles(AbstractSolver):
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
         given = system(kernel, y, ridge, CALL)
         array, side = self.written(given)
-        return self.method.descend(given, lambda p: _product(array, side, given.ridge, p), "Tiles on disk", CALL)
+        method = self.method if self.method.memory is not None else replace(self.method, memory=self.memory)
+        step = max(1, min(side, tile_room(self.memory) // (FLOAT * side)))
+
+        def product(p: Tensor) -> Tensor:
+            return _product(array, (side, step), given.ridge, p)
+
+        return method.descend(given, product, "Tiles on disk", CALL)
 
     def written(self, given: System) -> tuple[Any, int]:
         """The array on disk with all tiles of the lower triangle, and their side; computes those that are missing."""
         n, word = len(given.y), str(self.dtype).removeprefix("torch.")
         probe = _probe(given, self.memory)
         fingerprint = f"{VERSION}: {n} points in {word}"
-        layout = Layout(("kernel",), (n, n), word, self._side(n), fingerprint, {"probe": probe}, packed=False)
+        room = isqrt(max(0, budget(self.memory) - TABLES * FLOAT * given.y.numel()) // (TILES * FLOAT))
+        layout = Layout(("kernel",), (n, n), word, self._side(n, room), fingerprint, {"probe": probe}, packed=False)
         group = open_store(self.path, layout, CALL)
         _recognized(group, probe, given, self.path)
         side = int(group.attrs["tile"])
         for i, j in pending(group, symmetric=True):
+            self._fits(min(side, n), room)
             rows, columns = (torch.arange(k * side, min(n, (k + 1) * side)) for k in (i, j))
             put(group, i, j, {"kernel": given.tile(rows, columns, CALL, self.dtype).numpy()}, mirrored=False)
         return group["kernel"], side
 
-    def _side(self, n: int) -> int:
-        """Two tiles at a time: one that is read, one that is used."""
-        room = isqrt(budget(self.memory) // (2 * FLOAT))
-        wanted = SIDE if self.side is None else self.side
-        if room < 1 or (self.side is not None and min(wanted, n) > room):
-            found = f"two tiles of side {min(wanted, n)} need {human(2 * FLOAT * min(wanted, n) ** 2)}"
-            cure = f"Pass side={max(1, room)} or less, or more memory than {human(budget(self.memory))}"
-            raise BudgetError(lesson(CALL, found, "two tiles that fit into memory", cure))
-        return min(wanted, n, room)
+    def _side(self, n: int, room: int) -> int:
+        """The side of the tiles of a new store, where there is room for one of so many points."""
+        if self.side is not None or room < 1:
+            self._fits(min(n, SIDE if self.side is None else self.side), room)
+        return min(n, SIDE if self.side is None else self.side, room)
+
+    def _fits(self, side: int, room: int) -> None:
+        """Refuse tiles that the memory does not hold while they are computed."""
+        if side > room:
+            found = f"tiles of side {side} need {human(TILES * FLOAT * side**2)}, with what the kernel takes on the way"
+            smaller = f"side={room} or less, " if room else ""
+            cure = f"Pass {smaller}another path where one is taken, or more memory than {human(budget(self.memory))}"
+            raise BudgetError(lesson(CALL, found, "tiles that fit into memory", cure))
 
 
-def _product(array: Any, side: int, ridge: float, p: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:
-    """(K + ridge) p from the tiles on disk."""
+def _product(array: Any, sides: tuple[int, int], ridge: float, p: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:
+    """(K + ridge) p from the tiles on disk, ``sides`` being that of a tile and the rows to read of it at a time."""
     vector = p.numpy()
     out = ridge * vector
-    for i, j, tile in _read(array, side):
-        rows, columns = slice(i * side, (i + 1) * side), slice(j * side, (j + 1) * side)
-        out[rows] += tile @ vector[columns]  # (1)
-        if i != j:
-            out[columns] += tile.T @ vector[rows]  # (1)
+    for first, start, strip in _read(array, *sides):
+        rows, columns = slice(first, first + len(strip)), slice(start, start + strip.shape[1])
+        out[rows] += strip @ vector[columns]  # (1)
+        if start + sides[0] <= first:  # a tile below the diagonal
+            out[columns] += strip.T @ vector[rows]  # (1)
     return torch.from_numpy(out)
 
 
-def _read(array: Any, side: int) -> Iterator[tuple[int, int, np.ndarray]]:
-    """The tiles of the lower triangle one after another, the next one read while the present one is used."""
-    count = -(-array.shape[0] // side)
-    places = [(i, j) for i in range(count) for j in range(i + 1)]
+def _read(array: Any, side: int, step: int) -> Iterator[tuple[int, int, np.ndarray]]:
+    """Strips of the tiles of the lower triangle, the next one read while the present one is used; two in memory."""
+    n = array.shape[0]
+    count = -(-n // side)
+    places = [
+        (i * side + row, j * side)
+        for i in range(count)
+        for j in range(i + 1)
+        for row in range(0, min(side, n - i * side), step)
+    ]
+    buffers = [np.empty((step, min(side, n)), array.dtype) for _ in range(2)]
 
-    def read(place: tuple[int, int]) -> np.ndarray:
-        i, j = place
-        found: np.ndarray = array[i * side : (i + 1) * side, j * side : (j + 1) * side]
-        return found
+    def read(here: int) -> np.ndarray:
+        first, start = places[here]
+        rows = min(step, side - first % side, n - first)
+        strip = fetch(array, (first, start), buffers[here % 2][:rows])
+        return strip[:, : n - start]  # the last tiles are filled up on disk
 
     with ThreadPoolExecutor(1) as reader:
-        coming = reader.submit(read, places[0])
+        coming = reader.submit(read, 0)
         for here, place in enumerate(places):
-            tile = coming.result()
+            strip = coming.result()
             if here + 1 < len(places):
-                coming = reader.submit(read, places[here + 1])
-            yield *place, tile
+                coming = reader.submit(read, here + 1)
+            yield *place, strip
 
 
 def _probe(given: System, memory: int | None) -> np.ndarray:
     """Columns of the kernel at points spread over the numbers, (n, 8) at most."""
     n = len(given.y)
     columns = torch.linspace(0, n - 1, min(PROBES, n)).long()
-    return torch.cat([given.tile(rows, columns, CALL) for rows in blocks(n, len(columns), memory)]).numpy()
+    found = torch.empty(n, len(columns), dtype=torch.float64)
+    for rows in blocks(n, len(columns), tile_room(memory)):
+        found[span(rows)] = given.tile(rows, columns, CALL)
+    return found.numpy()
 
 
 def _recognized(group: Any, probe: np.ndarray, given: System, path: str | Path) -> None:

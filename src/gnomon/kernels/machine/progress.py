@@ -9,7 +9,7 @@ PATIENCE = 2.0
 
 
 class Progress:
-    """Counts finished tasks from any thread; the thread that waits draws.
+    """Counts finished tasks from any thread; the thread that waits draws; what has no name is not drawn.
 
     >>> with Progress(3, "tiles") as progress:
     ...     progress.advance(1)
@@ -17,7 +17,7 @@ class Progress:
     1
     """
 
-    def __init__(self, total: int, what: str) -> None:
+    def __init__(self, total: int, what: str | None) -> None:
         self.total, self.what, self.done = total, what, 0
         self._start = monotonic()
         self._bar: Any = None
@@ -36,8 +36,15 @@ class Progress:
         """Some tasks are done."""
         self.done += steps
 
+    def step(self) -> None:
+        """One task is done, in the thread that draws."""
+        self.advance(1)
+        self.show()
+
     def show(self) -> None:
         """Draw, if it has been long enough and somebody looks."""
+        if self.what is None:
+            return
         if self._bar is None and (monotonic() - self._start < PATIENCE or not sys.stderr.isatty()):
             return
         if self._bar is None:
@@ -50,4 +57,4 @@ class Progress:
 
         bar = Bar(console=Console(stderr=True), transient=True)
         bar.start()
-        return bar, bar.add_task(self.what, total=self.total)
+        return bar, bar.add_task(self.what or "", total=self.total)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from gnomon.kernels.fused.progress import Progress
+from gnomon.kernels.machine.progress import Progress
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -20,9 +20,11 @@ Room = TypeVar("Room")
 
 
 def share_out(
-    function: Callable[[Task, Room], Result], tasks: Sequence[Task], room: Callable[[], Room], what: str
+    function: Callable[[Task, Room], Result], tasks: Sequence[Task], room: Callable[[], Room], what: str | None
 ) -> list[Result]:
     """function(task, room of the thread) for all tasks, results in no particular order.
+
+    ``what`` names the tasks on the bar that long work shows; None shows none.
 
     Hypotheses: the tasks are independent. An interrupt or an error stops all threads after their present task.
     Cost: some microseconds per task.
@@ -36,7 +38,7 @@ def share_out(
             mine, results = room(), []
             for task in tasks:
                 results.append(function(task, mine))
-                progress.advance(1)
+                progress.step()
             return results
         return _threaded(function, tasks, room, count, progress)
 

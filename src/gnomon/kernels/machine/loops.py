@@ -27,21 +27,22 @@ _intrinsic: Any = intrinsic  # its type asks callers for the compiler's context,
 def entry(function: Callable[..., Any]) -> Any:
     """Compile on first use what Python calls; kept on disk where the installation or the user's cache can be written.
 
-    Numba looks only at the file of the function to see whether a kept version is old; here it is shown the whole room.
+    Numba looks only at the file of the function to see whether a kept version is old; here it sees the whole folder.
     """
     try:
         made: Any = njit(cache=True, nogil=True, fastmath=set(ARITHMETIC), error_model="numpy")(function)
     except RuntimeError:  # numba found no folder that it may write
         return njit(nogil=True, fastmath=set(ARITHMETIC), error_model="numpy")(function)
     try:
-        made._cache._cache_file._source_stamp = _stamp()
+        made._cache._cache_file._source_stamp = _stamp(function)
     except AttributeError:  # numba keeps it elsewhere: kept versions are renewed by changes of one file only
         pass
     return made
 
 
-def _stamp() -> tuple[tuple[str, int, int], ...]:
-    files = sorted(Path(__file__).parent.glob("*.py"))
+def _stamp(function: Callable[..., Any]) -> tuple[tuple[str, int, int], ...]:
+    """Names, dates and sizes of the files beside the function, and of this one."""
+    files = [Path(__file__), *sorted(Path(function.__code__.co_filename).parent.glob("*.py"))]
     return tuple((f.name, f.stat().st_mtime_ns, f.stat().st_size) for f in files)
 
 

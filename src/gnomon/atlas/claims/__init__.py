@@ -1,0 +1,1 @@
+"""The claims, one file each, in a folder for each kind."""

@@ -1,0 +1,1 @@
+"""Neurons, perceptrons, linear models, losses: the beginnings."""

@@ -1,0 +1,70 @@
+"""The perceptron makes few mistakes on data with a margin.
+
+A unit vector w* with y_i <w*, x_i> >= gamma exists and |x_i| <= R. Each update w <- w + y_i x_i raises <w*, w> by at
+least gamma and |w|^2 by at most R^2, so after t updates t gamma <= |w_t| <= R sqrt(t), hence
+
+    t <= floor(R^2 / gamma^2)                                                                            (1)
+
+Reference: [novikoff1962convergence].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+
+def problem(sets, n, gap, seed):
+    """Separable sets in dimensions 2, 3, ...: points of a ball, those within the gap of a random plane left out."""
+    rng = np.random.default_rng(seed)
+    for k in range(sets):
+        d = 2 + k % 10
+        w = rng.normal(size=d)
+        x = rng.normal(size=(50 * n, d))
+        x = x[np.abs(x @ w) > gap * np.linalg.norm(w)][:n]
+        yield x, np.sign(x @ w), w / np.linalg.norm(w)
+
+
+def predicted(sets, n, gap, seed):
+    """R^2 / gamma^2 with the margin of the plane that made the labels, which is at most the largest margin."""
+    return [np.floor((x**2).sum(1).max() / (y * (x @ w)).min() ** 2) for x, y, w in problem(sets, n, gap, seed)]
+
+
+def updates(x, y, most=10_000):
+    """Mistakes of the perceptron until it makes none, at most ``most``."""
+    w, t, clean = np.zeros(x.shape[1]), 0, False
+    while not clean and t < most:
+        clean = True
+        for xi, yi in zip(x, y, strict=True):
+            if yi * (w @ xi) <= 0:
+                w, t, clean = w + yi * xi, t + 1, False
+    return t
+
+
+def observed(sets, n, gap, seed):
+    """Updates until the perceptron is right on all points."""
+    return [updates(x, y) for x, y, _ in problem(sets, n, gap, seed)]
+
+
+def control(sets, n, gap, seed):
+    """One label of each set is flipped: no plane separates the points, and the mistakes never end."""
+    flipped = (
+        (x, np.where(np.arange(len(y)) == np.abs(x @ w).argmax(), -y, y)) for x, y, w in problem(sets, n, gap, seed)
+    )
+    return [updates(x, y) for x, y in flipped]
+
+
+CLAIM = Claim(
+    id="perceptron-novikoff",
+    title="The perceptron makes at most R^2 / margin^2 updates",
+    equation=r"t \le \lfloor R^2 / \gamma^2 \rfloor",
+    source=Source("theorem", "novikoff1962convergence", "Theorem 1"),
+    premises=(Premise("a plane through the origin separates the points with margin gamma", lambda gap: gap > 0),),
+    breaks="a plane through the origin separates the points with margin gamma",
+    parameters={"sets": 10, "n": 40, "gap": 0.2},
+    full={"sets": 50, "n": 100},
+    judge=bounded_by("above"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Often printed with 'less than' and without the floor: the bound is 'at most' the floor.",
+)

@@ -1,0 +1,131 @@
+"""Many claims at many seeds, in this process, in several, or on a Dask cluster; what was done is kept and not redone.
+
+>>> outcomes = list(run_many([Task("perceptron-novikoff", seed=s) for s in (0, 1)]))
+>>> [outcome["verdict"] for outcome in outcomes]
+['holds', 'holds']
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gnomon.atlas.catalog import chosen
+from gnomon.core.errors import InputError, MissingExtraError
+from gnomon.core.record import Record
+from gnomon.core.results import plain
+from gnomon.lab import run
+from gnomon.lab.claim import Scale
+
+__all__ = ["Task", "kept", "run_many"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task(Record):
+    """One run: the id of a claim, the scale, the seed, and parameters of the reader's choice."""
+
+    id: str
+    scale: Scale = "smoke"
+    seed: int = 0
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+def run_many(
+    tasks: Sequence[Task], *, jobs: int = 1, scheduler: str | None = None, out: Path | None = None
+) -> Iterator[dict[str, Any]]:
+    """Outcomes as plain values, as they come: those already in the file ``out`` first, then the others.
+
+    Args:
+        tasks: what to run.
+        jobs: processes on this machine.
+        scheduler: address of a Dask scheduler whose workers run the claims instead.
+        out: a file to which each outcome is added as one line of JSON as soon as it is there; a later call with the
+            same file runs only what is missing.
+
+    Cost: that of the claims.
+
+    >>> list(run_many([]))
+    []
+    """
+    done = kept(out)
+    missing = []
+    for task in tasks:
+        if _key(task) in done:
+            yield done[_key(task)]
+        else:
+            missing.append(task)
+    for task, outcome in _computed(missing, jobs, scheduler):
+        row = outcome | {"scale": task.scale, "seed": task.seed, "settings": dict(task.settings)}
+        if out is not None:
+            out.parent.mkdir(parents=True, exist_ok=True)
+            with out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row, allow_nan=False) + "\n")
+        yield row
+
+
+def _one(task: Task) -> dict[str, Any]:
+    claim = chosen([task.id])[0].claim
+    outcome = run(claim, task.settings, scale=task.scale, seed=task.seed)
+    plots = [plain(plot.to_dict()) for plot in outcome.plots()]
+    return {**outcome.to_dict(), "plots": plots}
+
+
+def _computed(tasks: list[Task], jobs: int, scheduler: str | None) -> Iterator[tuple[Task, dict[str, Any]]]:
+    if scheduler is not None:
+        yield from _on_cluster(tasks, scheduler)
+    elif jobs <= 1 or len(tasks) <= 1:
+        yield from ((task, _one(task)) for task in tasks)
+    else:
+        from concurrent.futures import ProcessPoolExecutor, as_completed
+        from multiprocessing import get_context
+
+        with ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_single_thread) as pool:
+            futures = {pool.submit(_one, task): task for task in tasks}
+            try:
+                yield from ((futures[future], future.result()) for future in as_completed(futures))
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+
+def _single_thread() -> None:
+    import torch
+
+    torch.set_num_threads(1)
+
+
+def _on_cluster(tasks: list[Task], scheduler: str) -> Iterator[tuple[Task, dict[str, Any]]]:
+    try:
+        from dask.distributed import Client, as_completed
+    except ImportError as error:
+        raise MissingExtraError("atlas run --scheduler needs the extra 'dask': pip install 'gnomon[dask]'.") from error
+    try:
+        client = Client(scheduler, timeout="20s")
+    except (OSError, TimeoutError) as error:
+        raise InputError(f"atlas run: no Dask scheduler answers at {scheduler!r}.") from error
+    with client:
+        futures = {client.submit(_one, task, pure=False): task for task in tasks}
+        yield from ((futures[future], future.result()) for future in as_completed(futures))
+
+
+def _key(task: Task) -> str:
+    return json.dumps({**asdict(task), "settings": {k: str(v) for k, v in task.settings.items()}}, sort_keys=True)
+
+
+def kept(out: Path | None) -> dict[str, dict[str, Any]]:
+    """Outcomes in a file by their task; a last line cut off by a crash is left out and computed again.
+
+    Cost: the file is read.
+
+    >>> kept(None)
+    {}
+    """
+    rows = {}
+    for line in out.read_text(encoding="utf-8").splitlines() if out is not None and out.exists() else ():
+        try:
+            row = json.loads(line)
+            rows[_key(Task(row["id"], row["scale"], row["seed"], row["settings"]))] = row
+        except (json.JSONDecodeError, KeyError):
+            continue
+    return rows

@@ -1,0 +1,164 @@
+"""``gnomon atlas``: statements of the theory as claims that run."""
+
+from typing import Annotated
+
+import typer
+
+CALL = "gnomon atlas"
+verbs = typer.Typer(help="Statements of the theory as claims that run: predicted against measured.", no_args_is_help=True)
+"""The verbs of the atlas."""
+Ids = Annotated[list[str] | None, typer.Argument(help="Claims or kinds; all without any.", metavar="ID...")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@verbs.command("list")
+def list_(
+    kind: Annotated[str | None, typer.Option(help="Only claims of this kind, such as kernel-limit.")] = None,
+    search: Annotated[str | None, typer.Option(help="Only claims whose text has all these words.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the claims: id, kind, grade, title."""
+    import json
+
+    from gnomon.atlas.catalog import catalog
+
+    words = (search or "").lower().split()
+    rows = []
+    for entry in catalog().values():
+        claim = entry.claim
+        text = " ".join((claim.id, claim.title, claim.equation, claim.remark, *claim.covers)).lower()
+        if kind in (None, entry.kind) and all(word in text for word in words):
+            rows.append({"id": claim.id, "kind": entry.kind, "grade": claim.source.grade, "title": claim.title,
+                         "expected": claim.expected, "covers": list(claim.covers)})  # fmt: skip
+    if as_json:
+        print(json.dumps({"claims": rows}))
+        return
+    _table(("id", "kind", "grade", "title"), [[row[key] for key in ("id", "kind", "grade", "title")] for row in rows])
+    print(f"{len(rows)} claims")
+
+
+@verbs.command()
+def run(
+    ids: Ids = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="Parameters of your own: --set width=512 depth=3.")
+    ] = None,
+    scale: Annotated[str, typer.Option(help="smoke (about a second each) or full.")] = "smoke",
+    seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
+    seeds: Annotated[int, typer.Option(help="How many seeds, from --seed on.", min=1)] = 1,
+    jobs: Annotated[int, typer.Option(help="Processes.", min=1)] = 1,
+    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler, tcp://...")] = None,
+    out: Annotated[
+        str | None, typer.Option(help="Keep outcomes in this file; a run that was interrupted goes on from it.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run claims and judge them; exit code 1 where a verdict is not the stated one or a control holds."""
+    import json
+    import sys
+    from pathlib import Path
+
+    from gnomon.atlas.catalog import chosen
+    from gnomon.atlas.many import Task, run_many
+    from gnomon.core.errors import InputError
+
+    if scale not in ("smoke", "full"):
+        raise InputError(f"{CALL} run: --scale must be smoke or full, but it is {scale!r}.")
+    pairs = dict(_pair(text) for text in (*(settings or ()), *(word for word in ids or () if "=" in word)))
+    tasks = [
+        Task(e.claim.id, scale, s, pairs)  # type: ignore[arg-type]
+        for e in chosen([word for word in ids or () if "=" not in word])
+        for s in range(seed, seed + seeds)
+    ]
+    results = []
+    for row in run_many(tasks, jobs=jobs, scheduler=scheduler, out=None if out is None else Path(out)):
+        results.append({key: value for key, value in row.items() if key != "plots"})
+        if not as_json:
+            mark = "as stated" if row["as_stated"] else "NOT AS STATED"
+            print(f"{row['id']} (seed {row['seed']}): {row['verdict']}, {mark}. {row['reason']}")
+            print(f"    control: {row['control']['verdict']}. {row['control']['reason']}")
+            for premise in row["premises"]:
+                if premise["holds"] is False:
+                    print(f"    outside its hypotheses: {premise['statement']}")
+    odd = [row for row in results if not row["as_stated"]]
+    if as_json:
+        print(json.dumps({"results": results}, allow_nan=False))
+    else:
+        print(f"{len(results) - len(odd)} of {len(results)} runs are as stated")
+    sys.exit(1 if odd else 0)
+
+
+@verbs.command()
+def show(
+    name: Annotated[str, typer.Argument(help="A claim.", metavar="ID")],
+    out: Annotated[str | None, typer.Option(help="A file of outcomes to look up the last result in.")] = None,
+) -> None:
+    """Show a claim: statement, hypotheses, reference, parameters, its own source code, the last result."""
+    from pathlib import Path
+
+    from gnomon.atlas.catalog import chosen
+    from gnomon.atlas.many import kept
+    from gnomon.report.references import reference
+
+    entry = chosen([name])[0]
+    claim = entry.claim
+    print(f"{claim.id} ({entry.kind}, {claim.source.grade})\n{claim.title}\n\n    {claim.equation}\n")
+    for premise in claim.premises:
+        broken = " (broken by the control)" if premise.statement == claim.breaks else ""
+        print(f"Hypothesis: {premise.statement}{broken}")
+    if claim.source.reference:
+        print(f"Reference: {reference(claim.source.reference)} {claim.source.place}".rstrip())
+    if claim.remark:
+        print(f"Remark: {claim.remark}")
+    print("Parameters: " + ", ".join(f"{key}={value}" for key, value in claim.parameters.items()))
+    last = [row for row in kept(Path(out)).values() if row["id"] == claim.id] if out else []
+    for row in last[-1:]:
+        print(f"Last result (seed {row['seed']}, {row['scale']}): {row['verdict']}. {row['reason']}")
+    print(f"\n{entry.code}")
+
+
+@verbs.command()
+def cite(name: Annotated[str, typer.Argument(help="A claim.", metavar="ID")]) -> None:
+    """Print the BibTeX entry of the reference of a claim."""
+    from gnomon.atlas.catalog import cite as entry
+
+    print(entry(name))
+
+
+@verbs.command()
+def coverage(as_json: AsJson = False) -> None:
+    """Tell what covers each statement of the scope."""
+    import json
+
+    from gnomon.atlas.coverage import STATUSES, kinds
+    from gnomon.atlas.coverage import coverage as ledger
+
+    result = ledger()
+    if as_json:
+        print(json.dumps({"ids": result.ids, "counts": result.counts}))
+        return
+    rows = []
+    for kind, ids in kinds().items():
+        counts = [sum(result.ids[i]["status"] == status for i in ids) for status in STATUSES]
+        rows.append([kind, *map(str, counts), str(len(ids))])
+    _table(("kind", *STATUSES, "all"), rows)
+    print(result.verdict)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    from gnomon.core.errors import InputError
+
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise InputError(f"{CALL} run: --set must be name=value, but it is {text!r}.")
+    return name, value
+
+
+def _table(columns: tuple[str, ...], rows: list[list[str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*columns)
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)

@@ -1,0 +1,113 @@
+"""Loss and accuracy over training time, as a prediction states them and as a run measures them.
+
+Time is the learning rate times the number of steps, so that runs with different learning rates share one axis.
+
+>>> import torch
+>>> curves = Curves(torch.tensor([0.0, 1.0, 2.0]), torch.tensor([1.0, 0.5, 0.25]), "squared loss")
+>>> curves.plot("Training").marks[0].x                                  # time 0 has no place on a logarithmic axis
+(1.0, 2.0)
+"""
+
+from dataclasses import dataclass, field
+
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.core.record import Record
+from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plot import Axis, Line, Plot, Scatter
+from gnomon.core.results.result import Result
+
+TIME = Axis("time (learning rate x steps)", log=True)
+"""The axis of all curves."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curves(Record):
+    """Mean losses and accuracies at the same times, on training and test points, and the outputs behind them.
+
+    What was not measured is None, and so are accuracies where the targets are no classes. ``train`` and ``test`` are
+    the outputs on the two sets of points, (t, n) or (t, n, k).
+
+    >>> import torch
+    >>> Curves(torch.tensor([0.0, 1.0]), torch.tensor([1.0, 2.0]), "squared loss").rose
+    True
+    """
+
+    times: Float[Tensor, " t"]
+    loss: Float[Tensor, " t"]
+    loss_name: str
+    test_loss: Float[Tensor, " t"] | None = None
+    accuracy: Float[Tensor, " t"] | None = None
+    test_accuracy: Float[Tensor, " t"] | None = None
+    train: Tensor | None = field(default=None, repr=False, metadata=HIDDEN)
+    test: Tensor | None = field(default=None, repr=False, metadata=HIDDEN)
+
+    @property
+    def rose(self) -> bool:
+        """Whether the training loss ended above its start."""
+        return bool(self.loss[-1] > self.loss[0])
+
+    def lines(self, name: str = "") -> tuple[Line, ...]:
+        """The losses as lines, without times that are zero or infinite; ``name`` comes before "training" and "test"."""
+        return tuple(Line(label, x, y) for label, x, y in self._shown(name))
+
+    def points(self, name: str = "") -> tuple[Scatter, ...]:
+        """The losses as separate points, for measurements beside predicted lines."""
+        return tuple(Scatter(label, x, y) for label, x, y in self._shown(name))
+
+    def plot(self, title: str, caption: str = "") -> Plot:
+        """The losses over time, both axes logarithmic."""
+        return Plot(title, self.lines(), TIME, Axis(self.loss_name, log=True), caption)
+
+    def _shown(self, name: str) -> list[tuple[str, Tensor, Tensor]]:
+        inside = (self.times > 0) & self.times.isfinite()
+        sets = {"training": self.loss, "test": self.test_loss}
+        return [(f"{name} {key}".strip(), self.times[inside], v[inside]) for key, v in sets.items() if v is not None]
+
+
+class WithCurves(Result):
+    """A result whose field ``curves`` holds `Curves`: they can be read from the result itself, as ``run.loss``."""
+
+    __slots__ = ()
+    curves: Curves
+
+    @property
+    def times(self) -> Float[Tensor, " t"]:
+        """Learning rate times steps."""
+        return self.curves.times
+
+    @property
+    def loss(self) -> Float[Tensor, " t"]:
+        """Mean loss on the training points."""
+        return self.curves.loss
+
+    @property
+    def loss_name(self) -> str:
+        """What the loss is called."""
+        return self.curves.loss_name
+
+    @property
+    def test_loss(self) -> Float[Tensor, " t"] | None:
+        """Mean loss on the test points."""
+        return self.curves.test_loss
+
+    @property
+    def accuracy(self) -> Float[Tensor, " t"] | None:
+        """Share of training points with the right class."""
+        return self.curves.accuracy
+
+    @property
+    def test_accuracy(self) -> Float[Tensor, " t"] | None:
+        """Share of test points with the right class."""
+        return self.curves.test_accuracy
+
+    @property
+    def train(self) -> Tensor | None:
+        """Outputs on the training points, (t, n) or (t, n, k)."""
+        return self.curves.train
+
+    @property
+    def test(self) -> Tensor | None:
+        """Outputs on the test points."""
+        return self.curves.test

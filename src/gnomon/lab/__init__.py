@@ -1,0 +1,37 @@
+"""First floor: the apparatus of claims.
+
+Lives here: what a claim is (a statement that predicts a number, a measurement of that number, a control that breaks a
+hypothesis), the judges that compare the two, and the run that gives a verdict.
+Does not live here: any claim; those are in the atlas, one file each.
+May import: core, linalg; scipy inside the functions that need it.
+"""
+
+from gnomon.lab.claim import Claim, Premise, Source
+from gnomon.lab.judges.bound import bounded_by
+from gnomon.lab.judges.distribution import distributed_as
+from gnomon.lab.judges.equality import equals
+from gnomon.lab.judges.expectation import mean_equals
+from gnomon.lab.judges.mean_bound import at_most
+from gnomon.lab.judges.order import ordered
+from gnomon.lab.judges.slope import rate_is
+from gnomon.lab.judges.trend import monotone_in
+from gnomon.lab.run import Outcome, run
+from gnomon.lab.verdict import Judgment, Verdict
+
+__all__ = [
+    "Claim",
+    "Judgment",
+    "Outcome",
+    "Premise",
+    "Source",
+    "Verdict",
+    "at_most",
+    "bounded_by",
+    "distributed_as",
+    "equals",
+    "mean_equals",
+    "monotone_in",
+    "ordered",
+    "rate_is",
+    "run",
+]

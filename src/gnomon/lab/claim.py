@@ -1,0 +1,137 @@
+"""A claim: a statement of the theory with a prediction, a measurement, a control that must fail, and a judge.
+
+    verdict = judge(predicted(p), observed(p, seed)),    judge(predicted(p), control(p, seed)) is not "holds"     (1)
+
+``predicted`` and ``observed`` share no code; the control breaks one named hypothesis. All three are plain functions
+that name the parameters they use; the reader may set those to other values.
+
+>>> from gnomon.lab.judges import equals
+>>> doubling = Claim(
+...     id="doubling", title="A sum with itself is twice the number", equation="x + x = 2 x",
+...     source=Source("derived"), premises=(Premise("two equal terms"),), breaks="two equal terms",
+...     parameters={"x": 3.0}, judge=equals(rounding=2),
+...     predicted=lambda x: 2 * x, observed=lambda x: x + x, control=lambda x: x + x + 1,
+... )
+>>> doubling.settings({"x": "5"})
+{'x': 5.0}
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from gnomon.core.errors import InputError
+from gnomon.core.record import Record
+from gnomon.core.results import Plot
+from gnomon.lab.verdict import Judgment
+
+Grade = Literal["theorem", "derived", "observed", "folklore"]
+"""How sure the statement was before it was measured here: proven, derived here, seen in experiments, or only said."""
+Scale = Literal["smoke", "full"]
+"""About one second, or as long as a good measurement takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source(Record):
+    """Where a statement comes from: its grade, the key of a reference, and the place in it such as "Theorem 2"."""
+
+    grade: Grade
+    reference: str = ""
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Premise(Record):
+    """A hypothesis of a statement; ``holds`` tells from the parameters whether they keep it, where that can be told.
+
+    >>> wide = Premise("the network is wide", lambda width: width >= 64)
+    >>> wide.kept({"width": 8, "depth": 3}), Premise("inputs on the sphere").kept({})
+    (False, None)
+    """
+
+    statement: str
+    holds: Callable[..., bool] | None = None
+
+    def kept(self, parameters: Mapping[str, Any]) -> bool | None:
+        """Whether these parameters keep the hypothesis; None where it cannot be told from them."""
+        return None if self.holds is None else bool(self.holds(**used(self.holds, parameters)))
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(Record):
+    """One statement that runs; equation (1).
+
+    ``parameters`` are those of the smoke scale, ``full`` replaces some of them at full scale; ``seed`` is always there.
+    ``covers`` are the ids of the scope beyond the claim's own. ``breaks`` is the premise that the control breaks.
+    ``expected`` is "refuted" for a saying that does not survive its measurement. ``remark`` is for what the reader
+    should know, such as an error in the literature. ``plot`` draws prediction and measurement; without it the judge
+    does. ``check`` measures the same statement on a user's own model and data, where that makes sense.
+    """
+
+    id: str
+    title: str
+    equation: str
+    source: Source
+    premises: tuple[Premise, ...]
+    breaks: str
+    parameters: Mapping[str, Any]
+    judge: Callable[[Any, Any], Judgment]
+    predicted: Callable[..., Any]
+    observed: Callable[..., Any]
+    control: Callable[..., Any]
+    full: Mapping[str, Any] = field(default_factory=dict)
+    covers: tuple[str, ...] = ()
+    expected: Literal["holds", "refuted"] = "holds"
+    remark: str = ""
+    plot: Callable[[Any, Any], Plot] | None = None
+    check: Callable[[Any, Any], Judgment] | None = None
+
+    def __post_init__(self) -> None:
+        if self.breaks not in [premise.statement for premise in self.premises]:
+            raise InputError(f"Claim({self.id!r}): breaks must be one of its premises, but it is {self.breaks!r}.")
+        known = {*self.parameters, "seed"}
+        for role in ("predicted", "observed", "control"):
+            unknown = set(inspect.signature(getattr(self, role)).parameters) - known
+            if unknown:
+                raise InputError(f"Claim({self.id!r}): {role} uses {sorted(unknown)}, which are no parameters.")
+
+    def settings(self, chosen: Mapping[str, Any], scale: Scale = "smoke") -> dict[str, Any]:
+        """The parameters of a scale, with some chosen otherwise; text is read as the type of the default."""
+        values = dict(self.parameters) | (dict(self.full) if scale == "full" else {})
+        for name, value in chosen.items():
+            if name not in values:
+                names = ", ".join(values) or "none"
+                raise InputError(f"{self.id}: there is no parameter {name!r}. The parameters are: {names}.")
+            values[name] = _read(self.id, name, value, values[name])
+        return values
+
+
+def used(function: Callable[..., Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the parameters that a function names.
+
+    Cost: none.
+
+    >>> used(lambda width, seed: None, {"width": 8, "depth": 2, "seed": 0})
+    {'width': 8, 'seed': 0}
+    """
+    return {name: parameters[name] for name in inspect.signature(function).parameters}
+
+
+def _read(claim: str, name: str, value: Any, default: Any) -> Any:
+    """A value given as text, as the type of the default: a number, a word, or several separated by commas."""
+    if not isinstance(value, str):
+        return value
+    try:
+        if isinstance(default, tuple):
+            return tuple(type(default[0])(part) for part in value.split(",") if part)
+        if isinstance(default, bool):
+            return {"true": True, "false": False}[value.lower()]
+        return type(default)(value)
+    except (ValueError, KeyError) as error:
+        kind = (
+            f"{type(default[0]).__name__}s separated by commas"
+            if isinstance(default, tuple)
+            else type(default).__name__
+        )
+        raise InputError(f"{claim}: {name} must be {kind}, as in {default!r}, but it is {value!r}.") from error

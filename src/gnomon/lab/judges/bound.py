@@ -1,0 +1,52 @@
+"""A bound that holds in every single case.
+
+o_i <= p_i (1 + c eps)   for a bound from above,    o_i >= p_i (1 - c eps)   from below                    (1)
+"""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from gnomon.core.results import Value
+from gnomon.lab.judges.numbers import Judge, array, beside
+from gnomon.lab.verdict import Judgment, decide
+
+__all__ = ["bounded_by"]
+
+
+def bounded_by(
+    side: Literal["above", "below"] = "above", *, rounding: float = 100, dtype: str = "float64", tight: float = 0.0
+) -> Judge:
+    """A judge of a bound in every case; equation (1).
+
+    Args:
+        side: "above" where the prediction is an upper bound, "below" for a lower one.
+        rounding: the number c of roundings of the longer computation; dtype that of the less exact one.
+        tight: the statement also says that the bound is nearly reached: the largest o / p (or p / o) is at least this.
+
+    Hypotheses: numbers of one sign where ``tight`` is asked for.
+    Reference: [higham2002accuracy].
+    Cost: one pass over the numbers.
+
+    >>> bounded_by()([1.0, 2.0], [0.5, 2.0]).verdict.value, bounded_by("below")(0.0, -0.1).verdict.value
+    ('holds', 'refuted')
+    """
+
+    def judge(predicted: Any, observed: Any) -> Judgment:
+        p, o = np.broadcast_arrays(array(predicted, "the bound"), array(observed, "the measurement"))
+        sign = 1.0 if side == "above" else -1.0
+        slack = rounding * float(np.finfo(dtype).eps) * np.maximum(np.abs(p), np.abs(o))
+        excess = sign * (o - p)
+        broken = int((excess > slack).sum())  # (1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = o / p if side == "above" else p / o
+        share = float(np.nanmax(ratios)) if ratios.size else 0.0
+        loose = tight > 0 and not share >= tight
+        reason = (
+            f"The bound from {side} is broken in {broken} of {p.size} cases; the closest comes to {share:.3g} of it."
+        )
+        reason += f" The statement says {tight:g} is reached." if loose else ""
+        values = (Value("cases", int(p.size)), Value("broken", broken), Value("closest ratio", share))
+        return Judgment(decide(not broken and not loose, True), reason, values, beside(p, o))
+
+    return judge

@@ -1,0 +1,54 @@
+"""Equality of numbers that involve no chance, to rounding or to an error that the theorem states.
+
+    |o - p| <= c eps max(|p|, |o|, scale)    or    |o - p| <= within                                        (1)
+
+Reference: [higham2002accuracy], section 3.1, for errors that grow with the count of operations.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gnomon.core.errors import InputError
+from gnomon.core.results import Value
+from gnomon.lab.judges.numbers import Judge, array, beside
+from gnomon.lab.verdict import Judgment, decide
+
+__all__ = ["equals"]
+
+
+def equals(
+    *, rounding: float | None = None, dtype: str = "float64", within: float | None = None, because: str = ""
+) -> Judge:
+    """A judge of equality; equation (1).
+
+    Args:
+        rounding: the number c of roundings that the longer of the two computations can make; relative to the largest
+            of the numbers.
+        dtype: the floating-point type of the less exact computation.
+        within: instead, an absolute error that the theorem or the method of measurement states; ``because`` says which.
+
+    Hypotheses: neither side involves chance, or the error of the sampling is part of ``within``.
+    Reference: [higham2002accuracy].
+    Cost: one pass over the numbers.
+
+    >>> equals(rounding=4)(1.0, 1.0 + 2e-16).verdict.value, equals(within=0.1, because="O(1/n)")(1.0, 1.3).verdict.value
+    ('holds', 'refuted')
+    """
+    if (rounding is None) == (within is None) or (within is not None and not because):
+        raise InputError("equals(): pass either rounding, or within together with because.")
+
+    def judge(predicted: Any, observed: Any) -> Judgment:
+        p, o = array(predicted, "the prediction"), array(observed, "the measurement")
+        if p.shape != o.shape:
+            raise InputError(f"equals(): predicted has shape {p.shape} and observed {o.shape}.")
+        scale = max(float(np.abs(p).max(initial=0)), float(np.abs(o).max(initial=0)))
+        unit = float(np.finfo(dtype).eps)
+        tolerance = within if within is not None else (rounding or 0) * unit * scale
+        error = float(np.abs(o - p).max(initial=0)) if np.isfinite(scale) else float(not np.array_equal(p, o)) * np.inf
+        why = because or f"{rounding:g} roundings of {dtype}"
+        reason = f"The largest difference is {error:.3g}; {tolerance:.3g} is allowed ({why})."
+        values = (Value("largest difference", error), Value("allowed", float(tolerance), obtained="upper bound"))
+        return Judgment(decide(error <= tolerance, True), reason, values, beside(p, o))  # (1)
+
+    return judge

@@ -1,0 +1,60 @@
+"""Equality of an expectation, from independent repetitions.
+
+    |mean(o) - p| <= t s / sqrt(m) + within,    t the quantile of Student's t at the stated confidence         (1)
+
+The judgment is inconclusive where the interval is wider than ``resolution`` times the prediction's size: then agreement
+could not be told from a wrong constant.
+Hypotheses: independent repetitions whose mean is nearly Gaussian. Reference: [student1908probable].
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gnomon.core.errors import InputError
+from gnomon.core.results import Interval, Value
+from gnomon.lab.judges.numbers import Judge, array, beside, quantile, samples
+from gnomon.lab.verdict import Judgment, decide
+
+__all__ = ["mean_equals"]
+
+
+def mean_equals(*, confidence: float = 0.999, resolution: float = 0.2, within: float = 0.0, because: str = "") -> Judge:
+    """A judge of an expectation; equation (1), with the risk shared among all entries (Bonferroni).
+
+    Args:
+        confidence: of the whole comparison.
+        resolution: the largest half width of the interval, relative to the largest prediction, that still decides.
+        within: a bias that the theorem allows, such as a finite-width correction, relative to the largest prediction.
+        because: what the allowed bias is.
+
+    Reference: [student1908probable].
+    Cost: one pass over the samples.
+
+    >>> mean_equals()(1.0, [0.9, 1.1, 1.0, 0.95, 1.05, 1.02, 0.98, 1.01]).verdict.value
+    'holds'
+    """
+    if within and not because:
+        raise InputError("mean_equals(): within needs because, which says where the allowed bias comes from.")
+
+    def judge(predicted: Any, observed: Any) -> Judgment:
+        o = samples(observed)
+        p = np.broadcast_to(array(predicted, "the prediction").ravel(), o.shape[1:])
+        m, size = len(o), float(np.abs(p).max()) or 1.0
+        half = quantile(confidence, m - 1, p.size) * o.std(0, ddof=1) / np.sqrt(m)
+        allowed = half + within * size  # (1)
+        gap = np.abs(o.mean(0) - p)
+        worst = int((gap - allowed).argmax())
+        coarse = float(half.max()) > resolution * size
+        bias = f" with a bias up to {within * size:.3g} ({because})" if within else ""
+        reason = (
+            f"The mean of {m} repetitions differs by {gap[worst]:.3g} from {p[worst]:.4g}; "
+            f"{allowed[worst]:.3g} is allowed at {100 * confidence:g} % confidence{bias}."
+        )
+        reason += f" The interval is too wide to tell {100 * resolution:g} %." if coarse else ""
+        mean = float(o.mean(0)[worst])
+        interval = Interval(mean - float(half[worst]), mean + float(half[worst]), confidence)
+        values = (Value("observed", mean, interval, "estimate"), Value("predicted", float(p[worst])))
+        return Judgment(decide(bool((gap <= allowed).all()), not coarse), reason, values, beside(p, o.mean(0)))
+
+    return judge

@@ -1,0 +1,56 @@
+"""A bound on an expectation or a probability, from independent repetitions.
+
+    holds      mean(o) + t s / sqrt(m) <= p        refuted    mean(o) - t s / sqrt(m) > p                     (1)
+
+In between the bound may be met with equality: it holds to ``resolution`` where the interval is that narrow, and is
+inconclusive otherwise. For repetitions that are only 0 or 1 the interval is the exact binomial one.
+Hypotheses: independent repetitions. References: [student1908probable], [clopper1934use].
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gnomon.core.metrics import binomial_interval
+from gnomon.core.results import Interval, Value
+from gnomon.lab.judges.numbers import Judge, array, beside, quantile, samples
+from gnomon.lab.verdict import Judgment, Verdict
+
+__all__ = ["at_most"]
+
+
+def at_most(*, confidence: float = 0.999, resolution: float = 0.1) -> Judge:
+    """A judge of a bound from above on an expectation; equation (1), the risk shared among all entries.
+
+    References: [student1908probable], [clopper1934use].
+    Cost: one pass over the samples.
+
+    >>> at_most()(0.5, [0, 0, 1, 0, 0, 0, 0, 0] * 20).verdict.value
+    'holds'
+    """
+
+    def judge(predicted: Any, observed: Any) -> Judgment:
+        o = samples(observed)
+        p = np.broadcast_to(array(predicted, "the bound").ravel(), o.shape[1:])
+        intervals = [_interval(column, confidence, o.shape[1]) for column in o.T]
+        above = np.array([i.low for i in intervals]) > p
+        below = np.array([i.high for i in intervals]) <= p
+        narrow = np.array([i.width for i in intervals]) <= 2 * resolution * np.maximum(np.abs(p), 1e-300)
+        verdict = Verdict.REFUTED if above.any() else Verdict.HOLDS if (below | narrow).all() else Verdict.INCONCLUSIVE
+        worst = int((o.mean(0) - p).argmax())
+        mean, interval = float(o.mean(0)[worst]), intervals[worst]
+        reason = f"The mean of {len(o)} repetitions is {mean:.4g} ({interval}); the bound is {p[worst]:.4g}."
+        values = (
+            Value("observed", mean, interval, "estimate"),
+            Value("bound", float(p[worst]), obtained="upper bound"),
+        )
+        return Judgment(verdict, reason, values, beside(p, o.mean(0)))
+
+    return judge
+
+
+def _interval(column: np.ndarray, confidence: float, comparisons: int) -> Interval:
+    if np.isin(column, (0.0, 1.0)).all():
+        return binomial_interval(int(column.sum()), len(column), confidence=1 - (1 - confidence) / comparisons)
+    half = quantile(confidence, len(column) - 1, comparisons) * float(column.std(ddof=1)) / len(column) ** 0.5
+    return Interval(float(column.mean()) - half, float(column.mean()) + half, confidence)

@@ -1,0 +1,85 @@
+"""Numbers as judges take them, and the statistics they share.
+
+>>> samples([[1.0, 2.0], [3.0, 4.0]]).shape
+(2, 2)
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gnomon.core.errors import InputError
+from gnomon.core.results import Axis, Plot, Reference, Scatter
+from gnomon.lab.verdict import Judgment
+
+Judge = Callable[[Any, Any], Judgment]
+"""(predicted, observed) -> judgment."""
+
+__all__ = ["Judge", "array", "beside", "quantile", "samples"]
+
+
+def array(values: Any, name: str = "values") -> np.ndarray:
+    """Numbers as a float64 array; NaN is refused, for no judge may pass over it.
+
+    Cost: a copy.
+
+    >>> array([1, 2])
+    array([1., 2.])
+    """
+    if hasattr(values, "detach"):
+        values = values.detach().cpu().double().numpy()
+    result = np.asarray(values, dtype=np.float64)
+    if np.isnan(result).any():
+        raise InputError(
+            f"judge(predicted, observed): {name} must be numbers, but {int(np.isnan(result).sum())} are NaN."
+        )
+    return result
+
+
+def samples(values: Any) -> np.ndarray:
+    """Independent repetitions along the first axis, at least two of them.
+
+    Cost: a copy.
+
+    >>> samples([0.5, 1.5]).tolist()
+    [[0.5], [1.5]]
+    """
+    result = array(values, "the samples")
+    if result.ndim == 0 or len(result) < 2:
+        raise InputError("judge(predicted, observed): observed must be at least 2 repetitions along the first axis.")
+    return result.reshape(len(result), -1)
+
+
+def quantile(confidence: float, degrees: int, comparisons: int = 1) -> float:
+    """The two-sided quantile of Student's t, with the risk shared among several comparisons (Bonferroni).
+
+    Cost: none.
+
+    >>> round(quantile(0.95, 10), 3)
+    2.228
+    """
+    from scipy.stats import t  # slow to import
+
+    return float(t.ppf(1 - (1 - confidence) / (2 * comparisons), degrees))
+
+
+def beside(predicted: np.ndarray, observed: np.ndarray) -> Plot:
+    """Measurement against prediction, one point for each number.
+
+    Cost: none.
+
+    >>> beside(array([1.0]), array([1.1])).x.label
+    'number'
+    """
+    p, o = np.broadcast_arrays(predicted, observed)
+    places = np.arange(p.size)
+    if p.size == 1:
+        return Plot(
+            "Predicted and observed",
+            (Scatter("observed", places, o.ravel()), Reference("predicted", float(p.ravel()[0]))),
+            Axis("number"),
+            Axis("value"),
+        )
+    marks = (Scatter("observed", places, o.ravel()), Scatter("predicted", places, p.ravel()))
+    return Plot("Predicted and observed", marks, Axis("number"), Axis("value"))

@@ -1,0 +1,131 @@
+"""One claim is run: prediction and measurement judged, then prediction and control by the same judge.
+
+>>> from gnomon.lab.claim import Claim, Premise, Source
+>>> from gnomon.lab.judges import equals
+>>> claim = Claim(
+...     id="doubling", title="A sum with itself is twice the number", equation="x + x = 2 x", source=Source("derived"),
+...     premises=(Premise("two terms"),), breaks="two terms", parameters={"x": 3.0}, judge=equals(rounding=2),
+...     predicted=lambda x: 2 * x, observed=lambda x: x + x, control=lambda x: x + x + 1)
+>>> outcome = run(claim)
+>>> outcome.judgment.verdict.value, outcome.control.verdict.value, outcome.as_stated
+('holds', 'refuted', True)
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Any
+
+import torch
+
+from gnomon.core.checks import check_seed
+from gnomon.core.clock import Clock
+from gnomon.core.results import Finding, Hypothesis, Plot, Result
+from gnomon.core.results.plain import HIDDEN, plain
+from gnomon.lab.claim import Claim, Scale, used
+from gnomon.lab.verdict import Judgment, Verdict
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome(Result):
+    """A claim after one run: the judgment, that of the control, and the settings it was made at."""
+
+    id: str
+    expected: str
+    judgment: Judgment
+    control: Judgment
+    premises: tuple[Hypothesis, ...]
+    parameters: Mapping[str, Any]
+    seconds: float = 0.0
+    title: str = field(default="", metadata=HIDDEN)
+
+    @property
+    def as_stated(self) -> bool:
+        """Whether the verdict is the expected one and the control does not hold."""
+        return self.judgment.verdict.value == self.expected and self.control.verdict is not Verdict.HOLDS
+
+    @property
+    def verdict(self) -> str:
+        """The verdict, its reason, and hypotheses that these parameters leave."""
+        left = [p.statement for p in self.premises if p.holds is False]
+        outside = f" Outside its hypotheses here: {'; '.join(left)}." if left else ""
+        return f"{self.title}: {self.judgment.verdict.value}. {self.judgment.reason}{outside}"
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """A control that holds as well, or a verdict that is not the stated one."""
+        found = []
+        if self.control.verdict is Verdict.HOLDS:
+            what = (
+                f"The control of {self.id} holds as well: the measurement cannot tell the statement from its negation."
+            )
+            found.append(Finding("control-holds", what, "Run at full scale, or with other parameters.", 0.6, self.id))
+        if self.judgment.verdict.value != self.expected:
+            what = f"{self.id} is {self.judgment.verdict.value}, where {self.expected} is stated."
+            found.append(Finding("verdict", what, self.judgment.reason, 0.6, self.id))
+        return tuple(found)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Prediction beside measurement, and beside the control."""
+        return (
+            tuple(j.plot for j in (self.judgment, self.control) if j.plot is not None) or super(Outcome, self).plots()
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: id, verdict, expected, reason, the control's verdict, values, parameters, premises."""
+        return {
+            "id": self.id,
+            "verdict": self.judgment.verdict.value,
+            "expected": self.expected,
+            "as_stated": self.as_stated,
+            "reason": self.judgment.reason,
+            "values": [value.to_dict() for value in self.judgment.values],
+            "control": {"verdict": self.control.verdict.value, "reason": self.control.reason},
+            "premises": [{"statement": p.statement, "holds": p.holds} for p in self.premises],
+            "parameters": plain(self.parameters),
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def run(
+    claim: Claim,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    scale: Scale = "smoke",
+    seed: int = 0,
+    clock: Clock = perf_counter,
+) -> Outcome:
+    """Run a claim at a scale and seed, with parameters of the reader's choice.
+
+    Torch's random numbers start from the seed and are put back afterwards, so that a run depends on its seed alone.
+    Hypotheses: those of the claim; the outcome says which of them the parameters leave.
+    Cost: about a second at smoke scale; the claim says what full scale takes.
+
+    >>> from gnomon.lab.claim import Premise, Source
+    >>> from gnomon.lab.judges import bounded_by
+    >>> claim = Claim(
+    ...     id="square", title="A square is not negative", equation="x^2 >= 0", source=Source("derived"),
+    ...     premises=(Premise("x is real"),), breaks="x is real", parameters={"n": 5}, judge=bounded_by("below"),
+    ...     predicted=lambda n: [0.0] * n, observed=lambda n: torch.randn(n) ** 2,
+    ...     control=lambda n: -(torch.randn(n) ** 2))
+    >>> run(claim, {"n": "9"}, seed=3).parameters
+    {'n': 9, 'seed': 3}
+    """
+    start = clock()
+    chosen = claim.settings(settings or {}, scale) | {"seed": check_seed(seed, call=f"run({claim.id})")}
+    with torch.random.fork_rng(devices=[]):
+        predicted = _called(claim.predicted, chosen)
+        judgment = _judged(claim, predicted, _called(claim.observed, chosen))
+        control = _judged(claim, predicted, _called(claim.control, chosen))
+    premises = tuple(Hypothesis(p.statement, p.kept(chosen), "told by the parameters") for p in claim.premises)
+    return Outcome(claim.id, claim.expected, judgment, control, premises, chosen, clock() - start, claim.title)
+
+
+def _called(function: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
+    torch.manual_seed(parameters["seed"])
+    return function(**used(function, parameters))
+
+
+def _judged(claim: Claim, predicted: Any, observed: Any) -> Judgment:
+    judgment = claim.judge(predicted, observed)
+    return judgment if claim.plot is None else replace(judgment, plot=claim.plot(predicted, observed))

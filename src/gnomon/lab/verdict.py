@@ -1,0 +1,42 @@
+"""What a judge says: holds, refuted, or inconclusive because the measurement could not have told; with the reason.
+
+>>> Judgment(Verdict.HOLDS, "the slope is -0.98 +- 0.05, predicted -1").verdict.value
+'holds'
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from gnomon.core.record import Record
+from gnomon.core.results import Plot, Value
+
+
+class Verdict(Enum):
+    """The three answers of a judge."""
+
+    HOLDS = "holds"
+    REFUTED = "refuted"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment(Record):
+    """A verdict, one sentence why, the numbers it rests on, and a picture of prediction beside measurement."""
+
+    verdict: Verdict
+    reason: str
+    values: tuple[Value, ...] = ()
+    plot: Plot | None = None
+
+
+def decide(agrees: bool, powerful: bool) -> Verdict:
+    """Holds where prediction and measurement agree and a difference would have been seen; refuted where they differ.
+
+    Cost: none.
+
+    >>> decide(True, False).value, decide(False, False).value
+    ('inconclusive', 'refuted')
+    """
+    if not agrees:
+        return Verdict.REFUTED
+    return Verdict.HOLDS if powerful else Verdict.INCONCLUSIVE

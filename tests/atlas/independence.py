@@ -1,0 +1,39 @@
+"""Which functions both the prediction and the measurement of a claim reach, by reading its source.
+
+Allowed on both sides: `problem` and whatever else makes the inputs (`problem`, `inputs`, `data`, `net`), and libraries
+that are no part of gnomon.
+"""
+
+import ast
+
+MADE = ("problem", "inputs", "data", "net")
+"""Names of functions of a claim that make its inputs."""
+
+
+def shared(code: str) -> set[str]:
+    """Names from gnomon, or defined in the file, that both sides reach and that make no inputs."""
+    tree = ast.parse(code)
+    defined = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    imported = {
+        alias.asname or alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("gnomon")
+        and not (node.module or "").startswith(("gnomon.lab", "gnomon.data", "gnomon.models"))
+        for alias in node.names
+        if alias.name not in ("data", "models", "Law")
+    }  # fmt: skip
+    return _reached("predicted", defined, imported) & _reached("observed", defined, imported)
+
+
+def _reached(name: str, defined: dict[str, ast.FunctionDef], imported: set[str]) -> set[str]:
+    seen: set[str] = set()
+    todo = [name]
+    while todo:
+        for node in ast.walk(defined[todo.pop()]):
+            if isinstance(node, ast.Name) and node.id not in seen and node.id not in MADE:
+                if node.id in imported:
+                    seen.add(node.id)
+                elif node.id in defined and node.id != name:
+                    seen.add(node.id)
+                    todo.append(node.id)
+    return seen
