@@ -5,7 +5,9 @@ from typing import Annotated
 import typer
 
 CALL = "gnomon atlas"
-verbs = typer.Typer(help="Statements of the theory as claims that run: predicted against measured.", no_args_is_help=True)
+verbs = typer.Typer(
+    help="Statements of the theory as claims that run: predicted against measured.", no_args_is_help=True
+)
 """The verbs of the atlas."""
 Ids = Annotated[list[str] | None, typer.Argument(help="Claims or kinds; all without any.", metavar="ID...")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

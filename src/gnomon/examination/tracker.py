@@ -7,7 +7,7 @@ Theta_t is the tangent kernel of the examples now, Theta_0 the one of the first 
 
 from collections.abc import Callable
 from math import nan
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from torch import Tensor, nn
 
@@ -24,11 +24,8 @@ NAMES = ("probe loss", "kernel drift", "kernel rotation", "alignment", "sharpnes
 T = TypeVar("T")
 
 
-class Attempt(Protocol):
-    """Called with the name of a measurement and the function that makes it; gives its value, or None if it failed."""
-
-    def __call__(self, name: str, function: Callable[[], Any]) -> Any:
-        """Try it."""
+Attempt = Callable[[str, Callable[[], Any]], Any]
+"""Called with the name of a measurement and the function that makes it; gives its value, or None if it failed."""
 
 
 class Tracker:
