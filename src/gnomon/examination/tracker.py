@@ -3,6 +3,13 @@
     drift = |Theta_t - Theta_0| / |Theta_0|,    rotation = 1 - cos(Theta_t, Theta_0),    alignment = cos(Theta_t, y y^T)
 
 Theta_t is the tangent kernel of the examples now, Theta_0 the one of the first measurement; the alignment is centered.
+
+>>> import torch
+>>> from gnomon.examination.subject import subject
+>>> network = subject(nn.Linear(2, 1), (torch.eye(2), torch.tensor([0.5, 1.0])), None, optimizer=None, seed=0)
+>>> row = Tracker(network, network.probe, products=2).measure(network.module, lambda name, function: function())
+>>> list(row) == list(NAMES), row["kernel drift"]
+(True, 0.0)
 """
 
 from collections.abc import Callable
