@@ -38,7 +38,7 @@ def test_the_range_of_inputs_is_that_of_signal_propagation(rms):
     x = x * rms / x.square().mean().sqrt()
     net = nn.Linear(4, 2)
     here = [f.kind for f in answered(DataStep, net, (x, CLASSES)).content.findings]
-    there = [fault for fault in signal(net, x).found if fault.key == "inputs"]
+    there = [f for f in signal(net, x).findings if f.where == "inputs"]
     assert here == (["input-scale"] if rms in (0.009, 10.1) else []) and bool(here) == bool(there)
 
 

@@ -44,12 +44,12 @@ class CurvatureStep(AbstractStep):
         trace = operator.trace(products=max(6, count), seed=context.seed)
         values = [
             Value("sharpness", value, Interval(value, value + residual), "estimate"),
-            Value("trace of the Hessian", trace.value, _interval(trace.interval), "estimate"),
+            Value("trace of the Hessian", trace.value, trace.interval, "estimate"),
         ]
         if len(examples) >= 8:
             noise = gradient_noise(model, examples.x, y, loss=task.loss)
             name = "batch size of equal signal and noise"
-            values.append(Value(name, noise.scale, _interval(noise.interval), "estimate", meaning="tr Σ / |G|²"))
+            values.append(Value(name, noise.scale, noise.interval, "estimate", meaning="tr Σ / |G|²"))
         state = "At the end of training" if run is not None else "Before training"
         answer = f"{state} the sharpness is {value:.3g}"
         way = None if run is None else descent(run.optimizer)
@@ -65,7 +65,3 @@ class CurvatureStep(AbstractStep):
         )
         content = Content(f"{answer}.", (), tuple(values), (), definitions)
         return StepResult(content, CurvatureSummary(value, trace.value))
-
-
-def _interval(interval: Interval | tuple[float, float]) -> Interval:
-    return interval if isinstance(interval, Interval) else Interval(*interval, 0.95)

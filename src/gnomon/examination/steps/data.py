@@ -1,7 +1,6 @@
 """The data: their scale, constant features, duplicates, balance of classes."""
 
 from dataclasses import dataclass
-from math import sqrt
 
 import torch
 from torch import Tensor
@@ -11,7 +10,7 @@ from gnomon.core.record import Record
 from gnomon.core.results import Axis, Definition, Finding, Histogram, Plot, Value
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.subject import Subject
-from gnomon.geometry.faults import FAINT, LOUD
+from gnomon.geometry import signal_findings
 from gnomon.report import Content
 
 ROWS = 4096
@@ -80,12 +79,7 @@ def _inputs(flat: Tensor, rms: float, *, alone: bool) -> _Part:
     if alone and len(flat) > 1 and constant == flat.shape[1]:
         cure = "Look at how the inputs were made."
         findings.append(Finding("constant-inputs", "All examples are the same.", cure, 0.995, "inputs"))
-    if not FAINT <= rms**2 <= LOUD:
-        what = f"The inputs have a root mean square of {rms:.3g}; networks are made for about 1."
-        cure = "Standardize the inputs: subtract the mean and divide by the spread of the training set."
-        range_ = f"accepted: {sqrt(FAINT):g} to {sqrt(LOUD):g}"
-        evidence = (Value("root mean square of the inputs", rms, meaning=range_),)
-        findings.append(Finding("input-scale", what, cure, 0.97, "inputs", evidence))
+    findings += signal_findings((), rms**2)  # the range of inputs is stated there
     return _Part(values, tuple(findings), (_histogram(flat),))
 
 

@@ -14,15 +14,13 @@ from gnomon.examination.chain import chain
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
-from gnomon.geometry import Fault, Layer, MeanField, Signal, signal
+from gnomon.geometry import LayerSignal, MeanField, Signal, signal
 from gnomon.kernels import Limit, layers
 from gnomon.report import Content
 
 EXAMPLES, THEORY = 64, 24
 ROOT_CAUSE = 0.9
 """Severity from which on other findings about the signal are consequences, and are left out."""
-SEVERITY = {"not finite": 0.99, "zero": 0.98, "vanishing activations": 0.95, "exploding activations": 0.95,
-            "vanishing gradients": 0.94, "exploding gradients": 0.94, "dead": 0.8, "merged": 0.7}  # fmt: skip
 
 
 class SignalStep(AbstractStep):
@@ -53,19 +51,18 @@ class SignalStep(AbstractStep):
 
 
 def _findings(measured: Signal, variance: float | None) -> tuple[Finding, ...]:
-    """The faults of the layers, the gravest first, without those that follow from a graver one."""
-    own = [fault for fault in measured.found if fault.key != "inputs"]  # the scale of the inputs belongs to the data
-    findings = sorted((_finding(fault, variance) for fault in own), key=lambda finding: -finding.severity)
-    return tuple(findings[:1] if findings and findings[0].severity > ROOT_CAUSE else findings)
+    """What is wrong with the layers, the gravest first, without what follows from a graver cause."""
+    own = [finding for finding in measured.findings if finding.where != "inputs"]  # their scale belongs to the data
+    own = own[:1] if own and own[0].severity > ROOT_CAUSE else own
+    return tuple(_with_variance(finding, variance) for finding in own)
 
 
-def _finding(fault: Fault, variance: float | None) -> Finding:
-    kind = fault.key.replace(" ", "-")
-    finding = Finding(kind, f"{fault.what}.", f"{fault.cure}.", SEVERITY.get(fault.key, 0.6), fault.layer or "")
-    if finding.where or variance is None or not kind.startswith(("vanishing", "exploding")):
+def _with_variance(finding: Finding, variance: float | None) -> Finding:
+    """Where all layers contribute to a vanishing or exploding signal, the variance of the weights is the reason."""
+    if finding.where or variance is None or not finding.kind.startswith(("vanishing", "exploding")):
         return finding
     evidence = Value("variance of the weights times fan_in", variance, meaning="median over layers")
-    what = f"{fault.what}; the weights have variance {variance:.2g} / fan_in."
+    what = f"{finding.what.rstrip('.')}; the weights have variance {variance:.2g} / fan_in."
     return replace(finding, what=what, evidence=(*finding.evidence, evidence))
 
 
@@ -89,7 +86,7 @@ def _theory(subject: Subject, x: Any, profile: Profile | None) -> tuple[dict[str
     return {layer.where: layer.second_moment for layer in predicted}, "the law is that of the present weights"
 
 
-def _values(weighted: tuple[Layer, ...], measured: Signal) -> tuple[Value, ...]:
+def _values(weighted: tuple[LayerSignal, ...], measured: Signal) -> tuple[Value, ...]:
     values = [Value("layers with weights", len(weighted)), Value("examples", measured.examples)]
     if len(weighted) > 1:
         first, last = weighted[0], weighted[-1]
@@ -129,7 +126,7 @@ def _ratio(a: float | None, b: float | None) -> float | str:
     return "unknown" if a is None or b is None else a / max(b, 1e-300)
 
 
-def _through_layers(weighted: tuple[Layer, ...], theory: dict[str, float]) -> tuple[Plot, Plot]:
+def _through_layers(weighted: tuple[LayerSignal, ...], theory: dict[str, float]) -> tuple[Plot, Plot]:
     places = range(1, len(weighted) + 1)
     measured = Scatter("measured", places, [layer.activation or nan for layer in weighted])
     known = [(i, theory[v.name]) for i, v in zip(places, weighted, strict=True) if theory.get(v.name, 0) > 0]

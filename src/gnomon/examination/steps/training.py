@@ -48,7 +48,7 @@ class TrainingStep(AbstractStep):
             "2 / lr", "with a sharpness above this line plain gradient descent oscillates", "cohen2021gradient"
         )
         data = {"steps": run.steps, "loss": run.loss, "watched": dict(run.watched)}
-        findings = (*_diverged(run), *_below_kernel(run, products), *_overfit(run), *_below_limit(run, products))
+        findings = (*run.findings, *_below_kernel(run, products), *_overfit(run), *_below_limit(run, products))
         content = Content(run.verdict, findings, _values(run, batch), tuple(plots), (definition,), data=data)
         return StepResult(content, run)
 
@@ -93,14 +93,6 @@ def _values(run: Run, batch: int | None) -> tuple[Value, ...]:
         least = f"least: {float(run.test_loss.min()):.3g}"
         values.append(Value("test loss", float(run.test_loss[-1]), meaning=least))
     return tuple(values)
-
-
-def _diverged(run: Run) -> tuple[Finding, ...]:
-    if not run.diverges:
-        return ()
-    what = f"The training loss went from {float(run.loss[0]):.3g} to {float(run.loss[-1]):.3g} ({run.stopped})."
-    cure = f"Use a smaller learning rate than {run.optimizer.lr:.3g}: training diverged."
-    return (Finding("diverged", what, cure, 0.8, "optimizer"),)
 
 
 def _below_kernel(run: Run, products: Products) -> tuple[Finding, ...]:

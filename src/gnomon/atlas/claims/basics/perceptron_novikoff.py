@@ -29,7 +29,7 @@ def predicted(sets, n, gap, seed):
     return [np.floor((x**2).sum(1).max() / (y * (x @ w)).min() ** 2) for x, y, w in problem(sets, n, gap, seed)]
 
 
-def updates(x, y, most=10_000):
+def updates(x, y, most=3_000):
     """Mistakes of the perceptron until it makes none, at most ``most``."""
     w, t, clean = np.zeros(x.shape[1]), 0, False
     while not clean and t < most:
