@@ -4,8 +4,8 @@ A change that mends breaches lowers its number; a rule without a number here is 
 """
 
 BREACHES = {
-    "boundaries": 71,
-    "plain words": 21,
+    "boundaries": 6,
+    "plain words": 9,
     "returns": 1,
-    "types ignored": 106,
+    "types ignored": 105,
 }

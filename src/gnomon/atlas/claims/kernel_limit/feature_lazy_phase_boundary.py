@@ -34,7 +34,7 @@ def kernel(p, x):
     return rows @ rows.mT
 
 
-def drift(nets, widths, scale, time=3.0, step=0.15):
+def drift(nets, widths, scale, time=2.0, step=0.25):
     """Relative change of the tangent kernel in training."""
     x, y, found = torch.randn(4, 3), torch.randn(4), []
     for m in widths:
@@ -65,7 +65,7 @@ CLAIM = Claim(
     source=Source("observed", "geiger2020disentangling", "Section 3"),
     premises=(Premise("the output scale goes as width^-1/2"), Premise("hidden layers are wide")),
     breaks="the output scale goes as width^-1/2",
-    parameters={"nets": 24, "widths": (32, 64, 128, 192)},
+    parameters={"nets": 60, "widths": (32, 64, 128)},
     full={"nets": 40, "widths": (64, 128, 256, 512)},
     judge=rate_is(
         confidence=0.999, within=0.15, because="the next order is 32^-1/2 = 0.18 at the least", label="width"
