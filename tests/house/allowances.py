@@ -3,9 +3,4 @@
 A change that mends breaches lowers its number; a rule without a number here is kept everywhere.
 """
 
-BREACHES = {
-    "boundaries": 6,
-    "plain words": 9,
-    "returns": 1,
-    "types ignored": 105,
-}
+BREACHES: dict[str, int] = {}

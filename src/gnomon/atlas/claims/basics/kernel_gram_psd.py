@@ -11,7 +11,8 @@ Reference: [aronszajn1950theory].
 import numpy as np
 from torch import nn
 
-from gnomon import data, limit
+from gnomon import data
+from gnomon.kernels import limit
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
 PRODUCT = "the kernel is an inner product of features"

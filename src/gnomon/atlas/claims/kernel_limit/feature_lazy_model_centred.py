@@ -11,7 +11,7 @@ Reference: [geiger2020disentangling].
 import torch
 from torch import nn
 
-from gnomon import predict
+from gnomon.forecast.predict import predict
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.training import SGD
 

@@ -12,8 +12,8 @@ Reference: [chizat2019lazy], Section 3.
 import torch
 from torch import nn
 
-from gnomon import predict
 from gnomon.data import digits
+from gnomon.forecast.predict import predict
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.training import SGD
 

@@ -11,8 +11,9 @@ Reference: [arora2019fine], Theorem 4.1; [jacot2018neural], Proposition 2.
 import torch
 from torch import nn
 
-from gnomon import Law, limit
+from gnomon.kernels import limit
 from gnomon.lab import Claim, Premise, Source, mean_equals
+from gnomon.program import Law
 
 
 def inputs(n, seed):
