@@ -70,10 +70,10 @@ def columns(lines: list[str]) -> list[int]:
     """Places at which all lines begin a new part, or have ended, or have not begun; two of them at least begin it."""
     found = []
     for place in range(2, max(map(len, lines))):
-        begins = [line[place - 1 : place + 1].strip() == line[place : place + 1].strip() != "" for line in lines]
-        gaps = any(b and line[place - 2 : place].isspace() and line[:place].strip() for b, line in zip(begins, lines))
-        others = all(b or not line[:place].strip() or len(line) <= place for b, line in zip(begins, lines, strict=True))
-        if gaps and others and sum(begins) > 1 and all(_balanced(line[:place]) for line in lines):
+        begin = [line for line in lines if line[place - 1 : place + 1].strip() == line[place : place + 1].strip() != ""]
+        gaps = any(line[place - 2 : place].isspace() and line[:place].strip() for line in begin)
+        others = [line for line in lines if line not in begin and line[:place].strip() and len(line) > place]
+        if gaps and not others and len(begin) > 1 and all(_balanced(line[:place]) for line in lines):
             found.append(place)
     return found
 

@@ -1,8 +1,8 @@
 """Public names on pages.
 
 The line ``::: gnomon.<part>`` becomes the part's opening sentence, its files and public names; each name is asked for
-where it is defined: ``gnomon.kernels.limit`` alone would mean the file, not the function. The line ``::: public`` becomes
-a table of every name of ``gnomon`` itself.
+where it is defined: ``gnomon.kernels.limit`` alone would mean the file, not the function. The line ``::: public``
+becomes a table of every name of ``gnomon`` itself.
 """
 
 import ast

@@ -97,19 +97,19 @@ HOMES = {
     "predict": "forecast",
     "train": "training",
 }
-"""The rooms in which names of the door live; every other name of the door is a room."""
+"""The subpackages that define these names; every other public name is a subpackage itself."""
 
 
 def __getattr__(name: str) -> Any:
-    """A room is imported when one of its names is first asked for: the door, and every ``--help``, is light."""
+    """Import a subpackage when one of its names is first used, so that ``import gnomon`` and ``--help`` are fast."""
     if name not in __all__:
         raise AttributeError(f"module 'gnomon' has no attribute {name!r}")
-    found = import_module(f"gnomon.{HOMES.get(name, name)}")
-    value = getattr(found, name) if name in HOMES else found
+    module = import_module(f"gnomon.{HOMES.get(name, name)}")
+    value = getattr(module, name) if name in HOMES else module
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    """What the door shows: the public names and the version, not what they are made of."""
+    """The public names and the version."""
     return sorted([*__all__, "__version__"])

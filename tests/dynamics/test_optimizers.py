@@ -33,9 +33,9 @@ def test_closed_forms_are_the_recursions(beta, count):
 def test_momentum_at_its_double_root():
     rate = (1 - 0.9**0.5) ** 2 / 0.5  # both roots are sqrt(beta)
     times = torch.tensor([50.0], dtype=torch.float64)
-    found = Momentum(0.5, beta=0.9).remainder(torch.tensor([rate], dtype=torch.float64), times)
+    result = Momentum(0.5, beta=0.9).remainder(torch.tensor([rate], dtype=torch.float64), times)
     assert_allclose(
-        float(found), float(1 - Fraction(rate) * rolled(rate, 0.5, 0.9, 100)[-1]), rtol=1e-6
+        float(result), float(1 - Fraction(rate) * rolled(rate, 0.5, 0.9, 100)[-1]), rtol=1e-6
     )  # a double root has half the digits
 
 

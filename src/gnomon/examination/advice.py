@@ -48,19 +48,20 @@ def _input_scale(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]
         )
 
 
-EFFECTS = {"not finite": 0.99, "zero": 0.98, "vanishing activations": 0.95, "exploding activations": 0.95,
-           "vanishing gradients": 0.94, "exploding gradients": 0.94, "dead": 0.8, "merged": 0.7}  # fmt: skip
-"""Of the faults of `gnomon.geometry`, by their keys."""
+EFFECTS = {"not-finite": 0.99, "zero-weights": 0.98, "vanishing-activations": 0.95, "exploding-activations": 0.95,
+           "vanishing-gradients": 0.94, "exploding-gradients": 0.94, "dead-units": 0.8,
+           "merged-inputs": 0.7}  # fmt: skip
+"""Of the findings of `gnomon.geometry`, by their kinds."""
 
 
 def _signal(subject: Subject, facts: Mapping[str, Any]) -> Iterator[Advice]:
     faults, variance = facts.get("signal faults", ()), facts.get("weight variance")
     for fault in faults:
-        because = fault.what[0].lower() + fault.what[1:]
-        if fault.layer is None and variance is not None and ("vanishing" in fault.key or "exploding" in fault.key):
+        because = fault.what[0].lower() + fault.what[1:].rstrip(".")
+        if not fault.where and variance is not None and ("vanishing" in fault.kind or "exploding" in fault.kind):
             because += f"; the weights have variance {variance:.2g} / fan_in"
-        yield Advice(fault.cure, because, "signal", EFFECTS.get(fault.key, 0.6))
-        if EFFECTS.get(fault.key, 0) > 0.9:
+        yield Advice(fault.cure.rstrip("."), because, "signal", EFFECTS.get(fault.kind, 0.6))
+        if EFFECTS.get(fault.kind, 0) > 0.9:
             return  # what else is wrong follows from it
 
 

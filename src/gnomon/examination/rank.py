@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
 from time import perf_counter
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -164,4 +164,4 @@ def _kernel(given: Subject, x: Any) -> tuple[Tensor, str]:
             return Limit(given.module).ntk(x), "infinite-width"
         except GnomonError:
             pass  # what theory cannot read is measured
-    return cast(Tensor, ntk(given.module, x)).double(), "finite-width"
+    return ntk(given.module, x).double(), "finite-width"

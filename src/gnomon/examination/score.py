@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.record import Record
-from gnomon.linalg.shortcut import spectrum
+from gnomon.linalg.shortcut import ridge_modes
 
 RIDGES = tuple(10.0**p for p in range(-6, 2))  # of the mean diagonal
 
@@ -54,7 +54,7 @@ def leave_one_out(kernel: Float[Tensor, "n n"], targets: Float[Tensor, "n k"]) -
     k, y = kernel.double(), targets.double()
     offset, scale = y.mean(0), float(k.diagonal().mean()) or 1.0
     y = y - offset
-    found = spectrum((k + k.mT) / (2 * scale), y, torch.ones(len(y), dtype=y.dtype))
+    found = ridge_modes((k + k.mT) / (2 * scale), y, torch.ones(len(y), dtype=y.dtype))
     left = {ridge: found.left_out(ridge) for ridge in RIDGES}  # (1)
     best = min(RIDGES, key=lambda ridge: float(left[ridge].square().mean()))
     return Score(y - left[best] + offset, found.coefficients(best) / scale, best * scale, offset)

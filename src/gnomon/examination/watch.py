@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -199,7 +199,7 @@ class Watch(Record):
         given, points = self.given, self.points
         with untouched(given.module):
             self._take(row, "probe loss", lambda: self._loss(points))
-            kernel = self._attempt("the kernel", lambda: cast(Tensor, ntk(given.module, points.x)).double())
+            kernel = self._attempt("the kernel", lambda: ntk(given.module, points.x).double())
             if kernel is not None:
                 first = self._first = kernel if self._first is None else self._first
                 y = given.targets(points.y).to(kernel)

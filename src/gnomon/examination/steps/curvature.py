@@ -28,12 +28,14 @@ class Curvature(AbstractStep):
         trace = operator.trace(products=max(6, count), seed=context.seed)
         values = [
             Value("sharpness", value, value, value + residual),
-            Value("trace of the Hessian", trace.value, *trace.interval, meaning="95 % interval"),
+            Value(
+                "trace of the Hessian", trace.value, trace.interval.low, trace.interval.high, meaning="95 % interval"
+            ),
         ]
         if len(points) >= 8:
             noise = gradient_noise(model, points.x, y, loss=subject.loss)
             name = "batch size of equal signal and noise"
-            values.append(Value(name, noise.scale, *noise.interval, meaning="tr Σ / |G|²"))
+            values.append(Value(name, noise.scale, noise.interval.low, noise.interval.high, meaning="tr Σ / |G|²"))
         state = "At the end of training" if run is not None else "Before training"
         answer = f"{state} the sharpness is {value:.3g}"
         optimizer = descent(context.facts.get("optimizer"))

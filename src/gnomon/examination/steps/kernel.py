@@ -27,7 +27,7 @@ class TangentKernel(AbstractStep):
     def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
         require_gradients(subject)
         points = probe(subject, context)
-        k = cast(Tensor, ntk(subject.module, points.x)).double()
+        k = ntk(subject.module, points.x).double()
         if not bool(k.abs().max() > 0):
             raise Skipped("The tangent kernel is zero: no parameter has an effect on the outputs.")
         targets = subject.targets(points.y).double()

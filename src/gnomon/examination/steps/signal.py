@@ -10,7 +10,7 @@ from gnomon.core.inputs import take
 from gnomon.examination.chain import chain
 from gnomon.examination.step import AbstractStep, Context, Outcome
 from gnomon.examination.subject import Subject
-from gnomon.geometry import Layer, MeanField, Signal, signal
+from gnomon.geometry import LayerSignal, MeanField, Signal, signal
 from gnomon.kernels import Limit, layers
 from gnomon.report import COLORS, Definition, Hypothesis, Section, Status, Value, figure
 
@@ -28,9 +28,9 @@ class Signals(AbstractStep):
         found = signal(subject.module, x, seed=context.seed)
         theory, why = _theory(subject, x, context)
         seen = tuple(v for v in found.layers if v.weighted)
-        own = [fault for fault in found.found if fault.key != "inputs"]  # those belong to the data
+        own = [finding for finding in found.findings if finding.kind != "input-scale"]  # those belong to the data
         status: Status = "fault" if own else "good"
-        answer = f"{own[0].what}." if own else found.verdict
+        answer = own[0].what if own else found.verdict
         hypothesis = Hypothesis("theory can follow the signal through this module", bool(theory), why)
         shown = [_drawn(seen, theory)] if len(seen) > 1 else []
         values = _values(seen, found)
@@ -63,7 +63,7 @@ def _theory(subject: Subject, x: Any, context: Context) -> tuple[dict[str, float
     return {v.where: v.second_moment for v in found}, "the law is that of the present weights"
 
 
-def _values(seen: tuple[Layer, ...], found: Signal) -> tuple[Value, ...]:
+def _values(seen: tuple[LayerSignal, ...], found: Signal) -> tuple[Value, ...]:
     values = [Value("layers with weights", len(seen)), Value("examples", found.examples)]
     if len(seen) > 1:
         values += [
@@ -105,7 +105,7 @@ def _ratio(a: float | None, b: float | None) -> float | str:
     return "unknown" if a is None or b is None else a / max(b, 1e-300)
 
 
-def _drawn(seen: tuple[Layer, ...], theory: dict[str, float]):  # type: ignore[no-untyped-def]
+def _drawn(seen: tuple[LayerSignal, ...], theory: dict[str, float]):  # type: ignore[no-untyped-def]
     def draw(axes):  # type: ignore[no-untyped-def]
         places = list(range(1, len(seen) + 1))
         measured = [max(v.activation or 0, 1e-300) for v in seen]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from math import inf, nan
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -96,7 +96,7 @@ def watchers(subject: Subject, x: Any, y: Tensor) -> dict[str, Callable[[int, nn
     targets, said = subject.targets(y).double(), subject.said(y)
 
     def kernel(model: nn.Module) -> Tensor:
-        return cast(Tensor, ntk(model, take(x, slice(0, WATCHED)))).double()
+        return ntk(model, take(x, slice(0, WATCHED))).double()
 
     state: dict[str, Tensor] = {}
 

@@ -1,4 +1,4 @@
-"""The door of the room: a kernel, targets and initial outputs as float64 tensors that fit each other."""
+"""Input validation: a kernel, targets and initial outputs as float64 tensors that fit each other."""
 
 from dataclasses import dataclass
 from math import isnan
@@ -10,13 +10,13 @@ from torch import Tensor
 from gnomon.core.arrays import Array, as_tensor
 from gnomon.core.checks import as_numbers, number, real
 from gnomon.core.classes import numbers
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.errors import InputError, NotFiniteError, lesson, out_of_range
 from gnomon.linalg.square import asymmetry, dense_matrix, square, symmetric_part
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Problem:
-    """A kernel problem: outputs always have a column for each output; ``flat`` says that the caller's had none.
+class KernelProblem:
+    """Kernels, targets and initial outputs; outputs always have their own axis, ``flat`` says the caller's had none.
 
     The kernel is one of points, which all outputs share (r = n), or one of points and outputs (r = n k).
     """
@@ -39,7 +39,7 @@ class Problem:
         return values.reshape(-1, 1) if self.full else values
 
     def outputs(self, values: Float[Tensor, "*t s q"]) -> Float[Tensor, "*t m k"]:
-        """The way back from `rows`, for training or test points."""
+        """The inverse of `rows`, for training or test points."""
         return values.reshape(*values.shape[:-2], -1, self.y.shape[1]) if self.full else values
 
     def train(self, c: Float[Tensor, "*t n k"]) -> Float[Tensor, "*t n k"]:
@@ -51,7 +51,9 @@ class Problem:
         return self.outputs(self.cross @ (c.flatten(-2).unsqueeze(-1) if self.full else c))
 
 
-def problem(call: str, ntk: Array, y: Array, test: Array | None, f0: Array | None, f0_test: Array | None) -> Problem:
+def kernel_problem(
+    call: str, ntk: Array, y: Array, test: Array | None, f0: Array | None, f0_test: Array | None
+) -> KernelProblem:
     """Check and convert; the test kernel has test points in rows and training points in columns.
 
     Integer targets (n,) are classes, taken as one-hot rows.
@@ -66,46 +68,51 @@ def problem(call: str, ntk: Array, y: Array, test: Array | None, f0: Array | Non
         what = f"the kernel and its transpose differ by {skew:.1e} of the largest entry, over {allowed:.0e}"
         raise InputError(lesson(call, what, "a symmetric kernel", "Pass the kernel of the training points"))
     n = shape[0]
-    targets = dense(numbers(y, call, outputs=shape[2] if coupled else None), "y", call)
+    targets = finite(numbers(y, call, outputs=shape[2] if coupled else None), "y", call)
     flat = targets.ndim == 1
     targets = columns(targets, "y", n, shape[2] if coupled else None, call)
     k = targets.shape[1]
     if test is None:
         cross = torch.zeros(0, len(matrix), dtype=torch.float64)
     elif coupled:
-        cross = folded(block(test, "test", (None, n, k, k), call))
+        cross = folded(of_shape(test, "test", (None, n, k, k), call))
     else:
-        cross = rectangle(test, "test", (None, n), call)
-    start = torch.zeros_like(targets) if f0 is None else columns(dense(f0, "f0", call), "f0", n, k, call)
+        cross = of_shape(test, "test", (None, n), call)
+    start = torch.zeros_like(targets) if f0 is None else columns(finite(f0, "f0", call), "f0", n, k, call)
     m = 0 if test is None else len(as_numbers(test, "test", call=call))
-    if f0_test is not None and test is None:
-        cure = "Pass test as well, the kernel between test and training points"
-        raise InputError(lesson(call, "f0_test is given and test is not", "a kernel to the test points", cure))
-    if f0_test is not None:
-        start_test = columns(dense(f0_test, "f0_test", call), "f0_test", m, k, call)
-    elif f0 is not None and m:
-        cure = "Pass f0_test, the outputs at the test points before training: training starts from them"
-        raise InputError(lesson(call, "f0 is given and f0_test is not", "one function f0 on all points", cure))
-    else:
-        start_test = torch.zeros(m, k, dtype=torch.float64)
+    start_test = _initial_test_outputs(f0, f0_test, m, k, test is not None, call)
     eps = torch.finfo(matrix.dtype).eps
-    return Problem(symmetric_part(matrix.double().cpu()), targets, start, cross, start_test, eps, flat)
+    return KernelProblem(symmetric_part(matrix.double().cpu()), targets, start, cross, start_test, eps, flat)
 
 
-def instants(times: "Array | list[float] | tuple[float, ...]", call: str) -> Float[Tensor, " t"]:
+def _initial_test_outputs(
+    f0: Array | None, f0_test: Array | None, m: int, k: int, has_test: bool, call: str
+) -> Float[Tensor, "m k"]:
+    if f0_test is not None and not has_test:
+        cure = "Pass test as well, the kernel between test and training points"
+        raise InputError(f"{call}: f0_test is passed and test is not. {cure}.")
+    if f0_test is not None:
+        return columns(finite(f0_test, "f0_test", call), "f0_test", m, k, call)
+    if f0 is not None and m:
+        cure = "Pass f0_test, the outputs at the test points before training: training starts from them"
+        raise InputError(f"{call}: f0 is passed and f0_test is not. {cure}.")
+    return torch.zeros(m, k, dtype=torch.float64)
+
+
+def time_grid(times: "Array | list[float] | tuple[float, ...]", call: str) -> Float[Tensor, " t"]:
     """Times in increasing order, from 0 to infinity."""
-    given = real(as_numbers(times, "times", call=call), "times", call=call)
-    grid = given.detach().to(device="cpu", dtype=torch.float64).flatten()
+    values = real(as_numbers(times, "times", call=call), "times", call=call)
+    grid = values.detach().to(device="cpu", dtype=torch.float64).flatten()
     if len(grid) == 0 or any(isnan(t) or t < 0 for t in grid.tolist()):
-        cure = "Pass numbers from 0 to math.inf; time is learning rate times steps"
-        raise InputError(lesson(call, f"times are {grid.tolist()[:5]}", "times that are zero or more", cure))
+        accepted = "numbers from 0 to math.inf (time is learning rate times steps)"
+        raise InputError(out_of_range(call, "times", accepted, grid.tolist()[:5]))
     return grid.sort().values
 
 
-def weight(penalty: float, call: str) -> float:
+def penalty_weight(penalty: float, call: str, *, name: str = "penalty") -> float:
     """The L2 penalty, zero or more."""
-    if not number("penalty", penalty, call=call) >= 0:
-        raise InputError(lesson(call, f"penalty is {penalty}", "a finite penalty, zero or more", "Pass such a number"))
+    if not number(name, penalty, call=call) >= 0:
+        raise InputError(out_of_range(call, name, "a finite number of at least 0", penalty))
     return float(penalty)
 
 
@@ -115,7 +122,7 @@ def folded(kernel: Array) -> Float[Tensor, "r s"]:
     return values.transpose(1, 2).reshape(values.shape[0] * values.shape[2], -1)
 
 
-def dense(values: Array, name: str, call: str) -> Tensor:
+def finite(values: Array, name: str, call: str) -> Tensor:
     """A finite float64 tensor on the CPU."""
     tensor = real(as_numbers(values, name, call=call), name, call=call).detach().to(device="cpu", dtype=torch.float64)
     if not bool(tensor.isfinite().all()):
@@ -128,24 +135,18 @@ def columns(values: Tensor, name: str, n: int, k: int | None, call: str) -> Floa
     """Values at n points as a matrix with a column for each of k outputs."""
     table = values[:, None] if values.ndim == 1 else values
     if table.ndim != 2 or len(table) != n or (k is not None and table.shape[1] != k):
-        wanted = f"({n},) or ({n}, {k if k is not None else 'k'})"
-        cure = f"Pass {name} of shape {wanted}: one row for each point of the kernel"
-        raise InputError(lesson(call, f"{name} has shape {tuple(values.shape)}", "one row for each point", cure))
+        accepted = f"of shape ({n},) or ({n}, {k if k is not None else 'k'}), one row for each point of the kernel"
+        raise InputError(f"{call}: {name} must be {accepted}, but it has shape {tuple(values.shape)}.")
     return table
 
 
-def rectangle(values: Array, name: str, shape: tuple[int | None, int | None], call: str) -> Tensor:
-    """A finite float64 matrix of a stated shape, None meaning any size."""
-    return block(values, name, shape, call)
-
-
-def block(values: Array, name: str, shape: tuple[int | None, ...], call: str) -> Tensor:
+def of_shape(values: Array, name: str, shape: tuple[int | None, ...], call: str) -> Tensor:
     """A finite float64 table of a stated shape, None meaning any size."""
-    table = dense(values, name, call)
+    table = finite(values, name, call)
     if table.ndim != len(shape) or any(
-        want is not None and want != have for want, have in zip(shape, table.shape, strict=True)
+        size is not None and size != actual for size, actual in zip(shape, table.shape, strict=True)
     ):
-        wanted = "(" + ", ".join("m" if want is None else str(want) for want in shape) + ")"
-        cure = f"Pass {name} of shape {wanted}: test points in rows, training points in columns"
-        raise InputError(lesson(call, f"{name} has shape {tuple(table.shape)}", "kernels of the same points", cure))
+        wanted = "(" + ", ".join("m" if size is None else str(size) for size in shape) + ")"
+        accepted = f"of shape {wanted}, test points in rows, training points in columns"
+        raise InputError(f"{call}: {name} must be {accepted}, but it has shape {tuple(table.shape)}.")
     return table
