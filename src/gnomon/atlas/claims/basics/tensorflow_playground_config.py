@@ -72,7 +72,7 @@ CLAIM = Claim(
     source=Source("observed", "smilkov2017direct"),
     premises=(Premise(CURVED),),
     breaks=CURVED,
-    parameters={"nets": 50, "epochs": 100},
+    parameters={"nets": 80, "epochs": 110},
     full={"nets": 200, "epochs": 500},
     judge=at_most(confidence=0.999),
     predicted=predicted,
