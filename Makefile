@@ -43,7 +43,7 @@ lint: .venv/.dev ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-docs: .venv/.docs ## the documentation, warnings as errors, into build/site
+docs: .venv/.dev ## the documentation, warnings as errors, into build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: .venv/.base benchmarks/peers/.venv/.done ## every benchmarks/bench_*.py, results into benchmarks/RESULTS.md
@@ -63,17 +63,13 @@ clean: ## remove environments, build and caches
 	$(INSTALL) --editable .
 	@touch $@
 
-.venv/.dev: .venv/.base
+.venv/.dev: .venv/.python pyproject.toml constraints.txt
 	$(INSTALL) --editable '.[dev]'
-	@touch $@
+	@touch .venv/.base $@
 
 # Python 3.11 is the lowest version of Python, and the last for which all of these have wheels.
 .venv-lowest/.dev: .venv-lowest/.python pyproject.toml constraints-lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable '.[dev]'
-	@touch $@
-
-.venv/.docs: .venv/.base
-	$(INSTALL) --editable '.[docs]'
 	@touch $@
 
 # The peer has dependencies of its own and of another time; it never meets those of gnomon.

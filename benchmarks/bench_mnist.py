@@ -17,7 +17,7 @@ import torch
 from measure import record
 
 import gnomon
-from gnomon.linalg.solve import Distributed, Nystrom, PointKernel
+from gnomon.linalg.solve import Distributed, IndexedKernel, Nystrom
 from gnomon.models import mlp
 
 SHARED = Path(os.environ.get("GNOMON_SHARED", Path(__file__).resolve().parents[2] / "shared"))
@@ -62,7 +62,7 @@ def main() -> None:
     n, m = given.rows, given.centers
     ntk = gnomon.limit(mlp(784, depth=1), init=gnomon.Law(2**0.5, 0.0), parametrization="ntk", dtype=torch.float32).ntk
     ntk(x[:600], x[:600])  # compiled before the clock starts
-    kernel, y = PointKernel(ntk, x[:n]), torch.nn.functional.one_hot(labels[:n], 10).double() - 0.1
+    kernel, y = IndexedKernel(ntk, x[:n]), torch.nn.functional.one_hot(labels[:n], 10).double() - 0.1
     method, rows, answers = Nystrom(m, dtype=torch.float32), [], []
 
     def run(name: str, solver) -> float:

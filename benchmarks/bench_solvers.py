@@ -34,14 +34,14 @@ y = torch.sin(2 * x[:, :3])
 lim = gnomon.limit(mlp(32, depth=2), parametrization="ntk", dtype=torch.float32 if "float32" in sys.argv[2] else torch.float64)
 with tempfile.TemporaryDirectory() as folder:
     solver = eval(sys.argv[2])
-    small = PointKernel(lim.ntk, x[:600])
+    small = IndexedKernel(lim.ntk, x[:600])
     if "kernel" not in sys.argv[2]:
         solver.solve(small, y[:600], ridge=1.0)  # imports and compilation
     else:
         lim.ntk(x[:600], x[:600])
     open("/proc/self/clear_refs", "w").write("5")  # the peak starts anew
     before, start = bytes_of("VmRSS"), time.perf_counter()
-    found = solver.solve(PointKernel(lim.ntk, x), y, ridge=1.0)
+    found = solver.solve(IndexedKernel(lim.ntk, x), y, ridge=1.0)
     print(time.perf_counter() - start, bytes_of("VmHWM") - before, found.iterations)
 """
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from gnomon.forecast.predict import predict
     from gnomon.kernels import Cost, Kernels, Limit, Sampled, limit
     from gnomon.program import Law
-    from gnomon.tangent import linearize, ntk
+    from gnomon.tangent import linearize, ntk, ntk_by_layer
     from gnomon.training import train
 
 __version__ = "0.1.0"
@@ -77,6 +77,7 @@ __all__ = [
     "linearize",
     "models",
     "ntk",
+    "ntk_by_layer",
     "predict",
     "program",
     "rank",
@@ -89,26 +90,26 @@ __all__ = [
 
 HOMES = {
     **dict.fromkeys(("Cost", "Kernels", "Limit", "Sampled", "limit"), "kernels"),
-    **dict.fromkeys(("linearize", "ntk"), "tangent"),
+    **dict.fromkeys(("linearize", "ntk", "ntk_by_layer"), "tangent"),
     **dict.fromkeys(("examine", "rank", "watch"), "examination"),
     **dict.fromkeys((name for name in __all__ if name.endswith("Error")), "core"),
     "Law": "program",
     "predict": "forecast",
     "train": "training",
 }
-"""The rooms in which names of the door live; every other name of the door is a room."""
+"""The subpackages that define these names; every other public name is a subpackage itself."""
 
 
 def __getattr__(name: str) -> Any:
-    """A room is imported when one of its names is first asked for: the door, and every ``--help``, is light."""
+    """Import a subpackage when one of its names is first used, so that ``import gnomon`` and ``--help`` are fast."""
     if name not in __all__:
         raise AttributeError(f"module 'gnomon' has no attribute {name!r}")
-    found = import_module(f"gnomon.{HOMES.get(name, name)}")
-    value = getattr(found, name) if name in HOMES else found
+    module = import_module(f"gnomon.{HOMES.get(name, name)}")
+    value = getattr(module, name) if name in HOMES else module
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    """What the door shows: the public names and the version, not what they are made of."""
+    """The public names and the version."""
     return sorted([*__all__, "__version__"])

@@ -26,7 +26,7 @@ TAKEN = {
     "sharpness": lambda x, y, k: landscape.sharpness(NET, x, y).value,
     "signal": lambda x, y, k: geometry.signal(NET, x, y).layers[0].activation,
     "alignment": lambda x, y, k: tangent.alignment(k, y),
-    "spectrum": lambda x, y, k: tangent.spectrum(k, y).values,
+    "spectrum": lambda x, y, k: tangent.kernel_spectrum(k, y).values,
     "kappa": lambda x, y, k: tangent.kappa(NET, x, y, iterations=3).value,
     "posterior": lambda x, y, k: dynamics.posterior(k, y, nngp_test=k, nngp_test_test=k).mean,
     "diagnose": lambda x, y, k: str(linalg.diagnose(k)),

@@ -19,9 +19,9 @@ NET = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 3)).double()
 FORMS = {"int64": LABELS, "int32": LABELS.int(), "uint8": LABELS.byte(), "numpy": LABELS.numpy()}
 MEASURED = {
     "alignment": lambda y: tangent.alignment(K, y),
-    "spectrum": lambda y: tangent.spectrum(K, y).energy,
+    "spectrum": lambda y: tangent.kernel_spectrum(K, y).energy,
     "kappa": lambda y: tangent.kappa(NET, X, y, iterations=5).squared,
-    "dynamics.predict": lambda y: dynamics.predict(K, y, times=[1.0]).train,
+    "predict_from_kernel": lambda y: dynamics.predict_from_kernel(K, y, times=[1.0]).train,
     "gnomon.predict of a matrix": lambda y: gnomon.predict(K, y, times=[1.0]).train,
     "gnomon.predict of a module": lambda y: gnomon.predict(NET, X, y, loss=Squared(), times=[1.0]).train,
     "modes": lambda y: dynamics.modes(K, y).power,
@@ -43,7 +43,7 @@ def test_class_indices_are_their_one_hot_rows(name, form):
     assert labels.shape == rows.shape and torch.equal(labels, rows)
 
 
-@pytest.mark.parametrize("name", ["alignment", "spectrum", "dynamics.predict", "modes", "posterior", "solve"])
+@pytest.mark.parametrize("name", ["alignment", "spectrum", "predict_from_kernel", "modes", "posterior", "solve"])
 def test_floating_point_labels_are_numbers(name):
     numbers_, classes = (torch.as_tensor(MEASURED[name](y)) for y in (LABELS.double(), LABELS))
     assert numbers_.shape != classes.shape or not torch.allclose(numbers_, classes)
@@ -84,7 +84,7 @@ def test_classes_of_several_outputs_are_one_against_the_rest_for_a_loss_of_margi
         (lambda: gnomon.train(nn.Linear(4, 1), X, LABELS, loss=Squared()), "one output .*y.float()"),
         (lambda: tangent.kappa(nn.Linear(4, 1), X, LABELS), "one output .*y.float()"),
         (lambda: gnomon.train(nn.Linear(4, 2), X, LABELS), "labels from 0 to 2"),
-        (lambda: dynamics.predict(K, np.array([], dtype=int)), "y is empty"),
+        (lambda: dynamics.predict_from_kernel(K, np.array([], dtype=int)), "y is empty"),
     ],
 )
 def test_labels_that_fit_no_class_are_lessons(call, told):

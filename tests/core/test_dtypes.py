@@ -34,8 +34,15 @@ def test_what_comes_back(module, inputs):
     told = gnomon.predict(net, x, y, x, y_test=y, times=[1.0])
     doubles += [told.train, told.test, told.loss, told.test_loss, told.accuracy, told.times]
     told = gnomon.predict(lim, x, y, times=[1.0])
-    doubles += [told.train, dynamics.predict(k.to(inputs), y).train, dynamics.posterior(k.to(inputs), y).mean]
-    doubles += [tangent.spectrum(k.to(inputs), y).values, Direct().solve(k.to(inputs), y, ridge=0.1).coefficients]
+    doubles += [
+        told.train,
+        dynamics.predict_from_kernel(k.to(inputs), y).train,
+        dynamics.posterior(k.to(inputs), y).mean,
+    ]
+    doubles += [
+        tangent.kernel_spectrum(k.to(inputs), y).values,
+        Direct().solve(k.to(inputs), y, ridge=0.1).coefficients,
+    ]
     run = gnomon.train(net, x, y, steps=2, outputs=True, optimizer=SGD(0.1))
     doubles += [run.loss, run.accuracy, run.times]
     assert {t.dtype for t in doubles} == {torch.float64}

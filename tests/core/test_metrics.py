@@ -5,7 +5,7 @@ from math import comb, inf
 import pytest
 import torch
 
-from gnomon.core.metrics import binomial_interval, effective_rank, explained_variance, relative_change
+from gnomon.core.metrics import accuracy, binomial_interval, effective_rank, explained_variance, relative_change
 
 
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.5, 0.97])
@@ -42,3 +42,10 @@ def test_relative_change_is_in_units_of_the_first():
     a, b = torch.tensor([[3.0, 0.0], [0.0, 4.0]]), torch.tensor([[3.0, 0.0], [0.0, 1.0]])
     assert relative_change(a, b) == pytest.approx(3 / 5) and relative_change(b, a) == pytest.approx(3 / 10**0.5)
     assert relative_change(0 * a, a) == inf and relative_change(0 * a, 0 * a) == 0
+
+
+def test_accuracy_is_the_same_from_classes_and_from_one_hot_rows():
+    outputs, classes = torch.tensor([[0.2, 0.1, 0.9], [3.0, 1.0, 2.0], [0.0, 1.0, 0.5]]), torch.tensor([2, 1, 1])
+    assert accuracy(outputs, classes) == accuracy(outputs, torch.eye(3)[classes]) == pytest.approx(2 / 3)
+    assert accuracy(outputs[:, :1], classes) is None and accuracy(outputs, outputs) is None
+    assert accuracy(torch.tensor([[1.0], [-2.0]]), torch.tensor([[1.0], [1.0]])) == 0.5

@@ -13,8 +13,12 @@ import gnomon
 from gnomon import dynamics, examination, geometry, kernels, lab, landscape, linalg, report, tangent, training
 from gnomon.core import results
 from gnomon.core.record import CHARACTERS, LINES, WIDTH, Record, screen, summary
+from gnomon.estimators import NNGPClassifier, NNGPRegressor, NTKClassifier, NTKRegressor
 from gnomon.linalg import solve
 from gnomon.linalg.lanczos import spectral_density
+from gnomon.linalg.operator import Dense
+from gnomon.linalg.shortcut import ridge_modes
+from gnomon.linalg.store import StoreLayout
 from gnomon.linalg.trace import hutchinson
 
 N = 250
@@ -58,22 +62,24 @@ def records():
     vocabulary += [claim, claim.source, claim.premises[0], outcome, outcome.judgment]
     return vocabulary + [
         gnomon.data.digits(300, 100), run, signal, signal.layers[0], examined, ranking, ranking.candidates[0],
-        geometry.Fault("dead", "a.b", TEXT, TEXT, 1.0), geometry.mean_field(torch.tanh, weight_std=1.5),
-        dynamics.predict(k, y, test=k, y_test=y), dynamics.modes(k, y), dynamics.stopping(k, y, ridge=0.1),
+        signal.layers[0].forward, signal.layers[0].backward, run.curves, geometry.mean_field(torch.tanh, weight_std=1.5),
+        dynamics.predict_from_kernel(k, y, test=k, y_test=y), dynamics.modes(k, y), dynamics.stopping(k, y, ridge=0.1),
         dynamics.ensemble(k, k, y), dynamics.posterior(k, y),
-        dynamics.Flow(), dynamics.Descent(0.1), dynamics.Momentum(0.1), training.SGD(0.1), training.Adam(),
+        dynamics.Flow(), training.SGD(0.1), training.Adam(),
         training.native.named(torch.optim.AdamW, None, "train"),
         training.Squared(), training.CrossEntropy(), training.Logistic(), training.Exponential(), training.Hinge(),
         landscape.sharpness(net, x, y, k=9), landscape.gradient_noise(net, x, y), landscape.Edge(run.steps, run.loss, 2.0),
         top.top(3), spectral_density(top, steps=9), hutchinson(top, samples=9),
-        linalg.diagnose(k), linalg.cholesky(k), solve.Direct().solve(k, y, ridge=0.1), solve.auto(N),
-        solve.PointKernel(gnomon.limit(net).ntk, x), solve.Direct(), solve.ConjugateGradient(), solve.Nystrom(N, centers=tuple(range(N))),
+        linalg.diagnose(k), linalg.cholesky(k), solve.Direct().solve(k, y, ridge=0.1), solve.auto(N), solve.FitScores(k, 1.0),
+        ridge_modes(k, x.double(), torch.ones(N).double()), StoreLayout(("k",), (N, N), "float64", 9, TEXT), Dense(k),
+        NTKRegressor(), NTKClassifier(), NNGPRegressor(), NNGPClassifier(),
+        solve.IndexedKernel(gnomon.limit(net).ntk, x), solve.Direct(), solve.ConjugateGradient(), solve.Nystrom(N, centers=tuple(range(N))),
         solve.Landmarks(3), solve.PivotedCholesky(3), solve.Tiles("k"), solve.Distributed(2),
         gnomon.limit(net), gnomon.limit(net, method="monte-carlo", samples=2), gnomon.limit(net)(x), gnomon.limit(net).cost(N),
         *kernels.layers(gnomon.limit(net), x[:9])[:1], gnomon.Law(1.0), program, *program.steps[:2],
         advice, value, section, page, report.Definition(TEXT, TEXT, TEXT), report.Hypothesis(TEXT, None, TEXT),
         report.Figure("a", TEXT, TEXT * 100),
-        tangent.spectrum(k, y), tangent.kappa(net, x, y, iterations=1), tangent.laziness(net, run.model, x),
+        tangent.kernel_spectrum(k, y), tangent.kappa(net, x, y, iterations=1), tangent.laziness(net, run.model, x),
         gnomon.watch(net, (x, y)),
     ]  # fmt: skip
 

@@ -9,7 +9,8 @@ import torch
 from numpy.testing import assert_allclose
 
 from gnomon.core import InputError
-from gnomon.dynamics import Descent, ensemble, posterior
+from gnomon.dynamics import ensemble, posterior
+from gnomon.training import SGD
 from tests.dynamics.linear import model
 from tests.oracles.training import conditioned, steps
 
@@ -25,15 +26,15 @@ def test_mean_and_covariance_are_those_of_trained_members(count, alpha):
     path = steps(case.phi, np.tile(case.y, MEMBERS), theta0, rate, count, alpha=alpha)[-1]
     outputs = case.phi_test @ path
     prior = np.diag(spread**2)
-    found = ensemble(
+    result = ensemble(
         case.ntk, case.phi @ prior @ case.phi.T, case.y[:, 0], ntk_test=case.test,
         nngp_test=case.phi_test @ prior @ case.phi.T, nngp_test_test=case.phi_test @ prior @ case.phi_test.T,
-        times=[rate * count], optimizer=Descent(rate), penalty=alpha,
+        times=[rate * count], optimizer=SGD(rate), penalty=alpha,
     )  # fmt: skip
-    sigma = np.sqrt(found.variance[0].numpy())
-    z = (outputs.mean(1) - found.mean[0].numpy()) / sigma * MEMBERS**0.5
+    sigma = np.sqrt(result.variance[0].numpy())
+    z = (outputs.mean(1) - result.mean[0].numpy()) / sigma * MEMBERS**0.5
     assert np.abs(z).max() < 4.5  # 1e-5 for each of 3 points
-    covariance = found.covariance[0].numpy()
+    covariance = result.covariance[0].numpy()
     # the variance of a sample covariance of Gaussians is (C_ii C_jj + C_ij^2) / members
     error = np.sqrt((np.outer(sigma**2, sigma**2) + covariance**2) / MEMBERS)
     assert np.abs((np.cov(outputs) - covariance) / error).max() < 4.5
@@ -55,12 +56,12 @@ def test_variances_alone_are_the_diagonal():
 def test_members_agree_on_training_points_in_the_end_and_spread_by_the_prior_at_the_start():
     case = model(n=4)
     nngp = case.ntk @ case.ntk / 10
-    found = ensemble(case.ntk, nngp, case.y, times=[0.0, inf])
-    assert_allclose(found.covariance[0], nngp, atol=1e-12)
-    assert_allclose(found.mean[1], case.y, atol=1e-10)
-    assert float(found.std[1].max()) < 1e-6  # the square root of rounding
-    assert json.loads(json.dumps(found.to_dict()))["times"] == [0.0, None]
-    assert "and by " in found.verdict
+    result = ensemble(case.ntk, nngp, case.y, times=[0.0, inf])
+    assert_allclose(result.covariance[0], nngp, atol=1e-12)
+    assert_allclose(result.mean[1], case.y, atol=1e-10)
+    assert float(result.std[1].max()) < 1e-6  # the square root of rounding
+    assert json.loads(json.dumps(result.to_dict()))["times"] == [0.0, "inf"]
+    assert "and by " in result.verdict
 
 
 def test_training_the_last_layer_alone_samples_the_posterior():
@@ -84,13 +85,13 @@ def test_the_posterior_is_the_conditioned_gaussian(noise):
     every = np.vstack([case.phi, case.phi_test])
     joint = every @ every.T
     mean, covariance = conditioned(joint, case.y, noise)
-    found = posterior(joint[:5, :5], case.y, nngp_test=joint[5:, :5], nngp_test_test=joint[5:, 5:], noise=noise)
-    assert_allclose(found.mean, mean, atol=1e-10)
-    assert_allclose(found.covariance, covariance, atol=1e-10)
-    assert_allclose(found.std**2, np.diag(covariance), rtol=1e-10)
+    result = posterior(joint[:5, :5], case.y, nngp_test=joint[5:, :5], nngp_test_test=joint[5:, 5:], noise=noise)
+    assert_allclose(result.mean, mean, atol=1e-10)
+    assert_allclose(result.covariance, covariance, atol=1e-10)
+    assert_allclose(result.std**2, np.diag(covariance), rtol=1e-10)
     noisy = joint[:5, :5] + noise * np.eye(5)
     sign, logdet = np.linalg.slogdet(2 * np.pi * noisy)
-    assert_allclose(found.log_evidence, -(case.y * np.linalg.solve(noisy, case.y)).sum() / 2 - logdet, rtol=1e-11)
+    assert_allclose(result.log_evidence, -(case.y * np.linalg.solve(noisy, case.y)).sum() / 2 - logdet, rtol=1e-11)
 
 
 def test_kernels_of_different_points_are_refused():
@@ -99,10 +100,12 @@ def test_kernels_of_different_points_are_refused():
         ensemble(one, one, torch.ones(2), ntk_test=torch.ones(1, 2))
     with pytest.raises(InputError, match="a variance is"):
         posterior(one, torch.ones(2), nngp_test=3 * one, nngp_test_test=one)
-    with pytest.raises(InputError, match=r"nngp_test_test has shape \(3,\)"):
+    with pytest.raises(
+        InputError, match=r"nngp_test_test must be of shape \(2, 2\) or \(2,\), but it has shape \(3,\)"
+    ):
         posterior(one, torch.ones(2), nngp_test=one, nngp_test_test=torch.ones(3))
 
 
 def test_the_verdict_tells_root_mean_squares():
-    found = ensemble(torch.eye(2), torch.diag(torch.tensor([1.0, 49.0])), torch.zeros(2), times=[0.0, inf])
-    assert "the outputs spread by 5 at time 0 and by 0 at time inf" in found.verdict  # sqrt((1 + 49) / 2)
+    result = ensemble(torch.eye(2), torch.diag(torch.tensor([1.0, 49.0])), torch.zeros(2), times=[0.0, inf])
+    assert "the outputs spread by 5 at time 0 and by 0 at time inf" in result.verdict  # sqrt((1 + 49) / 2)

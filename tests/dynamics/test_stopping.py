@@ -9,7 +9,8 @@ import torch
 from numpy.testing import assert_allclose
 
 from gnomon.core import InputError, NotFiniteError
-from gnomon.dynamics import Descent, stopping
+from gnomon.dynamics import stopping
+from gnomon.training import SGD
 from tests.dynamics.linear import model
 from tests.oracles.training import steps
 
@@ -17,15 +18,15 @@ from tests.oracles.training import steps
 def test_the_constant_is_the_largest_gap_of_the_two_filters():
     z = np.geomspace(1e-3, 1e3, 200001)
     gap = 1 / (1 + z) - np.exp(-z)
-    found = stopping(np.diag(z[::2000] * 101), np.ones(101), ridge=1.0)
-    assert_allclose(found.bound, gap.max(), atol=1e-9)
-    assert_allclose(found.gaps.sort().values, np.sort(gap[::2000]), atol=1e-12)
-    assert found.worst <= found.bound
+    result = stopping(np.diag(z[::2000] * 101), np.ones(101), ridge=1.0)
+    assert_allclose(result.bound, gap.max(), atol=1e-9)
+    assert_allclose(result.gaps.sort().values, np.sort(gap[::2000]), atol=1e-12)
+    assert result.worst <= result.bound
 
 
 def test_small_and_large_modes_agree():
-    found = stopping(np.diag([2e-3, 2e3]), np.ones(2), ridge=1.0)
-    assert found.worst < 0.001 + exp(-999)
+    result = stopping(np.diag([2e-3, 2e3]), np.ones(2), ridge=1.0)
+    assert result.worst < 0.001 + exp(-999)
 
 
 @pytest.mark.parametrize("size", [0.0, 1.0])
@@ -37,17 +38,17 @@ def test_the_gap_is_that_of_trained_models(size):
     hessian = case.phi.T @ case.phi / n + ridge * np.eye(p)
     change = np.linalg.solve(hessian, case.phi.T @ (case.y - case.phi @ start) / n)
     starts = {"f0": case.phi @ start, "f0_test": case.phi_test @ start}
-    found = stopping(case.ntk, case.y, ridge=ridge, test=case.test, optimizer=Descent(rate), **starts)
-    assert found.time == pytest.approx(2.5)
-    for phi, gap in ((case.phi, found.train_gap), (case.phi_test, found.test_gap)):
+    result = stopping(case.ntk, case.y, ridge=ridge, test=case.test, optimizer=SGD(rate), **starts)
+    assert result.time == pytest.approx(2.5)
+    for phi, gap in ((case.phi, result.train_gap), (case.phi_test, result.test_gap)):
         apart = phi @ (path - start - change)
         assert_allclose(gap, np.linalg.norm(apart) / np.linalg.norm(phi @ change), rtol=1e-9)
-    assert json.loads(json.dumps(found.to_dict()))["bound"] is None
-    assert "Stopping at time 2.5 stands for a ridge of 0.4" in found.verdict
+    assert json.loads(json.dumps(result.to_dict()))["bound"] == "inf"
+    assert "Stopping at time 2.5 replaces a ridge of 0.4" in result.verdict
 
 
 def test_bad_ridges_and_steps_are_lessons():
-    with pytest.raises(InputError, match="ridge is 0.0"):
+    with pytest.raises(InputError, match="ridge must be a number above 0 and finite, but it is 0.0"):
         stopping(torch.eye(2), torch.ones(2), ridge=0.0)
     with pytest.raises(NotFiniteError, match="Use an lr below"):
-        stopping(torch.eye(2), torch.ones(2), ridge=1e-4, optimizer=Descent(6.0))
+        stopping(torch.eye(2), torch.ones(2), ridge=1e-4, optimizer=SGD(6.0))

@@ -15,7 +15,8 @@ from torch import nn
 
 import gnomon
 from gnomon.estimators import KernelTransformer, NNGPClassifier, NNGPRegressor, NTKClassifier, NTKRegressor
-from gnomon.estimators.rows import Rows, WeightedKernel
+from gnomon.estimators.problem import WeightedKernel
+from gnomon.estimators.table import Rows
 from gnomon.linalg.solve import Nystrom
 
 
@@ -129,4 +130,6 @@ def test_the_kernel_travels_to_other_processes(table):
     rows = Rows(x, x[:, :1], torch.full((40,), 2.0, dtype=torch.float64))
     kernel = WeightedKernel(NTKRegressor(depth=2).fit(X, X[:, 0]).kernel_, rows)
     some, others = torch.arange(5), torch.tensor([7, 3])
-    torch.testing.assert_close(pickle.loads(pickle.dumps(kernel))(some, others), kernel.matrix()[some][:, others])
+    whole = 2 * kernel.kernel(x)  # D K D with D = sqrt(2)
+    torch.testing.assert_close(pickle.loads(pickle.dumps(kernel))(some, others), whole[some][:, others])
+    torch.testing.assert_close(WeightedKernel(kernel.kernel, rows, whole / 2)(some, others), whole[some][:, others])

@@ -7,8 +7,9 @@ from scipy.stats import multivariate_normal
 from sklearn.model_selection import KFold, PredefinedSplit
 
 from gnomon.estimators import NNGPRegressor, NTKClassifier, NTKRegressor
-from gnomon.estimators.selection import EXAMINED, GRID, examined
-from gnomon.linalg.shortcut import spectrum
+from gnomon.estimators.problem import EXAMINED, examined_rows
+from gnomon.estimators.selection import GRID
+from gnomon.linalg.shortcut import ridge_modes
 from tests.oracles import arccosine
 
 N = 14
@@ -34,7 +35,7 @@ def fitted(gram, y, weights, ridge, at):
 @pytest.mark.parametrize("ridge", [1e-3, 1.0])
 def test_leaving_out_is_what_refits_find(problem, weights, ridge):
     _, gram, y = problem
-    found = spectrum(*map(torch.from_numpy, (gram, y, weights))).left_out(ridge).numpy()
+    found = ridge_modes(*map(torch.from_numpy, (gram, y, weights))).left_out(ridge).numpy()
     for i in range(N):
         without = weights.copy()
         without[i] -= min(1.0, weights[i])  # a row, or one of its copies
@@ -44,7 +45,7 @@ def test_leaving_out_is_what_refits_find(problem, weights, ridge):
 @pytest.mark.parametrize("weights", [np.ones(N), np.arange(N) % 3 + 1.0])
 def test_the_evidence_is_a_density_at_its_best_amplitude(problem, weights):
     _, gram, y = problem
-    found = spectrum(*map(torch.from_numpy, (gram, y, weights)))
+    found = ridge_modes(*map(torch.from_numpy, (gram, y, weights)))
     copies = np.repeat(np.arange(N), weights.astype(int))
     K = gram[np.ix_(copies, copies)] + 0.1 * np.eye(len(copies))
 
@@ -144,9 +145,9 @@ def test_the_score_by_evidence_is_minus_the_log_density_of_a_row():
 
 
 def test_many_rows_are_judged_by_a_fixed_draw():
-    draw = examined(5 * EXAMINED)
-    assert len(set(draw.tolist())) == EXAMINED and torch.equal(draw, examined(5 * EXAMINED))
-    assert examined(10).tolist() == list(range(10))
+    draw = examined_rows(5 * EXAMINED)
+    assert len(set(draw.tolist())) == EXAMINED and torch.equal(draw, examined_rows(5 * EXAMINED))
+    assert examined_rows(10).tolist() == list(range(10))
 
 
 def test_time_is_judged_by_its_own_shrinkage():
@@ -154,6 +155,6 @@ def test_time_is_judged_by_its_own_shrinkage():
     rng = np.random.default_rng(4)
     gram, y = torch.from_numpy(arccosine.kernels(rng.normal(size=(9, 2)), depth=1)[1]), torch.randn(9, 1).double()
     one = torch.ones(9).double()
-    torch.testing.assert_close(spectrum(gram, y, one, time=0.0).left_out(0.0), y)
-    late, end = spectrum(gram, y, one, time=1e9).left_out(1e-6), spectrum(gram, y, one).left_out(1e-6)
+    torch.testing.assert_close(ridge_modes(gram, y, one, time=0.0).left_out(0.0), y)
+    late, end = ridge_modes(gram, y, one, time=1e9).left_out(1e-6), ridge_modes(gram, y, one).left_out(1e-6)
     torch.testing.assert_close(late, end)

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 import gnomon
 from gnomon.core import InputError
 from gnomon.data import sphere
-from gnomon.dynamics import CrossEntropy, Descent, Momentum, Squared
+from gnomon.dynamics import CrossEntropy, Squared
 from gnomon.forecast import predict
 from gnomon.training import SGD, Adam
 from tests.forecast.networks import Wide
@@ -134,7 +134,7 @@ def test_limits_functions_and_matrices_are_kernels():
     net = nn.Sequential(nn.Linear(3, 64), nn.ReLU(), nn.Linear(64, 1))
     lim = gnomon.limit(net)
     K, between = lim.ntk(x), lim.ntk(x_test, x)
-    wanted = gnomon.dynamics.predict(K, y, test=between, times=[1e-3, 1e-2])
+    wanted = gnomon.dynamics.predict_from_kernel(K, y, test=between, times=[1e-3, 1e-2])
     for told in (
         predict(lim, x, y, x_test, times=[1e-3, 1e-2]),
         predict(lambda a, b: lim.ntk(a, b), x, y, x_test, times=[1e-3, 1e-2]),
@@ -145,7 +145,9 @@ def test_limits_functions_and_matrices_are_kernels():
         assert_allclose(told.test, wanted.test, atol=1e-12)
     own = predict(net, x, y, x_test, kernel="infinite", times=[1e-3, 1e-2])
     f0, f0_test = (net.double()(p).detach() for p in (x, x_test))
-    wanted = gnomon.dynamics.predict(K, y[:, None], test=between, f0=f0, f0_test=f0_test, times=[1e-3, 1e-2])
+    wanted = gnomon.dynamics.predict_from_kernel(
+        K, y[:, None], test=between, f0=f0, f0_test=f0_test, times=[1e-3, 1e-2]
+    )
     assert_allclose(own.test, wanted.test, atol=1e-6)  # the module's own outputs before it was made float64
     assert "infinite width" in own.verdict
 
@@ -200,10 +202,11 @@ def test_the_trajectory_draws_itself_beside_a_measured_run():
     told = predict(net, x, y, x_test, y_test=y_test, optimizer=run.optimizer, times=run.times)
     axes = told.plot(measured=run)
     lines = {line.get_label(): line for line in axes.lines}
-    assert set(lines) == {"predicted", "predicted, test", "measured", "measured, test"}
-    assert_allclose(lines["measured"].get_ydata(), run.loss[1:])
-    assert_allclose(lines["predicted"].get_ydata(), np.asarray(lines["measured"].get_ydata()), rtol=1e-8)
-    assert lines["measured"].get_color() == lines["predicted"].get_color()
+    assert set(lines) == {"predicted training", "predicted test", "measured training", "measured test"}
+    assert_allclose(lines["measured training"].get_ydata(), run.loss[1:])
+    assert_allclose(
+        lines["predicted training"].get_ydata(), np.asarray(lines["measured training"].get_ydata()), rtol=1e-8
+    )
     assert json.loads(json.dumps(told.to_dict()))["kernel"] == "its own kernel"
     matplotlib.pyplot.close("all")
 
@@ -211,8 +214,8 @@ def test_the_trajectory_draws_itself_beside_a_measured_run():
 def test_optimizers_of_training_are_understood_and_others_refused():
     (x, _), net = points(), linear()
     y = torch.randn(9, 2).double()
-    assert predict(net, x, y, optimizer=SGD(0.1)).optimizer == Descent(0.1)
-    assert predict(net, x, y, optimizer=SGD(0.1, momentum=0.5)).optimizer == Momentum(0.1, beta=0.5)
+    assert predict(net, x, y, optimizer=SGD(0.1)).optimizer == SGD(0.1)
+    assert predict(net, x, y, optimizer=SGD(0.1, momentum=0.5)).optimizer == SGD(0.1, momentum=0.5)
     with pytest.raises(InputError, match="the optimizer is Adam"):
         predict(net, x, y, optimizer=Adam())
     with pytest.raises(InputError, match="without decay"):
@@ -222,10 +225,16 @@ def test_optimizers_of_training_are_understood_and_others_refused():
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda net, x, y: predict(net, x), "y is missing"),
+        (lambda net, x, y: predict(net, x), "the data have no targets"),
         (lambda net, x, y: predict(x @ x.T, x, y), "call predict"),
-        (lambda net, x, y: predict(net, x, y, kernel="wide"), "kernel is 'wide'"),
-        (lambda net, x, y: predict(net, x, y, outputs="mean"), "outputs is 'mean'"),
+        (
+            lambda net, x, y: predict(net, x, y, kernel="wide"),
+            "kernel must be one of 'empirical', 'infinite', but it is 'wide'",
+        ),
+        (
+            lambda net, x, y: predict(net, x, y, outputs="mean"),
+            "outputs must be one of 'auto', 'full', 'trace', but it is 'mean'",
+        ),
         (lambda net, x, y: predict(net, x, y[:3]), "a target for each input"),
         (lambda net, x, y: predict(net, x, torch.full((9,), 4)), "labels from 4 to 4"),
     ],

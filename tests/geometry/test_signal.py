@@ -1,4 +1,4 @@
-"""Measured signals against theory (as slopes), against hand-made sums, and planted faults found by name."""
+"""Measured signals against theory (as slopes), against hand-made sums, and planted faults reported by name."""
 
 import copy
 import json
@@ -63,7 +63,7 @@ def test_the_numbers_are_their_definitions():
         torch.randn(9, 3).double(),
         torch.randint(0, 2, (9,)),
     )
-    found = signal(net, x, y)
+    result = signal(net, x, y)
     a = net[0](x)
     h = torch.relu(a)
     a.retain_grad()
@@ -71,15 +71,15 @@ def test_the_numbers_are_their_definitions():
     f = net[2](h)
     F.cross_entropy(f, y).backward()
     updates = [(part.weight.grad.norm() / part.weight.norm()).item() ** 2 for part in (net[0], net[2])]
-    assert [found.layers[i].update for i in (0, 2)] == pytest.approx(updates) and found.layers[1].update is None
-    for layer, value, grad in ((found.layers[0], a, a.grad), (found.layers[1], h, h.grad)):
+    assert [result.layers[i].update for i in (0, 2)] == pytest.approx(updates) and result.layers[1].update is None
+    for layer, value, grad in ((result.layers[0], a, a.grad), (result.layers[1], h, h.grad)):
         assert layer.activation == pytest.approx(value.square().mean().item())
         assert layer.gradient == pytest.approx((9 * grad).square().mean().item())
         pairs = [F.cosine_similarity(value[i], value[j], 0).item() for i in range(9) for j in range(9) if i != j]
         assert layer.correlation == pytest.approx(np.mean(pairs))
     dead = [(h[:, i].max() == h[:, i].min()).item() for i in range(4)]
-    assert found.layers[1].dead == pytest.approx(np.mean(dead))
-    assert found.inputs == pytest.approx(x.square().mean().item()) and found.examples == 9
+    assert result.layers[1].dead == pytest.approx(np.mean(dead))
+    assert result.inputs == pytest.approx(x.square().mean().item()) and result.examples == 9
 
 
 def test_in_place_activations_are_seen_before_and_after():
@@ -118,8 +118,8 @@ def test_any_module_is_measured_and_left_as_it_was():
     before, modes = copy.deepcopy(net.state_dict()), [m.training for m in net.modules()]
     x, y = {"tokens": torch.randint(0, 5, (12, 7)), "scale": 2.0}, torch.randint(0, 4, (12,))
     state = torch.get_rng_state()
-    found = signal(net, x, y)
-    assert [layer.kind for layer in found.layers] == [
+    result = signal(net, x, y)
+    assert [layer.kind for layer in result.layers] == [
         "Embedding",
         "Conv1d",
         "LSTM",
@@ -128,8 +128,8 @@ def test_any_module_is_measured_and_left_as_it_was():
         "Linear",
         "Linear",
     ]
-    assert found.layers[-1].name == "read (call 2)" and found.inputs is None and found.layers[1].units == 6
-    assert all(layer.gradient and layer.gradient > 0 for layer in found.layers)
+    assert result.layers[-1].name == "read (call 2)" and result.inputs is None and result.layers[1].units == 6
+    assert all(layer.gradient and layer.gradient > 0 for layer in result.layers)
     assert all(torch.equal(a, b) for a, b in zip(before.values(), net.state_dict().values(), strict=True))
     assert torch.equal(state, torch.get_rng_state()) and modes == [m.training for m in net.modules()]
     assert bool((net.read.weight.grad == 1).all()) and not any(m._forward_hooks for m in net.modules())
@@ -174,27 +174,26 @@ def plant(name):
 
 
 @pytest.mark.parametrize(
-    "name, key, layer",
+    "name, kind, where",
     [
-        ("tanh", "vanishing activations", None),
-        ("tanh large", "exploding activations", None),
-        ("zero", "zero", "3"),
-        ("inputs", "inputs", None),
-        ("faint inputs", "inputs", None),
-        ("one layer", "vanishing activations", "3"),
-        ("dead", "dead", "1"),
-        ("nan", "not finite", "3"),
-        ("merged", "vanishing gradients", None),
+        ("tanh", "vanishing-activations", ""),
+        ("tanh large", "exploding-activations", ""),
+        ("zero", "zero-weights", "3"),
+        ("inputs", "input-scale", "inputs"),
+        ("faint inputs", "input-scale", "inputs"),
+        ("one layer", "vanishing-activations", "3"),
+        ("dead", "dead-units", "1"),
+        ("nan", "not-finite", "3"),
+        ("merged", "vanishing-gradients", ""),
     ],
 )
-def test_planted_faults_are_named_first(name, key, layer):
+def test_planted_faults_are_named_first(name, kind, where):
     net, x = plant(name)
-    found = signal(net, x)
-    keys = [fault.key for fault in found.found]
-    fault = found.worst
-    assert fault.key == key, keys
-    assert fault.layer == layer and ("merged" in keys or name != "merged")
-    assert found.worst.what in found.verdict and json.loads(json.dumps(found.to_dict()))["faults"]
+    result = signal(net, x)
+    kinds = [finding.kind for finding in result.findings]
+    assert result.worst.kind == kind, kinds
+    assert result.worst.where == where and ("merged-inputs" in kinds or name != "merged")
+    assert result.worst.what in result.verdict and json.loads(json.dumps(result.to_dict()))["findings"]
 
 
 def plain(depth, activation=nn.ReLU):
@@ -243,8 +242,8 @@ HEALTHY = {
 @pytest.mark.parametrize("name", HEALTHY)
 def test_healthy_modules_get_a_clean_bill(name):
     make, data = HEALTHY[name]
-    found = signal(make(), data())
-    assert found.found == () and "no layer kills" in found.verdict, found.verdict
+    result = signal(make(), data())
+    assert result.findings == () and "none vanish, explode or die" in result.verdict, result.verdict
 
 
 def test_a_zero_layer_at_the_end_of_a_residual_branch_is_no_fault():
@@ -264,16 +263,16 @@ def test_a_zero_layer_at_the_end_of_a_residual_branch_is_no_fault():
             h = torch.relu(self.stem(x))
             return self.head(h + self.b(torch.relu(self.a(h))))
 
-    assert signal(Residual(), torch.randn(40, 8)).found == ()
+    assert signal(Residual(), torch.randn(40, 8)).findings == ()
 
 
 def test_the_record_plots_and_tells_rates():
     matplotlib.use("Agg")
-    found = signal(deep(12, 300, nn.Tanh, 0.5, 0.0, 0), torch.randn(16, 300))
+    result = signal(deep(12, 300, nn.Tanh, 0.5, 0.0, 0), torch.randn(16, 300))
     # activations of tanh near zero fall by weight_std^2 = 1/4 a layer; the first layers are not near zero yet
-    assert found.rate() == pytest.approx(np.log(0.25), abs=0.1)
-    assert found.rate("gradient") == pytest.approx(-np.log(0.25), abs=0.1)
-    assert len(found.plot().lines) == 2 and len(found.plot_data()["x"]) == 24
+    assert result.rate() == pytest.approx(np.log(0.25), abs=0.1)
+    assert result.rate("gradient") == pytest.approx(-np.log(0.25), abs=0.1)
+    assert len(result.plot().lines) == 2 and len(result.plots()[0].marks[0].x) == 24
     matplotlib.pyplot.close("all")
 
 

@@ -23,6 +23,8 @@ from gnomon.linalg.solve import ConjugateGradient, Direct, Nystrom, auto
 from tests.hostile.strange import INPUTS, MODULES, TARGETS, X, Y, net
 
 LESSON = re.compile(r"^[^\n]{1,60}?: [^\n]+ \[H: [^\n]+\]\. [^\n]+\.$")
+RANGE = re.compile(r"^[^\n]{1,60}?: \w+ must be [^\n]+, but it (is|has shape) [^\n]+\.$")
+"""A broken premise of theory, and an argument that cannot be used."""
 LONGEST = 600  # characters of a message, the words of the user's own error among them
 
 
@@ -126,7 +128,7 @@ def outcome(door: Door, module: Any, x: Any, y: Any) -> Any:
 
 def check_lesson(error: Exception, names: tuple[str, ...]) -> None:
     text = str(error)
-    assert LESSON.match(text) and len(text) < LONGEST, f"no lesson: {text}"
+    assert (LESSON.match(text) or RANGE.match(text)) and len(text) < LONGEST, f"no lesson: {text}"
     assert text.startswith(names), f"another call is named: {text}"
 
 
@@ -268,11 +270,31 @@ OPTIONS: list[tuple[str, str, tuple[Any, ...], Callable[[Any], Any]]] = [
     ("predict(module, x, y)", "loss", (3, "mse"), lambda v: gnomon.predict(net(), X, Y, loss=v)),
     ("predict(module, x, y)", "f0", ("3", [1]), lambda v: gnomon.predict(net(), X, Y, f0=v)),
     ("predict(module, x, y)", "model", (None, "net"), lambda v: gnomon.predict(v, X, Y)),
-    ("dynamics.predict(ntk, y)", "loss", (3, "mse"), lambda v: dynamics.predict(SPD, X, loss=v)),
-    ("dynamics.predict(ntk, y)", "optimizer", (3, "sgd"), lambda v: dynamics.predict(SPD, X, optimizer=v)),
-    ("dynamics.predict(ntk, y)", "tolerance", ("3", 0), lambda v: dynamics.predict(SPD, X, tolerance=v)),
-    ("dynamics.predict(ntk, y)", "K", (None, "K", 3, X), lambda v: dynamics.predict(v, X)),
-    ("dynamics.predict(ntk, y)", "y", (None, "y", X.to(torch.complex64)), lambda v: dynamics.predict(SPD, v)),
+    (
+        "dynamics.predict_from_kernel(ntk, y)",
+        "loss",
+        (3, "mse"),
+        lambda v: dynamics.predict_from_kernel(SPD, X, loss=v),
+    ),
+    (
+        "dynamics.predict_from_kernel(ntk, y)",
+        "optimizer",
+        (3, "sgd"),
+        lambda v: dynamics.predict_from_kernel(SPD, X, optimizer=v),
+    ),
+    (
+        "dynamics.predict_from_kernel(ntk, y)",
+        "tolerance",
+        ("3", 0),
+        lambda v: dynamics.predict_from_kernel(SPD, X, tolerance=v),
+    ),
+    ("dynamics.predict_from_kernel(ntk, y)", "K", (None, "K", 3, X), lambda v: dynamics.predict_from_kernel(v, X)),
+    (
+        "dynamics.predict_from_kernel(ntk, y)",
+        "y",
+        (None, "y", X.to(torch.complex64)),
+        lambda v: dynamics.predict_from_kernel(SPD, v),
+    ),
     ("linalg.solve.Direct().solve(kernel, y)", "ridge", ("3", None, -1), lambda v: Direct().solve(SPD, X, ridge=v)),
     ("linalg.solve.Direct().solve(kernel, y)", "jitter", ("3", [1]), lambda v: Direct(jitter=v).solve(SPD, X)),
     (
@@ -290,8 +312,8 @@ OPTIONS: list[tuple[str, str, tuple[Any, ...], Callable[[Any], Any]]] = [
     ("linalg.cholesky(K)", "K", (None, "K", 3, X), lambda v: linalg.cholesky(v)),
     ("linalg.diagnose(K)", "K", (None, "K", 3, X), lambda v: linalg.diagnose(v)),
     ("alignment(kernel", "y", (None, "y", X[:3]), lambda v: tangent.alignment(SPD, v)),
-    ("spectrum(kernel", "y", ("y", 3, X[:3]), lambda v: tangent.spectrum(SPD, v)),
-    ("spectrum(kernel)", "K", (None, "K", 3, X), lambda v: tangent.spectrum(v)),
+    ("kernel_spectrum(kernel", "y", ("y", 3, X[:3]), lambda v: tangent.kernel_spectrum(SPD, v)),
+    ("kernel_spectrum(kernel", "K", (None, "K", 3, X), lambda v: tangent.kernel_spectrum(v)),
     ("effective_rank(kernel)", "K", (None, "K", 3, X), lambda v: tangent.effective_rank(v)),
     ("mean_field(activation)", "activation", (None, 3), lambda v: geometry.mean_field(v, weight_std=1.0)),
     ("mean_field(activation)", "weight_std", (None, "3", 0), lambda v: geometry.mean_field(torch.tanh, weight_std=v)),

@@ -87,7 +87,8 @@ def _function(function: object) -> Iterator[str]:
 def _class(kind: type) -> Iterator[str]:
     own = [value for name, value in vars(kind).items() if inspect.isroutine(value) and _public(name)]
     methods = [inspect.unwrap(getattr(value, "__func__", value)) for value in own]
-    methods = [method for method in methods if inspect.isfunction(method)]  # scikit-learn adds descriptors of its own
+    # scikit-learn adds descriptors of its own, and typing an __init__ to protocols
+    methods = [method for method in methods if inspect.isfunction(method) and _public(method.__name__)]
     if not kind.__doc__:
         yield "has no docstring"
     if not (issubclass(kind, BaseException) or inspect.isabstract(kind) or getattr(kind, "_is_protocol", False)):

@@ -12,6 +12,7 @@ from jaxtyping import TypeCheckError, install_import_hook
 from gnomon.core import lesson
 from tests.house import (
     bibliography,
+    boundaries,
     budgets,
     conventions,
     docs_true,
@@ -19,8 +20,11 @@ from tests.house import (
     floors,
     importing,
     machine_paths,
+    plain_words,
     public_names,
+    returns,
     shapes,
+    tree,
     versions,
 )
 
@@ -89,14 +93,19 @@ def test_the_page_of_floors(tmp_path):
 @pytest.mark.parametrize(
     ("place", "text", "words"),
     [
-        ("long.py", "x = 1\n" * 401, "401 lines"),
+        ("long.py", "x = 1\n" * 351, "351 lines"),
         ("tall.py", "class A:\n    def f():\n" + "        x = 1\n" * 80, "f has 81 lines"),
         ("room/utils.py", "", "'utils' says nothing"),
         ("_helpers/__init__.py", "", "'_helpers' says nothing"),
     ],
 )
 def test_budgets(tmp_path, place, text, words):
-    sound = {"long.py": "x = 1\n" * 400, "tall.py": "def f():\n" + "    x = 1\n" * 79}
+    sound = {
+        "long.py": "x = 1\n" * 350,
+        "short.py": "x = 1\n",
+        "brief.py": "",
+        "tall.py": "def f():\n" + "    x = 1\n" * 79,
+    }
     assert budgets.faults(plant(tmp_path, sound)) == []
     assert says(budgets.faults(plant(tmp_path, {place: text})), words)
 
@@ -113,6 +122,107 @@ def test_budgets(tmp_path, place, text, words):
 def test_conventions(tmp_path, text, words):
     assert conventions.faults(plant(tmp_path, {"a.py": '"""y = 2 x   (1)"""\ny = 2  # (1)\n'})) == []
     assert says(conventions.faults(plant(tmp_path, {"a.py": text})), words)
+
+
+def test_the_median_file_is_short(tmp_path):
+    assert budgets.faults(plant(tmp_path, {"a.py": "x = 1\n" * 130, "b.py": "x = 1\n" * 130, "c.py": ""})) == []
+    assert says(
+        budgets.faults(plant(tmp_path, {"c.py": "x = 1\n" * 131, "b.py": "x = 1\n" * 131})), "median file has 131"
+    )
+
+
+def test_ignored_types_are_counted_and_allowances_end(tmp_path):
+    sound = {"a.py": 's = "# type: ignore"\n'}
+    assert budgets.types_ignored(plant(tmp_path, sound)) == []
+    faults = budgets.types_ignored(plant(tmp_path, {"a.py": "x = 1  # type: ignore[misc]\ny = 2  # type: ignore\n"}))
+    assert [fault.split(":")[0] for fault in faults] == ["a.py, line 1", "a.py, line 2"]
+    tree.expect_at_most(2, faults)
+    with pytest.raises(pytest.fail.Exception, match="2 breaches, 1 are allowed"):
+        tree.expect_at_most(1, faults)
+
+
+ROOMS = {
+    "gnomon/__init__.py": "",
+    "gnomon/core/__init__.py": '__all__ = ["one"]\nfrom gnomon.core.errors import one\n',
+    "gnomon/core/errors.py": '__all__ = ["one"]\none = two = _three = 1\n',
+    "gnomon/core/inner.py": "from gnomon.core.errors import two\n",
+    "gnomon/linalg/a.py": "from gnomon.core.errors import one\nfrom gnomon.core import errors, one\n",
+}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from gnomon.core.errors import two",
+        "from gnomon.core.errors import _three",
+        "from gnomon.core.inner import two",
+        "def f():\n    from ..core.errors import two",
+        "if TYPE_CHECKING:\n    from gnomon.core import two",
+    ],
+)
+def test_boundaries(tmp_path, text):
+    assert boundaries.faults(plant(tmp_path, ROOMS) / "gnomon") == []
+    assert says(boundaries.faults(plant(tmp_path, {"gnomon/linalg/a.py": text}) / "gnomon"), "is not in the __all__ of")
+
+
+SINGLE = """
+__all__ = ["f", "Table"]
+
+def f(x: Tensor, name: str) -> Tensor | None: ...
+
+def _hidden(x: Tensor, *, full: bool) -> Tensor | dict: ...
+
+class Table:
+    def row(self, x: Tensor | dict) -> Tensor | dict: ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Tensor | None", "Tensor | dict[str, Tensor] | None"),
+        ("name: str) -> Tensor | None", "*, full: bool = False) -> 'Tensor | dict'"),
+        ("name: str) -> Tensor | None", 'method: Literal["a", "b"] = "a") -> Union[Exact, Sampled]'),
+        ("x: Tensor | dict)", "x: Tensor | dict, name: str | None = None)"),
+    ],
+)
+def test_returns(tmp_path, old, new):
+    assert old in SINGLE
+    assert returns.faults(plant(tmp_path, {"gnomon/core/a.py": SINGLE}) / "gnomon") == []
+    assert says(returns.faults(plant(tmp_path, {"gnomon/core/a.py": SINGLE.replace(old, new)}) / "gnomon"), "decides")
+    inner, front = (
+        SINGLE.replace(old, new).replace("__all__", "listed"),
+        "from gnomon.core.a import {0}\n__all__ = ['{0}']",
+    )
+    name = "Table" if "self" in old or old.startswith("x:") else "f"
+    plant(tmp_path, {"gnomon/core/a.py": inner, "gnomon/core/__init__.py": front.format(name)})
+    assert says(returns.faults(tmp_path / "gnomon"), "decides")
+
+
+PLAIN = {
+    "README.md": "See [layers](docs/rooms/a.md) and `lesson`.\n\n```python\nroom = 1\n```\n",
+    "docs/page.md": "There is room for four numbers; floor(x) is whole; note it to know whether it holds.",
+    "docs/design/floors.md": "The cellar has one room.",
+    "src/gnomon/core/__init__.py": '"""Cellar: what every room stands on."""\n',
+    "src/gnomon/core/a.py": '"""A module.\n\n>>> room = 1\n"""\nx = "room"\n\n\ndef _f():\n    """The door."""\n',
+}
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        ("README.md", "Each room has a door."),
+        ("docs/page.md", "How an error dies."),
+        ("docs/page.md", "does the network change its mind on the way"),
+        ("docs/page.md", "To know: nothing."),
+        ("src/gnomon/core/a.py", '"""The door of the room."""\n'),
+        ("src/gnomon/core/a.py", 'def f():\n    """It sits in the cellar."""\n'),
+        ("src/gnomon/core/a.py", 'message = f"{1} more in company"\n'),
+    ],
+)
+def test_plain_words(tmp_path, place, text):
+    assert plain_words.faults(plant(tmp_path, PLAIN)) == []
+    assert says(plain_words.faults(plant(tmp_path, {place: text})), place.removesuffix(".py").split("/")[-1])
 
 
 FUNCTION = '''"""A module."""

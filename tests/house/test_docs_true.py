@@ -31,7 +31,7 @@ ROOMS = sorted(path.stem for path in (ROOT / "docs" / "reference").glob("*.md"))
 @pytest.mark.parametrize("room", [*ROOMS, "linalg.solve"])
 def test_the_reference_asks_for_every_public_name_where_it_is_defined(room):
     package = import_module(f"gnomon.{room}")
-    pages = run_path(str(ROOT / "docs" / "reference" / "rooms.py"))
+    pages = run_path(str(ROOT / "docs" / "hooks" / "names.py"))
     asked = re.findall(r"^::: ([\w.]+)$", pages["expanded"](f"gnomon.{room}", SOURCE.parent), re.MULTILINE)
     shown = {name.split(".")[-1]: name for name in asked if name not in sys.modules}
     assert set(shown) == set(package.__all__)

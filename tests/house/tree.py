@@ -25,6 +25,12 @@ def expect_none(faults: list[str]) -> None:
         pytest.fail("\n".join(faults), pytrace=False)
 
 
+def expect_at_most(allowed: int, faults: list[str]) -> None:
+    """Fail, with every fault on a line of its own, where there are more of them than are allowed."""
+    if len(faults) > allowed:
+        pytest.fail("\n".join([f"{len(faults)} breaches, {allowed} are allowed:", *faults]), pytrace=False)
+
+
 def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 

@@ -10,6 +10,9 @@ from torch import nn
 
 import gnomon
 from gnomon import BudgetError, InputError, Law, NoLimitError, NotFiniteError, ReadError
+from gnomon.kernels import cost
+from gnomon.kernels.cost import needs
+from gnomon.models import SelfAttention
 from tests.oracles import recursion
 
 EPS = torch.finfo(torch.float64).eps
@@ -28,6 +31,17 @@ def mlp(activation=nn.ReLU, d=10, depth=2):
 def cnn():
     layers = [nn.Conv2d(2, 16, 3, padding=1), nn.ReLU(), nn.AvgPool2d(2), nn.Conv2d(16, 16, 3), nn.ReLU()]
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 1))
+
+
+TILED = {  # by the reference engine
+    "elu": (mlp(nn.ELU), (10,)),
+    "attention": (
+        nn.Sequential(
+            nn.Linear(3, 8), SelfAttention(8, heads=2), nn.Linear(8, 8), nn.ReLU(), nn.Flatten(), nn.Linear(32, 1)
+        ),
+        (4, 3),
+    ),
+}
 
 
 def points(n, *shape):
@@ -87,20 +101,24 @@ def test_duplicates_of_many_features_are_exact():
     assert (k[3] / own[0] - 1).abs().max() <= 64 * EPS
 
 
-@pytest.mark.parametrize("name", ["relu", "cnn"])
+@pytest.mark.parametrize("name", ["elu", "attention"])
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_tiles_do_not_change_the_result(name, symmetric):
-    net, shape = NETS[name]
+    net, shape = TILED[name]
     x, y = points(13, *shape), None if symmetric else points(9, *shape)
-    whole = gnomon.limit(net)(x, y)
-    m = 13 if symmetric else 9
-    memory = gnomon.limit(net).cost(13, m, shape=shape).memory
-    while gnomon.limit(net, memory=memory).cost(13, m, shape=shape).tile > 20:
+    lim = gnomon.limit(net)
+    whole = lim(x, y)
+    size, memory = (13, 13 if symmetric else 9), lim.cost(x, y).memory
+    need = {"kinds": ("nngp", "ntk"), "word": 8}
+    while needs(lim.plan(x), *size, memory=memory, **need).tile > 20:
         memory = int(0.9 * memory)
+    assert needs(lim.plan(x), *size, memory=memory, **need).memory <= memory
     tiled = gnomon.limit(net, memory=memory)
+    assert tiled.cost(x, y).tile <= 20
     parts = tiled(x, y)
-    assert torch.allclose(parts.nngp, whole.nngp, rtol=1e-13, atol=0)
-    assert torch.allclose(parts.ntk, whole.ntk, rtol=1e-13, atol=0)
+    for part, one in ((parts.nngp, whole.nngp), (parts.ntk, whole.ntk)):
+        rounding = 64 * EPS * one.abs().max()  # of sums whose terms are as large as that, however small the entry
+        assert (part - one).abs().max() <= rounding
     if symmetric:
         assert torch.equal(parts.ntk, parts.ntk.T)
 
@@ -141,10 +159,62 @@ def test_gradients_are_not_kept_unless_asked_for():
     assert not gnomon.limit(mlp()).ntk(points(3, 10)).requires_grad
 
 
+@pytest.mark.parametrize("kind", [("nngp",), ("ntk",), ("nngp", "ntk")])
+def test_tangents_are_counted_where_they_are_carried(kind):
+    """The NTK alone carries two arrays through every layer, as both kernels do; the NNGP carries one."""
+    made = gnomon.limit(mlp(nn.ELU)).plan(points(2, 10))
+    one, two = made.pair_entries(tangent=False), made.pair_entries(tangent=True)
+    need = needs(made, 100, 100, kinds=kind, word=8, memory=2**30)
+    assert two > one and need.workspace >= 8 * 100 * 100 * (two if "ntk" in kind else one)
+    assert need.result == 8 * 100 * 100 * len(kind)
+
+
+def test_cost_is_measured_on_growing_numbers_of_points_and_extrapolated(monkeypatch):
+    """A clock that every call moves by what (1) says gives (1) back, and the compiler's time apart."""
+    now, calls = [0.0], []
+
+    def run(n1, n2):
+        calls.append((n1, n2))
+        now[0] += 0.02 + 1e-4 * (n1 + n2) + 1e-6 * n1 * n2 + (30.0 if len(calls) == 1 else 0.0)
+
+    monkeypatch.setattr(cost, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(cost.torch, "get_num_threads", lambda: 1)
+    found, compilation = cost.seconds(run, 5000, 3000, symmetric=False)
+    assert found == pytest.approx(0.02 + 0.8 + 15.0, rel=1e-6)
+    assert compilation == pytest.approx(30.0)
+    assert max(calls) < (1024, 1024)
+    small, _ = cost.seconds(run, 3, 2, symmetric=False)
+    assert small == pytest.approx(0.02 + 5e-4 + 6e-6)
+
+
+def test_what_every_call_takes_is_not_taken_for_the_price_of_a_pair(monkeypatch):
+    """A call whose first trial already takes a tenth of a second, whatever the points: deep or slow machines."""
+    now = [0.0]
+
+    def run(n1, n2):
+        now[0] += 0.3 + 2e-7 * n1 * n2
+
+    monkeypatch.setattr(cost, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(cost.torch, "get_num_threads", lambda: 1)
+    found, _ = cost.seconds(run, 5000, 5000, symmetric=False)
+    assert found == pytest.approx(0.3 + 5.0, rel=1e-6)
+
+
+def test_cost_of_the_points_themselves():
+    x = points(30, 10)
+    said = gnomon.limit(mlp(nn.Tanh)).cost(x.numpy(), x[:20], kind=("ntk",))
+    assert (said.n1, said.n2, said.result) == (30, 20, 30 * 20 * 8)
+    assert 0 < said.seconds < 60 and said.compilation >= 0
+    with pytest.raises(InputError, match="n1 must be a whole number of at least 1, but it is 0"):
+        gnomon.limit(mlp()).cost(0)
+    with pytest.raises(InputError, match="kind is"):
+        gnomon.limit(mlp()).cost(3, kind=("gram",))
+
+
 def test_cost_is_said_before_anything_is_allocated():
-    cost = gnomon.limit(mlp()).cost(200_000)
-    assert cost.result == 2 * 200_000**2 * 8
-    assert not cost.fits and "does not fit" in str(cost)
+    said = gnomon.limit(mlp()).cost(200_000)
+    assert said.result == 2 * 200_000**2 * 8
+    assert not said.fits and "does not fit" in str(said)
     assert gnomon.limit(mlp()).cost(100).fits
 
 

@@ -133,7 +133,9 @@ def lim(**options):
 
 @pytest.mark.parametrize("tile", [0, -3])
 def test_tiles_without_a_side_are_refused(tile, tmp_path):
-    with pytest.raises(InputError, match=rf"to_zarr\(path, x1, x2\): tile is {tile}"):
+    with pytest.raises(
+        InputError, match=rf"to_zarr\(path, x1, x2\): tile must be a whole number of at least 1, but it is {tile}"
+    ):
         lim().to_zarr(tmp_path / "k", torch.eye(3), tile=tile)
     assert not list(tmp_path.iterdir())
 

@@ -10,6 +10,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from gnomon.core import InputError
+from gnomon.core.results import Interval
 from gnomon.landscape import gradient_noise, noise
 
 
@@ -40,12 +41,12 @@ class Turning(nn.Module):
 def test_the_scale_is_its_definition(make, monkeypatch):
     module, x, y = make().double(), torch.randn(12, 3).double(), torch.randint(0, 3, (12,))
     variance, signal = by_hand(module, x, y, F.cross_entropy)
-    found = gradient_noise(module, x, y)
-    assert found.variance == pytest.approx(variance, rel=1e-10) and found.signal == pytest.approx(signal, rel=1e-9)
-    assert found.scale == (pytest.approx(variance / signal, rel=1e-9) if signal > 0 else inf)
+    result = gradient_noise(module, x, y)
+    assert result.variance == pytest.approx(variance, rel=1e-10) and result.signal == pytest.approx(signal, rel=1e-9)
+    assert result.scale == (pytest.approx(variance / signal, rel=1e-9) if signal > 0 else inf)
     monkeypatch.setattr(noise, "BYTES", 1)  # one point at a time
     again = gradient_noise(module, x, y)
-    assert again.scale == pytest.approx(found.scale) and again.interval == pytest.approx(found.interval)
+    assert again.scale == pytest.approx(result.scale) and again.interval.low == pytest.approx(result.interval.low)
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
@@ -64,11 +65,11 @@ def test_the_interval_is_that_of_the_jackknife(confidence):
     left = torch.tensor([root(torch.cat([g[:i], g[i + 1 :]])) for i in range(n)], dtype=torch.float64)
     error = float(((n - 1) * left.var(correction=0)).sqrt())
     width = stats.t.ppf((1 + confidence) / 2, n - 1) * error
-    found = gradient_noise(net, x, y, confidence=confidence)
-    for end, at in zip(found.interval, (root(g) + width, root(g) - width), strict=True):
+    result = gradient_noise(net, x, y, confidence=confidence)
+    for end, at in ((result.interval.low, root(g) + width), (result.interval.high, root(g) - width)):
         inverse = max(at, 0.0) ** 2 - 1 / n
         assert end == (pytest.approx(1 / inverse, rel=1e-9) if inverse > 0 else inf)
-    assert found.interval[0] < found.scale < found.interval[1]
+    assert result.interval.low < result.scale < result.interval.high and result.interval.confidence == confidence
 
 
 @pytest.mark.parametrize("spread, mean", [([3.0], 1.0), ([3.0], 3.0), ([0.2, 1.0, 3.0], 0.7)])
@@ -79,8 +80,9 @@ def test_the_interval_covers_at_least_as_often_as_it_says(spread, mean):
     for _ in range(600):
         g = mean + spread * torch.randn(60, len(spread), generator=generator, dtype=torch.float64)
         center = g.mean(0)
-        low, high = noise._estimate(g.square().sum(1), g @ center, float(center.square().sum()), 0.9).interval
-        misses += not low <= scale <= high
+        misses += (
+            scale not in noise._estimate(g.square().sum(1), g @ center, float(center.square().sum()), 0.9).interval
+        )
     assert 10 < misses < 60 + 3.3 * 7.35  # a binomial of deviation 7.35, at 99.9 %
 
 
@@ -90,8 +92,16 @@ def test_without_noise_the_scale_is_zero_and_without_signal_infinite():
     x = torch.ones(10, 1).double()
     assert gradient_noise(net, x, x[:, 0]).scale == 0
     lost = gradient_noise(net, x, torch.tensor([1.0, -1.0] * 5).double())
-    assert lost.scale == inf and lost.interval[1] == inf and "drowns" in lost.verdict
-    assert json.loads(json.dumps(lost.to_dict()))["scale"] is None
+    assert lost.scale == inf and lost.interval.high == inf and "cannot be distinguished from noise" in lost.verdict
+    assert json.loads(json.dumps(lost.to_dict()))["scale"] == "inf" and lost.plots()[0].marks
+
+
+def test_the_picture_has_equal_costs_at_the_noise_scale():
+    result = noise.GradientNoise(20.0, Interval(15.0, 30.0, 0.95), 40.0, 2.0, 500)
+    steps, examples, scale = result.plots()[0].marks
+    middle = steps.x.index(20.0)
+    assert steps.y[middle] == examples.y[middle] == 2 and scale.at == 20 and scale.vertical
+    assert steps.y[0] > 60 > 1.1 > examples.y[0] - 1e-2
 
 
 def test_dict_inputs_and_eval_mode():
@@ -110,14 +120,14 @@ def test_dict_inputs_and_eval_mode():
     rows = torch.cat([torch.einsum("na,nb->nab", pull, x).flatten(1), pull], 1)
     variance = float(rows.var(0).sum())
     signal = float(rows.mean(0).square().sum()) - variance / 8
-    found = gradient_noise(module, {"a": x, "scale": 2.0}, y)
-    assert found.variance == pytest.approx(variance, rel=1e-12) and found.signal == pytest.approx(signal, rel=1e-10)
+    result = gradient_noise(module, {"a": x, "scale": 2.0}, y)
+    assert result.variance == pytest.approx(variance, rel=1e-12) and result.signal == pytest.approx(signal, rel=1e-10)
     assert module.training and module.inner[1].training
 
 
-def test_bad_arguments_are_lessons():
+def test_arguments_out_of_range_are_refused():
     net, x = nn.Linear(1, 1), torch.ones(2, 1)
-    with pytest.raises(InputError, match="2 points"):
+    with pytest.raises(InputError, match="at least 3 examples, but there are 2"):
         gradient_noise(net, x, torch.zeros(2))
-    with pytest.raises(InputError, match="confidence is 1"):
+    with pytest.raises(InputError, match="confidence must be a number above 0 and below 1, but it is 1.0"):
         gradient_noise(net, x, torch.zeros(2), confidence=1.0)

@@ -1,6 +1,7 @@
 """Sharpness against what descent really bears, and the edge where it ends up."""
 
 import json
+from math import inf
 
 import matplotlib
 import pytest
@@ -23,7 +24,7 @@ def test_a_quadratic_loss_bears_steps_up_to_the_limit_and_no_further(momentum):
         told = sharpness(net, x, y, lr=way.lr, momentum=momentum)
         run = train(net, x, y, optimizer=way, steps=1000)
         assert told.stable == (not run.diverges) == (factor < 1)
-        assert ("use an lr below" in told.verdict) == (factor > 1)
+        assert ("use an lr below" in told.verdict) == (factor > 1) == bool(told.findings)
         assert told.ratio == pytest.approx(factor)
 
 
@@ -33,9 +34,20 @@ def test_several_eigenvalues_a_fixed_number_of_products_and_plain_values():
     assert list(found.values) == sorted(found.values, reverse=True) and len(found.values) == 3
     assert sharpness(net, x, y, steps=2).products == 2
     plain = json.loads(json.dumps(found.to_dict()))
-    assert plain["limit"] is None and plain["verdict"] == found.verdict and "learning rates below" in found.verdict
+    assert plain["lr"] is None and plain["verdict"] == found.verdict and "learning rates below" in found.verdict
     flat = sharpness(net, x, y.unsqueeze(1), loss=lambda f, t: (f - t).mean())
-    assert flat.value == 0 and flat.to_dict()["largest_lr"] is None
+    assert flat.value == 0 and flat.largest_lr == inf
+
+
+def test_an_unstable_learning_rate_is_a_finding_with_its_measurement():
+    """Squared loss of w x at x = 2: the Hessian is 4, and lr 1 is stable up to 2."""
+    net, x, y = nn.Linear(1, 1, bias=False).double(), torch.tensor([[2.0]]).double(), torch.zeros(1).double()
+    (finding,) = sharpness(net, x, y, lr=1.0).findings
+    assert finding.kind == "learning-rate-unstable" and finding.level.name == "FAULT" and "below 0.5" in finding.cure
+    measured, limit = finding.evidence
+    assert 4.0 in measured.interval and limit.value == 2.0
+    bars, line = sharpness(net, x, y, lr=1.0).plots()[0].marks
+    assert bars.values == (pytest.approx(4.0),) and line.at == 2.0
 
 
 def test_descent_on_a_network_sharpens_to_the_edge_of_stability_and_stays():
@@ -74,7 +86,9 @@ def test_the_record_tells_and_plots():
     beyond = Edge(steps, torch.linspace(1, 30, 6).double(), 8.0)
     assert below.place == "below" and beyond.place == "beyond" and "too large" in beyond.verdict
     assert below.ratio == pytest.approx(1.9 / 8) and below.sharpening == 2
-    assert json.loads(json.dumps(below.to_dict()))["place"] == "below"
+    assert json.loads(json.dumps(below.to_dict()))["sharpness"][0] == 1 and below.findings == ()
+    (finding,) = beyond.findings
+    assert finding.kind == "learning-rate-unstable" and finding.evidence[0].value == beyond.ratio
     assert len(below.plot().lines) == 2
     matplotlib.pyplot.close("all")
 
@@ -85,5 +99,5 @@ def test_runs_that_cannot_tell_are_refused():
         edge(train(net, x, y, steps=1))
     with pytest.raises(InputError, match="the optimizer was Adam"):
         edge(train(net, x, y, steps=1, optimizer=Adam(), watch={"sharpness": lambda *_: 1.0}))
-    with pytest.raises(InputError, match="lr is 0.0"):
+    with pytest.raises(InputError, match="lr must be a number above 0 and finite, but it is 0.0"):
         sharpness(net, x, y, lr=0.0)

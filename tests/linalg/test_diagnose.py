@@ -68,7 +68,7 @@ def test_duplicate_inputs_are_found():
     assert d.duplicate_rows == ((0, 5), (1, 4, 6))
     assert d.rank == 4
     assert d.jitter > 0
-    expected = "Rows (0, 5), (1, 4, 6) agree within 2e-14: the kernel sees these inputs as one; drop the repeats."
+    expected = "Rows (0, 5), (1, 4, 6) agree within 2e-14: the kernel cannot tell these inputs apart. Drop the repeats."
     assert d.sentences()[4] == expected
 
 
@@ -79,7 +79,9 @@ def test_rank_deficiency_is_found():
     assert d.condition > 1e15
     assert "rank deficient, with 3 of 8 eigenvalues larger than rounding" in d.sentences()[3]
     assert "positive semidefinite up to rounding" in d.sentences()[1]
-    assert "more than float64 can carry" in d.sentences()[2] and d.sentences()[2].endswith("noise; add regularization.")
+    assert "more than float64 can represent" in d.sentences()[2] and d.sentences()[2].endswith(
+        "noise. Add regularization."
+    )
 
 
 @pytest.mark.parametrize("dtype, eps", [(np.float64, 2.0**-52), (np.float32, 2.0**-23)])
@@ -112,8 +114,8 @@ def test_a_smooth_kernel_in_float32_is_singular_there_and_better_in_float64():
     short, long = diagnose(smooth_kernel(12, np.float32)), diagnose(smooth_kernel(12, np.float64))
     assert short.dtype == "float32" and short.jitter > 0 and long.jitter < short.jitter
     assert "positive semidefinite up to rounding" in short.sentences()[1]
-    assert "more than float32 can carry" in short.sentences()[2]
-    assert "compute in float64, or add regularization" in short.sentences()[2]
+    assert "more than float32 can represent" in short.sentences()[2]
+    assert "Compute in float64, or add regularization" in short.sentences()[2]
     assert "succeeds after adding" in short.sentences()[5] and f"{short.jitter_multiple:.0e}" in short.sentences()[5]
 
 
@@ -136,7 +138,7 @@ def test_the_zero_matrix(n):
     assert d.condition == np.inf and d.rank == 0 and d.asymmetry == 0
     assert d.jitter == d.jitter_multiple == 1e-16
     assert "zero matrix" in d.sentences()[1] and "infinite" in d.sentences()[2]
-    assert d.to_dict()["condition"] is None
+    assert d.to_dict()["condition"] == "inf"
 
 
 def test_one_point():
@@ -176,15 +178,26 @@ def test_many_groups_of_duplicates_are_abridged():
 
 def test_no_duplicates_and_no_jitter_are_said():
     sentences = diagnose(np.eye(4)).sentences()
-    assert sentences[4:] == ("No two rows agree.", "Cholesky succeeds without jitter.")
+    assert sentences[4:] == ("No two rows are equal.", "Cholesky succeeds without jitter.")
     assert str(diagnose(np.eye(4))) == "\n".join(sentences)
 
 
 def test_the_record_survives_strict_json():
     x = np.ones((3, 3))
     plain = json.loads(json.dumps(diagnose(x).to_dict(), allow_nan=False))
-    assert plain["n"] == 3 and plain["duplicate_rows"] == [[0, 1, 2]] and len(plain["eigenvalues"]) == 3
-    assert plain["rank"] == 1 and len(plain["sentences"]) == 6
+    assert plain["duplicate_rows"] == [[0, 1, 2]] and len(plain["eigenvalues"]) == 3
+    assert {finding["kind"] for finding in plain["findings"]} >= {"duplicate-rows", "rank-deficient"}
+
+
+def test_findings_are_the_gravest_first_and_the_verdict_is_one_of_them():
+    sound, bent = diagnose(planted([1.0, 2.0, 4.0])), diagnose(planted([-1.0, 1.0, 2.0]))
+    assert not sound.findings and "sound 3 x 3 Gram matrix" in sound.verdict
+    assert bent.findings[0].kind == "indefinite" and bent.verdict == bent.findings[0].what
+    severities = [finding.severity for finding in bent.findings]
+    assert severities == sorted(severities, reverse=True)
+    (plot,) = bent.plots()
+    assert_allclose(plot.marks[0].y, np.sort(abs(bent.eigenvalues.numpy()))[::-1])
+    assert plot.marks[1].at == bent.rounding
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
@@ -232,7 +245,7 @@ def test_what_is_not_a_matrix_is_refused(K, error, words):
         diagnose(K)
 
 
-@pytest.mark.parametrize("n, said", [(2, "loses about 14 of the 16 digits"), (200, "more than float64 can carry")])
+@pytest.mark.parametrize("n, said", [(2, "loses about 14 of the 16 digits"), (200, "more than float64 can represent")])
 def test_large_matrices_can_bear_less(n, said):
     """Eigenvalues are known to n eps of the largest: a condition of 3e14 leaves a digit for 2 points, none for 200."""
     K = np.diag(np.r_[np.ones(n - 1), 1 / 3e14])

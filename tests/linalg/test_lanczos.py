@@ -84,13 +84,21 @@ def test_every_start_of_the_density_is_another_vector():
 
 
 def test_bad_requests_are_refused():
-    with pytest.raises(InputError, match="k = 3 for an operator of size 2"):
+    with pytest.raises(InputError, match="k must be at most 2, the size of the operator, but it is 3"):
         top_eigenpairs(Dense(torch.eye(2)), 3)
     with pytest.raises(NotFiniteError, match="not finite"):
         top_eigenpairs(Dense(torch.full((3, 3), float("nan"))), 1)
 
 
-def test_records_describe_themselves():
-    found = top_eigenpairs(Dense(torch.eye(3)), 2)
-    assert "2 eigenvalues" in found.verdict and set(found.to_dict()) == {"values", "vectors", "residuals", "products"}
-    assert set(spectral_density(Dense(torch.eye(3))).to_dict()) == {"points", "weights", "starts"}
+def test_results_describe_themselves():
+    pairs = top_eigenpairs(Dense(torch.eye(3)), 2)
+    assert "2 eigenvalues" in pairs.verdict and set(pairs.to_dict()) == {"values", "residuals", "products", "verdict"}
+    assert pairs.plots()[0].marks[0].y == tuple(pairs.values.tolist())
+    density = spectral_density(Dense(torch.diag(torch.tensor([1.0, 3.0]))), starts=400)
+    assert (
+        set(density.to_dict()) == {"points", "weights", "starts", "verdict"}
+        and "between about 1 and 3" in density.verdict
+    )
+    line = density.plots()[0].marks[0]
+    mass = torch.trapezoid(torch.tensor(line.y), torch.tensor(line.x))
+    assert abs(float(mass) - 1) < 1e-2  # the grid ends three deviations beyond the points: 0.3 % at most is cut

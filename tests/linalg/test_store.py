@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from gnomon.core import InputError
-from gnomon.linalg.store import Layout, open_store, pending, put
+from gnomon.linalg.store import StoreLayout, open_store, pending, put
 
 zarr = pytest.importorskip("zarr")
 
-LAYOUT = Layout(("a", "b"), (5, 5), "float64", 2, "mine", {"beside": np.arange(3.0)})
+LAYOUT = StoreLayout(("a", "b"), (5, 5), "float64", 2, "mine", {"beside": np.arange(3.0)})
 
 
 def fill(group, stop=None):
@@ -54,6 +54,23 @@ def test_a_store_that_a_kill_left_half_made_is_made_anew(tmp_path):
 def test_another_fingerprint_or_folder_is_refused(tmp_path):
     open_store(tmp_path / "k", LAYOUT, "test")
     with pytest.raises(InputError, match="test: .*holds something else"):
-        open_store(tmp_path / "k", Layout(("a",), (5, 5), "float64", 2, "yours"), "test")
+        open_store(tmp_path / "k", StoreLayout(("a",), (5, 5), "float64", 2, "yours"), "test")
     with pytest.raises(InputError, match="is no store of kernels"):
         open_store(tmp_path, LAYOUT, "test")
+
+
+def test_a_path_that_is_none_and_a_folder_that_is_missing_are_said(tmp_path):
+    with pytest.raises(InputError, match="test: path must be a path, as text or as pathlib.Path, but it is 3"):
+        open_store(3, LAYOUT, "test")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"file/k' cannot be written \(NotADirectoryError"):
+        open_store(tmp_path / "file" / "k", LAYOUT, "test")
+
+
+def test_an_error_inside_zarr_is_not_blamed_on_the_path(tmp_path, monkeypatch):
+    def broken(*_, **__):
+        raise TypeError("open_group() got an unexpected keyword argument")
+
+    monkeypatch.setattr(zarr, "open_group", broken)
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        open_store(tmp_path / "k", LAYOUT, "test")

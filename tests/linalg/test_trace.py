@@ -26,8 +26,7 @@ def test_intervals_cover_the_trace_as_often_as_they_say(estimate):
     exact, runs = float(a.trace()), 300
     covered = 0
     for seed in range(runs):
-        low, high = estimate(Dense(a), 2 * seed).interval
-        covered += low <= exact <= high
+        covered += exact in estimate(Dense(a), 2 * seed).interval
     assert covered >= binom.ppf(1e-3, runs, 0.88)  # 90 % stated; 2 % for z^T A z not being Gaussian
 
 
@@ -58,6 +57,7 @@ def test_exact_cases_and_bad_requests():
     found = hutch_plus_plus(Dense(low_rank + low_rank.T), products=36)
     assert abs(found.value - 2 * float(low_rank.trace())) < 1e-9 and found.half_width < 1e-9
     assert "95% confidence" in found.verdict and found.to_dict()["products"] == 36
+    assert found.to_dict()["interval"]["confidence"] == 0.95 and found.plots()[0].marks[0].y == (found.value,)
     for call in (
         lambda: hutchinson(Dense(torch.eye(2)), samples=1),
         lambda: hutch_plus_plus(Dense(torch.eye(2)), products=5),

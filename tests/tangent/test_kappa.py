@@ -40,24 +40,24 @@ def test_one_output_agrees_with_the_hessian(alpha):
     y = torch.tensor([[0.7]]).double()
     f, j, h = dense(model, x)
     first, second = float(j.norm()), float(torch.linalg.eigvalsh(h[0]).abs().max())
-    found = kappa(model, x, y, alpha=alpha)
-    assert found.first == pytest.approx(first, rel=1e-6)
-    assert found.second == pytest.approx(second, rel=1e-4)
+    result = kappa(model, x, y, alpha=alpha)
+    assert result.first == pytest.approx(first, rel=1e-6)
+    assert result.second == pytest.approx(second, rel=1e-4)
     gap = abs(alpha * float(f) - 0.7)
-    assert found.squared == pytest.approx(gap / alpha * second / first**2, rel=1e-4)
-    assert found.value == pytest.approx(gap**2 / 2 / (alpha * first * gap) * second / first, rel=1e-4)
+    assert result.squared == pytest.approx(gap / alpha * second / first**2, rel=1e-4)
+    assert result.value == pytest.approx(gap**2 / 2 / (alpha * first * gap) * second / first, rel=1e-4)
 
 
 def test_two_outputs_agree_with_a_search_over_all_directions():
     model, x = net(width=4, outputs=2), torch.randn(1, 3).double()
     f, j, h = dense(model, x)
     y = torch.tensor([[1.0, -1.0]]).double()
-    found = kappa(model, x, y, starts=4)
-    assert found.first == pytest.approx(float(torch.linalg.matrix_norm(j, 2)), rel=1e-5)
-    assert found.second == pytest.approx(sup_of_second(h), rel=1e-3)
+    result = kappa(model, x, y, starts=4)
+    assert result.first == pytest.approx(float(torch.linalg.matrix_norm(j, 2)), rel=1e-5)
+    assert result.second == pytest.approx(sup_of_second(h), rel=1e-3)
     pull = j.T @ (f - y.flatten())
     loss = float(((f - y.flatten()) ** 2).sum() / 2)
-    assert found.value == pytest.approx(loss / float(pull.norm()) * found.second / found.first, rel=1e-6)
+    assert result.value == pytest.approx(loss / float(pull.norm()) * result.second / result.first, rel=1e-6)
 
 
 class Times(nn.Module):
@@ -94,18 +94,19 @@ def test_any_loss_and_its_verdict():
     def cross_entropy(out, target):
         return nn.functional.cross_entropy(out.reshape(-1, 3), target.reshape(-1, 3))
 
-    found = kappa(model, x, labels, loss=cross_entropy)
+    result = kappa(model, x, labels, loss=cross_entropy)
     f, j, _ = dense(model, x)
     out = f.clone().requires_grad_()
     (pull,) = torch.autograd.grad(cross_entropy(out, labels), out)
     loss = float(cross_entropy(f, labels))
-    assert found.value == pytest.approx(loss / float((j.T @ pull).norm()) * found.second / found.first, rel=1e-6)
-    assert "kappa is" in found.verdict and set(found.to_dict()) >= {"value", "squared", "first", "second"}
+    assert result.value == pytest.approx(loss / float((j.T @ pull).norm()) * result.second / result.first, rel=1e-6)
+    assert "kappa is" in result.verdict and set(result.to_dict()) >= {"value", "squared", "first", "second"}
+    assert result.plots()[0].marks[0].values == (result.value, result.squared)
 
 
 def test_bad_requests_are_refused():
     model, x = net(), torch.randn(2, 3).double()
-    with pytest.raises(InputError, match="alpha is 0"):
+    with pytest.raises(InputError, match="alpha must be a number above 0 and finite, but it is 0"):
         kappa(model, x, torch.zeros(2, 1), alpha=0)
     with pytest.raises(InputError, match="2 inputs and 3 targets"):
         kappa(model, x, torch.zeros(3, 1))

@@ -60,18 +60,18 @@ def test_every_change_is_its_definition():
         after[0].weight.mul_(1.5)
     x = torch.randn(4, 3).double()
     untouched = snapshot(before), snapshot(after)
-    found = laziness(before, after, x)
+    result = laziness(before, after, x)
     assert_same(untouched[0], snapshot(before))
     assert_same(untouched[1], snapshot(after))
     w0, w1 = (torch.cat([p.detach().flatten() for p in m.parameters()]) for m in (before, after))
     k0, k1 = ntk(before, x), ntk(after, x)
     h0, h1 = (torch.tanh(m[0](x)).detach() for m in (before, after))
-    assert found.parameters == pytest.approx(float((w1 - w0).norm() / w0.norm()))
-    assert found.kernel == pytest.approx(float((k1 - k0).norm() / k0.norm()))
-    assert found.rotation == pytest.approx(rotation(k0, k1))
-    assert found.activations["1"] == pytest.approx(float((h1 - h0).norm() / h0.norm()))
-    assert list(found.activations) == ["0", "1", "2"]
-    assert found.outputs == pytest.approx(float((after(x) - before(x)).detach().norm() / before(x).detach().norm()))
+    assert result.parameters == pytest.approx(float((w1 - w0).norm() / w0.norm()))
+    assert result.kernel == pytest.approx(float((k1 - k0).norm() / k0.norm()))
+    assert result.rotation == pytest.approx(rotation(k0, k1))
+    assert result.activations["1"] == pytest.approx(float((h1 - h0).norm() / h0.norm()))
+    assert list(result.activations) == ["0", "1", "2"]
+    assert result.outputs == pytest.approx(float((after(x) - before(x)).detach().norm() / before(x).detach().norm()))
 
 
 def test_state_dicts_need_a_module_and_give_the_same_numbers():
@@ -85,12 +85,13 @@ def test_state_dicts_need_a_module_and_give_the_same_numbers():
 
 
 def test_the_record_speaks_and_draws():
-    found = laziness(nn.Linear(2, 1), nn.Linear(2, 1), torch.randn(3, 2))
-    assert found.kernel < 1e-6 and "Training was lazy" in found.verdict  # the kernel of a linear map is fixed
+    result = laziness(nn.Linear(2, 1), nn.Linear(2, 1), torch.randn(3, 2))
+    assert result.kernel < 1e-6 and "Training was lazy" in result.verdict  # the kernel of a linear map is fixed
     assert "not lazy" in Laziness(0.1, 0.5, 0.1, 1.0, {"0": 0.1}).verdict
-    assert found.to_dict()["kernel"] == found.kernel
-    ax = Laziness(0.1, 0.5, 0.1, 1.0, {"0": 0.1, "1": 0.3}).plot()
-    assert [bar.get_height() for bar in ax.patches] == [0.1, 0.3]
+    assert result.to_dict()["kernel"] == result.kernel
+    axes = Laziness(0.1, 0.5, 0.1, 1.0, {"0": 0.1, "1": 0.3}).plot()
+    assert [bar.get_width() for bar in axes[0].patches] == [0.1, 0.3]
+    assert [bar.get_width() for bar in axes[1].patches] == [0.1, 0.5, 1.0]
     matplotlib.pyplot.close("all")
 
 

@@ -101,7 +101,7 @@ def test_rescale_is_alpha_times_the_centered_output():
 
 
 def test_bad_requests_are_refused():
-    with pytest.raises(InputError, match="order is 0"):
+    with pytest.raises(InputError, match="order must be a whole number of at least 1, but it is 0"):
         taylor(nn.Linear(1, 1), order=0)
     with pytest.raises(InputError, match="returned a tuple"):
         linearize(nn.LSTM(2, 2))(torch.randn(1, 3, 2))
@@ -149,8 +149,8 @@ def test_normed_modules_have_tangent_models(norm):
     displace(lin, steps)
     outputs, rows = net(x), []
     for y in outputs.flatten():
-        found = torch.autograd.grad(y, list(net.parameters()), retain_graph=True)
-        rows.append(torch.cat([g.flatten() for g in found]))
+        result = torch.autograd.grad(y, list(net.parameters()), retain_graph=True)
+        rows.append(torch.cat([g.flatten() for g in result]))
     expected = outputs.flatten() + torch.stack(rows) @ flat
     assert torch.allclose(lin(x).flatten(), expected, rtol=1e-12, atol=1e-12)
     lin(x).sum().backward()  # and it can be trained

@@ -124,7 +124,7 @@ def test_a_loss_that_rises_again_has_not_diverged_while_it_is_below_its_start():
     nn.init.ones_(net.weight)
     run = train(net, torch.ones(1, 1), torch.zeros(1), optimizer=SGD(0.3, momentum=0.9), steps=5, record=1)
     assert float(run.loss.min()) < 0.1 * float(run.loss[-1]) < 0.1 * float(run.loss[0])  # it overshoots the bottom
-    assert not run.diverges
+    assert not run.diverges and run.findings == ()
 
 
 def test_steps_are_in_training_mode_and_records_in_eval_mode():
@@ -194,6 +194,12 @@ def test_divergence_is_told_and_the_model_is_the_last_finite_one():
     x, y, _ = data()
     run = train(nn.Linear(3, 1).double(), x, y, optimizer=SGD(50.0), steps=10000)
     assert run.stopped == "diverged" and run.diverges and "diverged" in run.verdict
+    (finding,) = run.findings
+    assert (
+        finding.kind == "training-diverged"
+        and finding.level.name == "FAULT"
+        and finding.evidence[1].value == run.loss[-1]
+    )
     assert bool(run.loss.isfinite().all()) and int(run.steps[-1]) < 10000
     assert all(bool(p.isfinite().all()) for p in run.model.parameters()) and _is_model_of_last_row(run, x, y)
 
@@ -251,9 +257,9 @@ def test_the_record_tells_serializes_and_plots():
     run = train(net(), x, y, x_test=x, y_test=y, steps=2000, optimizer=SGD(0.05), batch=10)
     assert isinstance(run, Run) and 40 <= len(run.steps) <= 61 and run.steps[-1] == 2000
     plain = json.loads(json.dumps(run.to_dict()))
-    assert plain["verdict"] == str(run) and plain["test_loss"] == plain["loss"]
+    assert plain["verdict"] == str(run) and plain["curves"]["test_loss"] == plain["curves"]["loss"]
     assert "Gradient descent with learning rate 0.05 took the squared loss from" in str(run)
-    assert [line.get_label() for line in run.plot().lines] == ["train", "test"]
+    assert [line.get_label() for line in run.plot().lines] == ["training", "test"]
     matplotlib.pyplot.close("all")
 
 
@@ -263,7 +269,7 @@ def test_the_record_tells_serializes_and_plots():
         (dict(steps=-1), "steps must be a whole number of at least 0, but it is -1"),
         (dict(batch=0), "batch must be .* at least 1, but it is 0"),
         (dict(x_test=torch.zeros(1, 3)), "x_test is given and y_test is not"),
-        (dict(mode="fit"), "mode is 'fit'"),
+        (dict(mode="fit"), 'mode must be "train" or "eval", but it is \'fit\''),
         (dict(record=0), "record must be .* at least 1, but it is 0"),
         (dict(y=torch.zeros(3)), "4 inputs and 3 targets"),
         (dict(y=torch.tensor([0, 1, 2, 5])), "labels from 0 to 5 .*0 to 0"),

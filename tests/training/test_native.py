@@ -125,7 +125,7 @@ def test_names_are_the_defaults_of_torch(name, theirs):
 
 def test_the_record_says_which_optimizer_it_was():
     run = train(network(), X, Y, optimizer=partial(torch.optim.Adagrad, lr=0.05), steps=4, record=1)
-    assert run.optimizer.lr == 0.05 and run.to_dict()["lr"] == 0.05 and run.to_dict()["optimizer"] == "Adagrad"
+    assert run.optimizer.lr == 0.05 and run.to_dict()["optimizer"] == {"name": "Adagrad", "lr": 0.05}
     assert run.verdict.startswith("Adagrad with learning rate 0.05 took the cross-entropy from")
     assert torch.allclose(run.times, 0.05 * run.steps.double())
     assert (

@@ -14,7 +14,7 @@ from typing import Any
 from gnomon.atlas.catalog import chosen
 from gnomon.core.errors import InputError, MissingExtraError
 from gnomon.core.record import Record
-from gnomon.core.results import plain
+from gnomon.core.results.svg import svg
 from gnomon.lab import run
 from gnomon.lab.claim import Scale
 
@@ -67,8 +67,7 @@ def run_many(
 def _one(task: Task) -> dict[str, Any]:
     claim = chosen([task.id])[0].claim
     outcome = run(claim, task.settings, scale=task.scale, seed=task.seed)
-    plots = [plain(plot.to_dict()) for plot in outcome.plots()]
-    return {**outcome.to_dict(), "plots": plots}
+    return {**outcome.to_dict(), "figure": svg(outcome.plots()[:1], claim.id)}
 
 
 def _computed(tasks: list[Task], jobs: int, scheduler: str | None) -> Iterator[tuple[Task, dict[str, Any]]]:

@@ -1,11 +1,13 @@
 """``gnomon atlas``: statements of the theory as claims that run."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 CALL = "gnomon atlas"
-verbs = typer.Typer(help="Statements of the theory as claims that run: predicted against measured.", no_args_is_help=True)
+verbs = typer.Typer(
+    help="Statements of the theory as claims that run: predicted against measured.", no_args_is_help=True
+)
 """The verbs of the atlas."""
 Ids = Annotated[list[str] | None, typer.Argument(help="Claims or kinds; all without any.", metavar="ID...")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -33,7 +35,8 @@ def list_(
     if as_json:
         print(json.dumps({"claims": rows}))
         return
-    _table(("id", "kind", "grade", "title"), [[row[key] for key in ("id", "kind", "grade", "title")] for row in rows])
+    columns = ("id", "kind", "grade", "title")
+    _table(columns, [[str(row[key]) for key in columns] for row in rows])
     print(f"{len(rows)} claims")
 
 
@@ -60,19 +63,16 @@ def run(
 
     from gnomon.atlas.catalog import chosen
     from gnomon.atlas.many import Task, run_many
-    from gnomon.core.errors import InputError
 
-    if scale not in ("smoke", "full"):
-        raise InputError(f"{CALL} run: --scale must be smoke or full, but it is {scale!r}.")
     pairs = dict(_pair(text) for text in (*(settings or ()), *(word for word in ids or () if "=" in word)))
     tasks = [
-        Task(e.claim.id, scale, s, pairs)  # type: ignore[arg-type]
+        Task(e.claim.id, _scale(scale, "run"), s, pairs)
         for e in chosen([word for word in ids or () if "=" not in word])
         for s in range(seed, seed + seeds)
     ]
     results = []
     for row in run_many(tasks, jobs=jobs, scheduler=scheduler, out=None if out is None else Path(out)):
-        results.append({key: value for key, value in row.items() if key != "plots"})
+        results.append({key: value for key, value in row.items() if key != "figure"})
         if not as_json:
             mark = "as stated" if row["as_stated"] else "NOT AS STATED"
             print(f"{row['id']} (seed {row['seed']}): {row['verdict']}, {mark}. {row['reason']}")
@@ -143,6 +143,34 @@ def coverage(as_json: AsJson = False) -> None:
         rows.append([kind, *map(str, counts), str(len(ids))])
     _table(("kind", *STATUSES, "all"), rows)
     print(result.verdict)
+
+
+@verbs.command()
+def build(
+    folder: Annotated[str, typer.Argument(help="Where the pages go.", metavar="DIR")],
+    ids: Ids = None,
+    scale: Annotated[str, typer.Option(help="smoke or full.")] = "smoke",
+    seed: Annotated[int, typer.Option(help="Of every run.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Processes.", min=1)] = 1,
+    out: Annotated[str | None, typer.Option(help="A file of outcomes that are not computed again.")] = None,
+) -> None:
+    """Write the atlas as pages that work offline."""
+    from pathlib import Path
+
+    from gnomon.atlas.pages.build import build as written
+
+    kept = None if out is None else Path(out)
+    print(written(Path(folder), list(ids or ()), scale=_scale(scale, "build"), seed=seed, jobs=jobs, out=kept))
+
+
+def _scale(text: str, verb: str) -> Literal["smoke", "full"]:
+    from gnomon.core.errors import InputError
+
+    if text == "smoke":
+        return "smoke"
+    if text == "full":
+        return "full"
+    raise InputError(f"{CALL} {verb}: --scale must be smoke or full, but it is {text!r}.")
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -19,6 +19,8 @@ from torch import Tensor, nn
 from gnomon.core.inputs import Inputs, fitted, spread
 from gnomon.core.untouched import untouched
 
+__all__ = ["AdaptedInputWarning", "adapted"]
+
 CONVOLUTIONS = {nn.Conv1d: 3, nn.Conv2d: 4, nn.Conv3d: 5}
 """Axes of a batch that each convolution takes."""
 

@@ -13,6 +13,8 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, lesson
 
+__all__ = ["Array", "as_array", "as_tensor"]
+
 
 @runtime_checkable
 class Table(Protocol):

@@ -1,7 +1,13 @@
-"""How an attention module describes itself to the reader, without either room knowing the other."""
+"""How an attention module describes itself, so that `gnomon.program` reads it without importing it.
+
+>>> AttentionForm(query_key="qk", value="v", out="o").value
+'v'
+"""
 
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
+
+__all__ = ["AttentionForm", "SelfAttending"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,20 @@ from gnomon.core.arrays import as_tensor
 from gnomon.core.errors import InputError, NotFiniteError, lesson, out_of_range
 from gnomon.core.inputs import Inputs, count, fitted, tensors
 
+__all__ = [
+    "as_inputs",
+    "as_numbers",
+    "as_targets",
+    "check_kind",
+    "check_module",
+    "check_readable",
+    "check_seed",
+    "integer",
+    "is_array",
+    "number",
+    "real",
+]
+
 TABLE = "Pass a tensor, an array, a list or a table of numbers"
 KINDS = {"U": "text", "S": "bytes", "M": "dates", "m": "durations", "V": "records", "O": "objects that are no numbers"}
 SEEDS = range(-(2**63), 2**64)
@@ -127,6 +141,8 @@ def as_targets(y: Any, n: int, *, call: str) -> Tensor:
 def real(values: Tensor, name: str, *, call: str) -> Tensor:
     """The tensor, refused where it is complex.
 
+    Cost: none.
+
     >>> real(torch.ones(1), "y", call="train(module, x, y)")
     tensor([1.])
     """
@@ -162,6 +178,8 @@ def as_numbers(values: Any, name: str, *, call: str) -> Tensor:
 def is_array(values: Any) -> bool:
     """Whether a thing is an array, or a table that can become one.
 
+    Cost: none.
+
     >>> is_array(np.ones(1)), is_array(np.float64(1.0)), is_array("text")
     (True, False, False)
     """
@@ -170,6 +188,8 @@ def is_array(values: Any) -> bool:
 
 def integer(name: str, value: Any, *, call: str, least: int = 1) -> int:
     """A whole number that is large enough, such as 10 or 1e6; 2.5, True and text are refused.
+
+    Cost: none.
 
     >>> integer("memory", 1e9, call="ntk(module, x)")
     1000000000
@@ -185,6 +205,8 @@ def integer(name: str, value: Any, *, call: str, least: int = 1) -> int:
 def check_seed(value: Any, *, call: str) -> int:
     """A whole number that starts random numbers.
 
+    Cost: none.
+
     >>> check_seed(0, call="train(module, x, y)")
     0
     """
@@ -197,19 +219,25 @@ def check_seed(value: Any, *, call: str) -> int:
 def number(name: str, value: Any, *, call: str, above: float = -inf, below: float = inf) -> float:
     """A finite number between two others, and equal to neither.
 
+    Cost: none.
+
     >>> number("confidence", 0.95, call="gradient_noise(module, x, y)", above=0, below=1)
     0.95
     """
     known = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not known or not above < value < below:  # NaN is between no two numbers
         low, high = f"above {above:g}" if above > -inf else "", f"below {below:g}" if below < inf else "finite"
-        accepted = f"a number {' and '.join(part for part in (low, high) if part)}"
+        accepted = (
+            f"a number {low} and {high}" if low else f"a {high} number" if high == "finite" else f"a number {high}"
+        )
         raise InputError(out_of_range(call, name, accepted, value))
     return float(value)
 
 
 def check_kind(name: str, value: Any, kind: Any, *, call: str, cure: str) -> None:
     """Refuse an option that is not of the kind that is asked for.
+
+    Cost: none.
 
     >>> from collections.abc import Callable
     >>> check_kind("progress", print, Callable, call="ntk(module, x)", cure="Pass a function")

@@ -17,6 +17,8 @@ from torch import Tensor
 from gnomon.core.arrays import Array, as_tensor
 from gnomon.core.errors import InputError, lesson
 
+__all__ = ["numbers"]
+
 
 def are_classes(y: Tensor) -> bool:
     """Whether targets are class indices: one axis, of integers or booleans.

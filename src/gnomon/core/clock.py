@@ -9,6 +9,8 @@ True
 from collections.abc import Callable
 from dataclasses import dataclass
 
+__all__ = ["Clock"]
+
 Clock = Callable[[], float]
 """Seconds since some moment."""
 

@@ -14,6 +14,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+__all__ = [
+    "BudgetError",
+    "GnomonError",
+    "InputError",
+    "MissingExtraError",
+    "NoLimitError",
+    "NotConvergedError",
+    "NotFiniteError",
+    "ReadError",
+    "WorkersLostError",
+    "called",
+    "lesson",
+    "out_of_range",
+]
+
 
 class GnomonError(Exception):
     """Root of all errors that gnomon raises on purpose."""

@@ -20,6 +20,20 @@ from torch import Tensor, nn
 from gnomon.core.arrays import Table, as_tensor
 from gnomon.core.errors import GnomonError, InputError, lesson
 
+__all__ = [
+    "Inputs",
+    "blamed",
+    "count",
+    "invoke",
+    "suited",
+    "table",
+    "take",
+    "tensor_of",
+    "tensors",
+    "transform",
+    "with_channels_last",
+]
+
 Inputs = Tensor | np.ndarray | Table | tuple[Any, ...] | list[Any] | Mapping[str, Any]
 """What a module is called with: module(x), module(*x) for a tuple or list, module(**x) for a dict. A table is one x."""
 
@@ -45,6 +59,8 @@ def count(x: Inputs, *, call: str = "module(x)") -> int:
 def tensors(x: Any) -> Iterator[Tensor]:
     """All tensors of x that have an example axis, in the order of the arguments.
 
+    Cost: none.
+
     >>> len(list(tensors({"a": torch.zeros(2), "b": (torch.zeros(2), 1.0)})))
     2
     """
@@ -61,6 +77,8 @@ def tensors(x: Any) -> Iterator[Tensor]:
 
 def transform(function: Callable[[Tensor], Tensor], x: Any) -> Any:
     """x with the function applied to each tensor that has an example axis.
+
+    Cost: that of the function, tensor by tensor.
 
     >>> transform(lambda t: t + 1, (torch.zeros(1), "left"))
     (tensor([1.]), 'left')
@@ -79,6 +97,8 @@ def transform(function: Callable[[Tensor], Tensor], x: Any) -> Any:
 def take(x: Inputs, index: Tensor | slice) -> Inputs:
     """The examples of x at an index, or in a slice (then without a copy).
 
+    Cost: a copy of the examples at an index; none for a slice.
+
     >>> take(torch.arange(5), slice(1, 3))
     tensor([1, 2])
     """
@@ -87,6 +107,8 @@ def take(x: Inputs, index: Tensor | slice) -> Inputs:
 
 def invoke(module: Callable[..., Any], x: Inputs, *, call: str = "module(x)") -> Any:
     """module(x), module(*x) or module(**x), as x is a tensor, a tuple or a dict; what it raises is told in a sentence.
+
+    Cost: one call of the module.
 
     >>> invoke(lambda a, b: a + b, {"a": 1, "b": 2})
     3
@@ -111,6 +133,8 @@ def spread(function: Callable[..., Any], x: Inputs) -> Any:
 @contextmanager
 def blamed(module: Any, x: Inputs, *, call: str, what: str = "forward") -> Iterator[None]:
     """An error of the user's own code becomes the cause of one that says which call met it, on what, and the cure.
+
+    Cost: none.
 
     >>> try:
     ...     with blamed(None, torch.zeros(2, 3), call="ntk(module, x)"):
@@ -143,6 +167,8 @@ def _cure(module: Any, x: Inputs) -> str:
 def tensor_of(outputs: Any, call: str) -> Tensor:
     """The tensor that a module returned, alone or as the ``logits`` of a record.
 
+    Cost: none.
+
     >>> tensor_of(torch.zeros(2), "net(x)").shape
     torch.Size([2])
     """
@@ -155,6 +181,8 @@ def tensor_of(outputs: Any, call: str) -> Tensor:
 
 def table(outputs: Any, n: int, call: str) -> Float[Tensor, "n k"]:
     """What a module returned for n examples as a matrix, whatever its shape (n, ...) was.
+
+    Cost: none.
 
     >>> table(torch.zeros(2, 3, 4), 2, "net(x)").shape
     torch.Size([2, 12])
@@ -179,6 +207,8 @@ def fitted(x: Inputs, module: nn.Module) -> Inputs:
 def suited(x: Inputs, module: nn.Module) -> Inputs:
     """As `fitted`, with the gradients of x kept.
 
+    Cost: a copy of the tensors that are converted.
+
     >>> suited(torch.zeros(1, dtype=torch.float64, requires_grad=True), nn.Linear(1, 1)).requires_grad
     True
     """
@@ -196,6 +226,8 @@ def suited(x: Inputs, module: nn.Module) -> Inputs:
 
 def with_channels_last(x: Inputs) -> Inputs:
     """x with the same values, its images (n, c, h, w) laid out in memory with the channels last.
+
+    Cost: a copy of the images that are laid out otherwise.
 
     >>> with_channels_last(torch.zeros(2, 3, 4, 5)).stride()
     (60, 1, 15, 3)

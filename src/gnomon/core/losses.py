@@ -36,6 +36,8 @@ from gnomon.core.arrays import Array, as_tensor
 from gnomon.core.classes import are_classes, numbers, one_hot
 from gnomon.core.errors import InputError, lesson
 
+__all__ = ["AbstractLoss", "CrossEntropy", "Exponential", "Hinge", "Logistic", "Squared"]
+
 Outputs = Float[Tensor, "n k"]
 
 

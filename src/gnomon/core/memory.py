@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, isqrt
 
+__all__ = ["SHARE", "Tile", "free_bytes", "human", "tiles"]
+
 SHARE = 0.5  # of the free memory that a computation may take when the caller names no budget
 FALLBACK = 4 * 2**30  # where the system does not tell what is free
 
@@ -73,6 +75,8 @@ def tiles(n: int, m: int, *, pair_bytes: int, budget: int, symmetric: bool = Fal
 
 def human(size: float) -> str:
     """A number of bytes as people write it.
+
+    Cost: none.
 
     >>> human(3 * 2**30)
     '3.0 GiB'

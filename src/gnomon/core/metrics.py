@@ -18,7 +18,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.classes import are_classes
 from gnomon.core.results import Interval
+
+__all__ = ["accuracy", "binomial_interval", "effective_rank", "explained_variance", "relative_change"]
 
 
 def binomial_interval(successes: int, trials: int, *, confidence: float = 0.95) -> Interval:
@@ -39,10 +42,11 @@ def binomial_interval(successes: int, trials: int, *, confidence: float = 0.95) 
     return Interval(low, high, confidence)
 
 
-def accuracy(outputs: Float[Tensor, "n k"], targets: Float[Tensor, "n k"]) -> float | None:
-    """The share of points whose output says the right class; None where the targets are no classes.
+def accuracy(outputs: Float[Tensor, "n k"], targets: Tensor) -> float | None:
+    """The share of examples whose output is right; None where the targets are no classes.
 
-    Targets +1 and -1 are compared by sign, output by output; one-hot rows by the place of the largest output.
+    Integer classes (n,) and one-hot rows (n, k) are compared with the place of the largest output, targets +1 and -1
+    with the sign, output by output.
 
     Cost: one pass over the outputs.
 
@@ -50,6 +54,8 @@ def accuracy(outputs: Float[Tensor, "n k"], targets: Float[Tensor, "n k"]) -> fl
     >>> accuracy(torch.tensor([[2.0, 1.0], [0.0, 3.0]]), torch.tensor([[1.0, 0.0], [1.0, 0.0]]))
     0.5
     """
+    if are_classes(targets):
+        return float((outputs.argmax(1) == targets).double().mean()) if outputs.shape[1] > 1 else None
     if bool((targets.abs() == 1).all()):
         return float((outputs * targets > 0).double().mean())
     if targets.shape[1] > 1 and bool((((targets == 0) | (targets == 1)).all(1) & (targets.sum(1) == 1)).all()):
@@ -59,6 +65,8 @@ def accuracy(outputs: Float[Tensor, "n k"], targets: Float[Tensor, "n k"]) -> fl
 
 def explained_variance(outputs: Float[Tensor, "n k"], targets: Float[Tensor, "n k"]) -> float:
     """1 - mean squared error / variance of the targets: 1 for a perfect fit, 0 for guessing the mean.
+
+    Cost: one pass over outputs and targets.
 
     >>> import torch
     >>> explained_variance(torch.tensor([[1.0], [3.0]]), torch.tensor([[1.0], [3.0]]))

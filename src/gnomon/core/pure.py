@@ -29,6 +29,8 @@ from torch.overrides import TorchFunctionMode
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.inputs import Inputs, blamed, count, spread, table
 
+__all__ = ["Pure", "check_finite", "evaluating", "plain_kernels", "random_state", "twin", "undisturbed"]
+
 
 @dataclass(frozen=True, slots=True)
 class Pure:
@@ -117,6 +119,8 @@ def twin(module: nn.Module, *, call: str) -> nn.Module:
 def evaluating(module: nn.Module, *, training: bool = False) -> Iterator[None]:
     """The module in eval mode, or all of it in training mode; afterwards each part is in the mode it was in.
 
+    Cost: a walk over the parts of the module.
+
     >>> net = nn.Sequential(nn.Dropout(), nn.Linear(1, 1))
     >>> with evaluating(net):
     ...     net.training, net[0].training
@@ -138,6 +142,8 @@ def evaluating(module: nn.Module, *, training: bool = False) -> Iterator[None]:
 def random_state(seed: int | None = None) -> Iterator[None]:
     """Torch's random states are put back at the end; inside they may start from a seed.
 
+    Cost: a copy of the random states.
+
     >>> before = torch.get_rng_state()
     >>> with random_state(0):
     ...     _ = torch.rand(3)
@@ -158,7 +164,9 @@ def random_state(seed: int | None = None) -> Iterator[None]:
 
 @contextmanager
 def undisturbed(module: nn.Module) -> Iterator[None]:
-    """Gradients on inside; at the end torch's random states and the module's attributes are put back, come what may.
+    """Gradients on inside; at the end torch's random states and the module's attributes are restored.
+
+    Cost: a walk over the parts of the module, and a copy of the random states.
 
     >>> net, before = nn.Linear(1, 1), torch.get_rng_state()
     >>> with undisturbed(net):
@@ -181,6 +189,8 @@ def plain_kernels(module: nn.Module) -> Iterator[None]:
 
     The fused ones have no forward mode, or no second derivative, or, for layer norm, a wrong third one.
 
+    Cost: that of the slower forms of these layers inside.
+
     >>> with plain_kernels(nn.Linear(1, 1)):
     ...     pass
     """
@@ -199,6 +209,8 @@ def plain_kernels(module: nn.Module) -> Iterator[None]:
 
 def check_finite(y: Tensor, start: int = 0, *, call: str = "module(x)") -> None:
     """Refuse outputs that are not finite, naming the first such example.
+
+    Cost: one pass over y.
 
     >>> check_finite(torch.zeros(2, 1))
     """

@@ -21,6 +21,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+__all__ = ["Record"]
+
 LINES = 25
 """Lines of a record at most."""
 CHARACTERS = 2000

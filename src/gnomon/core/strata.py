@@ -12,6 +12,8 @@ from torch import Tensor
 
 from gnomon.core.classes import are_classes
 
+__all__ = ["stratified"]
+
 
 def stratified(n: int, labels: Tensor | None, k: int, *, seed: int = 0) -> Int[Tensor, " k"]:
     """The numbers of at most k of n examples, sorted; for class labels each class has its share, and at least one.

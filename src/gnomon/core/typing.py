@@ -10,6 +10,8 @@ positions: once for covariances at equal positions ("diagonal"), twice for all p
 from jaxtyping import Float
 from torch import Tensor
 
+__all__ = ["Covariance", "Points", "Variance"]
+
 Gram = Float[Tensor, "n m"]
 """A kernel between n and m points."""
 

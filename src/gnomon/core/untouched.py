@@ -20,6 +20,8 @@ from torch import Tensor, nn
 
 from gnomon.core.pure import evaluating, undisturbed
 
+__all__ = ["untouched"]
+
 
 @contextmanager
 def untouched(module: nn.Module) -> Iterator[None]:

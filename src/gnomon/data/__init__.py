@@ -1,9 +1,9 @@
-"""Ground floor: data sets as pure functions of their size and a seed.
+"""Data: data sets as pure functions of their size and a seed.
 
-Lives here: real data that come with the dependencies, and laws to draw from.
+Lives here: real data that come with the dependencies, and random points.
 Does not live here: downloads, files, loaders, augmentation.
 May import: core; torch, the standard library, scikit-learn inside the functions that read its data.
-Each call makes its own generator: torch's global one is neither read nor moved.
+Each call makes its own generator: torch's global one is neither read nor changed.
 """
 
 from gnomon.data.digits import digits

@@ -4,7 +4,7 @@ The images of a class are shuffled by the seed, then all images are put in one o
 
     key = (place within the class + 1/2) / size of the class                       (1)
 
-so that each stretch of the order holds the classes in proportion. The training part is its beginning, the test part
+so that each part of the order holds the classes in proportion. The training part is its beginning, the test part
 its end: for one seed a smaller training part is contained in a larger one, and the test part does not depend on
 ``n_train``.
 """
@@ -13,8 +13,10 @@ import torch
 from torch import Generator, Tensor
 
 from gnomon.core.checks import check_seed, integer
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, out_of_range
 from gnomon.data.split import Split
+
+__all__ = ["digits"]
 
 TOTAL = 1797
 CLASSES = 10
@@ -64,8 +66,7 @@ def _stratified(labels: Tensor, generator: Generator) -> Tensor:
 
 
 def _check(n_train: int, n_test: int) -> None:
-    if n_train >= 1 and n_test >= 0 and n_train + n_test <= TOTAL:
-        return
-    found = f"{n_train} images to train and {n_test} to test were asked for"
-    cure = f"Ask for 1 or more to train, 0 or more to test, and no more than {TOTAL} together"
-    raise InputError(lesson("data.digits(n_train, n_test)", found, f"parts of {TOTAL} images", cure))
+    for name, value, least, most in (("n_train", n_train, 1, TOTAL), ("n_test", n_test, 0, TOTAL - n_train)):
+        if not least <= value <= most:
+            accepted = f"a whole number from {least} to {most} (there are {TOTAL} images in all)"
+            raise InputError(out_of_range("data.digits(n_train, n_test)", name, accepted, value))

@@ -6,6 +6,8 @@ from torch import Generator
 from gnomon.core.checks import check_seed, integer
 from gnomon.core.typing import Points
 
+__all__ = ["sphere"]
+
 
 def sphere(n: int, d: int, *, seed: int = 0) -> Points:
     """Draw n points uniformly from the sphere of radius sqrt(d) in d dimensions, float64.

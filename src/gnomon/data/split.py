@@ -1,8 +1,10 @@
-"""A data set cut in two: one part to learn from, one to be judged on."""
+"""A data set in two parts: one for training, one for testing."""
 
 from dataclasses import dataclass
 
 from torch import Tensor
+
+__all__ = ["Split"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

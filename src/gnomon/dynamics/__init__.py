@@ -1,39 +1,38 @@
-"""First floor: what training will do, told from a kernel before it happens.
+"""Dynamics: what training will do, predicted from a kernel.
 
 Lives here: gradient flow, descent and momentum for any loss, the modes of a kernel, early stopping, ensembles.
-Does not live here: networks; a kernel comes in as a matrix, from wherever it was computed.
-May import: core, linalg, training (its record, drawn beside the predicted one); torch, numpy; scipy and matplotlib
-inside the functions that need them.
-Losses are means over points and time is learning rate times steps: ``predict`` says it once, with the equations.
+Does not live here: networks; kernels are passed as matrices.
+May import: core, linalg, training; torch, numpy; scipy inside the functions that need it.
+Losses are means over points and time is learning rate times steps: see the equations of ``predict_from_kernel``.
 """
 
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Exponential, Hinge, Logistic, Squared
-from gnomon.dynamics.ensemble import Ensemble, Posterior, ensemble, posterior
+from gnomon.dynamics.ensemble import Ensemble, ensemble
+from gnomon.dynamics.error_decay import AbstractErrorDecay, Flow, error_decay
 from gnomon.dynamics.modes import Modes, modes
-from gnomon.dynamics.optimizers import AbstractOptimizer, Descent, Flow, Momentum
-from gnomon.dynamics.predict import predict
+from gnomon.dynamics.posterior import Posterior, posterior
+from gnomon.dynamics.predict import predict_from_kernel
 from gnomon.dynamics.stopping import Stopping, stopping
 from gnomon.dynamics.trajectory import Trajectory
 
 __all__ = [
+    "AbstractErrorDecay",
     "AbstractLoss",
-    "AbstractOptimizer",
     "CrossEntropy",
-    "Descent",
     "Ensemble",
     "Exponential",
     "Flow",
     "Hinge",
     "Logistic",
     "Modes",
-    "Momentum",
     "Posterior",
     "Squared",
     "Stopping",
     "Trajectory",
     "ensemble",
+    "error_decay",
     "modes",
     "posterior",
-    "predict",
+    "predict_from_kernel",
     "stopping",
 ]

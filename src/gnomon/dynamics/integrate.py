@@ -1,6 +1,6 @@
 """Any loss: the flow in function space by an adaptive solver, and descent step by step.
 
-As for squared loss n k coefficients say everything, theta - theta_0 = J^T c and f(X) = f(X, 0) + K c:
+As for squared loss n k coefficients determine everything, theta - theta_0 = J^T c and f(X) = f(X, 0) + K c:
 
     c' = -(1 / n) dl/df(f(X, 0) + K c, y) - alpha c                                           (1)
     dc' / dc = -(1 / n) H_i[a, b] K_ij - alpha                                                (2)
@@ -22,15 +22,15 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.losses import AbstractLoss
-from gnomon.dynamics.gram import Problem
-from gnomon.dynamics.optimizers import AbstractOptimizer, Momentum
+from gnomon.dynamics.problem import KernelProblem
+from gnomon.training import SGD
 
 DENSE = 2000
 """Coefficients up to which the Jacobian is formed: 32 MB."""
 
 
 def flow(
-    given: Problem, loss: AbstractLoss, times: Float[Tensor, " t"], penalty: float, tolerance: float, call: str
+    problem: KernelProblem, loss: AbstractLoss, times: Float[Tensor, " t"], penalty: float, tolerance: float, call: str
 ) -> Float[Tensor, "t n k"]:
     """The coefficients c of (1) at finite times, to a local tolerance in the outputs.
 
@@ -38,47 +38,47 @@ def flow(
     """
     from scipy.integrate import solve_ivp  # slow to import, and needed by this function alone
 
-    n, k = given.y.shape
+    n, k = problem.y.shape
     if float(times[-1]) == inf:
-        found = f"infinite time is asked for {loss.name}"
-        cure = "Pass finite times: on separable data the outputs grow for ever, like log t, and have no limit"
-        raise InputError(lesson(call, found, "squared loss, whose limit is known", cure))
+        what = f"the times include infinity, and the loss is the {loss.name}"
+        cure = "Pass finite times: on separable data the outputs grow without bound, like log t"
+        raise InputError(lesson(call, what, "squared loss, whose limit is known", cure))
 
     if float(times[-1]) == 0:
         return torch.zeros(len(times), n, k, dtype=torch.float64)
 
     def slope(_: float, flat: "object") -> "object":
         c = torch.as_tensor(flat).reshape(n, k)
-        return (-loss.gradient(given.f0 + given.train(c), given.y) / n - penalty * c).flatten().numpy()  # (1)
+        return (-loss.gradient(problem.f0 + problem.train(c), problem.y) / n - penalty * c).flatten().numpy()  # (1)
 
     def jacobian(_: float, flat: "object") -> "object":
-        hessian = loss.hessian(given.f0 + given.train(torch.as_tensor(flat).reshape(n, k)), given.y)
-        if given.full:
-            full = -torch.einsum("iab,ibs->ias", hessian, given.gram.reshape(n, k, -1)) / n
+        hessian = loss.hessian(problem.f0 + problem.train(torch.as_tensor(flat).reshape(n, k)), problem.y)
+        if problem.full:
+            full = -torch.einsum("iab,ibs->ias", hessian, problem.gram.reshape(n, k, -1)) / n
         else:
-            full = -torch.einsum("iab,ij->iajb", hessian, given.gram) / n  # (2)
+            full = -torch.einsum("iab,ij->iajb", hessian, problem.gram) / n  # (2)
         full = full.reshape(n * k, n * k)
         full.diagonal().sub_(penalty)
         return full.numpy()
 
     # An error d in c moves the outputs by at most |K|_inf d.
-    scale = float(given.gram.abs().sum(1).max()) or 1.0
+    scale = float(problem.gram.abs().sum(1).max()) or 1.0
     # A lambda, because LSODA before scipy 1.17 counts the arguments of the function, which a wrapped one hides.
     stiff = {"method": "LSODA", "jac": lambda t, c: jacobian(t, c)}
     options: dict[str, object] = stiff if n * k <= DENSE else {"method": "DOP853"}
     span = (0.0, float(times[-1]))
-    found = solve_ivp(slope, span, torch.zeros(n * k).double().numpy(), t_eval=times.numpy(), rtol=tolerance,
-                      atol=tolerance / scale, **options)  # fmt: skip
-    if not found.success:
-        why = "Ask for shorter times, or scale the kernel down"
-        raise NotFiniteError(lesson(call, f"the solver stopped: {found.message}", "a flow that exists", why))
-    return torch.from_numpy(found.y.T.copy()).reshape(len(times), n, k)
+    solution = solve_ivp(slope, span, torch.zeros(n * k).double().numpy(), t_eval=times.numpy(), rtol=tolerance,
+                         atol=tolerance / scale, **options)  # fmt: skip
+    if not solution.success:
+        cure = "Pass shorter times, or scale the kernel down"
+        raise NotFiniteError(lesson(call, f"the solver stopped: {solution.message}", "a flow that exists", cure))
+    return torch.from_numpy(solution.y.T.copy()).reshape(len(times), n, k)
 
 
 def descent(
-    given: Problem,
+    problem: KernelProblem,
     loss: AbstractLoss,
-    optimizer: AbstractOptimizer,
+    optimizer: SGD,
     times: Float[Tensor, " t"],
     penalty: float,
     call: str,
@@ -88,18 +88,17 @@ def descent(
     Cost: n^2 k operations for a step.
     """
     if float(times[-1]) == inf:
-        found = f"infinite time is asked for {loss.name}"
-        raise InputError(lesson(call, found, "a finite number of steps", "Pass finite times"))
-    beta = optimizer.beta if isinstance(optimizer, Momentum) else 0.0
-    n = len(given.y)
+        what = f"the times include infinity, and the loss is the {loss.name}"
+        raise InputError(lesson(call, what, "a finite number of steps", "Pass finite times"))
+    n = len(problem.y)
 
     def slope(c: Tensor) -> Tensor:
-        return -loss.gradient(given.f0 + given.train(c), given.y) / n - penalty * c
+        return -loss.gradient(problem.f0 + problem.train(c), problem.y) / n - penalty * c
 
-    return _walk(slope, torch.zeros_like(given.y), optimizer.lr, beta, times, call)
+    return _steps(slope, torch.zeros_like(problem.y), optimizer.lr, optimizer.momentum, times, call)
 
 
-def _walk(
+def _steps(
     slope: Callable[[Tensor], Tensor], c: Tensor, lr: float, beta: float, times: Tensor, call: str
 ) -> Float[Tensor, "t n k"]:
     velocity, done, kept = torch.zeros_like(c), 0, []
@@ -108,8 +107,8 @@ def _walk(
             velocity = beta * velocity + slope(c)
             c = c + lr * velocity
         if not bool(c.isfinite().all()):
-            found = f"with lr {lr:.3g} the outputs are no longer finite at time {stop * lr:.3g}"
-            raise NotFiniteError(lesson(call, found, "a stable learning rate", "Use a smaller lr, or shorter times"))
+            what = f"with lr {lr:.3g} the outputs are no longer finite at time {stop * lr:.3g}"
+            raise NotFiniteError(lesson(call, what, "a stable learning rate", "Use a smaller lr, or shorter times"))
         done = stop
         kept.append(c)
     return torch.stack(kept)

@@ -1,29 +1,31 @@
-"""The modes of a kernel: what is learned first, what is learned slowly, and what never.
+"""The modes of a kernel: how fast each eigenvector is learned, and which are never learned.
 
 With K / n = sum_i l_i q_i q_i^T and a penalty alpha, the error of training along q_i is
 
     q_i^T (f(t) - y) = e_i(t) q_i^T (f(0) - y),    e_i(t) = (alpha + l_i p_t(l_i + alpha)) / (l_i + alpha)     (1)
 
-with the remainder p_t of the way of training, exp(-(l_i + alpha) t) for the flow. Its transient falls to a fraction
-delta in the time
+with the remainder p_t of the optimizer, exp(-(l_i + alpha) t) for the flow. Its transient falls to a fraction delta in
+the time
 
     t_i = log(1 / delta) / decay(l_i + alpha)                                                                  (2)
 
-exactly for flow and descent, in the long run for momentum. The l_i are the nonzero eigenvalues of the Hessian of the
+exactly for flow and descent, asymptotically for momentum. The l_i are the nonzero eigenvalues of the Hessian of the
 loss, so the largest stable learning rate is 2 / (l_1 + alpha).
 
-An eigenvalue within n eps l_1 of zero cannot be told from zero: it is set to zero, and its mode is never learned.
+An eigenvalue within n eps l_1 of zero is indistinguishable from zero: it is set to zero, and its mode is never learned.
 
 Hypotheses: squared loss, (1 / 2n) sum |f - y|^2 + (alpha / 2) |theta - theta_0|^2; a constant positive semidefinite K.
 Reference: [jacot2018neural], section 5.
 
 >>> import torch
->>> found = modes(torch.diag(torch.tensor([8.0, 2.0])), torch.tensor([1.0, 1.0]))
->>> found.rates, found.time(1 / torch.e)                                     # l = (8, 2) / n; 1 / l
+>>> result = modes(torch.diag(torch.tensor([8.0, 2.0])), torch.tensor([1.0, 1.0]))
+>>> result.rates, result.time(1 / torch.e)                                   # l = (8, 2) / n; 1 / l
 (tensor([4., 1.], dtype=torch.float64), tensor([0.2500, 1.0000], dtype=torch.float64))
+>>> print(result)
+2 of 2 modes are learned; the fastest is 99 % learned by time 1.15, the slowest by time 4.61.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf, log
 
 import torch
@@ -31,28 +33,41 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.arrays import Array
+from gnomon.core.checks import number
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.record import Record
-from gnomon.dynamics.gram import Problem, instants, problem, weight
-from gnomon.dynamics.optimizers import AbstractOptimizer, Flow
+from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
+from gnomon.core.results.plain import HIDDEN
+from gnomon.dynamics.error_decay import AbstractErrorDecay, Flow, error_decay
+from gnomon.dynamics.problem import KernelProblem, kernel_problem, penalty_weight, time_grid
+from gnomon.training import SGD
+
+__all__ = ["Modes", "modes"]
+
+LOST, NOTED = 0.1, 0.01
+"""Shares of the initial error in modes that are never learned, from which on that is a warning and a note."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Modes(Record):
+class Modes(Result):
     """The eigenvectors of a kernel with their rates, descending, and the initial error y - f(0) along each.
 
     ``rates`` are the eigenvalues of K / n, without the penalty; ``vectors`` has the q_i in columns.
 
-    >>> found = modes(torch.eye(2, dtype=torch.float64), torch.tensor([3.0, 4.0]))
-    >>> float(found.power.sum())                                             # shares of |y - f(0)|^2
+    >>> result = modes(torch.eye(2, dtype=torch.float64), torch.tensor([3.0, 4.0]))
+    >>> float(result.power.sum())                                            # shares of |y - f(0)|^2
     1.0
     """
 
     rates: Float[Tensor, " r"]
-    vectors: Float[Tensor, "r r"]
+    vectors: Float[Tensor, "r r"] = field(repr=False, metadata=HIDDEN)
     coefficients: Float[Tensor, "r q"]
-    optimizer: AbstractOptimizer
+    optimizer: Flow | SGD
     penalty: float
+
+    @property
+    def decay(self) -> AbstractErrorDecay:
+        """How the error of a mode decays, as a function of its curvature and of time."""
+        return error_decay(self.optimizer)
 
     @property
     def power(self) -> Float[Tensor, " r"]:
@@ -68,27 +83,61 @@ class Modes(Record):
     @property
     def largest_lr(self) -> float:
         """The largest stable learning rate: beyond it the first mode diverges."""
-        return self.optimizer.largest_lr(float(self.rates[0]) + self.penalty)
+        return self.decay.largest_lr(float(self.rates[0]) + self.penalty)
 
     def error(self, times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor, "t r"]:
         """The error of each mode as a multiple of its initial error, equation (1)."""
         total = self.rates + self.penalty
-        left = self.optimizer.remainder(total, instants(times, "dynamics.modes(...).error(times)"))
-        left = torch.where(self.rates > 0, left, 1.0)  # a mode without rate keeps its error, whatever the penalty
+        left = self.decay.remainder(total, time_grid(times, "Modes.error(times)"))
+        left = torch.where(self.rates > 0, left, 1.0)  # a mode without rate keeps its error, with any penalty
         floor = torch.where(self.rates > 0, self.penalty / total, 1.0)
         return floor + (1 - floor) * left  # (1)
 
     def time(self, fraction: float = 0.01) -> Float[Tensor, " r"]:
         """The time each mode needs until its transient has fallen to a fraction, equation (2); infinite if never."""
-        if not 0 < fraction < 1:
-            cure = "Pass the part of the error that may be left, such as 0.01"
-            raise InputError(lesson("dynamics.modes(...).time", f"fraction is {fraction}", "0 < fraction < 1", cure))
-        decay = self.optimizer.decay(self.rates + self.penalty)
+        fraction = number("fraction", fraction, call="Modes.time(fraction)", above=0, below=1)
+        decay = self.decay.decay(self.rates + self.penalty)
         return torch.where((self.rates > 0) & (decay > 0), log(1 / fraction) / decay, inf)  # (2)
+
+    @property
+    def verdict(self) -> str:
+        """How many modes are learned, and how long that takes."""
+        if self.rank == 0:
+            return "The kernel is zero: nothing is learned."
+        needed = self.time(0.01)[: self.rank]
+        head = f"{self.rank} of {len(self.rates)} modes are learned"
+        if bool(needed.isinf().any()):
+            return f"{head}, but the learning rate is too large for some of them: training diverges."
+        fastest, slowest = float(needed.min()), float(needed.max())
+        return f"{head}; the fastest is 99 % learned by time {fastest:.3g}, the slowest by time {slowest:.3g}."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """How much of the error lies in modes that are never learned."""
+        share = float(self.power[self.rates == 0].sum())
+        if share < NOTED:
+            return ()
+        what = f"{share:.0%} of the initial error lies along modes that this kernel never learns."
+        cure = "Use a model that distinguishes more inputs, and look for equal inputs with different labels."
+        evidence = (Value("share of the error that is never learned", share),)
+        return (Finding("never-learned", what, cure, 0.3 if share > LOST else 0.1, "labels", evidence),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The rates of the modes, and the share of the error that is learned by each time."""
+        rates = self.rates[: self.rank]
+        needed, order = self.time(0.01)[: self.rank].sort()
+        learned = Line("learned", needed, self.power[: self.rank][order].cumsum(0))
+        time = Axis("time until 1 % of the error along a mode is left", log=True)
+        unit = Axis("share of the initial error", limits=(0.0, 1.02))
+        line = Line("rate", range(1, self.rank + 1), rates)
+        return (
+            Plot("Rates of the modes", (line,), Axis("mode"), Axis("rate", log=True)),
+            Plot("Error that is learned", (learned,), time, unit, self.verdict),
+        )
 
 
 def modes(
-    ntk: Array, y: Array, *, f0: Array | None = None, optimizer: AbstractOptimizer | None = None, penalty: float = 0.0
+    ntk: Array, y: Array, *, f0: Array | None = None, optimizer: Flow | SGD | None = None, penalty: float = 0.0
 ) -> Modes:
     """The modes in which a kernel learns targets: their rates, their share of the error, the time each needs.
 
@@ -96,31 +145,31 @@ def modes(
         ntk: the kernel of the n training points, (n, n), or (n, n, k, k) where it couples outputs.
         y: targets: numbers (n,) or (n, k), or integer classes (n,), taken as one-hot rows.
         f0: outputs before training; zero where left out.
-        optimizer: ``Flow()`` by default, ``Descent(lr)`` or ``Momentum(lr, beta=...)``.
+        optimizer: ``Flow()`` by default, or ``SGD(lr, momentum=...)``.
         penalty: alpha.
 
     Cost: one eigendecomposition, about 9 n^3 operations and 3 n^2 numbers.
 
-    >>> from gnomon.dynamics import Descent
+    >>> from gnomon.training import SGD
     >>> K = torch.tensor([[2.0, 0.0], [0.0, 2.0]])
-    >>> modes(K, torch.ones(2), optimizer=Descent(0.5)).error([1.0])[0]      # (1 - 0.5 x 2 / 2)^2
+    >>> modes(K, torch.ones(2), optimizer=SGD(0.5)).error([1.0])[0]      # (1 - 0.5 x 2 / 2)^2
     tensor([0.2500, 0.2500], dtype=torch.float64)
     """
     call = "dynamics.modes(ntk, y)"
-    given = problem(call, ntk, y, None, f0, None)
-    rates, vectors = spectrum(given, call)
-    residual = vectors.T @ given.rows(given.y - given.f0)
-    return Modes(rates, vectors, residual, optimizer or Flow(), weight(penalty, call))
+    problem = kernel_problem(call, ntk, y, None, f0, None)
+    return modes_of(problem, optimizer or Flow(), penalty_weight(penalty, call), call)
 
 
-def spectrum(given: Problem, call: str) -> tuple[Tensor, Tensor]:
-    """Eigenvalues of K / n, descending, with those below rounding set to zero, and eigenvectors in columns."""
-    gram, n = given.gram, len(given.y)
+def modes_of(problem: KernelProblem, optimizer: Flow | SGD, penalty: float, call: str) -> Modes:
+    """The modes of a problem that has been checked; eigenvalues below rounding are set to zero."""
+    error_decay(optimizer, call=call)  # refuses other rules before anything is computed
+    gram, n = problem.gram, len(problem.y)
     values, vectors = torch.linalg.eigh(gram / n)
     values, vectors = values.flip(0), vectors.flip(1)
-    rounding = len(gram) * given.eps * float(values.abs().max())
+    rounding = len(gram) * problem.eps * float(values.abs().max())
     if float(values[-1]) < -rounding:
-        found = f"the smallest eigenvalue of the kernel is {float(values[-1]) * n:.2e}, below rounding"
-        cure = "Along it the error would grow without end: compute the kernel in float64, and read linalg.diagnose(K)"
-        raise InputError(lesson(call, found, "a positive semidefinite kernel", cure))
-    return torch.where(values > rounding, values, 0.0), vectors
+        what = f"the smallest eigenvalue of the kernel is {float(values[-1]) * n:.2e}, below rounding"
+        cure = "Along it the error would grow without end: compute the kernel in float64, and see linalg.diagnose(K)"
+        raise InputError(lesson(call, what, "a positive semidefinite kernel", cure))
+    rates = torch.where(values > rounding, values, 0.0)
+    return Modes(rates, vectors, vectors.T @ problem.rows(problem.y - problem.f0), optimizer, penalty)

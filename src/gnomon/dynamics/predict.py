@@ -1,6 +1,6 @@
-"""The front door: from a kernel to a training run that has not happened.
+"""From a kernel to the training run that it predicts.
 
-Conventions, said once. Losses are means over points, squared loss with a half; time is learning rate times steps:
+Losses are means over points, squared loss with a half; time is learning rate times steps:
 
     L = (1 / n) sum_i l(f_i, y_i) + (alpha / 2) |theta - theta_0|^2                                (1)
     f'(x) = -(1 / n) sum_i K(x, x_i) dl/df_i - alpha (f(x) - f(x, 0))                              (2)
@@ -17,23 +17,28 @@ from torch import Tensor
 
 from gnomon.core.arrays import Array
 from gnomon.core.checks import as_numbers, check_kind, number, real
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError
 from gnomon.core.losses import AbstractLoss, Squared
 from gnomon.core.metrics import accuracy
+from gnomon.core.results import Curves
 from gnomon.dynamics import integrate, squared
-from gnomon.dynamics.gram import Problem, columns, dense, instants, problem, weight
-from gnomon.dynamics.modes import Modes, spectrum
-from gnomon.dynamics.optimizers import AbstractOptimizer, Flow
+from gnomon.dynamics.error_decay import Flow, error_decay
+from gnomon.dynamics.modes import Modes, modes_of
+from gnomon.dynamics.problem import KernelProblem, columns, finite, kernel_problem, penalty_weight, time_grid
 from gnomon.dynamics.trajectory import Trajectory
 from gnomon.linalg.square import dense_matrix
+from gnomon.training import SGD
 
-CALL = "dynamics.predict(ntk, y)"
+__all__ = ["LOSSES", "predict_from_kernel"]
+
+CALL = "dynamics.predict_from_kernel(ntk, y)"
 LOSSES = "Pass Squared(), CrossEntropy(), Logistic(), Exponential() or Hinge()"
+"""What an error advises where the loss is none."""
 POINTS = 60
-"""Times between the fastest and the slowest mode where the caller names none."""
+"""Times between the fastest and the slowest mode by default."""
 
 
-def predict(
+def predict_from_kernel(
     ntk: Array,
     y: Array,
     *,
@@ -43,7 +48,7 @@ def predict(
     f0_test: Array | None = None,
     times: Array | list[float] | tuple[float, ...] | None = None,
     loss: AbstractLoss | None = None,
-    optimizer: AbstractOptimizer | None = None,
+    optimizer: Flow | SGD | None = None,
     penalty: float = 0.0,
     tolerance: float = 1e-8,
 ) -> Trajectory:
@@ -65,7 +70,7 @@ def predict(
         times: any times from 0 to infinity; they are sorted, and moved to whole steps. By default 0, a logarithmic
             grid from the fastest mode to the slowest, and infinity where it exists.
         loss: ``Squared()`` by default, ``CrossEntropy()``, ``Logistic()``, ``Exponential()`` or ``Hinge()``.
-        optimizer: ``Flow()`` by default, ``Descent(lr)`` or ``Momentum(lr, beta=...)``.
+        optimizer: ``Flow()`` by default, or ``SGD(lr, momentum=...)``.
         penalty: alpha.
         tolerance: of the solver, in the outputs, for losses other than the squared one.
 
@@ -76,79 +81,83 @@ def predict(
 
     >>> from math import exp, inf
     >>> K = torch.tensor([[2.0, 0.0], [0.0, 4.0]])
-    >>> run = predict(K, torch.tensor([1.0, 1.0]), times=[0.5, inf])
+    >>> run = predict_from_kernel(K, torch.tensor([1.0, 1.0]), times=[0.5, inf])
     >>> abs(float(run.train[0, 1]) - (1 - exp(-4 * 0.5 / 2))) < 1e-15
     True
     >>> print(run)
-    Gradient flow takes the squared loss from 0.126 to 0 by time inf; 2 of 2 modes have done 99 % of their way, the
+    Gradient flow takes the squared loss from 0.126 to 0 by time inf; 2 of 2 modes are 99 % learned by then, and the
     slowest needs time 4.61.
     """
     loss, optimizer = loss or Squared(), optimizer or Flow()
     check_kind("loss", loss, AbstractLoss, call=CALL, cure=LOSSES)
-    check_kind("optimizer", optimizer, AbstractOptimizer, call=CALL, cure="Pass Flow(), Descent(...) or Momentum(...)")
+    decay = error_decay(optimizer, call=CALL)
     tolerance = number("tolerance", tolerance, call=CALL, above=0)
     f0 = None if f0 is None else as_numbers(f0, "f0", call=CALL)
     ntk = dense_matrix(ntk, CALL)
     y = real(as_numbers(y, "y", call=CALL), "y", call=CALL)
-    given = problem(CALL, ntk, loss.targets(y, CALL, outputs=_outputs(ntk, f0)), test, f0, f0_test)
-    alpha = weight(penalty, CALL)
+    targets = loss.targets(y, CALL, outputs=_outputs(ntk, f0))
+    problem = kernel_problem(CALL, ntk, targets, test, f0, f0_test)
+    alpha = penalty_weight(penalty, CALL)
     if isinstance(loss, Squared):
-        rates, vectors = spectrum(given, CALL)
-        modes = Modes(rates, vectors, vectors.T @ given.rows(given.y - given.f0), optimizer, alpha)
-        grid = optimizer.clock(_default(modes) if times is None else instants(times, CALL))
-        train, outputs, losses = squared.solve(given, modes, grid, CALL)
+        modes = modes_of(problem, optimizer, alpha, CALL)
+        grid = decay.clock(_default(modes) if times is None else time_grid(times, CALL))
+        train, outputs, losses = squared.evolve(problem, modes, grid, CALL)
         largest = modes.largest_lr
     else:
-        modes, curvature = None, float(torch.linalg.eigvalsh(given.gram)[-1]) / len(given.y)
-        largest = optimizer.largest_lr(loss.curvature * curvature + alpha)
-        grid = optimizer.clock(_short(curvature + alpha) if times is None else instants(times, CALL))
-        train, outputs, losses = _numerical(given, loss, optimizer, grid, alpha, tolerance)
-    tested = None if y_test is None else _test_loss(loss, outputs, y_test, given)
-    shown = None if test is None else _shaped(outputs, given)
-    return Trajectory(
-        grid, _shaped(train, given), shown, losses, tested, loss.name, optimizer, largest, modes,
-        _accuracies(train, given.y), None if y_test is None else _accuracies(outputs, _targets(loss, y_test, given)),
+        modes, curvature = None, float(torch.linalg.eigvalsh(problem.gram)[-1]) / len(problem.y)
+        largest = decay.largest_lr(loss.curvature * curvature + alpha)
+        grid = decay.clock(_short(curvature + alpha) if times is None else time_grid(times, CALL))
+        train, outputs, losses = _numerical(problem, loss, optimizer, grid, alpha, tolerance)
+    test_targets = None if y_test is None else _test_targets(loss, y_test, problem, has_test=test is not None)
+    curves = Curves(
+        grid, losses, loss.name,
+        None if test_targets is None else torch.stack([loss.value(f, test_targets) for f in outputs]),
+        _accuracies(train, problem.y),
+        None if test_targets is None else _accuracies(outputs, test_targets),
+        _shaped(train, problem), None if test is None else _shaped(outputs, problem),
     )  # fmt: skip
+    return Trajectory(curves, optimizer, largest, modes)
 
 
 def _numerical(
-    given: Problem, loss: AbstractLoss, optimizer: AbstractOptimizer, times: Tensor, alpha: float, tolerance: float
+    problem: KernelProblem,
+    loss: AbstractLoss,
+    optimizer: Flow | SGD,
+    times: Tensor,
+    alpha: float,
+    tolerance: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
     if isinstance(optimizer, Flow):
-        c = integrate.flow(given, loss, times, alpha, tolerance, CALL)
+        c = integrate.flow(problem, loss, times, alpha, tolerance, CALL)
     else:
-        c = integrate.descent(given, loss, optimizer, times, alpha, CALL)
-    train = given.f0 + given.train(c)
-    return train, given.f0_test + given.test(c), torch.stack([loss.value(f, given.y) for f in train])
+        c = integrate.descent(problem, loss, optimizer, times, alpha, CALL)
+    train = problem.f0 + problem.train(c)
+    return train, problem.f0_test + problem.test(c), torch.stack([loss.value(f, problem.y) for f in train])
 
 
-def _test_loss(loss: AbstractLoss, outputs: Tensor, y_test: Array, given: Problem) -> Float[Tensor, " t"]:
-    if outputs.shape[1] == 0:
+def _test_targets(loss: AbstractLoss, y_test: Array, problem: KernelProblem, *, has_test: bool) -> Float[Tensor, "m k"]:
+    if not has_test:
         cure = "Pass test as well, the kernel between test and training points"
-        raise InputError(lesson(CALL, "y_test is given and test is not", "outputs to compare with y_test", cure))
-    targets = _targets(loss, y_test, given)
-    return torch.stack([loss.value(f, targets) for f in outputs])
-
-
-def _targets(loss: AbstractLoss, y_test: Array, given: Problem) -> Float[Tensor, "m k"]:
-    k, y_test = given.y.shape[1], real(as_numbers(y_test, "y_test", call=CALL), "y_test", call=CALL)
-    return columns(dense(loss.targets(y_test, CALL, outputs=k), "y_test", CALL), "y_test", len(given.f0_test), k, CALL)
+        raise InputError(f"{CALL}: y_test is passed and test is not. {cure}.")
+    k, labels = problem.y.shape[1], real(as_numbers(y_test, "y_test", call=CALL), "y_test", call=CALL)
+    targets = finite(loss.targets(labels, CALL, outputs=k), "y_test", CALL)
+    return columns(targets, "y_test", len(problem.f0_test), k, CALL)
 
 
 def _accuracies(outputs: Float[Tensor, "t m k"], targets: Float[Tensor, "m k"]) -> Float[Tensor, " t"] | None:
-    found = [accuracy(f, targets) for f in outputs]
-    return None if found[0] is None else torch.tensor(found, dtype=torch.float64)
+    shares = [accuracy(f, targets) for f in outputs]
+    return None if shares[0] is None else torch.tensor(shares, dtype=torch.float64)
 
 
 def _outputs(ntk: Tensor | np.ndarray, f0: Tensor | np.ndarray | None) -> int | None:
-    """The number of outputs, where a kernel that couples them or their start tells it."""
+    """The number of outputs, where a kernel that couples them or the initial outputs determine it."""
     if ntk.ndim == 4:
         return ntk.shape[-1]
     return f0.shape[1] if f0 is not None and f0.ndim == 2 else None
 
 
-def _shaped(outputs: Tensor, given: Problem) -> Tensor:
-    return outputs[..., 0] if given.flat else outputs
+def _shaped(outputs: Tensor, problem: KernelProblem) -> Tensor:
+    return outputs[..., 0] if problem.flat else outputs
 
 
 def _default(modes: Modes) -> Float[Tensor, " t"]:
@@ -156,7 +165,7 @@ def _default(modes: Modes) -> Float[Tensor, " t"]:
     total = (modes.rates + modes.penalty)[modes.rates > 0]
     if len(total) == 0:
         return torch.tensor([0.0, inf], dtype=torch.float64)
-    growth = -float(modes.optimizer.decay(total).min())
+    growth = -float(modes.decay.decay(total).min())
     if growth >= 0:
         last = min(100 * modes.optimizer.lr, log(1e6) / growth if growth > 0 else inf)
         return torch.linspace(0.0, last, POINTS, dtype=torch.float64)

@@ -1,14 +1,14 @@
-"""Squared loss in closed form: a kernel problem solved at all times by one eigendecomposition.
+"""Squared loss in closed form: the outputs at all times from one eigendecomposition.
 
 The parameters of a model that is linear in them move in the span of the training gradients, theta - theta_0 = J^T c, so
-n coefficients say everything. With r = y - f(0), on K / n = Q diag(l) Q^T,
+n coefficients determine everything. With r = y - f(0), on K / n = Q diag(l) Q^T,
 
     c' = -(K / n + alpha) c + r / n,    c(t) = Q g_t(l + alpha) Q^T r / n                     (1)
     f(x, t) = f(x, 0) + K(x, X) c(t)                                                          (2)
     f(X, t) - y = -Q e(t) Q^T r                                                               (3)
 
-with g_t the gain of the way of training and e(t) the errors of the modes. f(x, 0) stays in (2) at all times: training
-corrects the initial function and never forgets it.
+with g_t the gain of the optimizer and e(t) the errors of the modes. f(x, 0) stays in (2) at all times: training adds a
+correction to the initial function.
 
 Hypotheses: squared loss; a constant kernel.
 Reference: [lee2019wide], section 2.2.
@@ -19,34 +19,46 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import NotFiniteError, lesson
-from gnomon.dynamics.gram import Problem
 from gnomon.dynamics.modes import Modes
+from gnomon.dynamics.problem import KernelProblem
+
+__all__ = ["gains"]
 
 
-def solve(given: Problem, modes: Modes, times: Float[Tensor, " t"], call: str) -> tuple[Tensor, Tensor, Tensor]:
+def evolve(
+    problem: KernelProblem, modes: Modes, times: Float[Tensor, " t"], call: str
+) -> tuple[Tensor, Tensor, Tensor]:
     """Training outputs (t, n, k), test outputs (t, m, k) and the loss (t,)."""
     errors = modes.error(times)  # (t, r)
-    check_finite(errors, modes, times, call)
+    check_stable(errors, modes, times, call)
     left = errors[:, :, None] * modes.coefficients
-    train = given.y - given.outputs(torch.einsum("nr,trk->tnk", modes.vectors, left))  # (3)
-    loss = left.square().sum((1, 2)) / (2 * len(given.y))
-    weights = gains(modes, times, len(given.y))[:, :, None] * modes.coefficients
-    test = given.f0_test + given.outputs(torch.einsum("mr,trk->tmk", given.cross @ modes.vectors, weights))  # (1) (2)
-    return train, test, loss
+    train = problem.y - problem.outputs(torch.einsum("nr,trk->tnk", modes.vectors, left))  # (3)
+    loss = left.square().sum((1, 2)) / (2 * len(problem.y))
+    weights = gains(modes, times, len(problem.y))[:, :, None] * modes.coefficients
+    change = torch.einsum("mr,trk->tmk", problem.cross @ modes.vectors, weights)  # (1)
+    return train, problem.f0_test + problem.outputs(change), loss  # (2)
 
 
 def gains(modes: Modes, times: Float[Tensor, " t"], n: int) -> Float[Tensor, "t r"]:
-    """g_t(l + alpha) / n of (1), and 0 for modes without rate: K(x, X) q vanishes where K q does."""
+    """g_t(l + alpha) / n of (1), and 0 for modes without rate: K(x, X) q vanishes where K q does.
+
+    Cost: t r numbers.
+
+    >>> from gnomon.dynamics import modes
+    >>> one = modes(torch.eye(1), torch.ones(1))
+    >>> round(float(gains(one, torch.ones(1).double(), 1)), 12)                          # 1 - exp(-1)
+    0.632120558829
+    """
     learned = modes.rates > 0
-    gain = modes.optimizer.gain(torch.where(learned, modes.rates + modes.penalty, 1.0), times)
+    gain = modes.decay.gain(torch.where(learned, modes.rates + modes.penalty, 1.0), times)
     return torch.where(learned, gain, 0.0) / n
 
 
-def check_finite(errors: Tensor, modes: Modes, times: Tensor, call: str) -> None:
-    """Refuse times by which a diverging training has left the range of floats."""
+def check_stable(errors: Tensor, modes: Modes, times: Tensor, call: str) -> None:
+    """Refuse times at which the error of a diverging training is no longer a finite number."""
     bad = ~errors.isfinite().all(1)
     if bool(bad.any()):
         when = float(times[bad][0])
-        found = f"with lr {modes.optimizer.lr:.3g} the error is infinite at time {when:.3g}"
-        cure = f"Use an lr below {modes.largest_lr:.3g}, or ask for earlier times to watch the divergence"
-        raise NotFiniteError(lesson(call, found, "a stable learning rate, or a short time", cure))
+        what = f"with lr {modes.optimizer.lr:.3g} the error is infinite at time {when:.3g}"
+        cure = f"Use an lr below {modes.largest_lr:.3g}, or earlier times, at which the error is still finite"
+        raise NotFiniteError(lesson(call, what, "a stable learning rate, or a short time", cure))

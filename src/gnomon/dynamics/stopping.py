@@ -1,4 +1,4 @@
-"""Early stopping as a ridge: training until t = 1 / alpha against a penalty alpha at convergence.
+"""Early stopping compared with a ridge: training until t = 1 / alpha, and a penalty alpha at convergence.
 
 Along a mode of rate l (an eigenvalue of K / n), started from f(0), the share of the error that is learned is
 
@@ -16,7 +16,7 @@ Hypotheses: squared loss; a constant kernel; no other penalty.
 Reference: [ali2019continuous].
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import exp, inf
 
 import torch
@@ -24,11 +24,14 @@ from torch import Tensor
 
 from gnomon.core.arrays import Array
 from gnomon.core.checks import number
-from gnomon.core.record import Record
+from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.dynamics import squared
-from gnomon.dynamics.gram import problem
-from gnomon.dynamics.modes import Modes, spectrum
-from gnomon.dynamics.optimizers import AbstractOptimizer, Flow
+from gnomon.dynamics.error_decay import Flow
+from gnomon.dynamics.modes import modes_of
+from gnomon.dynamics.problem import kernel_problem
+from gnomon.training import SGD
+
+__all__ = ["Stopping", "stopping"]
 
 WORST = 2.5128624172523393
 """l / alpha at which flow and ridge differ most, the positive root of exp(z / 2) = 1 + z."""
@@ -37,8 +40,8 @@ CALL = "dynamics.stopping(ntk, y)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stopping(Record):
-    """The early-stopping time that stands for a ridge, and how far the two are apart.
+class Stopping(Result):
+    """The early-stopping time that replaces a ridge, and how far the two are apart.
 
     ``gaps`` are the differences of learned shares, (1) minus (2), mode by mode; ``worst`` is the largest of them and
     ``bound`` what (3) allows, infinite for steps. ``train_gap`` and ``test_gap`` are the norms of the differences of
@@ -58,17 +61,18 @@ class Stopping(Record):
 
     @property
     def verdict(self) -> str:
-        """One sentence on how good the replacement is."""
+        """How well stopping replaces the ridge."""
         return (
-            f"Stopping at time {self.time:.3g} stands for a ridge of {self.ridge:.3g}: no mode differs by more than "
+            f"Stopping at time {self.time:.3g} replaces a ridge of {self.ridge:.3g}: no mode differs by more than "
             f"{self.worst:.3g}, the function on the training points by {100 * self.train_gap:.3g} %."
         )
 
-    def to_dict(self) -> dict[str, object]:
-        """All fields and the verdict as plain values for JSON; an infinite bound becomes None."""
-        bound = self.bound if self.bound < inf else None
-        plain = {name: getattr(self, name) for name in ("ridge", "time", "worst", "train_gap", "test_gap", "verdict")}
-        return {**plain, "bound": bound, "gaps": self.gaps.tolist()}
+    def plots(self) -> tuple[Plot, ...]:
+        """The difference of each mode, with its bound."""
+        line = Line("stopped minus ridge", range(1, len(self.gaps) + 1), self.gaps)
+        bound = (Reference("bound", self.bound),) if self.bound < inf else ()
+        axes = Axis("mode"), Axis("difference of the learned share")
+        return (Plot("Early stopping beside a ridge", (line, *bound), *axes, self.verdict),)
 
 
 def stopping(
@@ -79,7 +83,7 @@ def stopping(
     test: Array | None = None,
     f0: Array | None = None,
     f0_test: Array | None = None,
-    optimizer: AbstractOptimizer | None = None,
+    optimizer: Flow | SGD | None = None,
 ) -> Stopping:
     """The time t = 1 / ridge at which to stop instead of a penalty, with the difference that remains.
 
@@ -96,29 +100,28 @@ def stopping(
 
     Cost: one eigendecomposition.
 
-    >>> found = stopping(2 * torch.eye(2), torch.ones(2), ridge=0.5)        # l = 1, z = 2
-    >>> round(found.worst, 12) == round(1 / 3 - torch.e**-2, 12)
+    >>> result = stopping(2 * torch.eye(2), torch.ones(2), ridge=0.5)        # l = 1, z = 2
+    >>> round(result.worst, 12) == round(1 / 3 - torch.e**-2, 12)
     True
-    >>> print(found.verdict)
-    Stopping at time 2 stands for a ridge of 0.5: no mode differs by more than 0.198, the function on the training
+    >>> print(result)
+    Stopping at time 2 replaces a ridge of 0.5: no mode differs by more than 0.198, the function on the training
     points by 29.7 %.
     """
     ridge = number("ridge", ridge, call=CALL, above=0)
-    given = problem(CALL, ntk, y, test, f0, f0_test)
-    way = optimizer or Flow()
-    rates, vectors = spectrum(given, CALL)
-    residual = vectors.T @ given.rows(given.y - given.f0)
-    stopped, ridged = Modes(rates, vectors, residual, way, 0.0), Modes(rates, vectors, residual, Flow(), ridge)
-    time = float(way.clock(torch.tensor([1 / ridge]).double()))
+    problem = kernel_problem(CALL, ntk, y, test, f0, f0_test)
+    stopped = modes_of(problem, optimizer or Flow(), 0.0, CALL)
+    ridged = replace(stopped, optimizer=Flow(), penalty=ridge)
+    time = float(stopped.decay.clock(torch.tensor([1 / ridge]).double()))
     one, end = torch.tensor([time]).double(), torch.tensor([inf]).double()
     gaps = (ridged.error(end) - stopped.error(one))[0]
-    squared.check_finite(gaps[None], stopped, one, CALL)
-    train, tested, _ = squared.solve(given, stopped, one, CALL)
-    train_ridge, tested_ridge, _ = squared.solve(given, ridged, end, CALL)
-    bound = 1 / (1 + WORST) - exp(-WORST) if isinstance(way, Flow) else inf  # (3)
-    test_gap = None if test is None else _relative(tested - tested_ridge, tested_ridge - given.f0_test)
+    squared.check_stable(gaps[None], stopped, one, CALL)
+    train, tested, _ = squared.evolve(problem, stopped, one, CALL)
+    train_ridge, tested_ridge, _ = squared.evolve(problem, ridged, end, CALL)
+    bound = 1 / (1 + WORST) - exp(-WORST) if isinstance(stopped.optimizer, Flow) else inf  # (3)
+    test_gap = None if test is None else _relative(tested - tested_ridge, tested_ridge - problem.f0_test)
     worst = float(gaps.abs().max())
-    return Stopping(ridge, time, gaps, worst, bound, _relative(train - train_ridge, train_ridge - given.f0), test_gap)
+    train_gap = _relative(train - train_ridge, train_ridge - problem.f0)
+    return Stopping(ridge, time, gaps, worst, bound, train_gap, test_gap)
 
 
 def _relative(difference: Tensor, change: Tensor) -> float:

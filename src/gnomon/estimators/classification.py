@@ -16,29 +16,31 @@ from torch import Tensor
 from gnomon.core.errors import InputError, lesson
 from gnomon.estimators.calibration import temperature
 from gnomon.estimators.machine import AbstractKernelMachine
-from gnomon.estimators.rows import Rows
+from gnomon.estimators.problem import KernelRegression
+from gnomon.estimators.table import checked_rows
 
 
 class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
     """A classifier by squared loss on the indicators of its classes.
 
-    Learned beyond ``AbstractKernelMachine``: ``classes_``; ``target_mean_``; ``temperature_``, the factor that makes
-    probabilities of scores, fitted on leave-one-out scores as ``calibration`` says.
+    Learned in addition to ``AbstractKernelMachine``: ``classes_``; ``target_mean_``; ``temperature_``, the factor by
+    which scores are multiplied before the softmax, fitted on leave-one-out scores as ``calibration`` says.
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AbstractKernelClassifier":
         """Fit to inputs (n, d) and labels (n,) of any kind; a weight w counts as w copies of its row."""
-        X, y, weights = self._positive_rows(X, y, sample_weight, many=False)
+        X, y, weights = checked_rows(self, X, y, sample_weight, numeric=False, call=self._call)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         k = len(self.classes_)
         if k < 2:
-            found = f"y holds one class, {self.classes_.tolist()}"
-            raise InputError(lesson(self._call, found, "at least two classes", "Pass rows of another class as well"))
+            what = f"y holds one class, {self.classes_.tolist()}"
+            raise InputError(lesson(self._call, what, "at least two classes", "Pass rows of another class as well"))
         table = np.where(codes == 1, 1.0, -1.0)[:, None] if k == 2 else np.eye(k)[codes]
         self.target_mean_ = weights @ table / weights.sum()
-        rows = self._learn(X, table - self.target_mean_, weights, y)
-        self.temperature_ = self._calibrated(rows)
+        regression = self._choose(X, table - self.target_mean_, weights, y)
+        self.temperature_ = self._fit_temperature(regression.examined())
+        self._solve(regression)
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -62,12 +64,11 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
         scores = torch.from_numpy(self.decision_function(X).reshape(-1, self.coefficients_.shape[1]))
         return torch.log_softmax(self.temperature_ * _columns(scores), 1).numpy()
 
-    def _calibrated(self, rows: Rows) -> float:
-        seen, found = self._examined(rows)
-        table = seen.y + torch.from_numpy(self.target_mean_)
-        scores = table - found.left_out(self.ridge_)
+    def _fit_temperature(self, regression: KernelRegression) -> float:
+        table = regression.rows.y + torch.from_numpy(self.target_mean_)
+        scores = table - regression.left_out(self.ridge_ * self.kernel_scale_)
         codes = (table[:, 0] > 0).long() if table.shape[1] == 1 else table.argmax(1)
-        return temperature(_columns(scores), codes, seen.weights)
+        return temperature(_columns(scores), codes, regression.rows.weights)
 
 
 def _columns(scores: Float[Tensor, "m _"]) -> Float[Tensor, "m _"]:

@@ -1,7 +1,7 @@
 """From the options of an estimator to a network and its kernel.
 
-The limit does not see widths, so the networks that are made here have one unit in every hidden layer: they cost
-nothing to build, to keep and to pickle.
+The infinite-width limit does not depend on the widths, so the networks that are built here have one unit in every
+hidden layer: they cost nothing to build, to keep and to pickle.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, lesson, out_of_range
 from gnomon.kernels import Limit, limit
 from gnomon.models import mlp
 from gnomon.program import Law
@@ -49,16 +49,12 @@ class NetworkKernel:
     limit: Limit = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        found = limit(self.net, init=self.law, parametrization="ntk")
-        assert isinstance(found, Limit)  # the exact method gives no samples
-        object.__setattr__(self, "limit", found)
+        exact = limit(self.net, init=self.law, parametrization="ntk")
+        assert isinstance(exact, Limit)  # the exact method gives no samples
+        object.__setattr__(self, "limit", exact)
 
     def __reduce__(self) -> tuple[type, tuple[nn.Module, Law, Kind]]:
-        return type(self), (
-            self.net,
-            self.law,
-            self.kind,
-        )  # the limit, which remembers how it read the network, is made anew
+        return type(self), (self.net, self.law, self.kind)  # the limit is derived from these again
 
     def __call__(self, x: Float[Tensor, "n d"], z: Float[Tensor, "m d"] | None = None) -> Float[Tensor, "n _"]:
         """K(x, z), or K(x, x)."""
@@ -66,9 +62,9 @@ class NetworkKernel:
 
     def both(self, x: Float[Tensor, "n d"], z: Float[Tensor, "m d"] | None = None) -> tuple[Tensor, Tensor]:
         """NNGP and NTK in one pass."""
-        found = self.limit(x, z)
-        assert found.ntk is not None  # both were asked for
-        return found.nngp, found.ntk
+        kernels = self.limit(x, z)
+        assert kernels.ntk is not None  # both were asked for
+        return kernels.nngp, kernels.ntk
 
     def diagonal(self, x: Float[Tensor, "n d"], kind: Kind | None = None) -> Float[Tensor, " n"]:
         """K(x, x) point by point, in strips."""
@@ -77,10 +73,11 @@ class NetworkKernel:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Recipe:
+class NetworkOptions:
     """The options from which every estimator makes its kernels.
 
-    >>> kernel = Recipe(None, "relu", 2**0.5, 0.0, "ntk", "NTKRegressor().fit(X, y)").kernel(3, depth=2, fixed_layers=1)
+    >>> options = NetworkOptions(None, "relu", 2**0.5, 0.0, "ntk", "NTKRegressor().fit(X, y)")
+    >>> kernel = options.kernel(3, depth=2, fixed_layers=1)
     >>> [layer.weight.requires_grad for layer in kernel.net if isinstance(layer, nn.Linear)]
     [False, True, True]
     """
@@ -97,25 +94,24 @@ class Recipe:
         law = Law(*(_number(name, getattr(self, name), self.call) for name in ("weight_std", "bias_std")))
         if self.network is None:
             return _mlp(inputs, depth, _activation(self.activation, self.call), fixed_layers, law, self.kind)
-        made = self.network
-        if callable(made) and not isinstance(made, nn.Module):
-            made = made(inputs)
-        if not isinstance(made, nn.Module):
-            found = f"network {'made' if callable(self.network) else 'is'} a {type(made).__name__}"
-            cure = "Pass None, an nn.Module, or a function from the number of features to an nn.Module"
-            raise InputError(lesson(self.call, found, "a torch module", cure))
-        return NetworkKernel(made, law, self.kind)
+        net = self.network
+        if callable(net) and not isinstance(net, nn.Module):
+            net = net(inputs)
+        if not isinstance(net, nn.Module):
+            accepted = "None, an nn.Module, or a function from the number of features to an nn.Module"
+            what = f"it {'returns' if callable(self.network) else 'is'} a {type(net).__name__}"
+            raise InputError(f"{self.call}: network must be {accepted}, but {what}.")
+        return NetworkKernel(net, law, self.kind)
 
 
-def shapes(depth: Any, fixed_layers: Any, *, deepest: int, call: str) -> Iterator[tuple[int, int]]:
+def candidates(depth: Any, fixed_layers: Any, *, deepest: int, call: str) -> Iterator[tuple[int, int]]:
     """Pairs of depth and fixed layers to choose from, shallow ones first; one pair where nothing is "auto"."""
     for name, value in (("depth", depth), ("fixed_layers", fixed_layers)):
         if value != "auto" and not (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
-            found = f"{name} is {value!r}"
-            raise InputError(lesson(call, found, "a number of layers", 'Pass an integer, zero or more, or "auto"'))
+            raise InputError(out_of_range(call, name, 'a whole number of at least 0 or "auto"', value))
     if depth != "auto" and fixed_layers != "auto" and fixed_layers > depth:
-        found = f"fixed_layers is {fixed_layers} and depth is {depth}"
-        raise InputError(lesson(call, found, "a layer that trains", f"Fix at most the {depth} layers below the last"))
+        what = f"fixed_layers is {fixed_layers} and depth is {depth}"
+        raise InputError(lesson(call, what, "a layer that trains", f"Fix at most the {depth} layers below the last"))
     least = 1 if fixed_layers == "auto" else max(1, fixed_layers)
     depths = range(least, max(deepest, least) + 1) if depth == "auto" else [depth]
     for layers in depths:
@@ -123,7 +119,7 @@ def shapes(depth: Any, fixed_layers: Any, *, deepest: int, call: str) -> Iterato
             yield layers, fixed
 
 
-@lru_cache(maxsize=64)  # searches ask for the same few networks again and again, and reading one takes milliseconds
+@lru_cache(maxsize=64)  # searches use the same few networks again and again, and reading one takes milliseconds
 def _mlp(inputs: int, depth: int, activation: Any, fixed_layers: int, law: Law, kind: Kind) -> NetworkKernel:
     net = mlp(inputs, width=1, depth=depth, activation=activation)
     for layer in [part for part in net if isinstance(part, nn.Linear)][:fixed_layers]:
@@ -133,8 +129,7 @@ def _mlp(inputs: int, depth: int, activation: Any, fixed_layers: int, law: Law, 
 
 def _number(name: str, value: Any, call: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or value < 0:
-        found = f"{name} is {value!r}"
-        raise InputError(lesson(call, found, "a finite standard deviation", "Pass a number, zero or more"))
+        raise InputError(out_of_range(call, name, "a finite number of at least 0", value))
     return float(value)
 
 
@@ -143,6 +138,5 @@ def _activation(activation: Any, call: str) -> Any:
         return ACTIVATIONS[activation]
     if isinstance(activation, str) or not callable(activation):
         names = ", ".join(repr(name) for name in ACTIVATIONS)
-        cure = f"Pass one of {names}, or a module class such as torch.nn.Mish"
-        raise InputError(lesson(call, f"activation is {activation!r}", "an activation", cure))
+        raise InputError(out_of_range(call, "activation", f"one of {names} or a module class", activation))
     return activation

@@ -5,12 +5,13 @@
     s = y^T (S(X, X) + r)^{-1} y / n                                                                      (3)
 
 with the prior kernel S (NNGP). The amplitude s multiplies the variance of the last layer; its value (3) has the largest
-evidence and does not move (1). The noise of the targets has variance s r.
+evidence and does not change (1). The noise of the targets has variance s r.
 
-Hypotheses: infinite width; Gaussian noise. For classes, which are no Gaussian targets, (1) is taken as it stands.
+Hypotheses: infinite width; Gaussian noise. Classes are not Gaussian targets; for them (1) is used all the same.
 Reference: [lee2018deep]; [rasmussen2006gaussian], sections 2.2 and 5.4.1.
 """
 
+from dataclasses import dataclass
 from math import inf, sqrt
 from typing import Any
 
@@ -18,15 +19,25 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, out_of_range
 from gnomon.dynamics import posterior
 from gnomon.estimators.classification import AbstractKernelClassifier
+from gnomon.estimators.machine import AbstractKernelMachine
 from gnomon.estimators.network import Kind
+from gnomon.estimators.problem import KernelRegression
 from gnomon.estimators.regression import AbstractKernelRegressor
-from gnomon.estimators.rows import Rows
 
 
-class NNGPRegressor(AbstractKernelRegressor):
+class _NNGPOptions(AbstractKernelMachine):
+    """The options of all estimators, for the prior kernel."""
+
+    @property
+    def _kind(self) -> Kind:
+        return "nngp"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NNGPRegressor(_NNGPOptions, AbstractKernelRegressor):
     """The posterior of an infinitely wide Bayesian network, equations (1) and (2).
 
     Args:
@@ -58,65 +69,33 @@ class NNGPRegressor(AbstractKernelRegressor):
     (True, True)
     """
 
-    def __init__(
-        self,
-        *,
-        network: Any = None,
-        depth: Any = "auto",
-        activation: Any = "relu",
-        weight_std: Any = 2.0**0.5,
-        bias_std: Any = 1.0,
-        amplitude: Any = "auto",
-        scaling: Any = "standard",
-        ridge: Any = "auto",
-        select: Any = "leave-one-out",
-        solver: Any = "auto",
-    ) -> None:
-        self.network = network
-        self.depth = depth
-        self.activation = activation
-        self.weight_std = weight_std
-        self.bias_std = bias_std
-        self.amplitude = amplitude
-        self.scaling = scaling
-        self.ridge = ridge
-        self.select = select
-        self.solver = solver
+    amplitude: Any = "auto"
 
-    @property
-    def _kind(self) -> Kind:
-        return "nngp"
-
-    def _fixed(self) -> Any:
-        return 0
-
-    def _time(self) -> float:
-        return inf
-
-    def _measure(self, rows: Rows) -> None:
+    def _fit_noise(self, regression: KernelRegression) -> None:
+        ridge = self.ridge_ * self.kernel_scale_
         if isinstance(self.amplitude, str) and self.amplitude == "auto":
-            _, found = self._examined(rows)
-            self.amplitude_ = found.amplitude(self.ridge_) / self.kernel_scale_  # (3)
+            examined = regression.examined()
+            self.amplitude_ = examined.modes.amplitude(ridge / examined.scale) / examined.scale  # (3)
         elif isinstance(self.amplitude, int | float) and 0 < self.amplitude < inf:
             self.amplitude_ = float(self.amplitude)
         else:
-            cure = 'Pass a positive number, or "auto"'
-            raise InputError(lesson(self._call, f"amplitude is {self.amplitude!r}", "a positive variance", cure))
-        self.noise_std_ = sqrt(self.amplitude_ * self.ridge_ * self.kernel_scale_) * self.target_scale_
+            raise InputError(out_of_range(self._call, "amplitude", 'a number above 0 or "auto"', self.amplitude))
+        self.noise_std_ = sqrt(self.amplitude_ * ridge) * self.target_scale_
 
-    def _spread(self, x: Float[Tensor, "m d"]) -> Float[Tensor, " m"]:
+    def _variance(self, x: Float[Tensor, "m d"]) -> Float[Tensor, " m"]:
         points, root = self._support()
-        found = posterior(
+        function = posterior(
             self.kernel_(points) * root * root[:, None],
             torch.zeros(len(points), dtype=torch.float64),
             nngp_test=self.kernel_(x, points) * root,
             nngp_test_test=self.kernel_.diagonal(x),
             noise=self.ridge_ * self.kernel_scale_,
         )
-        return self.amplitude_ * found.variance  # (2)
+        return self.amplitude_ * function.variance  # (2)
 
 
-class NNGPClassifier(AbstractKernelClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class NNGPClassifier(_NNGPOptions, AbstractKernelClassifier):
     """Classification by the posterior mean (1) of the indicators of classes.
 
     Args:
@@ -141,36 +120,3 @@ class NNGPClassifier(AbstractKernelClassifier):
     >>> NNGPClassifier(depth=2, ridge=1e-6).fit(X, list("aabbcc")).predict([[0.05], [1.05], [2.05]]).tolist()
     ['a', 'b', 'c']
     """
-
-    def __init__(
-        self,
-        *,
-        network: Any = None,
-        depth: Any = "auto",
-        activation: Any = "relu",
-        weight_std: Any = 2.0**0.5,
-        bias_std: Any = 1.0,
-        scaling: Any = "standard",
-        ridge: Any = "auto",
-        select: Any = "leave-one-out",
-        solver: Any = "auto",
-    ) -> None:
-        self.network = network
-        self.depth = depth
-        self.activation = activation
-        self.weight_std = weight_std
-        self.bias_std = bias_std
-        self.scaling = scaling
-        self.ridge = ridge
-        self.select = select
-        self.solver = solver
-
-    @property
-    def _kind(self) -> Kind:
-        return "nngp"
-
-    def _fixed(self) -> Any:
-        return 0
-
-    def _time(self) -> float:
-        return inf

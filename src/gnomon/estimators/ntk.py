@@ -1,8 +1,8 @@
 """Estimators of trained networks: an infinitely wide network, all of it trained by gradient descent on squared loss.
 
     f(x) = T(x, X) (T(X, X) + r)^{-1} y                       trained to the end, with a ridge r             (1)
-    f(x, t) = T(x, X) G_t y                                   trained until time t, ``training`` (2)         (2)
-    V(x) = S(x, x) - 2 A S(X, x) + A S(X, X) A^T              the spread over initializations                (3)
+    f(x, t) = T(x, X) G_t y                                   trained until time t, ``problem`` (2)          (2)
+    V(x) = S(x, x) - 2 A S(X, x) + A S(X, X) A^T              variance over initializations                  (3)
 
 with the tangent kernel T, the prior kernel S (NNGP) and A the map from y to f(x) in (1) or (2). Networks of an ensemble
 start from functions drawn from N(0, S) and end at functions with mean f and variance V.
@@ -11,6 +11,7 @@ Hypotheses: infinite width, squared loss, gradient flow. In (1) the ridge pulls 
 Reference: [jacot2018neural]; [lee2019wide], section 2.3, for (3); [arora2020harnessing] for small tables.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -21,53 +22,32 @@ from gnomon.dynamics import ensemble
 from gnomon.estimators.classification import AbstractKernelClassifier
 from gnomon.estimators.machine import AbstractKernelMachine
 from gnomon.estimators.network import Kind
+from gnomon.estimators.problem import training_time
 from gnomon.estimators.regression import AbstractKernelRegressor
-from gnomon.estimators.rows import Rows
-from gnomon.estimators.training import instant
 
 
-class _Options(AbstractKernelMachine):
-    """What both estimators ask for and how they read it."""
+@dataclass(kw_only=True, eq=False, repr=False)
+class _NTKOptions(AbstractKernelMachine):
+    """Options of the tangent kernel beside those of all estimators."""
 
-    def __init__(
-        self,
-        *,
-        network: Any = None,
-        depth: Any = "auto",
-        activation: Any = "relu",
-        weight_std: Any = 2.0**0.5,
-        bias_std: Any = 1.0,
-        fixed_layers: Any = 0,
-        scaling: Any = "standard",
-        ridge: Any = "auto",
-        select: Any = "leave-one-out",
-        solver: Any = "auto",
-        t: Any = None,
-    ) -> None:
-        self.network = network
-        self.depth = depth
-        self.activation = activation
-        self.weight_std = weight_std
-        self.bias_std = bias_std
-        self.fixed_layers = fixed_layers
-        self.scaling = scaling
-        self.ridge = ridge
-        self.select = select
-        self.solver = solver
-        self.t = t
+    fixed_layers: Any = 0
+    t: Any = None
 
     @property
     def _kind(self) -> Kind:
         return "ntk"
 
-    def _fixed(self) -> Any:
+    @property
+    def _fixed_layers(self) -> Any:
         return self.fixed_layers
 
-    def _time(self) -> float:
-        return instant(self.t, self._call)
+    @property
+    def _t(self) -> Any:
+        return self.t
 
 
-class NTKRegressor(_Options, AbstractKernelRegressor):
+@dataclass(kw_only=True, eq=False, repr=False)
+class NTKRegressor(_NTKOptions, AbstractKernelRegressor):
     """Regression by an infinitely wide trained network, equations (1) to (3).
 
     Args:
@@ -102,14 +82,11 @@ class NTKRegressor(_Options, AbstractKernelRegressor):
     True
     """
 
-    def _measure(self, rows: Rows) -> None:
-        pass  # the spread follows from the two kernels alone
-
-    def _spread(self, x: Float[Tensor, "m d"]) -> Float[Tensor, " m"]:
+    def _variance(self, x: Float[Tensor, "m d"]) -> Float[Tensor, " m"]:
         points, root = self._support()
         (nngp, ntk), (nngp_test, ntk_test) = self.kernel_.both(points), self.kernel_.both(x, points)
-        n, total, t = len(points), float(root.square().sum()), self._time()
-        found = ensemble(
+        n, total, t = len(points), float(root.square().sum()), training_time(self.t, self._call)
+        networks = ensemble(
             ntk * root * root[:, None],
             nngp * root * root[:, None],
             torch.zeros(n, dtype=torch.float64),
@@ -119,10 +96,11 @@ class NTKRegressor(_Options, AbstractKernelRegressor):
             times=[t * n / total],
             penalty=self.ridge_ * self.kernel_scale_ / n,
         )
-        return found.variance[0]  # (3)
+        return networks.variance[0]  # (3)
 
 
-class NTKClassifier(_Options, AbstractKernelClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class NTKClassifier(_NTKOptions, AbstractKernelClassifier):
     """Classification by an infinitely wide network trained with squared loss on the indicators of classes.
 
     Args:

@@ -1,4 +1,4 @@
-"""What both regressors share: targets on one scale, predictions with the spread that their theory gives."""
+"""What both regressors share: targets on one scale, predictions with standard deviations."""
 
 from abc import abstractmethod
 from typing import Any
@@ -10,25 +10,26 @@ from sklearn.base import RegressorMixin
 from torch import Tensor
 
 from gnomon.estimators.machine import AbstractKernelMachine
-from gnomon.estimators.rows import Rows
-from gnomon.estimators.scaling import moments
+from gnomon.estimators.problem import KernelRegression
+from gnomon.estimators.table import checked_rows, moments
 
 
 class AbstractKernelRegressor(RegressorMixin, AbstractKernelMachine):
-    """A regressor; every output is centered and divided by its standard deviation before it is learned.
+    """A regressor; every output is centered and divided by its standard deviation before the fit.
 
-    Learned beyond ``AbstractKernelMachine``: ``target_mean_`` and ``target_scale_``, (k,).
+    Learned in addition to ``AbstractKernelMachine``: ``target_mean_`` and ``target_scale_``, (k,).
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AbstractKernelRegressor":
         """Fit to inputs (n, d) and targets (n,) or (n, k); a weight w counts as w copies of its row."""
-        X, y, weights = self._positive_rows(X, y, sample_weight, many=True)
+        X, y, weights = checked_rows(self, X, y, sample_weight, numeric=True, call=self._call)
         y = np.asarray(y, dtype=np.float64)
         table = y.reshape(len(y), -1)
         self.target_mean_, self.target_scale_ = moments(table, weights)
         self._flat = y.ndim == 1
-        rows = self._learn(X, (table - self.target_mean_) / self.target_scale_, weights, y)
-        self._measure(rows)
+        regression = self._choose(X, (table - self.target_mean_) / self.target_scale_, weights, y)
+        self._fit_noise(regression)
+        self._solve(regression)
         return self
 
     def predict(self, X: Any, *, return_std: bool = False) -> Any:
@@ -37,7 +38,7 @@ class AbstractKernelRegressor(RegressorMixin, AbstractKernelMachine):
         mean = self._values(x) * self.target_scale_ + self.target_mean_
         if not return_std:
             return mean[:, 0] if self._flat else mean
-        std = self._spread(x).clamp_min(0).sqrt().numpy()[:, None] * self.target_scale_
+        std = self._variance(x).clamp_min(0).sqrt().numpy()[:, None] * self.target_scale_
         return (mean[:, 0], std[:, 0]) if self._flat else (mean, std)
 
     def __sklearn_tags__(self) -> Any:
@@ -45,12 +46,11 @@ class AbstractKernelRegressor(RegressorMixin, AbstractKernelMachine):
         tags.target_tags.multi_output = True
         return tags
 
-    @abstractmethod
-    def _measure(self, rows: Rows) -> None:
-        """Learn what the spread needs beyond the function."""
+    def _fit_noise(self, regression: KernelRegression) -> None:
+        """Learn what the variances need besides the function: nothing, where they follow from the kernels alone."""
 
     @abstractmethod
-    def _spread(self, x: Float[Tensor, "m d"]) -> Float[Tensor, " m"]:
+    def _variance(self, x: Float[Tensor, "m d"]) -> Float[Tensor, " m"]:
         """Variances at scaled points, for targets of unit variance."""
 
     def _support(self) -> tuple[Tensor, Tensor]:

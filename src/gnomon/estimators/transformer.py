@@ -4,7 +4,7 @@ With m rows Z drawn as centers, K(Z, Z) = V diag(l) V^T,
 
     phi(x) = K(x, Z) V diag(l^{-1/2}) V^T,   phi(x) . phi(x') = K(x, Z) K(Z, Z)^+ K(Z, x')                (1)
 
-which is K(x, x') where x or x' is a center, and everywhere where K has rank m. Eigenvalues within m eps l_1 of zero are
+which is K(x, x') where x or x' is a center, and everywhere if K has rank m. Eigenvalues within m eps l_1 of zero are
 left out.
 
 Hypotheses: K positive semidefinite. Reference: [williams2001using].
@@ -18,11 +18,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gnomon.core.errors import InputError, lesson
-from gnomon.estimators.network import Recipe, shapes
-from gnomon.estimators.rows import plain
-from gnomon.estimators.scaling import Scaling
-from gnomon.linalg.solve.base import blocks, tile_room
+from gnomon.core.checks import integer
+from gnomon.core.errors import InputError, out_of_range
+from gnomon.estimators.network import NetworkOptions, candidates
+from gnomon.estimators.table import Scaling, to_numpy
+from gnomon.linalg.solve.base import row_blocks, tile_bytes
 
 CALL = "KernelTransformer().fit(X)"
 
@@ -81,14 +81,14 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> "KernelTransformer":
-        """Draw centers and take the root of their kernel; y is not looked at."""
-        X = validate_data(self, plain(X, "X", CALL), dtype=np.float64)
+        """Draw centers and take the root of their kernel; y is not used."""
+        X = validate_data(self, to_numpy(X, "X", CALL), dtype=np.float64)
         self._check()
         self.scaling_ = Scaling.of(X, np.ones(len(X)), self.scaling, CALL)
         m = min(int(self.n_components), len(X))
         chosen = check_random_state(self.random_state).permutation(len(X))[:m]
-        recipe = Recipe(self.network, self.activation, self.weight_std, self.bias_std, self.kind, CALL)
-        self.kernel_ = recipe.kernel(X.shape[1], depth=self.depth, fixed_layers=self.fixed_layers)
+        options = NetworkOptions(self.network, self.activation, self.weight_std, self.bias_std, self.kind, CALL)
+        self.kernel_ = options.kernel(X.shape[1], depth=self.depth, fixed_layers=self.fixed_layers)
         self.components_ = self.scaling_(X[chosen])
         values, vectors = torch.linalg.eigh(self.kernel_(torch.from_numpy(self.components_)))
         rounding = m * torch.finfo(torch.float64).eps * float(values[-1])
@@ -99,10 +99,10 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def transform(self, X: Any) -> np.ndarray:
         """The features (1), (n, m)."""
         check_is_fitted(self)
-        X = validate_data(self, plain(X, "X", CALL), dtype=np.float64, reset=False)
+        X = validate_data(self, to_numpy(X, "X", CALL), dtype=np.float64, reset=False)
         x, centers = (torch.from_numpy(np.ascontiguousarray(a)) for a in (self.scaling_(X), self.components_))
         root = torch.from_numpy(self.normalization_)
-        strips = blocks(len(x), len(root), tile_room(None))
+        strips = row_blocks(len(x), len(root), tile_bytes(None))
         return torch.cat([self.kernel_(x[rows], centers) @ root for rows in strips]).numpy()
 
     @property
@@ -111,11 +111,9 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _check(self) -> None:
         if self.kind not in ("ntk", "nngp"):
-            raise InputError(lesson(CALL, f"kind is {self.kind!r}", "a known kernel", 'Pass "ntk" or "nngp"'))
-        if not isinstance(self.n_components, int | np.integer) or self.n_components < 1:
-            found = f"n_components is {self.n_components!r}"
-            raise InputError(lesson(CALL, found, "at least one center", "Pass a positive integer"))
-        if "auto" in (self.depth, self.fixed_layers):
-            cure = "Pass numbers; or search with GridSearchCV around the pipeline"
-            raise InputError(lesson(CALL, 'depth or fixed_layers is "auto"', "targets to choose by", cure))
-        list(shapes(self.depth, self.fixed_layers, deepest=1, call=CALL))
+            raise InputError(out_of_range(CALL, "kind", '"ntk" or "nngp"', self.kind))
+        integer("n_components", self.n_components, call=CALL)
+        for name, layers in (("depth", self.depth), ("fixed_layers", self.fixed_layers)):
+            if layers == "auto":  # there are no targets to choose by
+                raise InputError(out_of_range(CALL, name, "a whole number of at least 0", layers))
+        list(candidates(self.depth, self.fixed_layers, deepest=1, call=CALL))

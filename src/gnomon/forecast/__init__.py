@@ -1,6 +1,6 @@
-"""Landing: where kernels of networks and predictions from kernels meet.
+"""Forecast: training predicted from a network and its data.
 
-Lives here: `predict` (also `gnomon.predict`), from a module or a kernel, and data, to a run that has not happened.
+Lives here: `predict` (also `gnomon.predict`), from a module or a kernel, and data, to a predicted run.
 Does not live here: kernels (`gnomon.tangent`, `gnomon.kernels`), the dynamics they drive (`gnomon.dynamics`), training.
 May import: core, the ground floor, kernels, tangent, dynamics; torch.
 """

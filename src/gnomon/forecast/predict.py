@@ -1,10 +1,10 @@
-"""From a network and its data to a training run that has not happened.
+"""From a network and its data to the training run that theory predicts.
 
 A module f(w, x) is replaced by its tangent at the present parameters w_0, with the kernel K of all its outputs,
 
     f(w, x) = f(w_0, x) + J(x) (w - w_0),    K(x, x') = J(x) J(x')^T                              (1)
 
-and `gnomon.dynamics.predict` does the rest.
+and `gnomon.dynamics.predict_from_kernel` computes the run.
 """
 
 from collections.abc import Callable
@@ -14,23 +14,27 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from gnomon import dynamics
 from gnomon.core.arrays import Array, as_tensor
 from gnomon.core.checks import as_inputs, as_numbers, as_targets, check_kind, check_readable
-from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.errors import InputError, called, lesson, out_of_range
 from gnomon.core.inputs import Inputs, blamed, count, invoke, table, take
 from gnomon.core.losses import AbstractLoss
 from gnomon.core.pure import twin
-from gnomon.dynamics import Descent, Flow, Momentum, Trajectory
-from gnomon.dynamics.optimizers import AbstractOptimizer
-from gnomon.dynamics.predict import LOSSES
-from gnomon.dynamics.trajectory import GIVEN
+from gnomon.core.source import source, source_of_inputs
+from gnomon.dynamics import Flow, Trajectory, error_decay
+from gnomon.dynamics.predict import LOSSES, predict_from_kernel
 from gnomon.kernels import Limit, limit
 from gnomon.tangent import ntk
+from gnomon.training import SGD
 from gnomon.training.evaluate import by_targets
 from gnomon.training.native import Choice, descent, named
 
+__all__ = ["predict"]
+
 CALL = "predict(module, x, y)"
+KERNELS, OUTPUTS = ("empirical", "infinite"), ("auto", "full", "trace")
+OWN, INFINITE = "its own kernel", "the kernel of infinite width"
+UNCOUPLED = f"the mean over outputs of {OWN} (an approximation: outputs are taken as uncoupled)"
 FULL = 3000
 """Examples times outputs up to which the coupling of the outputs is computed: a matrix of 72 MB."""
 
@@ -40,13 +44,13 @@ Kernel = Callable[[Any, Any], Tensor]
 
 def predict(
     model: nn.Module | Limit | Kernel | Array,
-    x: Inputs | Array,
-    y: Array | None = None,
-    x_test: Inputs | None = None,
+    x: Any,
+    y: Any = None,
+    x_test: Any = None,
     *,
     y_test: Array | None = None,
     loss: AbstractLoss | None = None,
-    optimizer: AbstractOptimizer | Choice | None = None,
+    optimizer: Flow | Choice | None = None,
     times: Array | list[float] | tuple[float, ...] | None = None,
     penalty: float = 0.0,
     kernel: str = "empirical",
@@ -55,132 +59,144 @@ def predict(
     f0: Array | None = None,
     f0_test: Array | None = None,
 ) -> Trajectory:
-    """What training will do to a network, or to a kernel, on given data: told before it happens.
+    """What training will do to a network, or to a kernel, on data, predicted before it happens.
 
         f' = -(1 / n) K dl/df - alpha (f - f_0),    K = J J^T of the module at its present parameters     (1)
 
-    ``predict(module, x, y, x_test)`` computes K, starts from the module's own outputs f_0, and leaves the module as it
-    was; ``predict(limit(net), x, y, x_test)`` and ``predict(k, x, y, x_test)`` with a function k(x, x') start from
-    zero, and ``predict(K, y, test=K_test)`` with a matrix is `gnomon.dynamics.predict`. The trajectory draws itself
-    beside a measured run: ``predict(net, x, y).plot(measured=gnomon.train(net, x, y, optimizer=SGD(0.1)))``.
+    ``predict(module, x, y, x_test)`` or ``predict(module, data, x_test=...)`` computes K, starts from the module's own
+    outputs f_0, and leaves the module unchanged; ``predict(limit(net), x, y, x_test)`` and ``predict(k, x, y, x_test)``
+    with a function k(x, x') start from zero, and ``predict(K, y, test=K_test)`` with a matrix is
+    `gnomon.dynamics.predict_from_kernel`. The trajectory can be drawn beside a measured run:
+    ``predict(net, x, y).plot(measured=gnomon.train(net, x, y, optimizer=SGD(0.1)))``.
 
     Args:
         model: a module, a limit, a kernel function, or a Gram matrix.
-        x: training inputs as the module takes them: a tensor, a tuple or a dict. With a Gram matrix, the targets.
+        x: training inputs as the module takes them: a tensor, a tuple or a dict; or, without y, data with targets: a
+            pair, a ``Dataset``, a ``DataLoader`` or other batches, held in memory. With a Gram matrix, the targets.
         y: targets: numbers (n,) or (n, k), or integer classes (n,), one-hot rows for the squared loss.
-        x_test: further points to predict at.
-        y_test: their targets, for the test loss.
+        x_test: further points to predict at, or for a module a ``Dataset``, a ``DataLoader`` or other batches.
+        y_test: their targets, for the test loss; by default those of the data in ``x_test``, where there are any.
         loss: by default cross-entropy for integer targets and squared loss for real ones, as in `gnomon.train`; with a
-            Gram matrix the squared loss, as in `gnomon.dynamics.predict`.
-        optimizer: ``Flow()`` by default, ``Descent(lr)``, ``Momentum(lr)``, or gradient descent as
-            `gnomon.train` takes it: ``SGD(lr)``, ``lambda p: torch.optim.SGD(p, lr=0.1)``.
+            Gram matrix the squared loss, as in `gnomon.dynamics.predict_from_kernel`.
+        optimizer: ``Flow()`` by default, or descent as `gnomon.train` takes it: ``SGD(lr)``, ``torch.optim.SGD``.
         times: from 0 to infinity, learning rate times steps; ``run.times`` of a measured run.
         penalty: alpha, of (alpha / 2) |w - w_0|^2.
-        kernel: of a module: "empirical", its own, here and now, in float64; or "infinite", that of infinite width for
-            PyTorch's initialization, with all outputs alike.
+        kernel: of a module: "empirical", its own at its present parameters, in float64; or "infinite", that of infinite
+            width for PyTorch's initialization, with all outputs alike.
         outputs: of the empirical kernel: "full" couples outputs as they are, "trace" takes their mean for each and
             nothing between, which is exact at infinite width; "auto" is full up to 3000 examples times outputs.
         test: with a Gram matrix, the kernel between test and training points.
-        f0: outputs before training, in place of the module's own or of zero; ``f0_test`` at the test points.
-        f0_test: see ``f0``.
+        f0: outputs before training, in place of the module's own or of zero.
+        f0_test: the same at the test points.
 
-    Hypotheses: the kernel stays what it is: (1) is exact for a model that is linear in its parameters, and errs like
+    Hypotheses: the kernel stays constant: (1) is exact for a model that is linear in its parameters, and errs like
     width^(-1/2) for wide networks; training uses all points at each step, with dropout off.
     Reference: [jacot2018neural], [lee2019wide].
     Cost: the kernel, `gnomon.ntk`; then one eigendecomposition, (n k)^3 for coupled outputs.
 
-    >>> from gnomon.training import SGD
+    >>> from gnomon.training import train
     >>> net = nn.Linear(2, 1, bias=False)                              # linear: the prediction is exact
     >>> x, y = torch.eye(2), torch.tensor([1.0, -1.0])
-    >>> told = predict(net, x, y, optimizer=SGD(0.5), times=[0.0, 5.0])
-    >>> from gnomon import train
+    >>> predicted = predict(net, x, y, optimizer=SGD(0.5), times=[0.0, 5.0])
     >>> run = train(net, x, y, optimizer=SGD(0.5), steps=10, record=[10])
-    >>> torch.allclose(told.loss, run.loss)
+    >>> torch.allclose(predicted.loss, run.loss)
     True
     """
-    way = _way(optimizer, model if isinstance(model, nn.Module) else None)
-    options: dict[str, Any] = {"optimizer": way, "times": times, "penalty": penalty, "y_test": y_test}
+    rule = _rule(optimizer, model if isinstance(model, nn.Module) else None)
     if isinstance(model, Array):
-        if y is not None or x_test is not None:
-            cure = "A Gram matrix stands for its points: call predict(K, y, test=K_test)"
-            raise InputError(lesson("predict(K, y)", "a Gram matrix and points", "one of them", cure))
-        return dynamics.predict(model, cast(Array, x), test=test, loss=loss, f0=f0, f0_test=f0_test, **options)
-    if y is None:
-        raise InputError(lesson(CALL, "y is missing", "targets to learn", "Pass predict(module, x, y)"))
+        _check_no_points(y, x_test)
+        return predict_from_kernel(
+            model, cast(Array, x), test=test, y_test=y_test, f0=f0, f0_test=f0_test, times=times, loss=loss,
+            optimizer=rule, penalty=penalty,
+        )  # fmt: skip
+    points, labels = (x, y) if y is not None else source(x, call=CALL).pair()
     with called(CALL):
-        if isinstance(model, nn.Module):
-            found = _of_module(model, x, x_test, kernel, outputs)
-        else:
-            found = _of_kernel(model, x, x_test)
-        start, start_test = (found.f0, found.f0_test) if f0 is None else (as_numbers(f0, "f0", call=CALL), f0_test)
-        loss, targets = _targets(loss, y, len(found.gram), start)
-        run = dynamics.predict(
-            found.gram, targets, test=found.between, f0=start, f0_test=start_test, loss=loss, **options
-        )
-    return replace(run, kernel=found.name)
+        parts = _kernels(model, points, x_test, kernel, outputs)
+        start, start_test = (parts.f0, parts.f0_test) if f0 is None else (as_numbers(f0, "f0", call=CALL), f0_test)
+        loss, targets = _loss_targets(loss, labels, len(parts.gram), start)
+        run = predict_from_kernel(
+            parts.gram, targets, test=parts.between, y_test=parts.y_test if y_test is None else y_test, f0=start,
+            f0_test=start_test, times=times, loss=loss, optimizer=rule, penalty=penalty,
+        )  # fmt: skip
+    return replace(run, kernel=parts.name)
+
+
+def _check_no_points(y: Any, x_test: Any) -> None:
+    if y is not None or x_test is not None:
+        what = "a Gram matrix and points were passed, and the matrix replaces the points"
+        raise InputError(f"predict(K, y): {what}; call predict(K, y, test=K_test).")
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """Kernels of the training points and to the test points, outputs before training, and what it is in words."""
+class _Kernels:
+    """Kernels of the training points and to the test points, outputs before training, and the name of the kernel.
+
+    ``y_test`` are the targets of the test points, where their data hold them.
+    """
 
     gram: Tensor
     between: Tensor | None
     f0: Tensor | None
     f0_test: Tensor | None
     name: str
+    y_test: Tensor | None = None
 
 
-def _of_kernel(model: Limit | Kernel, x: Inputs, x_test: Inputs | None) -> _Found:
+def _kernels(model: nn.Module | Limit | Kernel, x: Any, x_test: Any, kernel: str, outputs: str) -> _Kernels:
+    if isinstance(model, nn.Module):
+        return _of_module(model, x, x_test, kernel, outputs)
+    return _of_kernel(model, x, x_test)
+
+
+def _of_kernel(model: Limit | Kernel, x: Any, x_test: Any) -> _Kernels:
     if not callable(model):
-        cure = "Pass a module, a limit, a function of two sets of points, or a Gram matrix"
-        raise InputError(lesson(CALL, f"the model is a {type(model).__name__}", "a network or a kernel", cure))
+        accepted = "a module, a limit, a function of two sets of points, or a Gram matrix"
+        raise InputError(out_of_range(CALL, "model", accepted, model))
     if isinstance(model, Limit):
         between = None if x_test is None else model.ntk(x_test, x)
-        return _Found(model.ntk(x), between, None, None, "the kernel of infinite width")
+        return _Kernels(model.ntk(x), between, None, None, INFINITE)
     with blamed(None, x, call=CALL, what="the kernel"):
         between = None if x_test is None else model(x_test, x)
-        return _Found(model(x, x), between, None, None, GIVEN)
+        return _Kernels(model(x, x), between, None, None, "")
 
 
-def _of_module(module: nn.Module, x: Inputs, x_test: Inputs | None, kernel: str, outputs: str) -> _Found:
-    if kernel not in ("empirical", "infinite") or outputs not in ("auto", "full", "trace"):
-        found = f"kernel is {kernel!r} and outputs is {outputs!r}"
-        cure = 'Pass kernel="empirical" or "infinite", outputs="auto", "full" or "trace"'
-        raise InputError(lesson(CALL, found, "a known kernel", cure))
+def _of_module(module: nn.Module, x: Any, x_test: Any, kernel: str, outputs: str) -> _Kernels:
+    for name, value, accepted in (("kernel", kernel, KERNELS), ("outputs", outputs, OUTPUTS)):
+        if value not in accepted:
+            raise InputError(out_of_range(CALL, name, f"one of {', '.join(map(repr, accepted))}", value))
     check_readable(module, call=CALL)
     wide = _double(module, x)
-    f0 = _outputs(wide, x)
-    f0_test = None if x_test is None else _outputs(wide, x_test)
+    inputs = as_inputs(x, wide, call=CALL)
+    tested = None if x_test is None else source_of_inputs(x_test, wide, call=CALL).whole()
+    f0 = _outputs(wide, inputs)
+    f0_test, y_test = (None, None) if tested is None else (_outputs(wide, tested.x), tested.y)
     if kernel == "infinite":
         exact = limit(module)
-        between = None if x_test is None else exact.ntk(x_test, x)
-        return _Found(exact.ntk(x), between, f0, f0_test, "the kernel of infinite width")
+        between = None if tested is None else exact.ntk(tested.x, inputs)
+        return _Kernels(exact.ntk(inputs), between, f0, f0_test, INFINITE, y_test)
     n, k = f0.shape
     form = outputs if outputs != "auto" else "full" if n * k <= FULL else "trace"
     form = "trace" if k == 1 else form
-    gram = cast(Tensor, ntk(wide, x, outputs=form))
-    between = None if x_test is None else cast(Tensor, ntk(wide, x_test, x, outputs=form))
-    name = "its own kernel"
-    if form == "trace" and k > 1:
-        name = "the mean over outputs of its own kernel (an approximation: outputs are taken as uncoupled)"
-    return _Found(gram, between, f0, f0_test, name)
+    gram = ntk(wide, inputs, outputs=form)
+    between = None if tested is None else ntk(wide, tested.x, inputs, outputs=form)
+    name = OWN if form == "full" or k == 1 else UNCOUPLED
+    return _Kernels(gram, between, f0, f0_test, name, y_test)
 
 
-def _targets(loss: AbstractLoss | None, y: Array, n: int, start: Array | None) -> tuple[AbstractLoss, Tensor]:
-    """The loss, and targets with a column for each output where the outputs before training tell how many there are."""
+def _loss_targets(loss: AbstractLoss | None, y: Any, n: int, start: Array | None) -> tuple[AbstractLoss, Tensor]:
+    """The loss, and its targets with a column for each output where the outputs before training determine how many."""
     loss = by_targets(y, call=CALL) if loss is None else loss
     check_kind("loss", loss, AbstractLoss, call=CALL, cure=LOSSES)
-    given = as_targets(y, n, call=CALL)
+    labels = as_targets(y, n, call=CALL)
     if start is None:
-        return loss, loss.targets(given, CALL)
+        return loss, loss.targets(labels, CALL)
     table = as_tensor(start)
-    targets = loss.targets(given, CALL, outputs=table.reshape(len(table), -1).shape[1])
+    targets = loss.targets(labels, CALL, outputs=table.reshape(len(table), -1).shape[1])
     return loss, targets[:, None] if targets.ndim == 1 and table.ndim > 1 else targets
 
 
-def _double(module: nn.Module, x: Inputs) -> nn.Module:
-    """A copy in eval mode and, where the module bears it, in float64: small modes drown in the rounding of float32."""
+def _double(module: nn.Module, x: Any) -> nn.Module:
+    """A copy in eval mode and, where its layers work in it, in float64: float32 rounding would hide small modes."""
     same = twin(module, call=CALL).eval()
     wide = twin(same, call=CALL).double()
     try:
@@ -192,19 +208,17 @@ def _double(module: nn.Module, x: Inputs) -> nn.Module:
 
 @torch.no_grad()
 def _outputs(module: nn.Module, x: Inputs) -> Tensor:
-    data = as_inputs(x, module, call=CALL)
-    return table(invoke(module, data, call=CALL), count(data), CALL)
+    return table(invoke(module, x, call=CALL), count(x), CALL)
 
 
-def _way(optimizer: AbstractOptimizer | Choice | None, module: nn.Module | None) -> AbstractOptimizer:
-    if isinstance(optimizer, AbstractOptimizer):
-        return optimizer
-    if optimizer is None:
-        return Flow()
+def _rule(optimizer: Flow | Choice | None, module: nn.Module | None) -> Flow | SGD:
+    """The rule that theory can follow: gradient flow, or descent along the gradient."""
+    if optimizer is None or isinstance(optimizer, Flow):
+        return optimizer or Flow()
     rule = named(optimizer, module, CALL)
-    way = descent(rule)
-    if way is None or way.decay:
-        found = f"the optimizer is {rule}"
+    steps = descent(rule)
+    if steps is None:
         cure = "Use SGD(lr, momentum=...) without decay; for a penalty pass penalty=, which pulls to the start"
-        raise InputError(lesson(CALL, found, "steps along the gradient of the loss", cure))
-    return Momentum(way.lr, beta=way.momentum) if way.momentum else Descent(way.lr)
+        raise InputError(lesson(CALL, f"the optimizer is {rule}", "steps along the gradient of the loss", cure))
+    error_decay(steps, call=CALL)
+    return steps

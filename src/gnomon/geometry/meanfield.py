@@ -6,7 +6,7 @@ Gaussian; their variance q and the correlation c of those of two inputs pass fro
     V(q) = weight_std^2 E[phi(u)^2] + bias_std^2,                       u ~ N(0, q)                      (1)
     C(c) = (weight_std^2 E[phi(u) phi(v)] + bias_std^2) / V(q),         u, v ~ N(0, q), correlation c    (2)
 
-with fixed points q* and c*. Small deviations shrink by V'(q*) and C'(c*) at each layer, so they are forgotten after
+with fixed points q* and c*. Small deviations change by V'(q*) and C'(c*) at each layer, so by a factor e after
 
     xi_q = -1 / log |V'(q*)|,    xi_c = -1 / log C'(c*),    C'(c) = weight_std^2 E[phi'(u) phi'(v)] q / V(q)   (3)
 
@@ -14,9 +14,9 @@ layers. Gradients backwards, and small differences of inputs forwards, are multi
 
     chi = weight_std^2 E[phi'(u)^2],    which is C'(1) at q* = V(q*)                                     (4)
 
-chi < 1: ordered, gradients vanish and inputs merge. chi > 1: chaotic, gradients explode and inputs part. chi = 1:
-critical, signals reach any depth. Where q* is 0 or infinite the signal itself vanishes or explodes, and for a function
-that is linear there (tanh at 0, relu) correlations are kept: C'(1) = 1.
+chi < 1: ordered, gradients vanish and inputs become alike. chi > 1: chaotic, gradients explode and inputs become
+unlike. chi = 1: critical, signals reach any depth. Where q* is 0 or infinite the signal itself vanishes or explodes,
+and for a function that is linear there (tanh at 0, relu) correlations are kept: C'(1) = 1.
 
 Hypotheses: widths much larger than the depth; independent weights; a fully connected network without residuals.
 Reference: [poole2016exponential], [schoenholz2017deep].
@@ -29,14 +29,13 @@ Reference: [poole2016exponential], [schoenholz2017deep].
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, inf, log
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from gnomon.core.checks import check_kind, number
-from gnomon.core.errors import InputError, lesson
-from gnomon.core.record import Record
+from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.geometry.gaussian import expectation, product
 
 Activation = Callable[[Tensor], Tensor]
@@ -49,10 +48,10 @@ CRITICAL = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class MeanField(Record):
+class MeanField(Result):
     """The fixed points of equations (1) and (2), and the factors of (3) and (4).
 
-    ``q`` is the fixed point that the given input variance tends to: 0 or infinity where it tends there.
+    ``q`` is the fixed point that the variance of the inputs tends to, which may be 0 or infinity.
     """
 
     activation: Activation
@@ -74,12 +73,12 @@ class MeanField(Record):
 
     @property
     def xi_q(self) -> float:
-        """Layers over which a deviation of the variance is forgotten by a factor e, equation (3)."""
+        """Layers over which a deviation of the variance changes by a factor e, equation (3)."""
         return _scale(self.variance_slope)
 
     @property
     def xi_c(self) -> float:
-        """Layers over which what distinguishes two inputs is forgotten by a factor e, equation (3)."""
+        """Layers over which the difference of two inputs changes by a factor e, equation (3)."""
         return _scale(self.correlation_slope)
 
     @property
@@ -99,18 +98,18 @@ class MeanField(Record):
         """One sentence."""
         if self.phase == "critical":
             return f"Critical (chi = {self.chi:.4g}): signals and gradients reach any depth."
-        fate = "vanish" if self.phase == "ordered" else "explode"
+        change = "vanish" if self.phase == "ordered" else "explode"
         if self.q in (0.0, inf):
-            fate = f"{fate}, and signals {'vanish' if self.q == 0 else 'explode'}"
+            change = f"{change}, and signals {'vanish' if self.q == 0 else 'explode'}"
         elif self.xi_c < inf:
-            fate = f"{fate}, and inputs {'merge' if self.phase == 'ordered' else 'part'}"
-        head = f"{self.phase.capitalize()} (chi = {self.chi:.4g}): gradients {fate}"
+            change = f"{change}, and inputs become {'alike' if self.phase == 'ordered' else 'unlike'}"
+        head = f"{self.phase.capitalize()} (chi = {self.chi:.4g}): gradients {change}"
         tail = f"by a factor e every {self.xi_gradient:.3g} layers; about {self.reach:.3g} layers can be trained"
         return f"{head}, {tail}."
 
     @property
     def reach(self) -> float:
-        """The depth up to which networks were found to train: six depth scales; infinite at criticality."""
+        """The depth up to which networks train in experiments: six depth scales; infinite at criticality."""
         return 6 * min(self.xi_c, self.xi_gradient)
 
     def path(self, depth: int, *, q: float = 1.0, c: float = 0.0) -> dict[str, list[float]]:
@@ -126,16 +125,20 @@ class MeanField(Record):
             gradients.append(gradients[-1] * factor)
         return {"variance": variances, "correlation": correlations, "gradient": gradients[::-1]}
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; infinity becomes None."""
-        names = ("weight_std", "bias_std", "q", "c", "chi", "xi_q", "xi_c", "xi_gradient", "reach")
-        plain = {name: getattr(self, name) for name in names}
-        words = {"phase": self.phase, "verdict": self.verdict}
-        return {name: None if value == inf else value for name, value in plain.items()} | words
+    def plots(self) -> tuple[Plot, ...]:
+        """The map of correlations through one layer, equation (2), beside the diagonal."""
+        grid = [i / 40 for i in range(41)]
+        marks = (
+            Line("after a layer", grid, [self.correlation(c) for c in grid]),
+            Line("no change", (0, 1), (0, 1), "dotted"),
+        )
+        axes = Axis("correlation of two inputs before a layer", limits=(0, 1)), Axis("after", limits=(0, 1.02))
+        caption = "Above the dotted line inputs become more alike with depth, below it less."
+        return (Plot("Correlations", marks, *axes, caption=caption),)
 
 
 def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0.0, q: float = 1.0) -> MeanField:
-    """What mean-field theory says of a deep network with this activation and these scales.
+    """What mean-field theory predicts for a deep network with this activation and these scales.
 
         chi = weight_std^2 E[phi'(u)^2],    u ~ N(0, q*),    q* = V(q*)                                (1)
 
@@ -149,15 +152,15 @@ def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0
     Reference: [poole2016exponential], equations 3 to 8; [schoenholz2017deep], section 3.
     Cost: some hundred quadratures, 0.1 s.
 
-    >>> found = mean_field(torch.tanh, weight_std=0.5)                         # q* = 0: chi = weight_std^2
-    >>> found.phase, round(found.chi, 9), round(found.xi_gradient, 6) == round(-1 / log(0.25), 6)
+    >>> theory = mean_field(torch.tanh, weight_std=0.5)                        # q* = 0: chi = weight_std^2
+    >>> theory.phase, round(theory.chi, 9), round(theory.xi_gradient, 6) == round(-1 / log(0.25), 6)
     ('ordered', 0.25, True)
     """
     call = "mean_field(activation)"
     check_kind("activation", activation, Callable, call=call, cure="Pass a function such as torch.tanh or nn.ReLU()")
     weight_std, q = number("weight_std", weight_std, call=call, above=0), number("q", q, call=call, above=0)
     if number("bias_std", bias_std, call=call) < 0:
-        raise InputError(lesson(call, f"bias_std is {bias_std}", "a scale, zero or more", "Pass such a number"))
+        raise InputError(out_of_range(call, "bias_std", "a number of at least 0", bias_std))
     fixed = _fixed(activation, weight_std, bias_std, q)
     at = _inside(fixed)
     chi = _chi(activation, weight_std, at, 1.0)  # (4)
@@ -186,9 +189,9 @@ def critical_weight_std(activation: Activation, *, bias_std: float = 0.0) -> flo
         return _chi(activation, exp(at), _inside(fixed), 1.0) - 1
 
     if excess(low) > 0 or excess(high) < 0:
-        found = f"chi - 1 is {excess(low):.2g} at weight_std 0.01 and {excess(high):.2g} at 100"
+        what = f"chi - 1 is {excess(low):.2g} at weight_std 0.01 and {excess(high):.2g} at 100"
         cure = "There is no critical weight_std for this activation; use normalization or residual branches"
-        raise InputError(lesson("critical_weight_std(activation)", found, "a chi that crosses 1", cure))
+        raise InputError(lesson("critical_weight_std(activation)", what, "a chi that crosses 1", cure))
     while high - low > 1e-12:
         middle = (low + high) / 2
         low, high = (middle, high) if excess(middle) < 0 else (low, middle)
@@ -200,8 +203,8 @@ def _variance(phi: Activation, w: float, b: float, q: float) -> float:
 
 
 def _correlation(phi: Activation, w: float, b: float, q: float, c: float) -> float:
-    found = (w * w * float(product(phi, phi, q, c)) + b * b) / _variance(phi, w, b, q)  # (2)
-    return min(1.0, max(-1.0, found))
+    c = (w * w * float(product(phi, phi, q, c)) + b * b) / _variance(phi, w, b, q)  # (2)
+    return min(1.0, max(-1.0, c))
 
 
 def _chi(phi: Activation, w: float, q: float, c: float) -> float:
@@ -251,7 +254,7 @@ def _fixed(phi: Activation, w: float, b: float, q: float) -> float:
 
 
 def _fixed_correlation(phi: Activation, w: float, b: float, q: float, slope: float) -> float:
-    """1 where nothing parts equal inputs, else the fixed point of C below it."""
+    """1 where it is stable, else the fixed point of C below it."""
     if slope <= 1 + 1e-9:
         return 1.0
     low, high = -1.0, 1.0 - 1e-6

@@ -1,6 +1,6 @@
-"""Signal propagation measured: what each layer of a module passes on, forwards and backwards.
+"""Signal propagation, measured: what each layer of a module passes on, forwards and backwards.
 
-For the output h of a layer, over the examples of a batch, its units and positions, and for a loss L,
+For the output h of a layer, over all examples, its units and positions, and for a mean loss L over n examples,
 
     activation   mean of h^2                            gradient   mean of (n dL/dh)^2                  (1)
     correlation  mean over pairs of examples of <h(x), h(x')> / |h(x)| |h(x')|                          (2)
@@ -8,61 +8,55 @@ For the output h of a layer, over the examples of a batch, its units and positio
     update       |dL/dW|^2 / |W|^2 for the weights W of the layer: what a step changes of them          (4)
 
 Layers are the modules without parts of their own, in the order in which they are called; functions called in between,
-such as ``F.relu``, are seen through what the next layer makes of them.
+such as ``F.relu``, show in the outputs of the next layer. Examples pass in batches, in eval mode.
 
 Reference: [poole2016exponential], [schoenholz2017deep] for what (1) and (2) do in theory; [glorot2010understanding].
 
 >>> import torch
->>> found = signal(nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 1)), torch.randn(32, 4))
->>> [layer.name for layer in found.layers], [layer.kind for layer in found.layers]
+>>> result = signal(nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 1)), torch.randn(32, 4))
+>>> [layer.name for layer in result.layers], [layer.kind for layer in result.layers]
 (['0', '1', '2'], ['Linear', 'ReLU', 'Linear'])
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from math import log
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.arrays import Array
-from gnomon.core.checks import as_inputs, check_readable, check_seed
+from gnomon.core.checks import check_readable, check_seed
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import Inputs, count, table, tensors, transform
 from gnomon.core.pure import Pure, evaluating, undisturbed
-from gnomon.core.record import Record
-from gnomon.geometry.faults import Fault, Layer, faults
-from gnomon.training.evaluate import Loss, Points, by_targets
+from gnomon.core.results import Axis, Finding, Line, Plot, Result
+from gnomon.core.source import SIZE, AbstractSource, source, source_of_inputs
+from gnomon.geometry.findings import signal_findings
+from gnomon.geometry.hooks import LayerSums, hooked
+from gnomon.geometry.layer import LayerSignal
+from gnomon.training.evaluate import Loss, Objective
 
 CALL = "signal(module, x)"
-FEWEST = 8
-"""Examples from which on a unit that never changes is called dead."""
-PAIRS = 128
-"""Examples whose pairs are compared for (2)."""
-FIRST = (nn.modules.conv._ConvNd, nn.modules.batchnorm._NormBase, nn.GroupNorm)
-"""Layers whose units are on the axis after the examples'."""
-LAST = (nn.Linear, nn.LayerNorm, nn.Embedding, nn.RNNBase, nn.MultiheadAttention)
-"""Layers whose units are on the last axis."""
 
 
 @dataclass(frozen=True, slots=True)
-class Signal(Record):
+class Signal(Result):
     """Layers in the order of their calls, as equations (1) to (4) say, and the mean square of the inputs.
 
-    ``inputs`` is None where no input is real. ``worst`` is the fault that weighs most, None for a healthy module.
+    ``inputs`` is None where no input is real; ``findings`` are empty for a healthy module.
     """
 
-    layers: tuple[Layer, ...]
+    layers: tuple[LayerSignal, ...]
     inputs: float | None
     examples: int
-    found: tuple[Fault, ...] = field(default=())
+    findings: tuple[Finding, ...] = ()
 
     @property
-    def worst(self) -> Fault | None:
-        """The fault that weighs most."""
-        return self.found[0] if self.found else None
+    def worst(self) -> Finding | None:
+        """The gravest finding, None for a healthy module."""
+        return self.findings[0] if self.findings else None
 
     def rate(self, quantity: str = "activation") -> float:
         """The mean change per layer with weights of log activation or log gradient, forwards; 0 for a single layer."""
@@ -72,159 +66,104 @@ class Signal(Record):
 
     @property
     def verdict(self) -> str:
-        """One sentence, or two where a layer is at fault."""
-        weighted = [layer for layer in self.layers if layer.weighted]
+        """One sentence, or what is wrong and its cure."""
         if self.worst is not None:
-            return f"{self.worst.what}. {self.worst.cure}."
-        return f"Signals pass through {len(weighted)} layers with weights: no layer kills, shrinks or blows them up."
+            return str(self.worst)
+        count = sum(layer.weighted for layer in self.layers)
+        return f"Signals and gradients pass through all {count} layers with weights: none vanish, explode or die."
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "layers": [asdict(layer) for layer in self.layers],
-            "inputs": self.inputs,
-            "examples": self.examples,
-            "faults": [asdict(fault) for fault in self.found],
-            "verdict": self.verdict,
-        }
-
-    def plot_data(self) -> dict[str, Any]:
-        """Curves over layers as plain lists, for any drawing tool."""
-        names = ("activation", "gradient", "correlation", "dead")
-        lines = {name: [getattr(layer, name) for layer in self.layers] for name in names}
-        return {"x": [layer.name for layer in self.layers], "x_label": "layer", "lines": lines}
-
-    def plot(self, axes: Any = None) -> Any:
-        """Draw activation and gradient of each layer with matplotlib; returns the axes."""
-        if axes is None:
-            from matplotlib import pyplot as plt  # slow to import, and needed by this method alone
-
-            axes = plt.subplots(layout="constrained")[1]
-        data = self.plot_data()
-        for name, color in (("activation", "#b5367a"), ("gradient", "#3b6fb5")):
-            values = [v if v else float("nan") for v in data["lines"][name]]  # zero has no place on a logarithmic axis
-            axes.plot(range(len(values)), values, ".-", color=color, label=f"{name}, mean square")
-        axes.set(yscale="log", xlabel="layer, in the order of calls")
-        axes.legend()
-        return axes
+    def plots(self) -> tuple[Plot, ...]:
+        """Mean squares of activations and gradients of each layer; zeros have no place on a logarithmic axis."""
+        marks = []
+        for name in ("activation", "gradient"):
+            values = [(i, getattr(layer, name)) for i, layer in enumerate(self.layers, start=1)]
+            shown = [(i, v) for i, v in values if v]
+            marks.append(Line(name, [i for i, _ in shown], [v for _, v in shown]))
+        axes = Axis("layer, in the order of calls"), Axis("mean square", log=True)
+        return (Plot("Signal propagation", tuple(marks), *axes, caption=self.verdict),)
 
 
-def signal(module: nn.Module, x: Inputs, y: Array | None = None, *, loss: Loss | None = None, seed: int = 0) -> Signal:
+def signal(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None, seed: int = 0) -> Signal:
     """What every layer passes on, forwards and backwards, with the layer at fault and the cure.
 
         activation = mean h^2,    gradient = mean (n dL/dh)^2                                         (1)
 
     Args:
         module: any module; read in eval mode, and left as it was.
-        x: inputs as the module takes them: a tensor, a tuple, a dict.
+        x: inputs as the module takes them, a tensor, a tuple or a dict; or data, a ``Dataset``, a ``DataLoader`` or a
+            generator of batches, whose targets are used where they have some.
         y: targets, as in `gnomon.train`; without them L is the sum of the outputs with random signs, over n.
         loss: as in `gnomon.train`.
         seed: of the random signs.
 
-    Hypotheses: none; thresholds of the faults are those of `faults`.
+    Hypotheses: none; thresholds of the findings are those of `signal_findings`.
     Reference: [schoenholz2017deep], [glorot2010understanding].
-    Cost: one forward and one backward pass.
+    Cost: one forward and one backward pass over the examples.
 
-    >>> found = signal(nn.Linear(3, 5, bias=False), torch.eye(3))
-    >>> bool(abs(found.layers[0].gradient - 1) < 1e-6)                         # random signs: dL/df = +-1 / n
+    >>> result = signal(nn.Linear(3, 5, bias=False), torch.eye(3))
+    >>> bool(abs(result.layers[0].gradient - 1) < 1e-6)                        # random signs: dL/df = +-1 / n
     True
     """
     check_readable(module, call=CALL)
-    seed = check_seed(seed, call=CALL)
+    generator = torch.Generator().manual_seed(check_seed(seed, call=CALL))
+    sums = _Sums({}, {})
     with undisturbed(module), evaluating(module):
-        given = as_inputs(x, module, call=CALL)
-        data = transform(lambda t: t.clone().requires_grad_() if t.is_floating_point() else t, given)
-        n = count(data)
-        loss = by_targets(y, call=CALL) if loss is None and y is not None else loss
-        points = None if y is None or loss is None else Points.of(given, y, module, loss, CALL)
         f = Pure(module, {name: p.detach().requires_grad_() for name, p in module.named_parameters()}, {}, CALL)
-        seen: list[dict[str, Any]] = []
-        with _watching(module, n, seen):
-            returned = f.returned(data)
-        if points is None:
-            value = _signs(table(returned, n, CALL), n, seed)
-        else:
-            value = points.loss_of(returned, points.targets)
-        wanted = [*f.leaves.values(), *(t for t in tensors(data) if t.requires_grad)]
-        if value.requires_grad and bool(value.detach().isfinite()):
-            passed = torch.autograd.grad(value, wanted, allow_unused=True)  # and the hooks see gradients pass
-            gradients = {id(w): g for w, g in zip(wanted, passed, strict=True) if g is not None}
-            for row in seen:
-                row["update"] = _update(row["weights"], gradients)
-    if not seen:
+        data = source_of_inputs(x, module, call=CALL) if y is None else source(x, y, module=module, call=CALL)
+        for inputs, loss_of in _batches(data, module, loss, generator):
+            sums.add(f, inputs, loss_of)
+    if not sums.layers:
         raise InputError(lesson(CALL, "no layer was called", "a module with layers", "Pass the module that computes"))
-    layers = tuple(Layer(**{key: row[key] for key in Layer.__slots__}) for row in seen)
-    squares = [float(t.detach().double().square().mean()) for t in tensors(data) if t.is_floating_point()]
-    inputs = squares[0] if squares else None
-    return Signal(layers, inputs, n, faults(layers, inputs))
+    gradients = {key: g / sums.examples for key, g in sums.gradients.items()} if sums.differentiable else None
+    layers = tuple(layer.result(gradients) for layer in sums.layers.values())
+    square = None if sums.squares is None else sums.squares / sums.examples
+    return Signal(layers, square, sums.examples, signal_findings(layers, square))
 
 
-@contextmanager
-def _watching(module: nn.Module, n: int, seen: list[dict[str, Any]]) -> Iterator[None]:
-    """Hooks on all layers that add a row for each call, and the gradient to the row when it passes."""
-    axis = {"units": 1}
+@dataclass(slots=True, eq=False)
+class _Sums:
+    """Over batches: layers by the names of their calls, gradients by the ids of parameters, squares of the inputs."""
 
-    def hook(name: str) -> Any:
-        def watch(part: nn.Module, _args: Any, out: Any) -> None:
-            h = next(iter(tensors(out)), None)
-            if h is None or not h.is_floating_point() or h.dim() == 0:
-                return
-            axis["units"] = 1 if isinstance(part, FIRST) else -1 if isinstance(part, LAST) else axis["units"]
-            calls = sum(row["layer"] is part for row in seen)
-            weights = [p for p in part.parameters(recurse=False) if p.dim() > 1]
-            row = _measured(h.detach(), n, axis["units"]) | {
-                "name": name if calls == 0 else f"{name} (call {calls + 1})",
-                "kind": type(part).__name__,
-                "weighted": bool(weights),
-                "zero": bool(weights) and all(not bool(w.detach().any()) for w in weights),
-                "gradient": None,
-                "update": None,
-                "weights": weights,
-                "layer": part,
-            }
-            seen.append(row)
-            if h.requires_grad:
-                h.register_hook(lambda g: row.__setitem__("gradient", float((n * g.detach().double()).square().mean())))
+    layers: dict[str, LayerSums]
+    gradients: dict[int, Tensor]
+    examples: int = 0
+    squares: float | None = None
+    differentiable: bool = True
 
-        return watch
-
-    handles = [
-        part.register_forward_hook(hook(name or type(part).__name__))
-        for name, part in module.named_modules()
-        if not any(True for _ in part.children()) or isinstance(part, nn.MultiheadAttention)
-    ]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
+    def add(self, f: Pure, inputs: Inputs, loss_of: Callable[[Any], Tensor]) -> None:
+        """Pass a batch forwards and backwards."""
+        x = transform(lambda t: t.clone().requires_grad_() if t.is_floating_point() else t, inputs)
+        n = count(x)
+        with hooked(f.module, n, self.layers):
+            value = loss_of(f.returned(x))
+        real = [t for t in tensors(x) if t.requires_grad]
+        self.examples += n
+        if real:
+            self.squares = (self.squares or 0.0) + n * float(real[0].detach().double().square().mean())
+        self.differentiable = self.differentiable and value.requires_grad and bool(value.detach().isfinite())
+        if self.differentiable:  # and the hooks see gradients pass
+            leaves = list(f.leaves.values())
+            passed = torch.autograd.grad(value, [*leaves, *real], allow_unused=True)[: len(leaves)]
+            for w, g in zip(leaves, passed, strict=True):
+                if g is not None:
+                    self.gradients[id(w)] = self.gradients.get(id(w), 0) + n * g
 
 
-def _measured(h: Tensor, n: int, axis: int) -> dict[str, Any]:
-    """(1), (2) and (3) for one output; without (2) and (3) where the first axis does not count examples."""
-    finite = bool(h.isfinite().all())
-    row: dict[str, Any] = {"activation": float(h.double().square().mean()) if finite else None, "finite": finite}
-    row |= {"correlation": None, "dead": None, "units": 1 if h.dim() < 2 else h.shape[axis]}
-    row["size"] = h.numel() // n
-    if not finite or h.dim() < 2 or len(h) != n or n < 2:
-        return row
-    flat = nn.functional.normalize(h[:PAIRS].flatten(1).double(), dim=1)
-    m = len(flat)
-    row["correlation"] = float((flat.sum(0).square().sum() - flat.square().sum()) / (m * (m - 1)))  # (2)
-    units = h.movedim(axis, 0).flatten(1)
-    if n >= FEWEST:
-        row["dead"] = float((units.amax(1) == units.amin(1)).double().mean())  # (3)
-    return row
+def _batches(
+    data: AbstractSource, module: nn.Module, loss: Loss | None, generator: torch.Generator
+) -> Iterator[tuple[Inputs, Callable[[Any], Tensor]]]:
+    """Inputs, and the loss as a function of what the module returns for them."""
+    if data.first(1).y is None:
+        for batch in data.batches():
+            yield batch.x, partial(_signed_sum, n=len(batch), generator=generator)
+        return
+    objective = Objective.of(data, None, module, loss, CALL)
+    for x, y in objective.batches(SIZE):
+        yield x, partial(objective.loss_of, y=y)
 
 
-def _update(weights: list[Tensor], gradients: dict[int, Tensor]) -> float | None:
-    """(4), None for a layer without weights, or with zero ones, or that no gradient reaches by any way."""
-    size = sum(float(w.detach().double().square().sum()) for w in weights)
-    known = [gradients[id(w)].double().square().sum() for w in weights if id(w) in gradients]
-    return float(torch.stack(known).sum()) / size if size and known else None  # (4)
-
-
-def _signs(outputs: Tensor, n: int, seed: int) -> Tensor:
-    generator = torch.Generator().manual_seed(seed)
+def _signed_sum(returned: Any, n: int, generator: torch.Generator) -> Tensor:
+    """The sum of the outputs with random signs, over n."""
+    outputs = table(returned, n, CALL)
     signs = torch.randint(0, 2, outputs.shape, generator=generator) * 2 - 1
     return (outputs * signs.to(outputs)).sum() / n

@@ -1,8 +1,19 @@
-"""What a kernel will cost, said before anything is allocated."""
+"""What a kernel will cost, said before it is computed.
 
+Memory is counted from the plan. Time is measured: kernels of a few points, then four times as many, until one takes a
+tenth of a second and three times what the first took; then
+
+    seconds = A + B points + C pairs                                                                      (1)
+
+with A, B, C >= 0 from least squares of relative errors. So it holds whatever the layers, activations, variances and the
+machine are, as far as the points that were tried are like the others.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
+import numpy as np
 import torch
 
 from gnomon.core.memory import free_bytes, human
@@ -12,6 +23,26 @@ from gnomon.kernels.rules.data import DataRule
 
 WORKSPACE = 128 * 2**20  # tiles larger than this gain nothing: they only leave the caches
 WORD = 8
+FEWEST = 8  # points of the first trial
+ENOUGH = 0.1  # seconds of the last trial
+GROWTH = 3.0  # of the last trial over the first, before which what grows with the pairs is not seen
+PATIENCE = 2.0  # seconds of all trials
+GRAIN = 2**17  # pairs per thread: fewer are not shared out
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Bytes of a kernel: ``result`` for itself, ``workspace`` for the tiles in work, ``tile`` pairs at a time."""
+
+    result: int
+    workspace: int
+    tile: int
+    free: int
+
+    @property
+    def memory(self) -> int:
+        """Peak bytes: result and workspace."""
+        return self.result + self.workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +50,8 @@ class Cost(Record):
     """Memory in bytes and time in seconds of a kernel between n1 and n2 points.
 
     ``result`` is the kernel itself, ``workspace`` what the tiles of the computation need at one time, ``tile`` the
-    number of pairs per tile. ``fits`` compares with the memory that is free now.
+    number of pairs per tile. ``fits`` compares with the memory that is free now. ``seconds`` is without the compiler;
+    ``compilation`` is what that took while the cost was measured, and will not take again.
 
     >>> import gnomon
     >>> gnomon.limit(torch.nn.Linear(3, 1)).cost(1000, 500).result  # two kernels of float64
@@ -32,6 +64,7 @@ class Cost(Record):
     workspace: int
     tile: int
     seconds: float
+    compilation: float
     free: int
 
     @property
@@ -53,17 +86,23 @@ class Cost(Record):
         )
 
 
-def cost(plan: Plan, n1: int, n2: int, *, kinds: int, word: int, memory: int | None) -> Cost:
-    """Memory and time of a plan on n1 x n2 pairs. Cost: one probe of a few milliseconds."""
+def needs(plan: Plan, n1: int, n2: int, *, kinds: tuple[str, ...], word: int, memory: int | None) -> Needs:
+    """The memory of a plan on n1 x n2 pairs. Cost: none.
+
+    >>> from gnomon.program.read import read
+    >>> from gnomon.kernels.plan import plan
+    >>> net = torch.nn.Linear(3, 1)
+    >>> made = plan(read(net, torch.zeros(1, 3)), net, "torch", standard=True)
+    >>> needs(made, 1000, 500, kinds=("ntk",), word=4, memory=None).result
+    2000000
+    """
     free = free_bytes()
-    tangent = kinds > 1
-    result = n1 * n2 * word * kinds
-    pair = plan.pair_entries(tangent=tangent) * WORD
+    result = n1 * n2 * word * len(kinds)
+    pair = plan.pair_entries(tangent="ntk" in kinds) * WORD
     point = (sum(_kept(plan)) + 1) * WORD * (n1 + n2)
     room = memory - result - point if memory is not None else min(WORKSPACE, free - result - point)
     tile = max(1, min(n1 * n2, room // pair))
-    seconds = plan.work(tangent=tangent) * n1 * n2 * _second_per_unit()
-    return Cost(n1, n2, result, tile * pair + point, tile, seconds, free)
+    return Needs(result, tile * pair + point, tile, free)
 
 
 def _kept(plan: Plan) -> list[int]:
@@ -79,13 +118,46 @@ def _kept(plan: Plan) -> list[int]:
     return kept
 
 
-def _second_per_unit() -> float:
-    """Seconds per elementary operation, measured on the spot: one multiplication, by all threads of torch."""
-    x = torch.linspace(0, 1, 1 << 14, dtype=torch.float64)  # small enough for one core's cache and one thread
-    x * x  # the first call of a process is slow
-    times = []
-    for _ in range(5):
-        start = perf_counter()
-        x * x
-        times.append(perf_counter() - start)
-    return min(times) / x.numel() / torch.get_num_threads()
+def seconds(run: Callable[[int, int], object], n1: int, n2: int, *, symmetric: bool) -> tuple[float, float]:
+    """Time of ``run(n1, n2)``, and what the compiler took, from runs on fewer points; equation (1).
+
+    Hypotheses: points alike; as many threads as torch uses, each with GRAIN pairs at least.
+    Cost: from a quarter of a second to five, and the compiler's time where it has not run before.
+
+    >>> seconds(lambda n1, n2: None, 1000, 1000, symmetric=True)[0] < 1
+    True
+    """
+    threads, trials, times = torch.get_num_threads(), [], []
+
+    def terms(k1: int, k2: int) -> list[float]:
+        pairs = k1 * (k1 + 1) / 2 if symmetric else k1 * k2
+        return [1.0, k1 + k2, pairs / max(1.0, min(threads, pairs / GRAIN))]
+
+    k = FEWEST
+    first = _timed(run, min(k, n1), min(k, n2))
+    compilation = max(0.0, first - _timed(run, min(k, n1), min(k, n2)))
+    while True:
+        size = min(k, n1), min(k, n2)
+        trials.append(terms(*size))
+        times.append(min(_timed(run, *size), _timed(run, *size)))
+        grown = times[-1] > max(ENOUGH, GROWTH * times[0])
+        if size == (n1, n2) or (grown and len(trials) >= len(trials[0])) or sum(times) > PATIENCE:
+            break
+        k *= 4
+    if size == (n1, n2):
+        return times[-1], compilation
+    return _extrapolated(np.array(trials), np.array(times), np.array(terms(n1, n2))), compilation
+
+
+def _timed(run: Callable[[int, int], object], k1: int, k2: int) -> float:
+    start = perf_counter()
+    run(k1, k2)
+    return perf_counter() - start
+
+
+def _extrapolated(trials: np.ndarray, times: np.ndarray, wanted: np.ndarray) -> float:
+    """Equation (1) at ``wanted``, not below the last trial."""
+    from scipy.optimize import nnls
+
+    factors, _ = nnls(trials / times[:, None], np.ones(len(times)))
+    return max(float(wanted @ factors), float(times[-1]))

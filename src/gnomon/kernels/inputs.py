@@ -37,7 +37,8 @@ def points(x: Any, name: str, call: str) -> Tensor:
         bad, where = int((~finite).sum()), f"first in row {int(rows[0])} ({len(rows)} of {len(x)} rows)"
         found = f"{name} holds {bad} NaN or infinite values, {where}"
         raise _bad(call, found, "finite inputs", "Drop or impute those rows")
-    return x.to(torch.float32 if x.device.type == "mps" else torch.float64)  # mps has no float64
+    x = x.to(torch.float32 if x.device.type == "mps" else torch.float64)  # mps has no float64
+    return x.contiguous()  # loops are compiled once, for one layout
 
 
 def second(x1: Tensor, x2: Any, call: str) -> Tensor:

@@ -16,10 +16,10 @@ from torch import Tensor, nn
 
 from gnomon.core.checks import check_readable, integer
 from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson
-from gnomon.core.memory import human, tiles
+from gnomon.core.memory import human
 from gnomon.core.record import Record
-from gnomon.kernels import fused, propagate, store
-from gnomon.kernels.cost import Cost, cost
+from gnomon.kernels import fused, propagate, reference, store
+from gnomon.kernels.cost import Cost, Needs, needs, seconds
 from gnomon.kernels.inputs import points, second
 from gnomon.kernels.montecarlo import Sampled
 from gnomon.kernels.plan import Plan
@@ -29,8 +29,9 @@ from gnomon.kernels.rules.data import DataRule
 from gnomon.program.laws import Init
 from gnomon.program.steps import Program
 
-TILE_SECONDS = 10.0  # of a tile on disk, at most: what a kill may lose
+TILE_SECONDS, LARGEST_TILE = 10.0, 2048  # of a tile on disk, at most: what a kill may lose
 TILE_COPIES = 4  # of a tile in memory while it is written, at most; more than it takes while it is computed
+SAMPLE = 16  # points on which it is tried which engine runs
 Parametrization = Literal["standard", "ntk"]
 
 
@@ -151,8 +152,7 @@ class Limit(Record):
         refused. Needs the extra ``zarr``.
         """
         call = f"limit({type(self.net).__name__}).to_zarr(path, x1, x2)"
-        if not isinstance(kind, tuple | list) or not kind or set(kind) - {"nngp", "ntk"}:
-            raise InputError(lesson(call, f"kind is {kind!r}", "known kernels", 'Pass ("nngp",), ("ntk",) or both'))
+        _require_known(kind, call)
         if self.dtype not in (torch.float64, torch.float32, torch.float16):
             cure = "Pass dtype=torch.float32 to limit"
             raise InputError(lesson(call, f"dtype is {self.dtype}", "numbers that numpy knows", cure))
@@ -162,7 +162,7 @@ class Limit(Record):
         made = self.plan(x)
         data = [_require_independent(made, one) for one in ((x,) if y is None else (x, y))]
         mark = store.fingerprint(str(made.program), made.rules, data, y is None, kind, str(self.dtype))
-        side = side or _tile_side(made, len(x), len(kind) * self.dtype.itemsize, self.memory)
+        side = side or self._tile_side(x, len(kind) * self.dtype.itemsize)
         task = store.Task(x, y, tuple(kind), self.dtype, side, mark)
         return store.write(path, task, lambda a, b: self._kernels(a, b, tuple(kind)))
 
@@ -174,29 +174,54 @@ class Limit(Record):
         """The program with its rules, for inputs like x; remembered until the module changes."""
         return self._reading.plan(x)
 
-    def cost(self, n1: int, n2: int | None = None, *, shape: tuple[int, ...] | None = None) -> Cost:
-        """Memory and estimated time of both kernels between n1 and n2 points, before anything is allocated.
+    def cost(
+        self,
+        n1: Any,
+        n2: Any = None,
+        *,
+        shape: tuple[int, ...] | None = None,
+        kind: tuple[str, ...] = ("nngp", "ntk"),
+    ) -> Cost:
+        """Memory and time of kernels between n1 and n2 points, before they are computed; takes about a second.
 
-        ``shape`` is that of one input; it may be left out where the first layer is Linear.
+        Pass the points themselves where you have them: activations without a closed form take longer at large
+        variances and for nearly parallel points. Numbers of points stand for standard normal inputs, of the ``shape``
+        of one, which may be left out where the first layer is Linear. Time is measured on fewer points and counts no
+        compilation; see ``Cost``.
         """
-        call = "limit(net).cost(n1, n2)"
-        n1, n2 = integer("n1", n1, call=call), None if n2 is None else integer("n2", n2, call=call)
-        if shape is not None and not isinstance(shape, tuple | list):
-            cure = "Pass shape=(c, h, w), the shape of one input"
-            raise InputError(lesson(call, f"shape is {shape!r}"[:80], "a tuple of sizes", cure))
-        known = _first_shape(self.net) if shape is None else shape
-        shape = tuple(integer("shape", size, call=call) for size in known)
-        example = torch.empty((1, *shape), device="meta")
-        made = self.plan(example)
-        return cost(made, n1, n1 if n2 is None else n2, kinds=2, word=self.dtype.itemsize, memory=self.memory)
+        call = f"limit({type(self.net).__name__}).cost(n1, n2)"
+        _require_known(kind, call)
+        symmetric = n2 is None
+        left = _asked(n1, "n1", call, self.net, shape)
+        right = left if symmetric else _asked(n2, "n2", call, self.net, shape)
+
+        def run(k1: int, k2: int) -> dict[str, Tensor]:
+            return self._kernels(left.some(k1), None if symmetric else right.some(k2), kind)
+
+        with torch.no_grad():
+            time, compilation = seconds(run, left.count, right.count, symmetric=symmetric)
+            some = left.some(min(left.count, SAMPLE))
+            made = self.plan(some)
+            points = left.count if symmetric else left.count + right.count
+            fast = fused.workspace(made, some, points, self.dtype)
+        need = needs(made, left.count, right.count, kinds=kind, word=self.dtype.itemsize, memory=self.memory)
+        room, tile = (need.workspace, need.tile) if fast is None else (fast, left.count * right.count)
+        return Cost(left.count, right.count, need.result, room, tile, time, compilation, need.free)
+
+    def _tile_side(self, x: Tensor, word: int) -> int:
+        """The side of tiles of some seconds each, of so many bytes a pair."""
+        room = len(x) if self.memory is None else isqrt(self.memory // (TILE_COPIES * word))
+        most = max(1, min(len(x), LARGEST_TILE, room))
+        time, _ = seconds(lambda k1, k2: self._kernels(x[:k1], None, ("ntk",)), most, most, symmetric=True)
+        return max(1, min(most, int(most * sqrt(TILE_SECONDS / time))))
 
     def _kernels(self, x1: Any, x2: Any, kinds: tuple[str, ...]) -> dict[str, Tensor]:
         call = f"limit({type(self.net).__name__}).{kinds[-1]}(x1, x2)"
         x = points(x1, "x1", call)
         y = x if x2 is None else second(x, x2, call)
         made = self.plan(x)
-        estimate = cost(made, len(x), len(y), kinds=len(kinds), word=self.dtype.itemsize, memory=self.memory)
-        _refuse_if_too_large(estimate, self.memory, call)
+        need = needs(made, len(x), len(y), kinds=kinds, word=self.dtype.itemsize, memory=self.memory)
+        _refuse_if_too_large(need, (len(x), len(y)), self.memory, call)
         grad = torch.is_grad_enabled() and (x.requires_grad or y.requires_grad)
         with torch.set_grad_enabled(grad):
             for side in (x,) if x2 is None else (x, y):
@@ -206,76 +231,9 @@ class Limit(Record):
                 return fast
             left = propagate.features(made, x)
             data = (left, left if x2 is None else propagate.features(made, y))
-            result = _run(made, data, estimate, kinds, self.dtype)
+            result = reference.run(made, data, need.tile, kinds, self.dtype)
         _check_finite(result, call)
         return result
-
-
-def _run(
-    made: Plan,
-    data: tuple[propagate.Features, propagate.Features],
-    estimate: Cost,
-    kinds: tuple[str, ...],
-    dtype: torch.dtype,
-) -> dict[str, Tensor]:
-    """Statistics of the points, then tile after tile of pairs."""
-    symmetric = data[1] is data[0]
-    left = _measured(made, data[0])
-    right = left if symmetric else _measured(made, data[1])
-    n, m, device = _count(data[0]), _count(data[1]), _device(data[0])
-    out = {kind: torch.empty(n, m, dtype=dtype, device=device) for kind in kinds}
-    for t in tiles(n, m, pair_bytes=1, budget=estimate.tile, symmetric=symmetric):
-        rows, cols = slice(t.row, t.row_end), slice(t.col, t.col_end)
-        same = torch.zeros(t.shape, dtype=torch.bool, device=device)
-        if symmetric:
-            same = torch.arange(t.row, t.row_end, device=device)[:, None] == torch.arange(
-                t.col, t.col_end, device=device
-            )
-        parts = (_part(data[0], rows), _part(data[1], cols))
-        stats = (_part(left, rows), _part(right, cols))
-        pair = propagate.pairs(made, parts, stats, tangent="ntk" in kinds, same=same)
-        for kind, target in out.items():
-            tile = pair.nngp if kind == "nngp" else pair.ntk
-            assert tile is not None
-            if symmetric:
-                tile = _mirrored(tile, t.row, t.col)
-                target[cols, rows] = tile.T.to(dtype)
-            target[rows, cols] = tile.to(dtype)
-    return out
-
-
-def _tile_side(made: Plan, n: int, word: int, memory: int | None) -> int:
-    """The side of tiles of some seconds each, by the reference's speed, of so many bytes a pair."""
-    pair = cost(made, 1, 1, kinds=2, word=word, memory=None).seconds
-    room = n if memory is None else isqrt(memory // (TILE_COPIES * word))
-    return max(1, min(n, 2048, room, int(sqrt(TILE_SECONDS / pair))))
-
-
-def _mirrored(tile: Tensor, row: int, col: int) -> Tensor:
-    """A tile on the diagonal, exactly symmetric; others as they are."""
-    return tile.tril() + tile.tril(-1).T if row == col else tile
-
-
-def _measured(made: Plan, data: propagate.Features) -> propagate.Statistics:
-    """Statistics of all points, in chunks that keep full self-covariances small."""
-    chunk = max(1, (1 << 24) // made.point_entries())
-    parts = [propagate.statistics(made, _part(data, slice(i, i + chunk))) for i in range(0, _count(data), chunk)]
-    return tuple(
-        None if column[0] is None else torch.cat([c for c in column if c is not None])
-        for column in zip(*parts, strict=True)
-    )
-
-
-def _count(data: propagate.Features) -> int:
-    return next(len(f) for f in data if f is not None)
-
-
-def _device(data: propagate.Features) -> torch.device:
-    return next(f.device for f in data if f is not None)
-
-
-def _part(values: tuple[Tensor | None, ...], rows: slice) -> tuple[Tensor | None, ...]:
-    return tuple(None if v is None else v[rows] for v in values)
 
 
 def _require_independent(made: Plan, x: Tensor) -> list[Tensor]:
@@ -296,14 +254,19 @@ def _require_independent(made: Plan, x: Tensor) -> list[Tensor]:
     return data
 
 
-def _refuse_if_too_large(estimate: Cost, memory: int | None, call: str) -> None:
-    room = estimate.free if memory is None else min(memory, estimate.free)
-    if estimate.memory > room:
+def _require_known(kind: tuple[str, ...], call: str) -> None:
+    if not isinstance(kind, tuple | list) or not kind or set(kind) - {"nngp", "ntk"}:
+        raise InputError(lesson(call, f"kind is {kind!r}", "known kernels", 'Pass ("nngp",), ("ntk",) or both'))
+
+
+def _refuse_if_too_large(need: Needs, size: tuple[int, int], memory: int | None, call: str) -> None:
+    room = need.free if memory is None else min(memory, need.free)
+    if need.memory > room:
         raise BudgetError(
             lesson(
                 call,
-                f"the {estimate.n1} x {estimate.n2} kernel needs {human(estimate.memory)} "
-                f"({human(estimate.result)} for the result) and {human(room)} may be used",
+                f"the {size[0]} x {size[1]} kernel needs {human(need.memory)} "
+                f"({human(need.result)} for the result) and {human(room)} may be used",
                 "the result and one tile fit in memory",
                 "Compute fewer rows at a time (x1[:k] against x2), ask for nngp alone, or use dtype=torch.float32",
             )
@@ -312,7 +275,7 @@ def _refuse_if_too_large(estimate: Cost, memory: int | None, call: str) -> None:
 
 def _check_finite(result: dict[str, Tensor], call: str) -> None:
     for name, k in result.items():
-        if not bool(torch.isfinite(k.detach()).all()):
+        if not all(bool(torch.isfinite(end)) for end in torch.aminmax(k.detach())):
             raise NotFiniteError(
                 lesson(
                     call,
@@ -321,6 +284,33 @@ def _check_finite(result: dict[str, Tensor], call: str) -> None:
                     "Use a smaller weight_std, smaller inputs, or normalization layers",
                 )
             )
+
+
+@dataclass(frozen=True, slots=True)
+class _Points:
+    """Points that a cost is asked for: given ones, or so many of one shape."""
+
+    count: int
+    shape: tuple[int, ...]
+    given: Tensor | None
+
+    def some(self, k: int) -> Tensor:
+        """k of them, from all over; standard normal numbers where only their count is known."""
+        if self.given is None:
+            return torch.randn(k, *self.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+        return self.given[torch.linspace(0, self.count - 1, k, dtype=torch.float64).long()]
+
+
+def _asked(n: Any, name: str, call: str, net: nn.Module, shape: tuple[int, ...] | None) -> _Points:
+    if hasattr(n, "__len__") and not isinstance(n, str | bytes) and getattr(n, "ndim", 1) != 0:
+        given = points(n, name, call).detach()
+        return _Points(len(given), tuple(given.shape[1:]), given)
+    count = integer(name, n, call=call)
+    if shape is not None and not isinstance(shape, tuple | list):
+        cure = "Pass shape=(c, h, w), the shape of one input"
+        raise InputError(lesson(call, f"shape is {shape!r}"[:80], "a tuple of sizes", cure))
+    known = _first_shape(net) if shape is None else shape
+    return _Points(count, tuple(integer("shape", size, call=call) for size in known), None)
 
 
 def _first_shape(net: nn.Module) -> tuple[int, ...]:

@@ -6,9 +6,12 @@ else needs equal positions only. Variances of each point are needed only below n
 
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 from torch import nn
 
+from gnomon.kernels.duals import Quadrature
+from gnomon.kernels.duals.base import AbstractDual
 from gnomon.kernels.match import dual_of
 from gnomon.kernels.rules.activation import ActivationRule, LineRule
 from gnomon.kernels.rules.affine import ConvRule, DenseRule, Terms
@@ -17,6 +20,7 @@ from gnomon.kernels.rules.branches import StackRule, WeightedRule
 from gnomon.kernels.rules.data import DataRule
 from gnomon.kernels.rules.normalization import DropoutRule, NormalizeRule
 from gnomon.kernels.rules.positions import AttendRule, MixRule, MoveRule
+from gnomon.program.expression import Expression
 from gnomon.program.laws import Init, Law, laws
 from gnomon.program.linear import line
 from gnomon.program.steps import (
@@ -36,8 +40,8 @@ from gnomon.program.steps import (
     Sum,
 )  # fmt: skip
 
-ACTIVATION_TEMPORARIES = 6  # arrays that the evaluation of a dual holds at its peak
-LINEAR_TEMPORARIES = 3
+CLOSED_TEMPORARIES, NUMERIC_TEMPORARIES = 6, 1  # arrays that the evaluation of a dual holds at its peak
+LINEAR_TEMPORARIES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +61,7 @@ class Plan:
     def point_entries(self) -> int:
         """Numbers that one point holds at the peak of the measurement of statistics."""
         sizes = [0 if f is None else self._size(i, f) for i, f in enumerate(self.own)]
-        return sum(sizes) + ACTIVATION_TEMPORARIES * max(sizes, default=0) + 1
-
-    def work(self, *, tangent: bool) -> float:
-        """Elementary operations per pair of points, in units of one multiplication of arrays."""
-        total = 0.0
-        for i, step in enumerate(self.program.steps):
-            nonlinear = isinstance(self.rules[i], ActivationRule)
-            taps = sum(step.op.window.kernel) if isinstance(step.op, Conv) else 1
-            total += self._size(i, self.full[i]) * ((100.0 if nonlinear else 5.0 + 2.0 * taps) * (2 if tangent else 1))
-        return total
+        return sum(sizes) + CLOSED_TEMPORARIES * max(sizes, default=0) + 1
 
     def _size(self, i: int, full: bool) -> int:
         return prod(self.program.steps[i].grid) ** (2 if full else 1)
@@ -75,16 +70,27 @@ class Plan:
         peak = 0
         for i, step in enumerate(self.program.steps):
             live = sum(self._size(j, self.full[j]) for j in range(i + 1) if self.last_use[j] >= i)
-            extra = ACTIVATION_TEMPORARIES if isinstance(self.rules[i], ActivationRule) else LINEAR_TEMPORARIES
+            extra = _temporaries(self.rules[i])
             here = max([self._size(i, self.full[i]), *(self._size(j, self.full[j]) for j in step.inputs)])
             peak = max(peak, arrays * live + extra * here)
         return peak
 
 
-def plan(program: Program, module: nn.Module, init: Init, *, standard: bool) -> Plan:
-    """Choose rules and forms for a program under an initialization law. Cost: none."""
-    chosen = laws(program, module, init)
-    rules = tuple(_rule(program, step, chosen, standard) for step in program.steps)
+def _temporaries(rule: AbstractRule | DataRule) -> int:
+    if not isinstance(rule, ActivationRule):
+        return LINEAR_TEMPORARIES
+    return NUMERIC_TEMPORARIES if isinstance(rule.dual, Quadrature) else CLOSED_TEMPORARIES
+
+
+def plan(
+    program: Program, module: nn.Module, init: Init, *, standard: bool, duals: dict[Any, AbstractDual] | None = None
+) -> Plan:
+    """Choose rules and forms for a program under an initialization law. Cost: none.
+
+    ``duals`` are those of expressions met before, whose memory is worth keeping; new ones are added.
+    """
+    chosen, duals = laws(program, module, init), {} if duals is None else duals
+    rules = tuple(_rule(program, step, chosen, standard, duals) for step in program.steps)
     full, own, last = _forms(program, rules)
     return Plan(program, rules, full, own, last)
 
@@ -110,7 +116,9 @@ def _forms(
     return tuple(full), tuple(forms), tuple(last)
 
 
-def _rule(program: Program, step: Step, chosen: dict[str, Law], standard: bool) -> AbstractRule | DataRule:
+def _rule(
+    program: Program, step: Step, chosen: dict[str, Law], standard: bool, duals: dict[Any, AbstractDual]
+) -> AbstractRule | DataRule:
     rank = len(program.steps[step.inputs[0]].grid) if step.inputs else 0
     match step.op:
         case Input():
@@ -123,7 +131,7 @@ def _rule(program: Program, step: Step, chosen: dict[str, Law], standard: bool) 
             straight = line(step.op.expression)
             if straight is not None:
                 return LineRule(straight, step.op.trainable, rank)
-            return ActivationRule(dual_of(step.op.expression), step.op.trainable, rank)
+            return ActivationRule(_dual(step.op.expression, duals), step.op.trainable, rank)
         case Mix():
             return MixRule(step.op)
         case Move():
@@ -140,3 +148,13 @@ def _rule(program: Program, step: Step, chosen: dict[str, Law], standard: bool) 
             return DropoutRule(step.op.keep, rank)
         case Attend():
             return AttendRule(chosen[step.op.weights.path].weight_std ** 2)
+
+
+def _dual(tree: Expression, duals: dict[Any, AbstractDual]) -> AbstractDual:
+    """One for all layers with one activation."""
+    try:
+        if tree not in duals:
+            duals[tree] = dual_of(tree)
+        return duals[tree]
+    except TypeError:  # it holds what has no hash
+        return dual_of(tree)

@@ -3,8 +3,7 @@
 Both passes are one loop over the steps; everything a layer knows is in its rule.
 """
 
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor
@@ -47,10 +46,19 @@ def statistics(plan: Plan, data: Features) -> Statistics:
 
 
 def pairs(
-    plan: Plan, data: tuple[Features, Features], stats: tuple[Statistics, Statistics], *, tangent: bool, same: Tensor
+    plan: Plan,
+    data: tuple[Features, Features],
+    stats: tuple[Statistics, Statistics],
+    *,
+    tangent: bool,
+    same: Tensor,
+    after: Callable[[], None],
 ) -> Pair:
-    """Covariances (and tangents) of all pairs of two sets of points, at the output of the program."""
-    (last,) = deque(walk(plan, data, stats, tangent=tangent, same=same), maxlen=1)
+    """Covariances (and tangents) of all pairs of two sets of points, at the output; ``after`` each step is called."""
+    last = None
+    for made in walk(plan, data, stats, tangent=tangent, same=same):
+        last = made
+        after()
     return _output(plan, last, tangent=tangent)
 
 

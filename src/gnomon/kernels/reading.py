@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gnomon.kernels.duals.base import AbstractDual
 from gnomon.kernels.plan import Plan, plan
 from gnomon.program.laws import Init
 from gnomon.program.read import read
@@ -38,6 +39,7 @@ class Reading:
     standard: bool
     _seen: "_Snapshot | None" = None
     _plans: dict[tuple[Any, ...], Plan] = field(default_factory=dict)
+    _duals: dict[Any, AbstractDual] = field(default_factory=dict)
 
     def plan(self, x: Tensor) -> Plan:
         """The plan for inputs like x, whose values are not used."""
@@ -47,6 +49,7 @@ class Reading:
         if self._seen is None or not now.same(self._seen):
             self._seen = now
             self._plans.clear()
+            self._duals.clear()
         key = (tuple(x.shape), x.device)
         if key not in self._plans:
             while len(self._plans) >= SHAPES:
@@ -59,7 +62,7 @@ class Reading:
         return Reading, (self.net, self.init, self.standard)
 
     def _made(self, x: Tensor) -> Plan:
-        return plan(read(self.net, x), self.net, self.init, standard=self.standard)
+        return plan(read(self.net, x), self.net, self.init, standard=self.standard, duals=self._duals)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.linalg.store import Layout, open_store, pending, put
+from gnomon.linalg.store import StoreLayout, open_store, pending, put
 
 Compute = Callable[[Tensor, Tensor | None], dict[str, Tensor]]
 
@@ -38,7 +38,7 @@ def write(path: str | Path, task: Task, compute: Compute) -> Any:
     symmetric = task.y is None
     other = task.x if task.y is None else task.y
     word = str(task.dtype).removeprefix("torch.")
-    layout = Layout(task.kinds, (len(task.x), len(other)), word, task.tile, task.fingerprint)
+    layout = StoreLayout(task.kinds, (len(task.x), len(other)), word, task.tile, task.fingerprint)
     group = open_store(path, layout, "limit(net).to_zarr(path, ...)")
     side = int(group.attrs["tile"])
     for i, j in pending(group, symmetric=symmetric):
@@ -67,7 +67,8 @@ def _feed(digest: Any, thing: Any) -> None:
         digest.update(thing.detach().cpu().contiguous().numpy().reshape(-1))
     elif is_dataclass(thing) and not isinstance(thing, type):
         for field in fields(thing):
-            _feed(digest, getattr(thing, field.name))
+            if field.compare:  # what two equal records may differ in is no part of them
+                _feed(digest, getattr(thing, field.name))
     elif isinstance(thing, tuple | list):
         digest.update(str(len(thing)).encode())
         for part in thing:

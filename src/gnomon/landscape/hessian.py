@@ -3,8 +3,8 @@
     L(w) = (1 / n) sum_i l(f(w, x_i), y_i),    H = d^2 L / dw^2                                      (1)
     H v = d (dL / dw . v) / dw                                                                       (2)
 
-(2) is a second backward pass through the gradient. Points are taken in tiles, whose products add up; the graph of one
-tile is kept, that of several is made anew for every product.
+(2) is a second backward pass through the gradient. Examples are taken in batches, whose products add up; where all fit
+in one batch the graph is kept, otherwise it is made anew for every product.
 
 Reference: [pearlmutter1994fast] for (2).
 
@@ -15,34 +15,34 @@ tensor([[0.5000, 0.0000],
         [0.0000, 0.5000]])
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.arrays import Array
 from gnomon.core.checks import check_readable, integer
-from gnomon.core.errors import InputError, NotFiniteError, lesson
-from gnomon.core.inputs import Inputs, take
-from gnomon.core.pure import Pure, evaluating, plain_kernels, undisturbed
+from gnomon.core.errors import InputError, NotFiniteError, lesson, out_of_range
+from gnomon.core.inputs import Inputs
+from gnomon.core.pure import Pure, evaluating, plain_kernels, random_state, undisturbed
 from gnomon.linalg.lanczos import Eigenpairs, SpectralDensity, spectral_density, top_eigenpairs
 from gnomon.linalg.operator import AbstractOperator
 from gnomon.linalg.trace import TraceEstimate, hutch_plus_plus, hutchinson
-from gnomon.training.evaluate import Loss, Points, by_targets
+from gnomon.training.evaluate import Loss, Objective
 
 CALL = "hessian(module, x, y)"
 TILE = 512
-"""Points in a tile where the caller names no number."""
+"""Examples whose graph is held at once where the caller names no number."""
 
 
 class HessianOperator(AbstractOperator):
     """H of equation (1), on the p parameters in the order of their names; made by `hessian`, used while they stay."""
 
-    def __init__(self, module: nn.Module, points: Points, parameters: str | Sequence[str] | None, tile: int):
-        self._points, self._tile, self._module = points, tile, module
+    def __init__(self, module: nn.Module, objective: Objective, parameters: str | Sequence[str] | None, tile: int):
+        self._objective, self._tile, self._module, self._n = objective, tile, module, len(objective)
         self._f = Pure.of(module, parameters, call=CALL)
-        self._kept = self._gradient(0) if points.n <= tile else None
+        self._kept = list(self._gradients()) if self._n <= tile else None
 
     @property
     def size(self) -> int:
@@ -57,8 +57,7 @@ class HessianOperator(AbstractOperator):
     def gradient(self) -> Float[Tensor, " p"]:
         """dL / dw."""
         total = self.like.new_zeros(self.size)
-        for start in range(0, self._points.n, self._tile):
-            parts = self._kept or self._gradient(start)
+        for parts in self._kept or self._gradients():
             total += torch.cat([g.detach().flatten() for g in parts])
         return total
 
@@ -67,14 +66,13 @@ class HessianOperator(AbstractOperator):
         leaves = list(self._f.leaves.values())
         pieces = [part.reshape(w.shape) for part, w in zip(v.split([w.numel() for w in leaves]), leaves, strict=True)]
         total = torch.zeros_like(v)
-        for start in range(0, self._points.n, self._tile):
-            parts = self._kept or self._gradient(start)
+        for parts in self._kept or self._gradients():
             pairs = [(g, u) for g, u in zip(parts, pieces, strict=True) if g.requires_grad]
             if not pairs:  # the gradient is constant
                 continue
-            found = torch.autograd.grad([g for g, _ in pairs], leaves, [u for _, u in pairs], retain_graph=True,
-                                        allow_unused=True, materialize_grads=True)  # fmt: skip
-            total += torch.cat([h.flatten() for h in found])  # (2)
+            products = torch.autograd.grad([g for g, _ in pairs], leaves, [u for _, u in pairs], retain_graph=True,
+                                           allow_unused=True, materialize_grads=True)  # fmt: skip
+            total += torch.cat([h.flatten() for h in products])  # (2)
         return total
 
     def top(self, k: int = 1, *, steps: int | None = None, seed: int = 0) -> Eigenpairs:
@@ -90,18 +88,24 @@ class HessianOperator(AbstractOperator):
     ) -> TraceEstimate:
         """The trace with a confidence interval, by ``method`` "hutch++" or "hutchinson"; see `gnomon.linalg.trace`."""
         if method not in ("hutch++", "hutchinson"):
-            cure = 'Pass "hutch++" or "hutchinson"'
-            raise InputError(lesson("hessian(...).trace", f"method is {method!r}", "a known method", cure))
+            raise InputError(out_of_range("hessian(...).trace()", "method", '"hutch++" or "hutchinson"', method))
         if method == "hutch++":
             return hutch_plus_plus(self, products=products, confidence=confidence, seed=seed)
         return hutchinson(self, samples=products, confidence=confidence, seed=seed)
 
-    def _gradient(self, start: int) -> list[Tensor]:
-        """The share of one tile in dL / dw, with its graph."""
-        part = slice(start, start + self._tile)
-        x, y = take(self._points.x, part), self._points.targets[part]
+    def _gradients(self) -> Iterator[list[Tensor]]:
+        """The share of each batch in dL / dw, with its graph."""
+        batches = self._objective.batches(self._tile)
+        while True:
+            with random_state():  # a loader may draw random numbers
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield self._gradient(*batch)
+
+    def _gradient(self, x: Inputs, y: Tensor) -> list[Tensor]:
         with undisturbed(self._module), evaluating(self._module), plain_kernels(self._module):
-            value = self._points.loss_of(self._f.returned(x), y) * (len(y) / self._points.n)
+            value = self._objective.loss_of(self._f.returned(x), y) * (len(y) / self._n)
             if not bool(value.detach().isfinite()):
                 cure = "Look for NaN in the weights, or lower the scale of the weights"
                 raise NotFiniteError(lesson(CALL, "the loss is not finite", "a loss with derivatives", cure))
@@ -113,8 +117,8 @@ class HessianOperator(AbstractOperator):
 
 def hessian(
     module: nn.Module,
-    x: Inputs,
-    y: Array,
+    x: Any,
+    y: Any = None,
     *,
     loss: Loss | None = None,
     parameters: str | Sequence[str] | None = None,
@@ -124,17 +128,18 @@ def hessian(
 
     Args:
         module: read in eval mode, and left as it was.
-        x: inputs as the module takes them.
+        x: inputs as the module takes them; or, without ``y``, data: a pair (inputs, targets), a ``Dataset``, a
+            ``DataLoader``, a generator of batches.
         y: targets, as in `gnomon.train`.
-        loss: as in `gnomon.train`: a loss of the house, or a function (outputs, targets) -> mean loss; by default
+        loss: as in `gnomon.train`: one of `gnomon.training`, or a function (outputs, targets) -> mean loss; by default
             cross-entropy for integer targets and squared loss for real ones.
         parameters: those that require gradients, or those whose name matches a shell-style pattern.
-        tile: points whose graph is held at once; 512 by default.
+        tile: examples whose graph is held at once; 512 by default.
 
     Hypotheses: the loss is twice differentiable by autograd (relu counts, with second derivative zero); a loss that is
-    a mean over points, so that tiles add up.
+    a mean over examples, so that batches add up.
     Reference: [pearlmutter1994fast].
-    Cost: per product two backward passes, and one forward pass where the points make more than one tile.
+    Cost: per product two backward passes, and for more than ``tile`` examples one more pass over the data.
 
     >>> H = hessian(nn.Linear(1, 1), torch.tensor([[2.0]]), torch.zeros(1))        # (2, 1)^T (2, 1)
     >>> [round(abs(v), 4) for v in H.top(2).values.tolist()]
@@ -142,7 +147,5 @@ def hessian(
     """
     check_readable(module, call=CALL)
     tile = TILE if tile is None else integer("tile", tile, call=CALL)
-    loss = by_targets(y, call=CALL) if loss is None else loss
     with undisturbed(module):
-        points = Points.of(x, y, module, loss, CALL)
-        return HessianOperator(module, points, parameters, tile)
+        return HessianOperator(module, Objective.of(x, y, module, loss, CALL), parameters, tile)

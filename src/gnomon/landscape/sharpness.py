@@ -1,36 +1,37 @@
-"""Sharpness: the largest eigenvalue of the Hessian, beside the largest that a learning rate can bear.
+"""Sharpness: the largest eigenvalue of the Hessian, beside the largest at which a learning rate is stable.
 
     lambda_1(H) < 2 (1 + momentum) / lr                                                         (1)
 
-is what gradient descent needs to be stable around a point; equality is the edge of stability.
+is the condition for gradient descent to be stable around a minimum; equality is the edge of stability.
 
 Reference: [cohen2021gradient]; (1) for momentum is [polyak1964some].
 
 >>> import torch
->>> found = sharpness(nn.Linear(1, 1, bias=False), torch.tensor([[2.0]]), torch.zeros(1), lr=0.25)
->>> round(found.value, 4), found.limit, found.stable                                   # x^2 = 4 against 2 / lr = 8
+>>> result = sharpness(nn.Linear(1, 1, bias=False), torch.tensor([[2.0]]), torch.zeros(1), lr=0.25)
+>>> round(result.value, 4), result.limit, result.stable                                  # x^2 = 4 against 2 / lr = 8
 (4.0, 8.0, True)
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
 from torch import nn
 
-from gnomon.core.arrays import Array
 from gnomon.core.checks import check_seed, integer, number
-from gnomon.core.errors import InputError, called, lesson
-from gnomon.core.inputs import Inputs
-from gnomon.core.record import Record
+from gnomon.core.errors import InputError, called, out_of_range
+from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Reference, Result, Value
 from gnomon.landscape.hessian import hessian
 from gnomon.training.evaluate import Loss
 
 CALL = "sharpness(module, x, y)"
+UNSTABLE = 0.6
+"""Severity of a learning rate above the limit (1): the loss grows along at least one direction."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sharpness(Record):
+class Sharpness(Result):
     """The largest eigenvalues of the Hessian, a bound on the error of each, and the lr they are measured against.
 
     ``lr`` is None where there is none; ``products`` counts the Hessian-vector products that were taken.
@@ -59,7 +60,7 @@ class Sharpness(Record):
 
     @property
     def ratio(self) -> float:
-        """Sharpness in units of the limit: over 1, the learning rate is too large for this place."""
+        """Sharpness in units of the limit: above 1, the learning rate is too large here."""
         return self.value / self.limit
 
     @property
@@ -74,28 +75,33 @@ class Sharpness(Record):
         if self.lr is None:
             return f"{head}: learning rates below {self.largest_lr:.3g} are stable here."
         if self.stable:
-            return f"{head}, {self.ratio:.0%} of what lr {self.lr:.3g} bears ({self.limit:.4g})."
+            return f"{head}, {self.ratio:.0%} of the largest at which lr {self.lr:.3g} is stable ({self.limit:.4g})."
         tail = f"use an lr below {self.largest_lr:.3g}"
-        return f"{head}, {self.ratio:.2f} times what lr {self.lr:.3g} bears: {tail}."
+        return f"{head}, {self.ratio:.2f} times the largest at which lr {self.lr:.3g} is stable: {tail}."
 
-    def to_dict(self) -> dict[str, object]:
-        """Plain values for JSON."""
-        return {
-            "values": list(self.values),
-            "residuals": list(self.residuals),
-            "lr": self.lr,
-            "momentum": self.momentum,
-            "limit": None if self.limit == inf else self.limit,
-            "largest_lr": None if self.largest_lr == inf else self.largest_lr,
-            "products": self.products,
-            "verdict": self.verdict,
-        }
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """That the learning rate is unstable here, where it is."""
+        if self.stable or self.lr is None:
+            return ()
+        what = f"Steps with learning rate {self.lr:.3g} are unstable: sharpness is {self.ratio:.2f} times its limit."
+        interval = Interval(self.value - self.residuals[0], self.value + self.residuals[0])
+        evidence = (Value("sharpness", self.value, interval, "estimate"), Value("limit", self.limit))
+        cure = f"Use a learning rate below {self.largest_lr:.3g}."
+        return (Finding("learning-rate-unstable", what, cure, UNSTABLE, evidence=evidence),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The eigenvalues, beside the limit where there is a learning rate."""
+        labels = [f"eigenvalue {i + 1}" for i in range(len(self.values))]
+        bars = Bars("largest eigenvalues", labels, self.values)
+        limit = () if self.limit == inf else (Reference("limit of the learning rate", self.limit, vertical=True),)
+        return (Plot("Sharpness", (bars, *limit), Axis("Hessian eigenvalue"), caption=self.verdict),)
 
 
 def sharpness(
     module: nn.Module,
-    x: Inputs,
-    y: Array,
+    x: Any,
+    y: Any = None,
     *,
     loss: Loss | None = None,
     lr: float | None = None,
@@ -106,7 +112,7 @@ def sharpness(
     tile: int | None = None,
     seed: int = 0,
 ) -> Sharpness:
-    """The k largest Hessian eigenvalues of the mean loss, by Lanczos, against what a learning rate can bear.
+    """The k largest Hessian eigenvalues of the mean loss, by Lanczos, against the limit of a learning rate.
 
         lambda_1 = max over v of v^T H v / v^T v,    stable below 2 (1 + momentum) / lr                   (1)
 
@@ -120,11 +126,12 @@ def sharpness(
     >>> import torch
     >>> net, x = nn.Linear(2, 1, bias=False), 2.0 * torch.eye(2)
     >>> print(sharpness(net, x, torch.zeros(2), lr=1.5).verdict)
-    The largest Hessian eigenvalue is 2 (within ...), 1.50 times what lr 1.5 bears: use an lr below 1.
+    The largest Hessian eigenvalue is 2 (within ...), 1.50 times the largest at which lr 1.5 is stable: use
+    an lr below 1.
     """
     lr = None if lr is None else number("lr", lr, call=CALL, above=0)
     if not 0 <= number("momentum", momentum, call=CALL) < 1:
-        raise InputError(lesson(CALL, f"momentum is {momentum}", "0 <= momentum < 1", "Pass a number such as 0.9"))
+        raise InputError(out_of_range(CALL, "momentum", "at least 0 and below 1", momentum))
     k, seed = integer("k", k, call=CALL), check_seed(seed, call=CALL)
     steps = None if steps is None else integer("steps", steps, call=CALL)
     with called(CALL):

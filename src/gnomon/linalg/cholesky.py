@@ -1,12 +1,12 @@
-"""A Cholesky factorization that never adds to the diagonal in silence.
+"""A Cholesky factorization that reports what it adds to the diagonal.
 
     L L^T = S + j I,    S = (K + K^T) / 2                                          (1)
     j in { 0, 10^p s : p = p_0, p_0 + 1, ... },    p_0 = floor(log10(eps))         (2)
     s = tr(S) / n, or max |S| where max |S| > tr(S), or 1 where S = 0              (3)
 
-j is the first rung of the ladder (2) on which the factorization succeeds. A positive semidefinite S has
-max |S| <= tr(S), so the mean diagonal is the scale of every matrix that could be a kernel, and (3) only leaves it for
-matrices that cannot. Every eigenvalue is at least -n max |S| (Gershgorin), so the ladder ends at 10 n max |S|.
+j is the first amount of (2) with which the factorization succeeds. A positive semidefinite S has max |S| <= tr(S),
+so the mean diagonal is the scale of every matrix that could be a kernel, and (3) uses another scale only for matrices
+that cannot. Every eigenvalue is at least -n max |S| (Gershgorin), so (2) ends at 10 n max |S|.
 
 Hypotheses: K finite, and symmetric within the square root of its precision.
 Reference: [higham2002accuracy], chapter 10: the factorization runs to its end when the smallest eigenvalue of S,
@@ -21,7 +21,7 @@ Cholesky of a 2 x 2 matrix after adding 1e-15 to the diagonal, 1e-15 of its scal
 True
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import floor, isfinite, log10
 
 import torch
@@ -29,31 +29,36 @@ from torch import Tensor
 
 from gnomon.core.arrays import Array
 from gnomon.core.checks import number
-from gnomon.core.errors import InputError, NotFiniteError, lesson
-from gnomon.core.record import Record
-from gnomon.linalg.square import asymmetry, square, symmetric_part, working
+from gnomon.core.errors import InputError, NotFiniteError, lesson, out_of_range
+from gnomon.core.results import Result
+from gnomon.core.results.plain import HIDDEN
+from gnomon.linalg.square import asymmetry, lapack_dtype, square, symmetric_part
+
+__all__ = ["Factor", "cholesky"]
 
 CALL = "linalg.cholesky(K)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Factor(Record):
-    """A lower triangular factor of K + jitter I, and what it took to get it.
+class Factor(Result):
+    """A lower triangular factor of K + jitter I, and what was added for it.
 
     ``jitter`` is the amount added to the diagonal, in the units of K, and ``multiple`` the same amount as a multiple
-    of the scale (3), a power of ten where the ladder (2) chose it; ``tried`` counts the factorizations, the last of
+    of the scale (3), a power of ten where it was chosen by (2); ``tried`` counts the factorizations, the last of
     which succeeded.
 
     >>> cholesky(torch.eye(2)).jitter
     0.0
     """
 
-    lower: Tensor
+    lower: Tensor = field(metadata=HIDDEN)
     jitter: float
     multiple: float
     tried: int
 
-    def __str__(self) -> str:
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
         size = f"Cholesky of a {len(self.lower)} x {len(self.lower)} matrix"
         if self.jitter == 0:
             return f"{size} without jitter."
@@ -62,13 +67,13 @@ class Factor(Record):
 
 
 def cholesky(K: Array, *, jitter: float | None = None) -> Factor:
-    """The Cholesky factor of K + jitter I, equation (1), with the jitter said.
+    """The Cholesky factor of K + jitter I, equation (1), with the jitter reported.
 
-    Without ``jitter`` the ladder (2) is climbed from 0 and the first rung that succeeds is reported. With ``jitter``
+    Without ``jitter`` the amounts (2) are tried from 0 on, and the first that succeeds is reported. With ``jitter``
     (an amount in the units of K) exactly that is added, once, and a failure is an error. The factor has the dtype and
     device of K (float32 for shorter floats) and carries its gradient, the jitter held constant.
 
-    Cost: n^3 / 3 operations for each rung tried, two matrices of memory.
+    Cost: n^3 / 3 operations for each amount tried, two matrices of memory.
 
     >>> import torch
     >>> cholesky(torch.tensor([[4.0, 2.0], [2.0, 2.0]])).lower           # [[2, 0], [1, 1]] by hand
@@ -78,26 +83,26 @@ def cholesky(K: Array, *, jitter: float | None = None) -> Factor:
     matrix = square(K, CALL)
     skew, allowed = asymmetry(matrix), torch.finfo(matrix.dtype).eps ** 0.5
     if skew > allowed:
-        found = f"K and its transpose differ by {skew:.1e} of the largest entry, over {allowed:.0e}"
-        cure = "Find where K[i, j] and K[j, i] part, or pass (K + K.T) / 2 if you mean its symmetric part"
-        raise InputError(lesson(CALL, found, "a symmetric matrix", cure))
-    S = symmetric_part(matrix.to(working(matrix.dtype)))
+        what = f"K and its transpose differ by {skew:.1e} of the largest entry, over {allowed:.0e}"
+        cure = "Find where K[i, j] and K[j, i] differ, or pass (K + K.T) / 2 if you mean its symmetric part"
+        raise InputError(lesson(CALL, what, "a symmetric matrix", cure))
+    S = symmetric_part(matrix.to(lapack_dtype(matrix.dtype)))
     if jitter is not None:
-        return _given(S, jitter)
-    return climb(S, CALL)
+        return _factor_with(S, jitter)
+    return factor_with_least_jitter(S, CALL)
 
 
-def climb(S: Tensor, call: str) -> Factor:
-    """The first rung of the ladder (2) on which a symmetric matrix factorizes."""
+def factor_with_least_jitter(S: Tensor, call: str) -> Factor:
+    """The factor with the first amount of (2) that a symmetric matrix needs."""
     unit = scale(S)
     top = 10 * len(S) * float(S.detach().abs().max())
     power = floor(log10(torch.finfo(S.dtype).eps))
     jitter, multiple, tried = 0.0, 0.0, 1
     while (lower := _factor(S, jitter)) is None:
         if jitter > top or not isfinite(jitter * 10):
-            found = f"no factor even after adding {jitter:.1e} to a diagonal of scale {unit:.1e}"
-            why = f"sums of entries stay in the range of {S.dtype}"
-            raise NotFiniteError(lesson(call, found, why, "Divide K by its largest entry, or use float64"))
+            what = f"no factor even after adding {jitter:.1e} to a diagonal of scale {unit:.1e}"
+            range_ = f"sums of entries stay in the range of {S.dtype}"
+            raise NotFiniteError(lesson(call, what, range_, "Divide K by its largest entry, or use float64"))
         multiple = float(f"1e{power}")  # the nearest float to the power of ten, which 10.0**power may miss
         jitter = multiple * unit  # (2)
         power, tried = power + 1, tried + 1
@@ -114,15 +119,14 @@ def scale(S: Tensor) -> float:
     return mean if largest <= mean * len(S) else largest  # (3)
 
 
-def _given(S: Tensor, jitter: float) -> Factor:
+def _factor_with(S: Tensor, jitter: float) -> Factor:
     if not number("jitter", jitter, call=CALL) >= 0:
-        cure = "Pass a small positive amount, or leave it out to let the ladder find it"
-        raise InputError(lesson(CALL, f"jitter is {jitter}", "a finite amount, zero or more", cure))
+        raise InputError(out_of_range(CALL, "jitter", "None or a finite number of at least 0", jitter))
     lower = _factor(S, jitter)
     if lower is None:
-        found = f"K + {jitter:.3g} I is not positive definite in {S.dtype}"
+        what = f"K + {jitter:.3g} I is not positive definite in {S.dtype}"
         cure = "Leave jitter out to find the smallest that works, or read linalg.diagnose(K) for the reason"
-        raise InputError(lesson(CALL, found, "a positive definite matrix", cure))
+        raise InputError(lesson(CALL, what, "a positive definite matrix", cure))
     return Factor(lower, float(jitter), jitter / scale(S), 1)
 
 

@@ -1,4 +1,4 @@
-"""The examination of a Gram matrix: what it is, and what to do about it.
+"""Properties of a Gram matrix, with findings and what to do about them.
 
 With S = (K + K^T) / 2, its eigenvalues l_1 <= ... <= l_n, their sizes sigma_i = |l_i| and p_i = sigma_i / sum sigma,
 
@@ -15,7 +15,7 @@ more than (5): an eigenvalue within (5) of zero cannot be told from zero.
 (3) and (4) lie between 1 and n for a positive semidefinite matrix, and are n for the identity; both are 0 for the zero
 matrix.
 
-Hypotheses: K square and finite. Everything but (1) and (6) speaks of S.
+Hypotheses: K square and finite. All but (1) and (6) are properties of S.
 Reference: (3) [roy2007effective]; (5) is derived above.
 
 >>> import numpy as np
@@ -23,55 +23,84 @@ Reference: (3) [roy2007effective]; (5) is derived above.
 The matrix is 3 x 3, float64 and symmetric.
 It is positive definite: its eigenvalues run from 1 to 1.
 Its condition number is 1: a linear solve loses less than one digit.
-Its effective rank is 3.0 of 3, with participation ratio 3.0: the spectrum is flat, every direction counts.
-No two rows agree.
+Its effective rank is 3.0 of 3, with participation ratio 3.0: a flat spectrum, all directions are learned at one rate.
+No two rows are equal.
 Cholesky succeeds without jitter.
 """
 
-from dataclasses import dataclass, field, fields
-from math import exp, inf, isfinite, log10
+from dataclasses import dataclass, field
+from math import inf, log10
 
 import torch
 from torch import Tensor
 
 from gnomon.core.arrays import Array
 from gnomon.core.errors import NotFiniteError, lesson
-from gnomon.core.record import Record
-from gnomon.linalg.cholesky import climb
+from gnomon.core.metrics import effective_rank
+from gnomon.core.results import Axis, Finding, Line, Plot, Reference, Result, Value
+from gnomon.linalg.cholesky import factor_with_least_jitter
 from gnomon.linalg.duplicates import duplicate_rows
-from gnomon.linalg.square import asymmetry, square, symmetric_part, working
+from gnomon.linalg.square import asymmetry, lapack_dtype, square, symmetric_part
+
+__all__ = ["Diagnosis", "diagnose"]
 
 CALL = "linalg.diagnose(K)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Diagnosis(Record):
-    """What `diagnose` found; equations (1) to (6) of the module define the fields.
+class Diagnosis(Result):
+    """The properties (1) to (6) of a Gram matrix; see the module's docstring.
 
     ``jitter`` is the amount, in the units of K, that must be added to the diagonal before Cholesky succeeds in the
     dtype of K (in float32 for shorter floats), and ``jitter_multiple`` the same as a multiple of the mean diagonal:
     the first power of ten that works. Both are 0.0 where none is needed. Where the diagonal cannot be that of a
     kernel the largest entry takes the place of its mean, and 1 for the zero matrix: `cholesky`, equation (3).
-    ``eps`` is the precision of the dtype, ``tolerance`` is t of (6), and ``eigenvalues`` is ascending, float64.
+    ``eigenvalues`` is ascending, float64. As text it is one sentence on each property, as `sentences`.
 
     >>> diagnose(torch.ones(2, 2, dtype=torch.float64)).duplicate_rows
     ((0, 1),)
     """
 
-    n: int
     dtype: str
     asymmetry: float
-    smallest_eigenvalue: float
-    largest_eigenvalue: float
     condition: float
     effective_rank: float
-    participation_ratio: float
     duplicate_rows: tuple[tuple[int, ...], ...]
     jitter: float
     jitter_multiple: float
-    eps: float
-    tolerance: float
     eigenvalues: Tensor = field(repr=False)
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return len(self.eigenvalues)
+
+    @property
+    def smallest_eigenvalue(self) -> float:
+        """Of the symmetric part S."""
+        return float(self.eigenvalues[0])
+
+    @property
+    def largest_eigenvalue(self) -> float:
+        """Of the symmetric part S."""
+        return float(self.eigenvalues[-1])
+
+    @property
+    def participation_ratio(self) -> float:
+        """Equation (4)."""
+        largest = float(self.eigenvalues.abs().max())
+        unit = self.eigenvalues / largest if largest > 0 else self.eigenvalues
+        return float(unit.sum() ** 2 / unit.square().sum()) if largest > 0 else 0.0  # (4)
+
+    @property
+    def eps(self) -> float:
+        """The precision of the dtype."""
+        return float(torch.finfo(getattr(torch, self.dtype)).eps)
+
+    @property
+    def tolerance(self) -> float:
+        """The t of (6)."""
+        return _tolerance(getattr(torch, self.dtype))
 
     @property
     def rounding(self) -> float:
@@ -83,36 +112,46 @@ class Diagnosis(Record):
         """The number of eigenvalues that are larger than rounding (5), of either sign."""
         return int((self.eigenvalues.abs() > self.rounding).sum())
 
+    @property
+    def verdict(self) -> str:
+        """One sentence: the gravest finding, or that there is none."""
+        if self.findings:
+            return self.findings[0].what
+        sizes = f"effective rank {self.effective_rank:.1f}, condition number {self.condition:.3g}"
+        return f"A sound {self.n} x {self.n} Gram matrix: symmetric, positive definite, {sizes}."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong with the matrix as a kernel, the gravest first."""
+        found = [part for part in self._parts() if isinstance(part, Finding)]
+        return tuple(sorted(found, key=lambda finding: -finding.severity))
+
     def sentences(self) -> tuple[str, ...]:
-        """One sentence for each finding: symmetry, definiteness, condition, rank, duplicates, jitter.
+        """A sentence or two on each of symmetry, definiteness, condition, rank, duplicates and jitter.
 
         >>> diagnose(torch.ones(2, 2, dtype=torch.float64)).sentences()[4]
-        'Rows (0, 1) agree within 2e-14: the kernel sees these inputs as one; drop the repeats.'
+        'Rows (0, 1) agree within 2e-14: the kernel cannot tell these inputs apart. Drop the repeats.'
         """
-        parts = (_symmetry, _definiteness, _condition, _rank, _duplicates, _jitter)
-        return tuple(part(self) for part in parts)
+        return tuple(str(part) for part in self._parts())
 
     def __str__(self) -> str:
         return "\n".join(self.sentences())
 
-    def to_dict(self) -> dict[str, object]:
-        """All fields, with rank and sentences, as plain values for JSON; an infinite condition becomes None.
+    def plots(self) -> tuple[Plot, ...]:
+        """The sizes of the eigenvalues in descending order, with the size of rounding."""
+        sizes = self.eigenvalues.abs().sort(descending=True).values
+        marks = (Line("eigenvalue", range(1, self.n + 1), sizes), Reference("rounding", self.rounding))
+        return (Plot("Spectrum", marks, Axis("number"), Axis("size of the eigenvalue", log=True), self.verdict),)
 
-        >>> diagnose(torch.eye(2, dtype=torch.float64)).to_dict()["eigenvalues"]
-        [1.0, 1.0]
-        """
-        plain = {f.name: getattr(self, f.name) for f in fields(self)}
-        plain["condition"] = self.condition if isfinite(self.condition) else None
-        plain["duplicate_rows"] = [list(group) for group in self.duplicate_rows]
-        plain["eigenvalues"] = self.eigenvalues.tolist()
-        return {**plain, "rank": self.rank, "sentences": list(self.sentences())}
+    def _parts(self) -> tuple[str | Finding, ...]:
+        return tuple(part(self) for part in (_symmetry, _definiteness, _condition, _rank, _duplicates, _jitter))
 
 
 def diagnose(K: Array) -> Diagnosis:
-    """Examine a Gram matrix: symmetry, spectrum, rank, duplicates, and the jitter that Cholesky needs.
+    """Check a Gram matrix: symmetry, spectrum, rank, duplicates, and the jitter that Cholesky needs.
 
     Takes tensors of any float dtype, device and stride, with or without gradients, and arrays. Always exact: the
-    whole spectrum is computed, in float64 on the CPU, whatever n is. The jitter is found in the dtype of K.
+    whole spectrum is computed, in float64 on the CPU, whatever n is. The jitter is what K needs in its own dtype.
 
     Cost: eigenvalues, O(n^3) operations and 3 n^2 float64 numbers. Measured on two CPU cores: 0.08 s for
     n = 1000, 0.4 s for 2000, 2.5 s for 4000.
@@ -125,62 +164,47 @@ def diagnose(K: Array) -> Diagnosis:
     matrix = square(K, CALL).detach()
     skew = asymmetry(matrix)  # (1)
     dense = matrix.to(device="cpu", dtype=torch.float64)
-    eps = torch.finfo(matrix.dtype).eps
-    tolerance = 100 * eps if matrix.dtype == working(matrix.dtype) else eps
     S = symmetric_part(dense)
-    spectrum = torch.linalg.eigvalsh(S)
-    if not bool(spectrum.isfinite().all()):
-        found = "the eigenvalues of K leave the range of float64"
-        raise NotFiniteError(lesson(CALL, found, "a finite spectrum", "Divide K by its largest entry"))
-    condition, effective, participation = _shape(spectrum)
-    factor = climb(S.to(working(matrix.dtype)), CALL)
+    eigenvalues = torch.linalg.eigvalsh(S)
+    if not bool(eigenvalues.isfinite().all()):
+        what = "the eigenvalues of K leave the range of float64"
+        raise NotFiniteError(lesson(CALL, what, "a finite spectrum", "Divide K by its largest entry"))
+    sizes = eigenvalues.abs()
+    smallest = float(sizes.min())
+    factor = factor_with_least_jitter(S.to(lapack_dtype(matrix.dtype)), CALL)
     return Diagnosis(
-        n=len(matrix),
         dtype=str(matrix.dtype).removeprefix("torch."),
         asymmetry=skew,
-        smallest_eigenvalue=float(spectrum[0]),
-        largest_eigenvalue=float(spectrum[-1]),
-        condition=condition,
-        effective_rank=effective,
-        participation_ratio=participation,
-        duplicate_rows=duplicate_rows(dense, tolerance),  # (6)
+        condition=float(sizes.max()) / smallest if smallest > 0 else inf,  # (2)
+        effective_rank=effective_rank(eigenvalues),  # (3)
+        duplicate_rows=duplicate_rows(dense, _tolerance(matrix.dtype)),  # (6)
         jitter=factor.jitter,
         jitter_multiple=factor.multiple,
-        eps=eps,
-        tolerance=tolerance,
-        eigenvalues=spectrum,
+        eigenvalues=eigenvalues,
     )
 
 
-def _shape(spectrum: Tensor) -> tuple[float, float, float]:
-    """Condition (2), effective rank (3) and participation ratio (4): the scale of the matrix does not enter."""
-    sizes = spectrum.abs()
-    largest, smallest = float(sizes.max()), float(sizes.min())
-    if largest == 0:
-        return inf, 0.0, 0.0
-    condition = largest / smallest if smallest > 0 else inf  # (2)
-    unit = spectrum / largest
-    p = unit.abs() / unit.abs().sum()
-    entropy = -float(torch.special.xlogy(p, p).sum())
-    return condition, exp(entropy), float(unit.sum() ** 2 / unit.square().sum())  # (3) (4)
+def _tolerance(dtype: torch.dtype) -> float:
+    eps = float(torch.finfo(dtype).eps)
+    return 100 * eps if dtype == lapack_dtype(dtype) else eps
 
 
-def _symmetry(d: Diagnosis) -> str:
+def _symmetry(d: Diagnosis) -> str | Finding:
     size = f"The matrix is {d.n} x {d.n}, {d.dtype} and"
     if d.asymmetry == 0:
         return f"{size} symmetric."
     if d.asymmetry <= d.tolerance:
         return f"{size} symmetric up to rounding ({d.asymmetry:.1e} of its largest entry)."
-    return (
-        f"{size} NOT symmetric: it differs from its transpose by {d.asymmetry:.1e} of its largest entry; what follows "
-        "is about the symmetric part (K + K^T) / 2, so first find why K[i, j] and K[j, i] part."
-    )
+    what = f"{size} NOT symmetric: it differs from its transpose by {d.asymmetry:.1e} of its largest entry."
+    cure = "Find why K[i, j] and K[j, i] differ; what follows is about the symmetric part (K + K^T) / 2."
+    return Finding("asymmetric", what, cure, 0.8, evidence=(Value("asymmetry", d.asymmetry),))
 
 
-def _definiteness(d: Diagnosis) -> str:
+def _definiteness(d: Diagnosis) -> str | Finding:
     low, high, rounding = d.smallest_eigenvalue, d.largest_eigenvalue, d.rounding
     if low == high == 0:
-        return "It is the zero matrix: the kernel carries no information, so look at the scales of weights and inputs."
+        what = "It is the zero matrix: the kernel carries no information."
+        return Finding("zero", what, "Look at the scales of weights and inputs.", 0.9)
     if low > rounding:
         return f"It is positive definite: its eigenvalues run from {low:.3g} to {high:.3g}."
     if low >= -rounding:
@@ -190,60 +214,71 @@ def _definiteness(d: Diagnosis) -> str:
         )
     negative = int((d.eigenvalues < -rounding).sum())
     count = "one eigenvalue is" if negative == 1 else f"{negative} eigenvalues are"
-    head = f"It is indefinite: {count} negative beyond rounding, down to {low:.3g}"
-    if not _hopeless(d):
-        return f"{head}; that is the size of float32 rounding, so compute it in float64 from the start."
-    return f"{head}, so it is no kernel or covariance: look for a mistake in how it was computed."
+    what = f"It is indefinite: {count} negative beyond rounding, down to {low:.3g}"
+    evidence = (Value("smallest eigenvalue", low), Value("rounding", rounding))
+    if not _beyond_rounding(d):
+        what, cure = f"{what}; that is the size of float32 rounding.", "Compute it in float64 from the start."
+        return Finding("float32-rounding", what, cure, 0.4, evidence=evidence)
+    what, cure = f"{what}, so it is no kernel or covariance.", "Look for a mistake in how it was computed."
+    return Finding("indefinite", what, cure, 0.9, evidence=evidence)
 
 
-def _condition(d: Diagnosis) -> str:
+def _condition(d: Diagnosis) -> str | Finding:
     digits = -log10(d.eps)
+    evidence = (Value("condition number", d.condition),)
     if d.condition == inf:
-        return "Its condition number is infinite: a linear solve has no unique answer without regularization."
+        what = "Its condition number is infinite: a linear solve has no unique answer."
+        return Finding("singular", what, "Add regularization.", 0.35, evidence=evidence)
     lost = log10(d.condition)
-    number = f"Its condition number is {d.condition:.3g}"
+    what = f"Its condition number is {d.condition:.3g}"
     if lost < 1:
-        return f"{number}: a linear solve loses less than one digit."
+        return f"{what}: a linear solve loses less than one digit."
     if lost < digits - log10(d.n):
-        return f"{number}: a linear solve loses about {lost:.0f} of the {digits:.0f} digits of {d.dtype}."
-    better = "add regularization" if d.dtype == "float64" else "compute in float64, or add regularization"
-    return f"{number}, more than {d.dtype} can carry: a linear solve returns noise; {better}."
+        return f"{what}: a linear solve loses about {lost:.0f} of the {digits:.0f} digits of {d.dtype}."
+    cure = "Add regularization." if d.dtype == "float64" else "Compute in float64, or add regularization."
+    what = f"{what}, more than {d.dtype} can represent: a linear solve returns noise."
+    return Finding("ill-conditioned", what, cure, 0.35, evidence=evidence)
 
 
-def _rank(d: Diagnosis) -> str:
+def _rank(d: Diagnosis) -> str | Finding:
     head = (
         f"Its effective rank is {d.effective_rank:.1f} of {d.n}, with participation ratio {d.participation_ratio:.1f}"
     )
     if d.rank < d.n:
-        return (
-            f"{head}: it is rank deficient, with {d.rank} of {d.n} eigenvalues larger than rounding, so some targets "
-            "on these points cannot be fitted."
-        )
+        what = f"{head}: it is rank deficient, with {d.rank} of {d.n} eigenvalues larger than rounding."
+        cure = "Some targets on these points cannot be fitted without regularization."
+        return Finding("rank-deficient", what, cure, 0.2, evidence=(Value("rank", d.rank),))
     if d.effective_rank > 0.9 * d.n:
-        return f"{head}: the spectrum is flat, every direction counts."
+        return f"{head}: a flat spectrum, all directions are learned at one rate."
     return f"{head}: the spectrum is uneven, a few directions are learned first and the rest slowly."
 
 
-def _duplicates(d: Diagnosis) -> str:
+def _duplicates(d: Diagnosis) -> str | Finding:
     if not d.duplicate_rows:
-        return "No two rows agree."
+        return "No two rows are equal."
     shown = ", ".join("(" + ", ".join(map(str, group)) + ")" for group in d.duplicate_rows[:3])
     more = f" and {len(d.duplicate_rows) - 3} groups more" if len(d.duplicate_rows) > 3 else ""
-    return f"Rows {shown}{more} agree within {d.tolerance:.0e}: the kernel sees these inputs as one; drop the repeats."
+    what = f"Rows {shown}{more} agree within {d.tolerance:.0e}: the kernel cannot tell these inputs apart."
+    count = Value("groups of equal rows", len(d.duplicate_rows))
+    return Finding("duplicate-rows", what, "Drop the repeats.", 0.3, "inputs", (count,))
 
 
-def _jitter(d: Diagnosis) -> str:
+def _jitter(d: Diagnosis) -> str | Finding:
     if d.jitter == 0:
         return "Cholesky succeeds without jitter."
-    added = f"{d.jitter:.3g} to the diagonal, {d.jitter_multiple:.0e} of its scale"
-    if _hopeless(d):
-        return f"Cholesky fails; adding {added}, would let it pass and hide the negative eigenvalues, so do not."
-    return (
-        f"Cholesky fails, and succeeds after adding {added}: add that much, or use linalg.cholesky, which reports it."
+    added, evidence = (
+        f"{d.jitter:.3g} to the diagonal, {d.jitter_multiple:.0e} of its scale",
+        (Value("jitter", d.jitter),),
     )
+    if _beyond_rounding(d):
+        what = f"Cholesky fails; adding {added}, would let it pass and hide the negative eigenvalues."
+        return Finding("jitter-hides", what, "Do not add it; mend the matrix.", 0.6, evidence=evidence)
+    what = f"Cholesky fails, and succeeds after adding {added}."
+    cure = "Add that much, or use linalg.cholesky, which reports it."
+    return Finding("jitter-needed", what, cure, 0.2, evidence=evidence)
 
 
-def _hopeless(d: Diagnosis) -> bool:
+def _beyond_rounding(d: Diagnosis) -> bool:
     """Whether some eigenvalue is too negative to come from rounding, even from rounding in float32."""
     lowest = -d.n * torch.finfo(torch.float32).eps * d.eigenvalues.abs().max()
     return d.smallest_eigenvalue < min(-d.rounding, float(lowest))

@@ -1,4 +1,4 @@
-"""Rows of a matrix that agree: the trace of inputs that the kernel cannot tell apart.
+"""Rows of a matrix that agree, as those of inputs that the kernel cannot tell apart.
 
 Rows that agree within a tolerance also agree after projection on a line, so rows are sorted by one random projection
 and only neighbors are compared: n^2 operations for the projection, n for each comparison.
@@ -44,10 +44,10 @@ def duplicate_rows(matrix: Tensor, tolerance: float) -> tuple[tuple[int, ...], .
 
 def _near(order: list[int], shadows: list[float], place: int, reach: float, taken: set[int]) -> list[int]:
     """Rows not yet in a group whose projection is at most ``reach`` above that of the row at ``place``."""
-    found = []
+    near = []
     for row in order[place + 1 :]:
         if shadows[row] - shadows[order[place]] > reach:
             break
         if row not in taken:
-            found.append(row)
-    return found
+            near.append(row)
+    return near

@@ -6,58 +6,83 @@ m steps from a unit vector q give an orthonormal Q (size x m) and a tridiagonal 
     |A y - theta y| = beta_m |e_m^T s|         for T s = theta s, y = Q s                    (2)
     q^T f(A) q ~ sum_j (e_1^T s_j)^2 f(theta_j), exact for polynomials up to degree 2m - 1   (3)
 
-Q is orthogonalized again at every step, twice: without it, rounding brings back eigenvectors already found.
+Q is orthogonalized again at every step, twice: without it, rounding brings converged eigenvectors back.
 Reference: [golub2010matrices], chapters 4 and 6; the density is [lin2016approximating].
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.checks import check_seed, integer
-from gnomon.core.errors import InputError, NotFiniteError, lesson
-from gnomon.core.record import Record
+from gnomon.core.errors import InputError, NotFiniteError, lesson, out_of_range
+from gnomon.core.results import Axis, Band, Line, Plot, Result, Scatter
+from gnomon.core.results.plain import HIDDEN
 from gnomon.linalg.operator import AbstractOperator
-from gnomon.linalg.square import working
+from gnomon.linalg.square import lapack_dtype
+
+__all__ = ["Eigenpairs", "SpectralDensity", "spectral_density", "top_eigenpairs", "tridiagonal"]
+
+GRID = 200
+"""Points of the drawn density."""
 
 
 @dataclass(frozen=True, slots=True)
-class Eigenpairs(Record):
-    """The largest eigenvalues of an operator, their vectors, and a bound on the error of each value."""
+class Eigenpairs(Result):
+    """The largest eigenvalues of an operator, their vectors, and a bound on the error of each value.
+
+    >>> Eigenpairs(torch.tensor([3.0]), torch.ones(1, 1), torch.tensor([0.0]), 1).verdict
+    '1 eigenvalues from 1 products, each within 0.0e+00 of a true one; the largest is 3.'
+    """
 
     values: Float[Tensor, " k"]
-    vectors: Float[Tensor, "n k"]
+    vectors: Float[Tensor, "n k"] = field(metadata=HIDDEN)
     residuals: Float[Tensor, " k"]
     products: int
 
     @property
     def verdict(self) -> str:
         """One sentence."""
-        worst = float(self.residuals.max())
-        return f"{len(self.values)} eigenvalues from {self.products} products, each within {worst:.1e} of a true one."
+        error, largest = float(self.residuals.max()), float(self.values.max())
+        head = f"{len(self.values)} eigenvalues from {self.products} products, each within {error:.1e} of a true one"
+        return f"{head}; the largest is {largest:.4g}."
 
-    def to_dict(self) -> dict[str, object]:
-        """Plain lists and numbers."""
-        return {
-            "values": self.values.tolist(),
-            "vectors": self.vectors.tolist(),
-            "residuals": self.residuals.tolist(),
-            "products": self.products,
-        }
+    def plots(self) -> tuple[Plot, ...]:
+        """The eigenvalues in descending order, with the bounds of their errors."""
+        order = range(1, len(self.values) + 1)
+        marks = (
+            Scatter("eigenvalue", order, self.values),
+            Band("error bound", order, self.values - self.residuals, self.values + self.residuals),
+        )
+        return (Plot("Largest eigenvalues", marks, Axis("number"), Axis("eigenvalue"), self.verdict),)
 
 
 @dataclass(frozen=True, slots=True)
-class SpectralDensity(Record):
-    """A discrete measure that approximates the distribution of eigenvalues: points and weights that sum to one."""
+class SpectralDensity(Result):
+    """A discrete measure that approximates the distribution of eigenvalues: points and weights that sum to one.
+
+    ``starts`` counts the random vectors from which it was computed.
+    """
 
     points: Float[Tensor, " m"]
     weights: Float[Tensor, " m"]
     starts: int
 
+    @property
+    def mean(self) -> float:
+        """The mean eigenvalue, which is the trace over the size."""
+        return float((self.points * self.weights).sum())
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        low, high = float(self.points.min()), float(self.points.max())
+        return f"The eigenvalues lie between about {low:.3g} and {high:.3g}, with mean {self.mean:.3g}."
+
     def smooth(self, grid: Float[Tensor, " g"], width: float) -> Float[Tensor, " g"]:
-        """The density on a grid, each point spread as a Gaussian of a given width.
+        """The density on a grid, each point spread as a Gaussian of a standard deviation ``width``.
 
         >>> one = SpectralDensity(torch.zeros(1), torch.ones(1), 1)
         >>> round(float(one.smooth(torch.zeros(1), 1.0)), 4)                       # 1 / sqrt(2 pi)
@@ -66,9 +91,13 @@ class SpectralDensity(Record):
         away = (grid.unsqueeze(1) - self.points) / width
         return (torch.exp(-(away**2) / 2) * self.weights).sum(1) / (width * (2 * torch.pi) ** 0.5)
 
-    def to_dict(self) -> dict[str, object]:
-        """Plain lists and numbers."""
-        return {"points": self.points.tolist(), "weights": self.weights.tolist(), "starts": self.starts}
+    def plots(self) -> tuple[Plot, ...]:
+        """The smoothed density over its support."""
+        low, high = float(self.points.min()), float(self.points.max())
+        width = (high - low) / 50 or 0.02 * abs(high) or 1.0
+        grid = torch.linspace(low - 3 * width, high + 3 * width, GRID).to(self.points)
+        line = Line("density", grid, self.smooth(grid, width))
+        return (Plot("Density of eigenvalues", (line,), Axis("eigenvalue"), Axis("density"), self.verdict),)
 
 
 def tridiagonal(
@@ -77,7 +106,7 @@ def tridiagonal(
     """Diagonal alpha, off-diagonal beta (the last one leads out of the space) and basis Q of equation (1).
 
     Hypotheses: the operator is symmetric. When an invariant space is reached, beta is zero there and the next vector
-    is random, orthogonal to all before, so that eigenvalues of any multiplicity are met.
+    is random, orthogonal to all before, so that eigenvalues of any multiplicity are found.
     Cost: m products and O(size m^2) for the orthogonalization; size m numbers.
 
     >>> from gnomon.linalg.operator import Dense
@@ -94,8 +123,8 @@ def tridiagonal(
         basis[j] = v
         w = operator.matvec(v)
         if not torch.isfinite(w).all():
-            found = f"product {j + 1} with a unit vector is not finite"
-            raise NotFiniteError(lesson("lanczos(operator)", found, "finite operator", "Look for NaN in the model"))
+            what = f"product {j + 1} with a unit vector is not finite"
+            raise NotFiniteError(lesson("lanczos(operator)", what, "a finite operator", "Look for NaN in the model"))
         alpha.append(torch.dot(w, v))
         w = _orthogonal(w, basis[: j + 1])  # (1)
         beta.append(w.norm())
@@ -121,20 +150,20 @@ def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = No
     By default steps are added until each residual is below the square root of the machine precision, relative to the
     largest eigenvalue, or the whole space is spanned.
 
-    Hypotheses: symmetric. One start sees one copy of a multiple eigenvalue until its space is exhausted: copies of an
-    exactly multiple eigenvalue may be missing unless steps reach the size.
+    Hypotheses: symmetric. One start gives one copy of a multiple eigenvalue until its space is exhausted: copies
+    of an exactly multiple eigenvalue may be missing unless steps reach the size.
     Reference: [golub2010matrices].
     Cost: as `tridiagonal`, for 2k + 20 steps, doubled while needed.
 
     >>> from gnomon.linalg.operator import Dense
-    >>> found = top_eigenpairs(Dense(torch.diag(torch.arange(1.0, 6.0))), 2)
-    >>> [round(v, 4) for v in found.values.tolist()]
+    >>> pairs = top_eigenpairs(Dense(torch.diag(torch.arange(1.0, 6.0))), 2)
+    >>> [round(v, 4) for v in pairs.values.tolist()]
     [5.0, 4.0]
     """
     k, seed = integer("k", k, call="top_eigenpairs(operator, k)"), check_seed(seed, call="top_eigenpairs(operator, k)")
     if k > operator.size:
-        found = f"k = {k} for an operator of size {operator.size}"
-        raise InputError(lesson("top_eigenpairs(operator, k)", found, "1 <= k <= size", "Ask for fewer pairs"))
+        accepted = f"at most {operator.size}, the size of the operator"
+        raise InputError(out_of_range("top_eigenpairs(operator, k)", "k", accepted, k))
     start = _normal(operator, seed)
     m, spent = min(operator.size, 2 * k + 20 if steps is None else max(steps, k)), 0
     while True:
@@ -159,8 +188,8 @@ def spectral_density(operator: AbstractOperator, *, steps: int = 40, starts: int
     Cost: starts times `tridiagonal`.
 
     >>> from gnomon.linalg.operator import Dense
-    >>> found = spectral_density(Dense(2.0 * torch.eye(3)), starts=2)
-    >>> round(float((found.points * found.weights).sum()), 4)                       # all eigenvalues are 2
+    >>> density = spectral_density(Dense(2.0 * torch.eye(3)), starts=2)
+    >>> round(density.mean, 4)                                                     # all eigenvalues are 2
     2.0
     """
     points, weights = [], []
@@ -176,7 +205,7 @@ def _eigen(alpha: Tensor, beta: Tensor) -> tuple[Tensor, Tensor]:
     matrix = torch.diag(alpha)
     if len(alpha) > 1:
         matrix = matrix + torch.diag(beta[:-1], 1) + torch.diag(beta[:-1], -1)
-    values, vectors = torch.linalg.eigh(matrix.to(working(matrix.dtype)))
+    values, vectors = torch.linalg.eigh(matrix.to(lapack_dtype(matrix.dtype)))
     return values.to(matrix.dtype), vectors.to(matrix.dtype)
 
 

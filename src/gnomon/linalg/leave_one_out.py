@@ -24,7 +24,7 @@ from torch import Tensor
 from gnomon.core.metrics import accuracy, binomial_interval, explained_variance
 from gnomon.core.results import Axis, Bars, Interval, Plot, Reference, Result, Scatter
 from gnomon.core.results.plain import HIDDEN
-from gnomon.linalg.shortcut import Spectrum
+from gnomon.linalg.shortcut import RidgeModes
 
 __all__ = ["LeaveOneOut", "leave_one_out", "leave_one_out_of_modes"]
 
@@ -94,7 +94,8 @@ def leave_one_out(kernel: Float[Tensor, "n n"], targets: Float[Tensor, "n k"]) -
     [0.0, 0.0]
     """
     k = kernel.double()
-    return leave_one_out_of_modes(*torch.linalg.eigh((k + k.mT) / 2), targets)
+    eigenvalues, eigenvectors = torch.linalg.eigh((k + k.mT) / 2)
+    return leave_one_out_of_modes(eigenvalues, eigenvectors, targets)
 
 
 def leave_one_out_of_modes(
@@ -113,7 +114,7 @@ def leave_one_out_of_modes(
     y = y - offset
     weights = torch.ones(len(y), dtype=y.dtype)
     values = (eigenvalues.double() / scale).clamp_min(0.0)
-    modes = Spectrum(values, eigenvectors.double(), eigenvectors.double().T @ y, weights, inf)
+    modes = RidgeModes(values, eigenvectors.double(), eigenvectors.double().T @ y, weights, inf)
     residuals = {ridge: modes.left_out(ridge) for ridge in RIDGES}  # (1)
     best = min(RIDGES, key=lambda ridge: float(residuals[ridge].square().mean()))
     predictions = y - residuals[best] + offset

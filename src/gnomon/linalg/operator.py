@@ -1,4 +1,4 @@
-"""Symmetric matrices known only by what they do to vectors.
+"""Symmetric matrices known only by their products with vectors.
 
 >>> import torch
 >>> a = torch.tensor([[2.0, 1.0], [1.0, 2.0]])
@@ -13,6 +13,10 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Float
 from torch import Tensor
+
+from gnomon.core.record import Record
+
+__all__ = ["AbstractOperator", "Dense"]
 
 
 class AbstractOperator(ABC):
@@ -39,8 +43,8 @@ class AbstractOperator(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Dense(AbstractOperator):
-    """A matrix in memory, seen as an operator."""
+class Dense(Record, AbstractOperator):
+    """A matrix in memory as an operator."""
 
     matrix: Float[Tensor, "n n"]
 

@@ -13,8 +13,8 @@ which is c_i / [(A + r)^{-1}]_ii for unit weights. Training that stops at time t
 
     g(l) = (1 - exp(-(l + r) T)) / (l + r)                                                               (3)
 
-and (2) is then the usual approximation for smoothers that are linear in y; it is exact at t = infinity. The evidence is
-that of N rows under N(0, s (K + r)), with the amplitude s that maximizes it:
+with its limit T at l + r = 0, and (2) is then the usual approximation for smoothers that are linear in y; it is exact
+at t = infinity. The evidence is that of N rows under N(0, s (K + r)), with the amplitude s that maximizes it:
 
     s = y^T D (A + r)^{-1} D y / N,   log p = -(N log(2 pi s) + N + sum log(l + r) + (N - n) log r) / 2  (4)
 
@@ -26,7 +26,7 @@ Cost: 9 n^3 operations once, n^2 (k + 1) for each ridge.
 
 >>> import torch
 >>> K, y = torch.tensor([[2.0, 1.0], [1.0, 2.0]], dtype=torch.float64), torch.tensor([[1.0], [0.0]]).double()
->>> spectrum(K, y, torch.ones(2).double()).left_out(0.0).flatten().round(decimals=9)    # 1 - 0 / 2 and 0 - 1 / 2
+>>> ridge_modes(K, y, torch.ones(2).double()).left_out(0.0).flatten().round(decimals=9)    # 1 - 0 / 2 and 0 - 1 / 2
 tensor([ 1.0000, -0.5000], dtype=torch.float64)
 """
 
@@ -37,15 +37,23 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-FLOOR = 1e-10  # of a ridge: below it rounding decides what two rows at one place with different targets become
+from gnomon.core.record import Record
+
+__all__ = ["FLOOR", "RidgeModes", "ridge_modes"]
+
+FLOOR = 1e-10
+"""The least ridge of a fit without end: below it rounding decides what two equal rows with different targets become."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Spectrum:
-    """The eigendecomposition of a weighted kernel with the targets in its coordinates, trained for a time T.
+class RidgeModes(Record):
+    """Kernel ridge regression in the eigenvectors of its weighted kernel: fits for every ridge, trained for a time T.
 
-    >>> found = spectrum(torch.eye(1).double(), torch.ones(1, 1).double(), torch.ones(1).double(), time=1.0)
-    >>> round(float(found.coefficients(0.0)), 9) == round(1 - torch.e**-1, 9)
+    ``values`` and ``vectors`` are l and Q of (1), ``targets`` is Q^T D y. Ridges are relative to the kernel's mean
+    diagonal; at T = infinity they are `FLOOR` at least.
+
+    >>> modes = ridge_modes(torch.eye(1).double(), torch.ones(1, 1).double(), torch.ones(1).double(), time=1.0)
+    >>> round(float(modes.coefficients(0.0)), 9) == round(1 - torch.e**-1, 9)
     True
     """
 
@@ -56,19 +64,21 @@ class Spectrum:
     time: float
 
     def projected(self, ridge: float) -> Float[Tensor, "n k"]:
-        """g(l) Q^T D y, the coefficients of the modes."""
-        total = self.values + max(ridge, FLOOR)
-        return self.targets * (-torch.expm1(-total * self.time) / total)[:, None]  # (1) (3)
+        """The coefficients g(l) Q^T D y of the eigenvectors."""
+        total = self.values + self._ridge(ridge)
+        gain = torch.where(total > 0, -torch.expm1(-total * self.time) / total, self.time)
+        return self.targets * gain[:, None]  # (1) (3)
 
     def coefficients(self, ridge: float) -> Float[Tensor, "n k"]:
         """The coefficients c of (1)."""
         return self.vectors @ self.projected(ridge)
 
     def left_out(self, ridge: float) -> Float[Tensor, "n k"]:
-        """The residuals y_i - f_{-i}(x_i) of (2)."""
-        r = max(ridge, FLOOR)
+        """The leave-one-out residuals y_i - f_{-i}(x_i) of (2)."""
+        r = self._ridge(ridge)
         total = self.values + r
-        remainder = (r + self.values * torch.exp(-total * self.time)) / total  # 1 - l g(l), without cancellation
+        # 1 - l g(l), without cancellation
+        remainder = torch.where(total > 0, (r + self.values * torch.exp(-total * self.time)) / total, 1.0)
         residual = (self.vectors @ (remainder[:, None] * self.targets)) / self.weights.sqrt()[:, None]
         share = self.weights.clamp_max(1.0) / self.weights
         left = (1 - share) + share * (self.vectors.square() @ remainder)
@@ -88,11 +98,21 @@ class Spectrum:
         determinant = float((self.values + r).log().sum()) + (total - n) * log(r)
         return -k * (total * log(2 * pi * s) + total + determinant) / 2  # (4)
 
+    def _ridge(self, ridge: float) -> float:
+        return max(ridge, FLOOR) if self.time == inf else ridge
 
-def spectrum(
+
+def ridge_modes(
     gram: Float[Tensor, "n n"], y: Float[Tensor, "n k"], weights: Float[Tensor, " n"], *, time: float = inf
-) -> Spectrum:
-    """Decompose D K D; eigenvalues that rounding made negative are zero."""
+) -> RidgeModes:
+    """Decompose the weighted kernel D K D of (1); eigenvalues that rounding made negative are zero.
+
+    Cost: 9 n^3 operations and three matrices like K.
+
+    >>> y = torch.tensor([[2.0], [4.0]]).double()
+    >>> ridge_modes(torch.eye(2).double(), y, torch.ones(2).double()).coefficients(1.0).flatten()      # y / (1 + 1)
+    tensor([1., 2.], dtype=torch.float64)
+    """
     root = weights.sqrt()
     values, vectors = torch.linalg.eigh(root[:, None] * gram * root)
-    return Spectrum(values.clamp_min(0.0), vectors, vectors.T @ (root[:, None] * y), weights, time)
+    return RidgeModes(values.clamp_min(0.0), vectors, vectors.T @ (root[:, None] * y), weights, time)

@@ -1,4 +1,8 @@
-"""The door of the room: a square, finite, floating-point matrix as a tensor, or an error that says why not."""
+"""Input validation of matrices: a square, finite, floating-point matrix as a tensor, or an error that says why not.
+
+>>> square([[2.0, 1.0], [1.0, 2.0]], "diagnose(K)").dtype
+torch.float64
+"""
 
 from typing import Any
 
@@ -9,6 +13,8 @@ from torch import Tensor
 from gnomon.core.checks import as_numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 
+__all__ = ["asymmetry", "dense_matrix", "lapack_dtype", "square", "symmetric_part"]
+
 STRIP = 64  # rows that are compared at a time
 
 
@@ -17,24 +23,35 @@ def square(K: Any, call: str) -> Tensor:
 
     Arrays that torch can read as they are share their memory; others, of another byte order, with gaps or write
     protection, are copied, and long doubles become float64.
+
+    Cost: one pass over the matrix.
+
+    >>> square(torch.eye(2), "diagnose(K)").shape
+    torch.Size([2, 2])
     """
     matrix = dense_matrix(K, call)
     _check_dtype(matrix.dtype, matrix.is_floating_point(), call)
     _check_shape(tuple(matrix.shape), call)
-    values = matrix.detach().to(working(matrix.dtype))
-    # One number tells that all are finite; sums of finite numbers may overflow, and only then each one is asked.
+    values = matrix.detach().to(lapack_dtype(matrix.dtype))
+    # A finite sum proves that all are finite; sums of finite numbers may overflow, and only then each is checked.
     if not bool(values.sum().isfinite()) and not bool((finite := values.isfinite()).all()):
         row, column = (~finite).nonzero()[0].tolist()
         count = int((~finite).sum())
         entry = matrix.detach()[row, column].item()
-        found = f"entries of K that are not finite: {count}, the first of them K[{row}, {column}] = {entry}"
+        what = f"entries of K that are not finite: {count}, the first of them K[{row}, {column}] = {entry}"
         cure = f"Look at inputs {row} and {column}: a NaN or a very large feature there is the usual cause"
-        raise NotFiniteError(lesson(call, found, "finite entries", cure))
+        raise NotFiniteError(lesson(call, what, "finite entries", cure))
     return matrix
 
 
 def dense_matrix(K: Any, call: str) -> Tensor:
-    """Anything that holds a matrix, sparse ones too, as a dense tensor."""
+    """An array, a list or a tensor, sparse ones too, as a dense tensor.
+
+    Cost: a copy, but for dense tensors and arrays that torch can read.
+
+    >>> dense_matrix(torch.eye(2).to_sparse(), "diagnose(K)").layout
+    torch.strided
+    """
     if isinstance(K, np.ndarray) and _readable(K):
         return torch.from_numpy(K)
     sparse = isinstance(K, Tensor) and not K.is_nested and K.layout not in (torch.strided, torch.jagged)
@@ -48,14 +65,27 @@ def _readable(array: np.ndarray) -> bool:
 
 
 def symmetric_part(matrix: Tensor) -> Tensor:
-    """(K + K^T) / 2, halved before the sum so that the largest floats do not overflow."""
+    """(K + K^T) / 2, halved before the sum so that the largest floats do not overflow.
+
+    Cost: one copy.
+
+    >>> symmetric_part(torch.tensor([[1.0, 2.0], [0.0, 1.0]]))
+    tensor([[1., 1.],
+            [1., 1.]])
+    """
     half = matrix / 2
     return half + half.mT
 
 
 def asymmetry(matrix: Tensor) -> float:
-    """max |K - K^T| / max |K|; 0 for the zero matrix."""
-    detached = matrix.detach().to(working(matrix.dtype))
+    """max |K - K^T| / max |K|; 0 for the zero matrix.
+
+    Cost: one pass, in strips.
+
+    >>> asymmetry(torch.tensor([[1.0, 2.0], [0.0, 1.0]]))
+    1.0
+    """
+    detached = matrix.detach().to(lapack_dtype(matrix.dtype))
     largest = _size(detached)
     if largest == 0:
         return 0.0
@@ -70,8 +100,14 @@ def _size(matrix: Tensor) -> float:
     return max(float(high), -float(low))
 
 
-def working(dtype: torch.dtype) -> torch.dtype:
-    """The dtype in which a matrix is factorized: its own, or float32 where LAPACK has no routine for a shorter one."""
+def lapack_dtype(dtype: torch.dtype) -> torch.dtype:
+    """The dtype in which a matrix is factorized: its own, or float32 where LAPACK has no routine for a shorter one.
+
+    Cost: none.
+
+    >>> lapack_dtype(torch.bfloat16)
+    torch.float32
+    """
     return dtype if dtype in (torch.float32, torch.float64) else torch.float32
 
 
@@ -87,13 +123,13 @@ def _check_dtype(dtype: object, floating: bool, call: str) -> None:
 
 def _check_shape(shape: tuple[int, ...], call: str) -> None:
     if len(shape) > 2:
-        found = f"K has {len(shape)} axes, {shape}: which diagonal blocks are meant?"
+        what = f"K has {len(shape)} axes, {shape}: which diagonal blocks are meant?"
         cure = "Pass one matrix at a time, K[i] of a stack; or fold outputs into rows, (n, n, k, k) to (n k, n k)"
     elif len(shape) < 2 or shape[0] != shape[1]:
-        found = f"K has shape {shape}, which is not square"
+        what = f"K has shape {shape}, which is not square"
         cure = "Pass the kernel of one set of points with itself, without a second set"
     elif shape[0] == 0:
-        found, cure = "K has shape (0, 0): there are no points", "Pass at least one point"
+        what, cure = "K has shape (0, 0): there are no points", "Pass at least one point"
     else:
         return
-    raise InputError(lesson(call, found, "one square matrix", cure))
+    raise InputError(lesson(call, what, "one square matrix", cure))

@@ -11,19 +11,27 @@ Hypotheses: one process writes to a store at a time; the operating system lives 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import ceil
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError, MissingExtraError, lesson
+from gnomon.core.errors import InputError, MissingExtraError, lesson, out_of_range
+from gnomon.core.record import Record
+
+__all__ = ["StoreLayout", "open_store", "pending", "put"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Layout:
+class StoreLayout(Record):
     """What a store holds: arrays of one shape in square tiles, and small arrays that are written once, beside them.
 
-    ``packed`` says whether tiles are compressed; numbers of a kernel hardly shrink, and packing costs more than a disk.
+    ``packed`` says whether tiles are compressed; numbers of a kernel hardly shrink, and packing takes longer
+    than a disk.
+
+    >>> StoreLayout(("ntk",), (4, 4), "float64", side=2, fingerprint="mine").packed
+    True
     """
 
     names: tuple[str, ...]
@@ -35,22 +43,30 @@ class Layout:
     packed: bool = True
 
 
-def open_store(path: str | Path, layout: Layout, call: str) -> Any:
+def open_store(path: Any, layout: StoreLayout, call: str) -> Any:
     """The group of an earlier run with the same fingerprint, or a new one; anything else at the path is refused.
 
     Cost: some small files.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> layout = StoreLayout(("ntk",), (4, 4), "float64", side=2, fingerprint="mine")
+    >>> with TemporaryDirectory() as folder:
+    ...     sorted(open_store(folder + "/kernel", layout, "example").array_keys())
+    ['finished', 'ntk']
     """
     try:
         import zarr
     except ImportError:
         cure = "Install the extra: pip install 'gnomon[zarr]'"
         raise MissingExtraError(lesson(call, "zarr is not installed", "the extra 'zarr'", cure)) from None
+    if not isinstance(path, str | PathLike):
+        raise InputError(out_of_range(call, "path", "a path, as text or as pathlib.Path", path))
     try:
         if not Path(path).exists():
             return _create(zarr, Path(path), layout)
-    except (OSError, TypeError) as error:  # no folder, no right to write, or no path at all
-        found = f"{str(path)!r} cannot be written ({type(error).__name__}: {error})"
-        raise InputError(lesson(call, found, "a path in a folder that may be written", "Pass another path")) from error
+    except OSError as error:  # no folder, or no right to write
+        what = f"{str(path)!r} cannot be written ({type(error).__name__}: {error})"
+        raise InputError(lesson(call, what, "a path in a folder that may be written", "Pass another path")) from error
     try:
         group = zarr.open_group(path, mode="r+")
         known = group.attrs.get("fingerprint")
@@ -62,14 +78,23 @@ def open_store(path: str | Path, layout: Layout, call: str) -> Any:
     return group
 
 
-def refuse(found: str, call: str) -> None:
+def refuse(what: str, call: str) -> None:
     """Raise the error of a store that belongs to another computation."""
     cure = "Pass another path, or delete this one"
-    raise InputError(lesson(call, found, "a store continues one computation", cure))
+    raise InputError(lesson(call, what, "a store continues one computation", cure))
 
 
 def pending(group: Any, *, symmetric: bool) -> Iterator[tuple[int, int]]:
-    """Tiles that are not finished, row by row; of a symmetric matrix those of the lower triangle."""
+    """Tiles that are not finished, row by row; of a symmetric matrix those of the lower triangle.
+
+    Cost: one small file for each tile.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> layout = StoreLayout(("ntk",), (4, 4), "float64", side=2, fingerprint="mine")
+    >>> with TemporaryDirectory() as folder:
+    ...     list(pending(open_store(folder + "/kernel", layout, "example"), symmetric=True))
+    [(0, 0), (1, 0), (1, 1)]
+    """
     rows, cols = group["finished"].shape
     for i in range(rows):
         for j in range(i + 1 if symmetric else cols):
@@ -78,7 +103,18 @@ def pending(group: Any, *, symmetric: bool) -> Iterator[tuple[int, int]]:
 
 
 def put(group: Any, i: int, j: int, tiles: Mapping[str, np.ndarray], *, mirrored: bool) -> None:
-    """Write one tile of each array, its mirror image where asked, and then the byte that says so."""
+    """Write one tile of each array, its transpose where asked, and then the byte that marks it as finished.
+
+    Cost: that of the disk.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> layout = StoreLayout(("ntk",), (2, 2), "float64", side=2, fingerprint="mine")
+    >>> with TemporaryDirectory() as folder:
+    ...     group = open_store(folder + "/kernel", layout, "example")
+    ...     put(group, 0, 0, {"ntk": np.eye(2)}, mirrored=False)
+    ...     list(pending(group, symmetric=True))
+    []
+    """
     side = int(group.attrs["tile"])
     rows, cols = slice(i * side, (i + 1) * side), slice(j * side, (j + 1) * side)
     for name, tile in tiles.items():
@@ -101,16 +137,16 @@ def fetch(array: Any, place: tuple[int, int], out: np.ndarray) -> np.ndarray:
     try:
         with open(Path(array.store.root) / array.path / name, "rb") as file:
             file.seek(place[0] % rows * columns * out.itemsize)
-            found = file.readinto(out.data.cast("B"))
+            count = file.readinto(out.data.cast("B"))
     except FileNotFoundError:  # zarr writes no tile that holds nothing but zeros
         out[:] = 0
         return out
-    if found != out.nbytes:
+    if count != out.nbytes:
         raise OSError(f"{name} of {array.store.root} ends too early: the store is damaged, delete it")
     return out
 
 
-def _create(zarr: Any, path: Path, layout: Layout) -> Any:
+def _create(zarr: Any, path: Path, layout: StoreLayout) -> Any:
     fresh = path.with_name(path.name + ".new")
     attributes = {"fingerprint": layout.fingerprint, "tile": layout.side}
     group = zarr.open_group(fresh, mode="w", attributes=attributes)

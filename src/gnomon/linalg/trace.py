@@ -15,38 +15,44 @@ import torch
 from torch import Tensor
 
 from gnomon.core.checks import check_seed, integer, number
-from gnomon.core.record import Record
+from gnomon.core.results import Axis, Interval, Plot, Reference, Result, Scatter
 from gnomon.linalg.operator import AbstractOperator
-from gnomon.linalg.square import working
+from gnomon.linalg.square import lapack_dtype
+
+__all__ = ["TraceEstimate", "hutch_plus_plus", "hutchinson"]
 
 
 @dataclass(frozen=True, slots=True)
-class TraceEstimate(Record):
-    """An estimate, the half-width of its interval at a stated confidence, and the products it took."""
+class TraceEstimate(Result):
+    """An estimate of a trace, its interval, and the number of products with the operator.
+
+    >>> TraceEstimate(6.0, Interval(5.5, 6.5, 0.95), 3).verdict
+    'The trace is 6 +- 0.5 at 95% confidence.'
+    """
 
     value: float
-    half_width: float
-    confidence: float
+    interval: Interval
     products: int
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """Lower and upper end."""
-        return self.value - self.half_width, self.value + self.half_width
+    def half_width(self) -> float:
+        """Half of the width of the interval."""
+        return self.interval.width / 2
 
     @property
     def verdict(self) -> str:
         """One sentence."""
-        return f"The trace is {self.value:.4g} +- {self.half_width:.2g} at {self.confidence:.0%} confidence."
+        return f"The trace is {self.value:.4g} +- {self.half_width:.2g} at {self.interval.confidence:.0%} confidence."
 
-    def to_dict(self) -> dict[str, float]:
-        """Plain numbers."""
-        return {
-            "value": self.value,
-            "half_width": self.half_width,
-            "confidence": self.confidence,
-            "products": self.products,
-        }
+    def plots(self) -> tuple[Plot, ...]:
+        """The estimate between the ends of its interval."""
+        low, high = self.interval.low, self.interval.high
+        marks = (
+            Scatter("estimate", (self.products,), (self.value,)),
+            Reference("lower end", low),
+            Reference("upper end", high),
+        )
+        return (Plot("Trace", marks, Axis("products with the operator"), Axis("trace"), self.verdict),)
 
 
 def hutchinson(
@@ -60,7 +66,10 @@ def hutchinson(
 
     >>> from gnomon.linalg.operator import Dense
     >>> hutchinson(Dense(torch.diag(torch.arange(4.0))), samples=3)                 # exact for diagonal matrices
-    TraceEstimate(value=6.0, half_width=0.0, confidence=0.95, products=3)
+    TraceEstimate: The trace is 6 +- 0 at 95% confidence.
+      value     6.0
+      interval  Interval(low=6.0, high=6.0, confidence=0.95)
+      products  3
     """
     samples = _check("hutchinson", "samples", samples, 2, confidence, seed)
     z = _signs(operator, samples, seed)
@@ -75,17 +84,17 @@ def hutch_plus_plus(
 
     Hypotheses: products >= 6. Unbiased for any symmetric operator; the gain over (1) is for fast decaying spectra.
     Reference: [meyer2021hutch], algorithm 1.
-    Cost: as many products as given.
+    Cost: ``products`` products with the operator.
 
     >>> from gnomon.linalg.operator import Dense
-    >>> found = hutch_plus_plus(Dense(torch.ones(9, 9)), products=6)                # rank one: nothing is left over
-    >>> round(found.value, 3), found.half_width < 1e-4
+    >>> trace = hutch_plus_plus(Dense(torch.ones(9, 9)), products=6)                # rank one: nothing remains
+    >>> round(trace.value, 3), trace.half_width < 1e-4
     (9.0, True)
     """
     products = _check("hutch_plus_plus", "products", products, 6, confidence, seed)
     third = min(products // 3, operator.size)
     sketch = torch.stack([operator.matvec(v) for v in _signs(operator, third, seed)], dim=1)
-    q = torch.linalg.qr(sketch.to(working(sketch.dtype)))[0].to(sketch.dtype)
+    q = torch.linalg.qr(sketch.to(lapack_dtype(sketch.dtype)))[0].to(sketch.dtype)
     known = sum(float(torch.dot(v, operator.matvec(v))) for v in q.T)
     z = _signs(operator, third, seed + 1)
     rest = z - (z @ q) @ q.T
@@ -94,21 +103,20 @@ def hutch_plus_plus(
 
 
 def _estimate(known: float, values: Tensor, confidence: float, products: int) -> TraceEstimate:
-    from scipy.special import (
-        stdtrit,  # here and not above: scipy is slow to import, and `import gnomon` must stay light
-    )
+    from scipy.special import stdtrit  # scipy is slow to import, and needed here alone
 
     n = len(values)
     spread = float(values.double().std()) / n**0.5 if n > 1 else 0.0
     width = float(stdtrit(max(1, n - 1), (1 + confidence) / 2)) * spread
-    return TraceEstimate(known + float(values.double().mean()), width, confidence, products)
+    value = known + float(values.double().mean())
+    return TraceEstimate(value, Interval(value - width, value + width, confidence), products)
 
 
-def _check(name: str, option: str, given: int, least: int, confidence: float, seed: int) -> int:
+def _check(name: str, option: str, value: int, least: int, confidence: float, seed: int) -> int:
     call = f"{name}(operator)"
     number("confidence", confidence, call=call, above=0, below=1)
     check_seed(seed, call=call)
-    return integer(option, given, call=call, least=least)
+    return integer(option, value, call=call, least=least)
 
 
 def _signs(operator: AbstractOperator, count: int, seed: int) -> Tensor:

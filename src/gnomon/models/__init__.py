@@ -1,4 +1,4 @@
-"""Models: the architectures that theory speaks of, as ordinary torch modules.
+"""Models: the architectures that theory covers, as ordinary torch modules.
 
 Lives here: mlp, cnn, global self-attention.
 Does not live here: kernels, training.

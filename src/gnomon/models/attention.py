@@ -12,6 +12,8 @@ from torch import Tensor, nn
 
 from gnomon.core.attention import AttentionForm
 
+__all__ = ["SelfAttention"]
+
 
 class SelfAttention(nn.Module):
     """Multi-head self-attention on (batch, positions, channels), equations (1) and (2), without biases.
@@ -35,7 +37,7 @@ class SelfAttention(nn.Module):
 
     @property
     def attention_form(self) -> AttentionForm:
-        """The names of its parts, for the reader."""
+        """The names of its projections, for `gnomon.program`."""
         return AttentionForm("query_key", "value", "out")
 
     def forward(self, x: Tensor) -> Tensor:

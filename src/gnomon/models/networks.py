@@ -1,6 +1,8 @@
-"""The plain architectures that theory speaks of, as ordinary torch modules."""
+"""Fully connected and convolutional networks, as ordinary torch modules."""
 
 from torch import nn
+
+__all__ = ["cnn", "mlp"]
 
 
 def mlp(

@@ -29,8 +29,8 @@ FUNCTIONS = frozenset(
 
 MODULES: tuple[type[nn.Module], ...] = (
     nn.CELU, nn.ELU, nn.GELU, nn.Hardshrink, nn.Hardsigmoid, nn.Hardswish, nn.Hardtanh, nn.LeakyReLU, nn.LogSigmoid,
-    nn.Mish, nn.ReLU, nn.ReLU6, nn.SELU, nn.SiLU, nn.Sigmoid, nn.Softplus, nn.Softshrink, nn.Softsign, nn.Tanh,
-    nn.Tanhshrink, nn.Threshold,
+    nn.Mish, nn.RReLU, nn.ReLU, nn.ReLU6, nn.SELU, nn.SiLU, nn.Sigmoid, nn.Softplus, nn.Softshrink, nn.Softsign,
+    nn.Tanh, nn.Tanhshrink, nn.Threshold,
 )  # fmt: skip
 
 _OPERATORS: dict[str, Callable[..., Any]] = {
@@ -65,6 +65,13 @@ def elementwise(b: Builder, call: Call) -> Random | Fixed:
 def activation_module(b: Builder, call: Call) -> Random | Fixed:
     """An activation of torch.nn; its own functional form says what it computes."""
     assert call.module is not None
+    if isinstance(call.module, nn.RReLU) and call.module.training:
+        raise b.refuse(
+            call,
+            "draws its slopes anew at every call while it is in training mode",
+            "the network is a function of its input",
+            "Call net.eval(), where the slope is the mean of both bounds",
+        )
     name, options = _functional(call.module)
     return elementwise(b, Call(call.node, name, call.where, call.args, options, None, call.result))
 
@@ -199,6 +206,8 @@ def _resolve(name: str) -> Callable[..., Any]:
 def _functional(module: nn.Module) -> tuple[str, dict[str, Any]]:
     """Name and options of the function that an activation module computes."""
     match module:
+        case nn.RReLU():  # out of training
+            return "leaky_relu", {"negative_slope": (module.lower + module.upper) / 2}
         case nn.LeakyReLU():
             return "leaky_relu", {"negative_slope": module.negative_slope}
         case nn.ELU() | nn.CELU():

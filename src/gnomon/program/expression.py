@@ -17,6 +17,8 @@ from typing import Any
 
 from torch import Tensor
 
+__all__ = ["Apply", "Expression", "Variable", "evaluate"]
+
 
 @dataclass(frozen=True, slots=True)
 class Variable:
@@ -39,10 +41,13 @@ class Apply:
 
 
 Expression = Variable | Apply
+"""An elementwise function of one variable, as a tree."""
 
 
 def evaluate(tree: Any, u: Tensor) -> Any:
     """The value of the tree at u; constants evaluate to themselves.
+
+    Cost: that of the operations of the tree.
 
     >>> import torch
     >>> evaluate(Apply("neg", torch.neg, (Variable(),)), torch.ones(2))

@@ -18,6 +18,8 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError, lesson
 from gnomon.program.steps import Program, Weights
 
+__all__ = ["Init", "Law", "laws"]
+
 
 @dataclass(frozen=True, slots=True)
 class Law:
@@ -49,6 +51,7 @@ class Law:
 
 
 Init = Literal["torch", "measured"] | Law | Mapping[str, Law]
+"""PyTorch's own law, the one that the present weights show, one for all layers, or one for each by its path."""
 
 
 def laws(program: Program, module: nn.Module, init: Init) -> dict[str, Law]:
@@ -59,7 +62,7 @@ def laws(program: Program, module: nn.Module, init: Init) -> dict[str, Law]:
     >>> import torch
     >>> from gnomon.program import read
     >>> net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
-    >>> round(laws(read(net, torch.zeros(1, 4)), net, "torch")["0"].weight_std ** -2, 9)  # equation (2)
+    >>> round(laws(read(net, torch.zeros(1, 4)), net, "torch")["0"].weight_std ** -2, 9)  # (2): 1 / w^2
     3.0
     """
     if isinstance(init, Law):

@@ -12,11 +12,20 @@ from typing import Any
 
 from gnomon.program.expression import Apply, Variable
 
+__all__ = ["Line", "line"]
+
 Line = tuple[float, float]
+"""Slope and intercept."""
 
 
 def line(tree: Any) -> Line | None:
-    """(slope, intercept) of an expression built from +, -, *, / and constants alone; None if it is anything else."""
+    """(slope, intercept) of an expression built from +, -, *, / and constants alone; None if it is anything else.
+
+    Cost: a walk over the expression.
+
+    >>> line(3), line(Variable())
+    ((0.0, 3.0), (1.0, 0.0))
+    """
     match tree:
         case Variable():
             return 1.0, 0.0

@@ -18,6 +18,8 @@ from gnomon.program.table import describe, name_of
 from gnomon.program.trace import attribute, function_of, trace, where
 from gnomon.program.values import Call, Fixed, Parameter, Random
 
+__all__ = ["read"]
+
 
 def read(module: nn.Module, example: Tensor) -> Program:
     """Turn a module into a program, given one batch of inputs (only its shape is used).

@@ -21,6 +21,26 @@ from torch import Tensor
 from gnomon.core.record import Record
 from gnomon.program.expression import Expression
 
+__all__ = [
+    "Activation",
+    "Attend",
+    "Concat",
+    "Conv",
+    "Dense",
+    "Dropout",
+    "Input",
+    "Mix",
+    "Move",
+    "Normalize",
+    "Program",
+    "Stack",
+    "Step",
+    "Sum",
+    "Trainable",
+    "Weights",
+    "Window",
+]
+
 
 @dataclass(frozen=True, slots=True)
 class Weights:

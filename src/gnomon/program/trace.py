@@ -17,6 +17,8 @@ from torch.nn.utils.weight_norm import WeightNorm
 from gnomon.core.attention import SelfAttending
 from gnomon.core.errors import GnomonError, InputError, ReadError, lesson
 
+__all__ = ["RECOMPUTED", "global_hooks", "hooked"]
+
 CALL, GETATTR = nn.Module.__call__, nn.Module.__getattr__
 RECOMPUTED = (SpectralNorm, WeightNorm)
 """Hooks that compute a weight from other parameters, which the reader sees by itself."""
@@ -149,6 +151,8 @@ def _refuse_replaced(module: nn.Module) -> None:
 def hooked(part: nn.Module) -> bool:
     """Whether a part has hooks that may change what goes in or comes out; backward hooks change neither.
 
+    Cost: none.
+
     >>> layer = nn.Linear(1, 1)
     >>> _ = layer.register_full_backward_hook(lambda module, inward, outward: None)
     >>> hooked(layer)
@@ -160,6 +164,8 @@ def hooked(part: nn.Module) -> bool:
 
 def global_hooks() -> tuple[Any, ...]:
     """Hooks on the forward pass of all modules at once.
+
+    Cost: none.
 
     >>> global_hooks()
     ()

@@ -1,4 +1,4 @@
-"""A block of examples with its graph: activations once, gradients for each output asked for.
+"""A block of examples with its graph: activations once, gradients for each output that is needed.
 
 One forward pass serves all outputs and all parameters. A backward pass stops at the results of the operations that
 use parameters; the gradients of the parameters themselves, summed over the batch, are never formed. The examples go
@@ -10,17 +10,18 @@ from torch import Tensor
 
 from gnomon.core.inputs import Inputs, count, take
 from gnomon.core.pure import Pure, check_finite
+from gnomon.tangent.factors import Factors, Lookup, Matrix
 from gnomon.tangent.gate import consumers, gate, readout
 from gnomon.tangent.graph import keep_channels_last, nodes, uses
-from gnomon.tangent.layout import Layout, scaled_with
-from gnomon.tangent.plan import Plan, Term
-from gnomon.tangent.rules import Lookup, Matrix, Rule, rule
+from gnomon.tangent.layout import ExampleLayout, scaled_with
+from gnomon.tangent.plan import NTKPlan, Term
+from gnomon.tangent.rules import factors_of
 
 Gradients = dict[int, Tensor | None]
 """For each use, by its number: the gradient of one output, summed over examples, with respect to its result."""
 
 NEAR = 128 * 2**20
-"""Bytes of activations that one piece may hold, so that its tensors are taken from memory just given back."""
+"""Bytes of activations that one piece may hold, so that its tensors reuse memory that was just freed."""
 
 
 class ChangedGraph(Exception):
@@ -30,7 +31,7 @@ class ChangedGraph(Exception):
 class Block:
     """The examples of one tile's rows, or columns, in pieces."""
 
-    def __init__(self, f: Pure, x: Inputs, plan: Plan, start: int = 0):
+    def __init__(self, f: Pure, x: Inputs, plan: NTKPlan, start: int = 0):
         n = count(x)
         size = max(1, min(n, NEAR // max(1, plan.activations)))
         size = -(-n // -(-n // size))  # even out the last piece
@@ -63,12 +64,12 @@ class Block:
 
     def gates(self, term: Term, gradients: list[Gradients]) -> Tensor:
         """The gradients of one output with respect to the pooled values of a gated term, (n, units)."""
-        found = [g[term.uses[0]] for g in gradients]
+        pooled = [g[term.uses[0]] for g in gradients]
         shapes = [len(piece.outputs) for piece in self.pieces]
-        units = next((g[0].numel() for g in found if g is not None), 1)
+        units = next((g[0].numel() for g in pooled if g is not None), 1)
         like = self.pieces[0].outputs
         return torch.cat(
-            [like.new_zeros(n, units) if g is None else g.reshape(n, -1) for g, n in zip(found, shapes, strict=True)]
+            [like.new_zeros(n, units) if g is None else g.reshape(n, -1) for g, n in zip(pooled, shapes, strict=True)]
         )
 
     def tokens(self, term: Term) -> Tensor:
@@ -79,15 +80,15 @@ class Block:
         """The gradients of a lookup term, (n, positions, features)."""
         return torch.cat([piece.token_grads(term, g) for piece, g in zip(self.pieces, gradients, strict=True)])
 
-    def each(self, term: Term, gradients: list[Gradients]) -> Tensor:
+    def per_example(self, term: Term, gradients: list[Gradients]) -> Tensor:
         """Per-example gradients (n, p) of a vector or mixed term."""
-        return torch.cat([piece.each(term, g) for piece, g in zip(self.pieces, gradients, strict=True)])
+        return torch.cat([piece.per_example(term, g) for piece, g in zip(self.pieces, gradients, strict=True)])
 
 
 class Piece:
     """Some examples with the graph of their outputs."""
 
-    def __init__(self, f: Pure, x: Inputs, plan: Plan, start: int):
+    def __init__(self, f: Pure, x: Inputs, plan: NTKPlan, start: int):
         self.outputs = f(x)
         check_finite(self.outputs.detach(), start, call=f.call)
         graph = nodes(self.outputs) if plan.terms else []
@@ -96,7 +97,7 @@ class Piece:
             keep_channels_last(graph)
         if plan.terms and tuple(use.signature for use in self.uses) != plan.signature:
             raise ChangedGraph
-        self.rules: list[Rule | None] = [rule(u.node, u.slot, u.consumed) for u in self.uses]
+        self.factors: list[Factors | None] = [factors_of(u.node, u.slot, u.consumed) for u in self.uses]
         self._edges = {i: self.uses[i].output for term in plan.terms for i in term.uses}
         users = consumers(graph) if any(term.gated for term in plan.terms) else {}
         for term in plan.terms:
@@ -111,22 +112,23 @@ class Piece:
         if plan.terms and not plan.settled and not self._verified(plan):
             raise ChangedGraph
 
-    def _fits(self, i: int, layout: Layout) -> bool:
+    def _fits(self, i: int, layout: ExampleLayout) -> bool:
         shape = self.uses[i].node._input_metadata[0].shape
         return shape[layout.axis] == len(self.outputs) * layout.positions
 
-    def _verified(self, plan: Plan) -> bool:
-        """Whether examples are where the plan has them, here too: each scales with its outputs, as in `layout`."""
+    def _verified(self, plan: NTKPlan) -> bool:
+        """Whether the examples of this batch are where the plan has them: each scales with its outputs."""
         n, edges = len(self.outputs), {i: self.uses[i].output for term in plan.terms for i in term.uses}
         scales = 2.0 ** torch.arange(n).remainder(7).to(self.outputs)
         scales = scales[torch.randperm(n, generator=torch.Generator().manual_seed(0))]
-        found = []
+        plain_and_scaled = []
         for weights in (torch.ones_like(self.outputs), scales.unsqueeze(1).expand_as(self.outputs)):
             keys = list(dict.fromkeys(edges.values()))
             grads = torch.autograd.grad(self.outputs, keys, weights, retain_graph=True, allow_unused=True)
-            found.append(dict(zip(keys, grads, strict=True)))
+            plain_and_scaled.append(dict(zip(keys, grads, strict=True)))
+        plain, scaled = plain_and_scaled
         return all(
-            found[0][edges[i]] is None or scaled_with(layout, found[0][edges[i]], found[1][edges[i]], scales)
+            plain[edges[i]] is None or scaled_with(layout, plain[edges[i]], scaled[edges[i]], scales)
             for term in plan.terms
             for i, layout in _placed(term)
         )
@@ -138,8 +140,8 @@ class Piece:
         weights = cotangent.expand_as(self.outputs)
         edges = list(dict.fromkeys(self._edges.values()))
         grads = torch.autograd.grad(self.outputs, edges, weights, retain_graph=True, allow_unused=True)
-        found = dict(zip(edges, grads, strict=True))
-        return {i: found[edge] for i, edge in self._edges.items()}
+        by_edge = dict(zip(edges, grads, strict=True))
+        return {i: by_edge[edge] for i, edge in self._edges.items()}
 
     def inputs(self, term: Term) -> Tensor:
         """The activations of a matrix term, kept for all outputs; several uses are more positions."""
@@ -167,14 +169,14 @@ class Piece:
         parts = [self._lookup(i).grads(layout, self._or_zeros(i, gradients[i])) for i, layout in _placed(term)]
         return torch.cat(parts, dim=1)
 
-    def each(self, term: Term, gradients: Gradients) -> Tensor:
+    def per_example(self, term: Term, gradients: Gradients) -> Tensor:
         """Per-example gradients (n, p) of a vector or mixed term."""
         places = term.places or (None,) * len(term.uses)
         parts = []
         for (i, layout), place in zip(_placed(term), places, strict=True):
-            how = self.rules[i]
-            assert how is not None  # the plan has no term without rules
-            part = how.each(layout, self._or_zeros(i, gradients[i]))
+            factors = self.factors[i]
+            assert factors is not None  # the plan has no term without them
+            part = factors.per_example(layout, self._or_zeros(i, gradients[i]))
             parts.append(part if place is None else _scattered(part, place))
         return sum(parts[1:], parts[0])
 
@@ -183,18 +185,18 @@ class Piece:
         return self.outputs.new_zeros(tuple(shape)) if g is None else g
 
     def _matrix(self, i: int) -> Matrix:
-        how = self.rules[i]
-        assert isinstance(how, Matrix)
-        return how
+        factors = self.factors[i]
+        assert isinstance(factors, Matrix)
+        return factors
 
     def _lookup(self, i: int) -> Lookup:
-        how = self.rules[i]
-        assert isinstance(how, Lookup)
-        return how
+        factors = self.factors[i]
+        assert isinstance(factors, Lookup)
+        return factors
 
 
 def unit(outputs: int, which: int, like: Tensor) -> Tensor:
-    """The cotangent that asks for one output.
+    """The cotangent that selects one output.
 
     >>> unit(3, 1, torch.zeros(()))
     tensor([0., 1., 0.])
@@ -204,7 +206,7 @@ def unit(outputs: int, which: int, like: Tensor) -> Tensor:
     return cotangent
 
 
-def _placed(term: Term) -> list[tuple[int, Layout]]:
+def _placed(term: Term) -> list[tuple[int, ExampleLayout]]:
     return list(zip(term.uses, term.layouts, strict=True))
 
 

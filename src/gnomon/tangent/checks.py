@@ -1,8 +1,8 @@
-"""The door: networks that are random, or whose examples see each other, have no kernel between examples.
+"""Input validation: networks with random outputs, or whose outputs depend on the batch, have no tangent kernel.
 
 >>> import torch
 >>> from gnomon.core.pure import Pure
->>> check(Probe(Pure.of(torch.nn.Linear(2, 1)), torch.zeros(3, 2)))
+>>> check_outputs(Probe(Pure.of(torch.nn.Linear(2, 1)), torch.zeros(3, 2)))
 """
 
 import torch
@@ -16,10 +16,9 @@ from gnomon.core.pure import Pure, check_finite
 from gnomon.tangent.probe import Probe
 
 
-def check(probe: Probe) -> None:
-    """Refuse, with the reason, a module for which "the kernel between two examples" means nothing.
+def check_outputs(probe: Probe) -> None:
+    """Refuse a module without outputs, with outputs that are not finite, or with random outputs.
 
-    Hypotheses tested: finite outputs; no chance in the output.
     Cost: none; one forward pass on three examples if the module draws random numbers.
     """
     f, y = probe.f, probe.outputs.detach()
@@ -29,11 +28,13 @@ def check(probe: Probe) -> None:
     check_finite(y, call=f.call)
     if probe.drew and not _close(f(probe.x).detach(), y):
         cure = "Call module.eval(), or fix the noise"
-        raise InputError(lesson(f.call, "two passes gave different outputs", "a network without chance", cure))
+        raise InputError(lesson(f.call, "two passes gave different outputs", "a deterministic network", cure))
 
 
-def check_company(f: Pure, x: Inputs, few: Tensor, many: Tensor) -> None:
-    """Refuse a module whose outputs for the first examples of x differ as the batch holds few or many others.
+def check_batch_independence(f: Pure, x: Inputs, few: Tensor, many: Tensor) -> None:
+    """Refuse a module whose outputs for the first examples of x depend on the other examples of the batch.
+
+    ``few`` and ``many`` are the outputs of the first examples in a small and in a large batch.
 
     Cost: none, or one forward pass on one example where few and many are the same batch.
     """
@@ -41,13 +42,13 @@ def check_company(f: Pure, x: Inputs, few: Tensor, many: Tensor) -> None:
         few = f(take(x, slice(0, 1))).detach()
     both = min(len(few), len(many))
     if not _close(many[:both], few[:both]):
-        found = "the output for example 0 changes with the other examples of the batch"
+        what = "the output for example 0 changes with the other examples of the batch"
         cure = "Call module.eval(), or replace what mixes examples by a normalization within each example"
-        raise InputError(lesson(f.call, found, "examples do not see each other", cure))
+        raise InputError(lesson(f.call, what, "examples do not influence each other", cure))
 
 
-def check_still(f: Pure, x: Inputs) -> None:
-    """Refuse a module that every call changes, as spectral_norm does in training mode: which of them is meant?
+def check_stable_buffers(f: Pure, x: Inputs) -> None:
+    """Refuse a module that every call changes, as spectral_norm does in training mode.
 
     Cost: none, or two forward passes on three examples where the module has buffers.
     """
@@ -56,27 +57,28 @@ def check_still(f: Pure, x: Inputs) -> None:
         return
     few = take(x, slice(0, 3))
     with torch.no_grad():
-        first, second = (f(few, state=state) for _ in range(2))  # the buffers go on from call to call
+        first = f(few, state=state)
+        second = f(few, state=state)  # starts from the buffers that the first call left
     if not _close(second, first):
         changed = [name for name, b in f.module.named_buffers() if not torch.equal(b, state[name])]
-        found = f"every call changes {', '.join(map(repr, changed[:3])) or 'the module'}, and the outputs with it"
-        raise InputError(lesson(f.call, found, "a network that stays what it is", "Call module.eval()"))
+        what = f"every call changes {', '.join(map(repr, changed[:3])) or 'the module'}, and the outputs with it"
+        raise InputError(lesson(f.call, what, "a network that a call does not change", "Call module.eval()"))
 
 
-def check_parts(module: nn.Module, *, call: str) -> None:
-    """Refuse modules that drop units at random or normalize over the batch, by the name of the part.
+def check_eval_mode(module: nn.Module, *, call: str) -> None:
+    """Refuse modules that drop units at random or normalize over the batch, naming the layer.
 
     Cost: a walk over the parts of the module.
     """
-    check_norms(module, call=call)
+    check_batch_norms(module, call=call)
     for name, part in module.named_modules():
         where = f"'{name}' ({type(part).__name__})"
         if part.training and _dropout(part) > 0:
-            found = f"{where} is in training mode and drops units at random"
-            raise InputError(lesson(call, found, "a network without chance", "Call module.eval()"))
+            what = f"{where} is in training mode and drops units at random"
+            raise InputError(lesson(call, what, "a deterministic network", "Call module.eval()"))
 
 
-def check_norms(module: nn.Module, *, call: str) -> None:
+def check_batch_norms(module: nn.Module, *, call: str) -> None:
     """Refuse modules that normalize over the batch.
 
     Cost: a walk over the parts of the module.
@@ -84,9 +86,9 @@ def check_norms(module: nn.Module, *, call: str) -> None:
     for name, part in module.named_modules():
         if isinstance(part, _BatchNorm) and (part.training or part.running_mean is None):
             how = "is in training mode" if part.training else "has no running statistics"
-            found = f"'{name}' ({type(part).__name__}) {how} and mixes the examples of a batch"
+            what = f"'{name}' ({type(part).__name__}) {how} and mixes the examples of a batch"
             cure = "Call module.eval(), or use GroupNorm or LayerNorm"
-            raise InputError(lesson(call, found, "examples do not see each other", cure))
+            raise InputError(lesson(call, what, "examples do not influence each other", cure))
 
 
 def _dropout(part: nn.Module) -> float:

@@ -20,7 +20,10 @@ import torch
 from torch import Tensor
 from torch.func import vjp
 
+__all__ = ["Parameters", "slope"]
+
 Parameters = dict[str, Tensor]
+"""Parameters of a module, or a direction among them, by name."""
 
 
 def slope(f: Callable[[Parameters], Tensor], direction: Parameters) -> Callable[[Parameters], Tensor]:

@@ -1,7 +1,7 @@
-"""Layers that the outputs see only through a pooled value per unit.
+"""Layers on which the outputs depend only through one pooled value per unit.
 
 When each unit of a convolution passes through elementwise operations and is then pooled over all positions,
-z_ic = pool_t phi(h_ict), every output o sees it through z alone, so its gradient factors:
+z_ic = pool_t phi(h_ict), every output o depends on it through z alone, so its gradient factors:
 
     d f_o / d h_ict = s_oic H_ict,      s_oic = d f_o / d z_ic,      H_ict = d z_ic / d h_ict              (1)
 
@@ -38,20 +38,19 @@ def consumers(graph: list[Node]) -> dict[Node, list[Node]]:
 
     >>> from gnomon.tangent.graph import nodes
     >>> w = torch.ones(2, requires_grad=True)
-    >>> found = consumers(nodes((w * 2).exp()))
-    >>> sorted(len(users) for users in found.values())
+    >>> sorted(len(users) for users in consumers(nodes((w * 2).exp())).values())
     [1, 1]
     """
-    found: dict[Node, list[Node]] = {}
+    users: dict[Node, list[Node]] = {}
     for node in graph:
         for parent, _ in node.next_functions:
             if parent is not None:
-                found.setdefault(parent, []).append(node)
-    return found
+                users.setdefault(parent, []).append(node)
+    return users
 
 
 def gate(node: Node, users: dict[Node, list[Node]]) -> GradientEdge | None:
-    """The edge of the pooled value through which alone the outputs see a convolution's result, if there is one."""
+    """The edge of the pooled value through which alone the outputs depend on a convolution's result, or None."""
     shape = tuple(node._input_metadata[0].shape)
     while len(users.get(node, ())) == 1:
         node = users[node][0]
@@ -68,5 +67,5 @@ def readout(edge: GradientEdge, below: GradientEdge) -> Tensor:
     """H of equation (1): the gradient of the pooled values, each by itself, at the convolution's result."""
     pooled = edge.node._input_metadata[edge.output_nr]
     ones = torch.ones(tuple(pooled.shape), dtype=pooled.dtype, device=pooled.device)
-    (found,) = torch.autograd.grad([edge], [below], [ones], retain_graph=True)
-    return found  # (1)
+    (gradient,) = torch.autograd.grad([edge], [below], [ones], retain_graph=True)
+    return gradient  # (1)

@@ -1,8 +1,8 @@
-"""The graph that autograd records, read for one thing: where each parameter is used.
+"""Where each parameter is used in the graph that autograd records.
 
-A parameter may be looked at through views (a transpose, a slice) before an operation consumes it. A use is that
+A parameter may pass through views (a transpose, a slice) before an operation consumes it. A use is that
 operation, the argument the parameter went into, and the last view. One parameter used twice has two uses, whether
-a layer was called twice, a weight was tied, or a functional call was made: the graph does not care who called.
+a layer was called twice, a weight was tied, or a functional call was made.
 
 >>> import torch
 >>> w = torch.ones(2, 3, requires_grad=True)
@@ -22,18 +22,8 @@ from torch.autograd.graph import GradientEdge, Node
 VIEWS = frozenset(
     f"{name}Backward0"
     for name in (
-        *(
-            "T",
-            "Transpose",
-            "Permute",
-            "View",
-            "UnsafeView",
-            "Reshape",
-            "ReshapeAlias",
-            "Alias",
-            "Unsqueeze",
-            "Squeeze",
-        ),
+        *("T", "Transpose", "Permute", "View", "UnsafeView", "Reshape", "ReshapeAlias", "Alias"),
+        *("Unsqueeze", "Squeeze"),
         *("Slice", "Select", "Split", "SplitWithSizes", "Unbind", "Narrow", "Detach", "Flatten", "Unflatten"),
     )
 )
@@ -48,21 +38,11 @@ ROWWISE = frozenset(
         *("MaxPool2DWithIndices", "AvgPool2D", "AdaptiveAvgPool2D", "LogSoftmax", "Softmax"),
     )
 )
-"""Operations on the rows of a batch, each row by itself. (Softmax over the batch would mix examples: refused.)"""
+"""Operations on the rows of a batch, each row by itself. (`checks` refuses a softmax over the batch.)"""
 
 REARRANGING = (
-    "Index",
-    "Gather",
-    "Sort",
-    "Topk",
-    "Take",
-    "Scatter",
-    "Pack",
-    "Masked",
-    "Flip",
-    "Roll",
-    "Unique",
-    "Kthvalue",
+    *("Index", "Gather", "Sort", "Topk", "Take", "Scatter"),
+    *("Pack", "Masked", "Flip", "Roll", "Unique", "Kthvalue"),
 )
 """Parts of the names of operations that may move examples."""
 
@@ -110,19 +90,19 @@ def uses(graph: list[Node], leaves: dict[str, Tensor]) -> list[Use]:
     ['AddBackward0', 'MulBackward0']
     """
     names = {id(leaf): name for name, leaf in leaves.items()}
-    found: list[Use] = []
+    every: list[Use] = []
     for node in graph:
         if node.name() in VIEWS and _source(node, names) is not None:
             continue  # a view of a parameter is not yet a use
         for slot, (parent, number) in enumerate(node.next_functions):
             name = _source(parent, names)
             if name is not None and parent is not None:
-                found.append(Use(name, node, slot, GradientEdge(parent, number)))
-    return found
+                every.append(Use(name, node, slot, GradientEdge(parent, number)))
+    return every
 
 
 def nodes(y: Tensor) -> list[Node]:
-    """All nodes of the graph of y; holding the list keeps their Python twins, and so their identity, alive.
+    """All nodes of the graph of y; holding the list keeps their Python objects, and so their identity, alive.
 
     >>> [n.name() for n in nodes(torch.ones(1, requires_grad=True).exp())]
     ['ExpBackward0', 'torch::autograd::AccumulateGrad']
@@ -179,8 +159,8 @@ def rearranges(graph: list[Node]) -> bool:
 def keep_channels_last(graph: list[Node]) -> None:
     """Have gradients of images laid out in memory as the images were: mixed layouts are slow to combine.
 
-    Means over positions hand back one number per channel, not a copy of it for every position. Only the graph is
-    touched, which belongs to whoever recorded it.
+    The gradient of a mean over positions is one number per channel, not a copy of it for every position. Only the
+    graph is changed.
 
     >>> y = torch.ones(1, 2, 3, 3).contiguous(memory_format=torch.channels_last).requires_grad_().relu()
     >>> keep_channels_last(nodes(y))
@@ -209,7 +189,7 @@ def footprint(graph: list[Node]) -> int:
 def entries(use: Use, leaf: Tensor) -> Tensor:
     """For each entry of a parameter, 1 + its place in the flattened view that the use consumed, or 0 if absent.
 
-    The view is asked by its own backward pass, in digits of base 2048 so that any dtype counts exactly.
+    The places come from the backward pass of the view, in digits of base 2048, which every dtype holds exactly.
 
     Cost: a few passes over the parameter.
 

@@ -1,4 +1,4 @@
-"""Rows of the Jacobian for the parameters that no rule understands: the slow way that always works.
+"""Per-example gradients of the parameters that no rule covers: slow, and valid for every module.
 
 First by `torch.func`, all examples of a chunk at once; where an operation cannot be mapped over examples, one
 example and one output at a time by plain autograd.
@@ -15,14 +15,14 @@ from gnomon.core.inputs import Inputs, count, take, tensors, transform
 from gnomon.core.pure import Pure
 
 
-def rows(f: Pure, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor], workspace: int) -> list[Tensor]:
+def jacobian_rows(f: Pure, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor], workspace: int) -> list[Tensor]:
     """For each cotangent v, the gradients of <v, f(x_i)> with respect to the named parameters, as (n, p).
 
     Cost: one forward and backward pass per example and cotangent; n p numbers per cotangent are held.
 
     >>> net = torch.nn.Linear(2, 1)
     >>> f = Pure.of(net)
-    >>> rows(f, ("weight",), torch.tensor([[3.0, 4.0]]), [torch.ones(1)], 2**20)[0]
+    >>> jacobian_rows(f, ("weight",), torch.tensor([[3.0, 4.0]]), [torch.ones(1)], 2**20)[0]
     tensor([[3., 4.]])
     """
     n = count(x)
@@ -56,20 +56,20 @@ def _mapped(f: Pure, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor]
 
     mapped = vmap(grad(one_output), in_dims=(None, None, *[0] * len(leaves)))
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="There is a performance drop")  # torch.func loops inside: still right
+        warnings.filterwarnings("ignore", message="There is a performance drop")  # it loops: slower, and correct
         return [_joined(mapped(chosen, v, *leaves), names, len(leaves[0])) for v in cotangents]
 
 
 def _looped(f: Pure, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor]) -> list[Tensor]:
-    found: list[list[Tensor]] = [[] for _ in cotangents]
+    gradients: list[list[Tensor]] = [[] for _ in cotangents]
     wanted = [f.leaves[name] for name in names]
     for i in range(count(x)):
         y = f(take(x, slice(i, i + 1)))
-        for row, v in zip(found, cotangents, strict=True):
+        for row, v in zip(gradients, cotangents, strict=True):
             g = torch.autograd.grad(y, wanted, v.unsqueeze(0), retain_graph=True, allow_unused=True)
             filled = [torch.zeros_like(w) if d is None else d for d, w in zip(g, wanted, strict=True)]
             row.append(torch.cat([d.flatten() for d in filled]))
-    return [torch.stack(row) for row in found]
+    return [torch.stack(row) for row in gradients]
 
 
 def _joined(gradients: dict[str, Tensor], names: tuple[str, ...], n: int) -> Tensor:
@@ -79,8 +79,8 @@ def _joined(gradients: dict[str, Tensor], names: tuple[str, ...], n: int) -> Ten
 def _flatten(x: Inputs) -> tuple[list[Tensor], Callable[[list[Tensor]], Inputs]]:
     leaves = list(tensors(x))
 
-    def rebuild(given: list[Tensor]) -> Inputs:
-        queue = iter(given)
+    def rebuild(parts: list[Tensor]) -> Inputs:
+        queue = iter(parts)
         return transform(lambda t: next(queue), x)
 
     return leaves, rebuild

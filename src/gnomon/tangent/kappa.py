@@ -1,4 +1,4 @@
-"""kappa: whether training from here is lazy, before any step is taken.
+"""kappa: whether training from the present parameters will be lazy, before any step is taken.
 
 With f(w) the vector of all outputs on the data, D f its Jacobian and D^2 f its second derivative, in operator norms,
 
@@ -16,33 +16,39 @@ matters. For L = |f - y|^2 / 2 and grad L along the first singular vector, (1) i
 Reference: [chizat2019lazy], section 1.
 
 >>> import torch
->>> kappa(torch.nn.Linear(2, 1), torch.ones(3, 2), torch.zeros(3, 1)).verdict           # linear in its parameters
-'kappa is 0: training from here at scale 1 is lazy.'
+>>> print(kappa(torch.nn.Linear(2, 1), torch.ones(3, 2), torch.zeros(3, 1)))           # linear in its parameters
+kappa is 0: training from here at scale 1 is lazy.
 """
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.func import grad, vjp
 
-from gnomon.core.arrays import Array
-from gnomon.core.checks import as_inputs, as_targets, check_kind, check_readable, check_seed, integer, number
+from gnomon.core.checks import check_kind, check_readable, check_seed, integer, number
 from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.inputs import Inputs, count
 from gnomon.core.pure import Pure, check_finite, plain_kernels, undisturbed
-from gnomon.core.record import Record
-from gnomon.tangent.checks import check_parts, check_still
+from gnomon.core.results import Axis, Bars, Plot, Reference, Result
+from gnomon.core.source import source
+from gnomon.tangent.checks import check_eval_mode, check_stable_buffers
 from gnomon.tangent.directional import Parameters, slope
 
+__all__ = ["Kappa", "kappa"]
+
 CALL = "kappa(module, x, y)"
+LAZY, NOT_LAZY = 0.1, 1.0
+"""Values of (4) below which training is called lazy, and above which it is called not lazy."""
+Loss = Callable[[Tensor, Tensor], Tensor]
 
 
 @dataclass(frozen=True, slots=True)
-class Kappa(Record):
-    """The number, its form for the squared loss, and what it is made of."""
+class Kappa(Result):
+    """The number, its form for the squared loss, and the norms behind it."""
 
     value: float
     squared: float
@@ -53,37 +59,41 @@ class Kappa(Record):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
-        regime = "lazy" if self.squared < 0.1 else "not lazy" if self.squared > 1 else "between lazy and not"
+        """Whether training will be lazy."""
+        regime = "lazy" if self.squared < LAZY else "not lazy" if self.squared > NOT_LAZY else "between lazy and not"
         return f"kappa is {self.squared:.2g}: training from here at scale {self.alpha:g} is {regime}."
 
-    def to_dict(self) -> dict[str, float]:
-        """Plain numbers."""
-        return asdict(self)
+    def plots(self) -> tuple[Plot, ...]:
+        """Both forms of kappa beside the limits of the verdict."""
+        bars = Bars("kappa", ("this loss, (3)", "squared loss, (4)"), (self.value, self.squared))
+        limits = Reference("lazy below", LAZY, vertical=True), Reference("not lazy above", NOT_LAZY, vertical=True)
+        return (Plot("kappa before training", (bars, *limits), Axis("kappa"), caption=self.verdict),)
 
 
 def kappa(
     module: nn.Module,
-    x: Inputs,
-    y: Array,
+    x: Any,
+    y: Any = None,
     *,
     alpha: float = 1.0,
     centered: bool = False,
-    loss: Callable[[Tensor, Tensor], Tensor] | None = None,
+    loss: Loss | None = None,
     starts: int = 3,
     iterations: int = 100,
     seed: int = 0,
 ) -> Kappa:
     """kappa at the present parameters, at output scale alpha; equations (3) and (4).
 
-    Integer labels (n,) are classes, taken as one-hot rows; floating-point ones have the shape of the outputs.
+    ``kappa(module, x, y)`` or ``kappa(module, data)``, where data are a pair, a ``Dataset``, a ``DataLoader`` or other
+    batches with targets; they are held in memory. Integer labels (n,) are classes, taken as one-hot rows;
+    floating-point ones have the shape of the outputs.
 
     ``loss(outputs, y)`` is R, half the sum of squares by default; ``centered`` takes f - f(w0) for f, which is zero now
-    and has the same derivatives. |D f| and |D^2 f| are found by power iteration on products with J and with second
+    and has the same derivatives. |D f| and |D^2 f| are computed by power iteration on products with J and with second
     derivatives; |D^2 f| = sup over unit u and output direction v of v . D^2 f[u, u] is a non-convex supremum, so the
     value is a lower bound: the best of ``starts`` ascents.
 
-    Hypotheses: twice differentiable where it stands (relu has curvature between layers only); deterministic.
+    Hypotheses: twice differentiable at the present parameters (relu has curvature between layers only); deterministic.
     Reference: [chizat2019lazy].
     Cost: about 4 starts * iterations passes over x.
 
@@ -93,45 +103,52 @@ def kappa(
     ...         self.a, self.b = nn.Parameter(torch.tensor(2.0)), nn.Parameter(torch.tensor(0.0))
     ...     def forward(self, x):
     ...         return self.a * self.b * x
-    >>> found = kappa(Product(), torch.ones(1, 1), torch.ones(1, 1))  # |f - y| = 1, |D f| = 2, |D^2 f| = 1
-    >>> round(found.squared, 4), round(found.value, 4)                # 1 / 4, and (1/2) / 2 * 1 / 2
+    >>> result = kappa(Product(), torch.ones(1, 1), torch.ones(1, 1))  # |f - y| = 1, |D f| = 2, |D^2 f| = 1
+    >>> round(result.squared, 4), round(result.value, 4)               # 1 / 4, and (1/2) / 2 * 1 / 2
     (0.25, 0.125)
     """
     check_readable(module, call=CALL)
     alpha = number("alpha", alpha, call=CALL, above=0)
     starts, iterations = (integer(name, v, call=CALL) for name, v in (("starts", starts), ("iterations", iterations)))
     seed = check_seed(seed, call=CALL)
+    risk = _half_square if loss is None else loss
+    check_kind("loss", risk, Callable, call=CALL, cure="Pass a function of (outputs, targets)")
     with undisturbed(module), plain_kernels(module):
         pure = Pure.of(module, call=CALL)
-        data = as_inputs(x, module, call=CALL)
-        check_parts(module, call=CALL)
+        inputs, labels = source(x, y, module=module, call=CALL).pair()
+        check_eval_mode(module, call=CALL)
         w = {name: leaf.detach() for name, leaf in pure.leaves.items()}
 
         def f(p: Parameters) -> Tensor:
-            return pure(data, p).reshape(-1)
+            return pure(inputs, p).reshape(-1)
 
         start = f(w)
         check_finite(start.reshape(1, -1), call=CALL)
-        check_still(pure, data)
+        check_stable_buffers(pure, inputs)
         now = torch.zeros_like(start) if centered else start
-        n = count(data)
-        target = numbers(as_targets(y, n, call=CALL), CALL, outputs=start.numel() // n).to(start).reshape(-1)
-        if target.shape != start.shape:
-            found = f"{target.numel()} labels for {start.numel()} outputs"
-            raise InputError(lesson(CALL, found, "one label per output", "Give y the outputs' shape"))
-        risk = _half_square if loss is None else loss
-        check_kind("loss", risk, Callable, call=CALL, cure="Pass a function of (outputs, targets)")
+        target = _targets(labels, inputs, start)
         back = vjp(f, w)[1]
-        pressure = grad(lambda out: risk(out, target))(alpha * now)
+        output_gradient = grad(lambda out: risk(out, target))(alpha * now)
         first = _first(f, w, back, iterations, seed)
         second = max(_second(f, w, iterations, seed + i) for i in range(starts))
-        force = alpha * _norm(back(pressure)[0])
+        gradient_norm = alpha * _norm(back(output_gradient)[0])
         distance = float((alpha * now - target).norm())
-        value = float(risk(alpha * now, target)) / force * second / first if force else float("inf")  # (1), (3)
+        loss_now = float(risk(alpha * now, target))
     if first == 0:
-        found = "the outputs do not depend on the parameters at first order"
-        raise NotFiniteError(lesson(CALL, found, "D f is not zero", "Start elsewhere"))
+        what = "the outputs do not depend on the parameters at first order"
+        raise NotFiniteError(lesson(CALL, what, "D f is not zero", "Start from other parameters"))
+    value = loss_now / gradient_norm * second / first if gradient_norm else float("inf")  # (1), (3)
     return Kappa(value, distance / alpha * second / first**2, alpha, distance, first, second)  # (2), (4)
+
+
+def _targets(labels: Tensor, inputs: Inputs, outputs: Tensor) -> Tensor:
+    """Labels as one number for each entry of the outputs."""
+    n = count(inputs)
+    target = numbers(labels, CALL, outputs=outputs.numel() // n).to(outputs).reshape(-1)
+    if target.shape != outputs.shape:
+        what = f"{target.numel()} labels for {outputs.numel()} outputs"
+        raise InputError(lesson(CALL, what, "one label per output", "Give y the outputs' shape"))
+    return target
 
 
 def _half_square(out: Tensor, target: Tensor) -> Tensor:
@@ -153,7 +170,6 @@ def _first(f: Callable, w: Parameters, back: Callable, iterations: int, seed: in
 
 def _second(f: Callable, w: Parameters, iterations: int, seed: int) -> float:
     """Ascend v . D^2 f[u, u] in turn over unit output directions v and parameter directions u."""
-
     u, best = _unit(_random(w, seed)), 0.0
     for _ in range(iterations):
         curvature = slope(slope(f, u), u)(w)
@@ -171,11 +187,11 @@ def _sharpest(f: Callable, w: Parameters, v: Tensor, u: Parameters, steps: int =
     def along(p: Parameters) -> Tensor:
         return torch.dot(v, f(p))
 
-    turn = vjp(grad(along), w)[1]
+    hessian_product = vjp(grad(along), w)[1]
     for _ in range(steps):
-        turned = turn(u)[0]
-        shift = _norm(turned)
-        u = _unit({name: turned[name] + shift * u[name] for name in u})
+        product = hessian_product(u)[0]
+        shift = _norm(product)
+        u = _unit({name: product[name] + shift * u[name] for name in u})
     return u
 
 

@@ -1,8 +1,8 @@
-"""Where the examples are: which entries of an intermediate tensor belong to which example.
+"""The position of the examples in an intermediate tensor: which entries belong to which example.
 
 Layers see examples folded with positions in many ways: (n, d), (n, t, d), (t, n, d), rows of an (n t, d) matrix.
-All are of one form: one axis of size ``before * n * after``, the example in the middle. Two experiments on a few
-examples find it, without a rule for any layer:
+All are of one form: one axis of size ``before * n * after``, the example in the middle. Two tests on a few examples
+identify it, without a rule for any layer:
 
     gradients:    scale the outputs of example i by c_i; the entries of example i scale by c_i        (1)
     activations:  permute the examples; the entries permute with them                                  (2)
@@ -13,7 +13,7 @@ With c_i a power of two, (1) holds to the last bit of floating-point arithmetic.
 >>> g = torch.arange(1.0, 13.0).reshape(6, 2)                 # three examples, two positions, rows (example, position)
 >>> scaled = g * torch.tensor([1.0, 1, 2, 2, 4, 4])[:, None]
 >>> candidates(g, scaled, 3)
-[Layout(axis=0, before=1, after=2)]
+[ExampleLayout(axis=0, before=1, after=2)]
 """
 
 from dataclasses import dataclass
@@ -23,17 +23,17 @@ import torch
 from torch import Tensor
 
 EXAMPLES = 3
-"""How many examples the experiments use."""
+"""How many examples the tests use."""
 
 DIGITS = 1e-3
-"""Relative agreement asked of each entry in (1); scalings differ by factors of two, rounding by far less."""
+"""Relative agreement required of each entry in (1); scalings differ by factors of two, rounding by far less."""
 
 SCALES = (1.0, 2.0, 4.0)
 PERMUTATION = (1, 2, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ExampleLayout:
     """An axis of size before * n * after, whose middle factor counts the examples."""
 
     axis: int
@@ -48,7 +48,7 @@ class Layout:
     def split(self, t: Tensor) -> Tensor:
         """(..., before * n * after, ...) as (n, ..., before, after, ...).
 
-        >>> Layout(0, 2, 1).split(torch.zeros(6, 5)).shape
+        >>> ExampleLayout(0, 2, 1).split(torch.zeros(6, 5)).shape
         torch.Size([3, 2, 1, 5])
         """
         n = t.shape[self.axis] // self.positions
@@ -59,20 +59,20 @@ class Layout:
         return self.axis < t.dim() and t.shape[self.axis] == n * self.positions
 
 
-def candidates(g: Tensor, scaled: Tensor, n: int) -> list[Layout]:
+def candidates(g: Tensor, scaled: Tensor, n: int) -> list[ExampleLayout]:
     """The layouts under which scaling the outputs has scaled the gradients as in (1), most usual first.
 
     Cost: one comparison per divisor of each axis.
     """
     scales = torch.tensor(SCALES[:n]).to(g)
-    return [layout for layout in _every(g.shape, n) if scaled_with(layout, g, scaled, scales)]
+    return [layout for layout in _all_layouts(g.shape, n) if scaled_with(layout, g, scaled, scales)]
 
 
-def scaled_with(layout: Layout, g: Tensor, scaled: Tensor, scales: Tensor) -> bool:
+def scaled_with(layout: ExampleLayout, g: Tensor, scaled: Tensor, scales: Tensor) -> bool:
     """Whether the entries that a layout gives to example i were scaled by its c_i, as in (1).
 
     >>> g = torch.ones(2, 3)
-    >>> scaled_with(Layout(0, 1, 1), g, g * torch.tensor([[1.0], [2.0]]), torch.tensor([1.0, 2.0]))
+    >>> scaled_with(ExampleLayout(0, 1, 1), g, g * torch.tensor([[1.0], [2.0]]), torch.tensor([1.0, 2.0]))
     True
     """
     parts = layout.split(g)
@@ -80,11 +80,11 @@ def scaled_with(layout: Layout, g: Tensor, scaled: Tensor, scales: Tensor) -> bo
     return bool(((layout.split(scaled) - expected).abs() <= DIGITS * expected.abs()).all())
 
 
-def moves(layout: Layout, a: Tensor, permuted: Tensor, n: int) -> bool:
-    """Whether the activations a followed the permutation of the examples as in (2).
+def permuted_with(layout: ExampleLayout, a: Tensor, permuted: Tensor, n: int) -> bool:
+    """Whether permuting the examples has permuted the activations a as in (2).
 
     >>> a = torch.tensor([[1.0], [2.0], [3.0]])
-    >>> moves(Layout(0, 1, 1), a, a[[1, 2, 0]], 3)
+    >>> permuted_with(ExampleLayout(0, 1, 1), a, a[[1, 2, 0]], 3)
     True
     """
     if not layout.fits(a, n) or a.shape != permuted.shape:
@@ -92,15 +92,15 @@ def moves(layout: Layout, a: Tensor, permuted: Tensor, n: int) -> bool:
     return _close(layout.split(permuted), layout.split(a)[list(PERMUTATION[:n])])  # (2)
 
 
-def _every(shape: torch.Size, n: int) -> list[Layout]:
-    found: list[Layout] = []
+def _all_layouts(shape: torch.Size, n: int) -> list[ExampleLayout]:
+    layouts: list[ExampleLayout] = []
     for axis, size in enumerate(shape):
         if size % n == 0:
             positions = size // n
             small = [b for b in range(1, isqrt(positions) + 1) if positions % b == 0]
             divisors = sorted({*small, *(positions // b for b in small)})
-            found.extend(Layout(axis, b, positions // b) for b in divisors)
-    return found
+            layouts.extend(ExampleLayout(axis, b, positions // b) for b in divisors)
+    return layouts
 
 
 def _close(a: Tensor, b: Tensor) -> bool:

@@ -1,11 +1,11 @@
-"""How lazy training was: what moved between two checkpoints.
+"""How lazy training was: what changed between two checkpoints.
 
     parameters   |w1 - w0| / |w0|                                                       (1)
     kernel       |K1 - K0|_F / |K0|_F                                                   (2)
     rotation     1 - <K0, K1> / (|K0| |K1|)                                             (3)
     activations  |h1 - h0| / |h0| for the output h of each layer                        (4)
 
-Lazy training moves the function while (2), (3) and (4) stay near zero: the network is its linearization.
+In lazy training the function changes while (2), (3) and (4) stay near zero: the network is its linearization.
 Reference: [chizat2019lazy]; (3) is the kernel distance of [fort2020deep].
 
 >>> import torch
@@ -14,19 +14,23 @@ Reference: [chizat2019lazy]; (3) is the kernel distance of [fort2020deep].
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import as_inputs, check_readable
+from gnomon.core.checks import check_readable
 from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.inputs import Inputs, invoke, tensor_of
+from gnomon.core.metrics import relative_change
 from gnomon.core.pure import twin
-from gnomon.core.record import Record
+from gnomon.core.results import Axis, Bars, Plot, Reference, Result
+from gnomon.core.source import whole_inputs
 from gnomon.tangent.alignment import rotation
 from gnomon.tangent.empirical import ntk
+
+__all__ = ["Laziness", "laziness"]
 
 CALL = "laziness(before, after, x)"
 LAZY = 0.1
@@ -34,7 +38,7 @@ LAZY = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Laziness(Record):
+class Laziness(Result):
     """Relative changes between two checkpoints, as in equations (1) to (4)."""
 
     parameters: float
@@ -45,43 +49,37 @@ class Laziness(Record):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """Whether training was lazy, and what changed."""
         regime = "lazy" if self.kernel < LAZY else "not lazy"
         return (
             f"Training was {regime}: the kernel changed by {self.kernel:.1%} (turned by {self.rotation:.1%}) while the "
             f"parameters moved by {self.parameters:.1%} and the outputs by {self.outputs:.1%}."
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers."""
-        return asdict(self)
-
-    def plot_data(self) -> dict[str, Any]:
-        """Bars as plain lists, for any drawing tool."""
-        return {"x": list(self.activations), "x_label": "layer", "bars": list(self.activations.values())}
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the change of each layer's activations; returns the matplotlib axes."""
-        import matplotlib.pyplot as plt
-
-        data = self.plot_data()
-        ax = plt.subplots()[1] if ax is None else ax
-        ax.bar(data["x"], data["bars"])
-        ax.set(xlabel=data["x_label"], ylabel="relative change of activations")
-        return ax
+    def plots(self) -> tuple[Plot, ...]:
+        """The change of each layer's activations, and that of the whole network."""
+        parts = {"parameters": self.parameters, "kernel": self.kernel, "outputs": self.outputs}
+        limit = Reference("a kernel is lazy below", LAZY, vertical=True)
+        axis = Axis("relative change")
+        layers = Bars("layer", tuple(self.activations), tuple(self.activations.values()))
+        return (
+            Plot("Change of each layer's activations", (layers,), axis),
+            Plot("Change between the checkpoints", (Bars("part", tuple(parts), tuple(parts.values())), limit), axis),
+        )
 
 
 def laziness(
     before: nn.Module | Mapping[str, Tensor],
     after: nn.Module | Mapping[str, Tensor],
-    x: Inputs,
+    x: Any,
     *,
     module: nn.Module | None = None,
     outputs: str = "trace",
 ) -> Laziness:
-    """What changed between two checkpoints of one network, on given inputs.
+    """What changed between two checkpoints of one network, on the inputs x.
 
-    Checkpoints are modules, or state dicts together with a ``module`` of their kind. Nothing given is changed.
+    Checkpoints are modules, or state dicts together with a ``module`` of their kind; both are left unchanged. Inputs
+    are as in `gnomon.tangent.ntk`, data sets and loaders included.
 
     Hypotheses: both checkpoints are of the same architecture; the network is deterministic (call eval() first).
     Reference: [chizat2019lazy].
@@ -94,31 +92,33 @@ def laziness(
     first, second = _checkpoint(before, module), _checkpoint(after, module)
     w0, w1 = _parameters(first), _parameters(second)
     if w0.shape != w1.shape:
-        found = f"checkpoints of {len(w0)} and {len(w1)} parameters"
-        raise InputError(lesson(CALL, found, "one architecture", "Compare like with like"))
+        what = f"checkpoints of {len(w0)} and {len(w1)} parameters"
+        raise InputError(lesson(CALL, what, "one architecture", "Compare checkpoints of one network"))
+    inputs = whole_inputs(x, first, call=CALL)
     with called(CALL):
-        k0, k1 = (cast(Tensor, ntk(m, x, outputs=outputs)) for m in (first, second))
-    h0, h1 = _activations(first, x), _activations(second, x)
-    changes = {name: _change(h0[name], h1[name]) for name in h0 if name in h1 and h0[name].shape == h1[name].shape}
+        k0, k1 = (ntk(m, inputs, outputs=outputs) for m in (first, second))
+    h0, h1 = _activations(first, inputs), _activations(second, inputs)
+    shared = [name for name in h0 if name in h1 and h0[name].shape == h1[name].shape]
+    changes = {name: relative_change(h0[name], h1[name]) for name in shared}  # (4)
     output = changes.pop("")
     turned = rotation(k0.flatten(1), k1.flatten(1))  # (3)
-    return Laziness(_change(w0, w1), _change(k0, k1), turned, output, changes)  # (1), (2), (4)
+    return Laziness(relative_change(w0, w1), relative_change(k0, k1), turned, output, changes)  # (1), (2)
 
 
-def _checkpoint(given: nn.Module | Mapping[str, Tensor], module: nn.Module | None) -> nn.Module:
-    if not isinstance(given, Mapping):
-        check_readable(given, call=CALL)
-        return twin(given, call=CALL)
+def _checkpoint(checkpoint: nn.Module | Mapping[str, Tensor], module: nn.Module | None) -> nn.Module:
+    if not isinstance(checkpoint, Mapping):
+        check_readable(checkpoint, call=CALL)
+        return twin(checkpoint, call=CALL)
     if module is None:
         cure = "Pass module=, a network of that architecture"
         raise InputError(lesson(CALL, "a state dict alone", "a network to load it in", cure))
     check_readable(module, call=CALL)
     loaded = twin(module, call=CALL)
     try:
-        loaded.load_state_dict(given)
+        loaded.load_state_dict(checkpoint)
     except RuntimeError as error:
-        found = f"the state dict does not fit the module ({str(error).splitlines()[0]})"
-        raise InputError(lesson(CALL, found, "one architecture", "Pass module= of the same sizes")) from error
+        what = f"the state dict does not fit the module ({str(error).splitlines()[0]})"
+        raise InputError(lesson(CALL, what, "one architecture", "Pass module= of the same sizes")) from error
     return loaded
 
 
@@ -129,20 +129,14 @@ def _parameters(module: nn.Module) -> Tensor:
 
 @torch.no_grad()
 def _activations(module: nn.Module, x: Inputs) -> dict[str, Tensor]:
-    """Outputs of the layers without parts of their own, last call of each, and of the whole under ''."""
-    found: dict[str, Tensor] = {}
+    """Outputs of the layers without parts of their own, last call of each, and of the whole module under ''."""
+    activations: dict[str, Tensor] = {}
 
     def keep(name: str) -> Any:
-        return lambda _module, _args, out: found.__setitem__(name, out) if isinstance(out, Tensor) else None
+        return lambda _module, _args, out: activations.__setitem__(name, out) if isinstance(out, Tensor) else None
 
     for name, part in module.named_modules():
         if not any(True for _ in part.children()):
-            part.register_forward_hook(keep(name))  # on our own copy
-    found[""] = tensor_of(invoke(module, as_inputs(x, module, call=CALL), call=CALL), CALL)
-    return found
-
-
-def _change(a: Tensor, b: Tensor) -> float:
-    scale = float(a.double().norm())
-    moved = float((b.double() - a.double()).norm())
-    return moved / scale if scale else (0.0 if moved == 0 else float("inf"))
+            part.register_forward_hook(keep(name))  # on a copy of the user's module
+    activations[""] = tensor_of(invoke(module, x, call=CALL), CALL)
+    return activations

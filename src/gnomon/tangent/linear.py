@@ -1,4 +1,4 @@
-"""Models around a model: its Taylor expansion in the parameters, and its centered, rescaled output.
+"""Models derived from a module: its Taylor expansion in the parameters, and its centered, rescaled output.
 
 With w0 the parameters now and d = w - w0,
 
@@ -6,7 +6,7 @@ With w0 the parameters now and d = w - w0,
     linearize:           f_1(w, x) = f(w0, x) + J(w0, x) d                                          (2)
     rescale:             alpha (f(w, x) - f(w0, x))                                                 (3)
 
-Each is an nn.Module called like the original and trained like it. The original is copied, never touched.
+Each is an nn.Module called like the original and trained like it. The original is copied and left unchanged.
 """
 
 from math import factorial
@@ -19,8 +19,10 @@ from torch.func import functional_call, jvp
 from gnomon.core.checks import as_numbers, check_readable, integer, is_array, number
 from gnomon.core.inputs import blamed, suited, tensor_of
 from gnomon.core.pure import plain_kernels, twin
-from gnomon.tangent.checks import check_norms
+from gnomon.tangent.checks import check_batch_norms
 from gnomon.tangent.directional import slope
+
+__all__ = ["linearize", "rescale", "taylor"]
 
 
 class Taylor(nn.Module):
@@ -39,7 +41,7 @@ class Taylor(nn.Module):
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
         """The expansion at the present w, for any inputs the original takes."""
         call = "linearize(module)(x)" if self.order == 1 else f"taylor(module, {self.order})(x)"
-        check_norms(self.module, call=call)
+        check_batch_norms(self.module, call=call)
         args, kwargs = _suited(args, kwargs, self.module, call)
         origin = {name: getattr(self, f"origin{i}") for i, name in enumerate(self._names)}
         now = dict(self.module.named_parameters())
@@ -97,7 +99,8 @@ def linearize(module: nn.Module) -> Taylor:
 def taylor(module: nn.Module, order: int = 2) -> Taylor:
     """The Taylor expansion of a module in its parameters around the present ones, as a module; equation (1).
 
-    Hypotheses: the module has one derivative more; relu and its kin have no curvature of their own.
+    Hypotheses: the module has one derivative more; relu and other piecewise linear functions have no
+    curvature of their own.
     Reference: [bai2020beyond].
     Cost: about 3^order forward passes per call.
 
@@ -152,11 +155,11 @@ def _derivatives(f: Any, origin: dict[str, Tensor], direction: dict[str, Tensor]
 def _suited(
     args: tuple[Any, ...], kwargs: dict[str, Any], module: nn.Module, call: str
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Arguments with arrays as tensors, and floating tensors in the module's dtype; sparse ones may go in."""
+    """Arguments with arrays as tensors, and floating tensors in the module's dtype; sparse ones stay sparse."""
 
-    def one(a: Any) -> Any:
+    def converted(a: Any) -> Any:
         sparse = isinstance(a, Tensor) and a.layout not in (torch.strided, torch.jagged)
         return as_numbers(a, "x", call=call) if is_array(a) and not sparse else a
 
-    made = cast(tuple[Any, ...], suited(tuple(one(a) for a in (*args, *kwargs.values())), module))
-    return made[: len(args)], dict(zip(kwargs, made[len(args) :], strict=True))
+    arguments = cast(tuple[Any, ...], suited(tuple(converted(a) for a in (*args, *kwargs.values())), module))
+    return arguments[: len(args)], dict(zip(kwargs, arguments[len(args) :], strict=True))

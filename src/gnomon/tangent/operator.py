@@ -1,11 +1,11 @@
-"""J J^T and J^T J of a module on given inputs, by products alone.
+"""J J^T and J^T J of a module on inputs x, by products with vectors alone.
 
 With J the Jacobian of all n k outputs with respect to all p parameters,
 
     J^T u    one backward pass                                          (1)
     J v      one backward pass through the map u -> J^T u               (2)
 
-so neither matrix is formed, and their nonzero spectra, which agree, come from `gnomon.linalg`.
+so neither matrix is formed; their nonzero eigenvalues, which agree, come from `gnomon.linalg`.
 
 >>> import torch
 >>> a = operator(torch.nn.Linear(2, 1), torch.eye(2), parameters="weight")
@@ -14,19 +14,22 @@ so neither matrix is formed, and their nonzero spectra, which agree, come from `
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.checks import as_inputs, check_readable
-from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import Inputs
+from gnomon.core.checks import check_readable
+from gnomon.core.errors import InputError, out_of_range
 from gnomon.core.pure import Pure, check_finite, plain_kernels, undisturbed
+from gnomon.core.source import whole_inputs
 from gnomon.linalg.lanczos import Eigenpairs, SpectralDensity, spectral_density, top_eigenpairs
 from gnomon.linalg.operator import AbstractOperator
 from gnomon.linalg.trace import TraceEstimate, hutch_plus_plus
-from gnomon.tangent.checks import check_parts, check_still
+from gnomon.tangent.checks import check_eval_mode, check_stable_buffers
+
+__all__ = ["TangentOperator", "operator"]
 
 CALL = "operator(module, x)"
 
@@ -34,14 +37,14 @@ CALL = "operator(module, x)"
 class TangentOperator(AbstractOperator):
     """J J^T on the n k outputs (example by example), or J^T J on the p parameters (in the order of their names)."""
 
-    def __init__(self, module: nn.Module, x: Inputs, *, side: str, parameters: str | Sequence[str] | None):
+    def __init__(self, module: nn.Module, x: Any, *, side: str, parameters: str | Sequence[str] | None):
         with undisturbed(module), plain_kernels(module):
             f = Pure.of(module, parameters, call=CALL)
-            x = as_inputs(x, module, call=CALL)
-            check_parts(module, call=CALL)
-            y = f(x)
+            inputs = whole_inputs(x, module, call=CALL)
+            check_eval_mode(module, call=CALL)
+            y = f(inputs)
             check_finite(y.detach(), call=CALL)
-            check_still(f, x)
+            check_stable_buffers(f, inputs)
             self._leaves, self._outputs, self.side = list(f.leaves.values()), y.reshape(-1), side
             self._dummy = torch.zeros_like(self._outputs, requires_grad=True)
             back = torch.autograd.grad(self._outputs, self._leaves, self._dummy, create_graph=True, allow_unused=True)
@@ -68,8 +71,8 @@ class TangentOperator(AbstractOperator):
         """J v; equation (2)."""
         parts = v.split([w.numel() for w in self._leaves])
         pairs = [(g, p.reshape(g.shape)) for g, p in zip(self._back, parts, strict=True) if g.requires_grad]
-        (found,) = torch.autograd.grad([g for g, _ in pairs], self._dummy, [p for _, p in pairs], retain_graph=True)
-        return found  # (2)
+        (product,) = torch.autograd.grad([g for g, _ in pairs], self._dummy, [p for _, p in pairs], retain_graph=True)
+        return product  # (2)
 
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
         """J J^T v, or J^T J v."""
@@ -89,9 +92,11 @@ class TangentOperator(AbstractOperator):
 
 
 def operator(
-    module: nn.Module, x: Inputs, *, side: str = "outputs", parameters: str | Sequence[str] | None = None
+    module: nn.Module, x: Any, *, side: str = "outputs", parameters: str | Sequence[str] | None = None
 ) -> TangentOperator:
     """J J^T (``side="outputs"``) or J^T J (``side="parameters"``) as a matrix-free operator.
+
+    Inputs are as in `gnomon.tangent.ntk`, data sets and loaders included; they are held in memory.
 
     Hypotheses: the module is deterministic and twice differentiable by autograd (relu counts).
     Reference: [jacot2018neural].
@@ -103,6 +108,6 @@ def operator(
     """
     check_readable(module, call=CALL)
     if side not in ("outputs", "parameters"):
-        cure = "Choose 'outputs' for J J^T or 'parameters' for J^T J"
-        raise InputError(lesson(CALL, f"side={side!r}", "a known side", cure))
+        accepted = "'outputs' for J J^T or 'parameters' for J^T J"
+        raise InputError(out_of_range(CALL, "side", accepted, side))
     return TangentOperator(module, x, side=side, parameters=parameters)

@@ -1,14 +1,14 @@
 """The plan: for each parameter, the form of its gradients, decided once on three examples.
 
-Reading the graph of a few examples tells where each parameter is used (`graph`), what the operation does with it
-(`rules`) and where the examples are (`layout`). Uses of one parameter that see the same entries are merged: a layer
-called t times is a layer with t times as many positions, so the cross terms of tied weights come by themselves.
-A parameter with any use that is not understood goes to ``others`` and is differentiated the slow, certain way.
+The graph of a few examples shows where each parameter is used (`graph`), what the operation does with it (`rules`)
+and where the examples are (`layout`). Uses of one parameter that see the same entries are merged: a layer
+called t times is a layer with t times as many positions, so the cross terms of tied weights are included.
+A parameter with any use that no rule covers goes to ``others`` and is differentiated example by example.
 
 >>> import torch
 >>> from gnomon.core.pure import Pure
 >>> net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.LayerNorm(4))
->>> [(t.layer, t.kind, t.bias) for t in make(Probe(Pure.of(net), torch.randn(5, 3))).terms]
+>>> [(t.layer, t.kind, t.bias) for t in make_plan(Probe(Pure.of(net), torch.randn(5, 3))).terms]
 [('0', 'matrix', True), ('1', 'vector', False), ('1', 'vector', False)]
 """
 
@@ -19,11 +19,11 @@ import torch
 from torch import Tensor
 
 from gnomon.core.pure import Pure
+from gnomon.tangent.factors import Factors, Lookup, Matrix
 from gnomon.tangent.gate import consumers, gate
 from gnomon.tangent.graph import Use, entries, rearranges
-from gnomon.tangent.layout import EXAMPLES, Layout
+from gnomon.tangent.layout import EXAMPLES, ExampleLayout
 from gnomon.tangent.probe import Probe
-from gnomon.tangent.rules import Lookup, Matrix, Rule
 
 MANY = 16
 """Positions from which on per-example sums are cheaper than pairs of positions, whatever the other sizes."""
@@ -36,89 +36,103 @@ class Term:
     layer: str
     kind: str  # matrix, vector, lookup, or mixed: uses of different forms, added entry by entry
     uses: tuple[int, ...]
-    layouts: tuple[Layout, ...]
+    layouts: tuple[ExampleLayout, ...]
     bias: bool = False  # a matrix with its bias: one more input that is always 1
-    gated: bool = False  # outputs see this layer through one pooled value per unit
+    gated: bool = False  # outputs depend on this layer through one pooled value per unit
     places: tuple[Tensor, ...] = ()  # mixed: for each use, where its entries lie in the parameter
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """Terms for the parameters that are understood, names of the others, and the memory of one example."""
+class NTKPlan:
+    """Terms for the parameters that rules cover, names of the others, and the memory of one example."""
 
     signature: tuple[tuple[str, str, int], ...]
     terms: tuple[Term, ...]
-    others: tuple[str, ...]
+    others: dict[str, tuple[str, ...]]  # by layer, the parameters that no rule covers
     outputs: int  # k
     settled: bool  # no operation may move examples in an order of its own
     activations: int  # bytes of one example: results of all operations, and neighborhoods of convolutions
     gradients: int  # bytes of one example and one output: gradients of all uses, and rows that must be held whole
 
 
-def make(probe: Probe) -> Plan:
+def make_plan(probe: Probe) -> NTKPlan:
     """Decide on three examples how each parameter's share of the kernel will be computed on all.
 
     Hypotheses: the output for an example does not depend on the other examples.
     Cost: two backward passes on three examples; a second forward pass where positions are ambiguous.
     """
     leaves = probe.f.leaves
-    known: dict[str, list[tuple[int, Rule, Layout]]] = {}
-    strange: set[str] = set()
-    for i, (use, how) in enumerate(zip(probe.uses, probe.rules, strict=True)):
-        layout = None if how is None else probe.layout(i, how)
-        if how is None or layout is None:
-            strange.add(use.name)
+    covered: dict[str, list[tuple[int, Factors, ExampleLayout]]] = {}
+    uncovered: set[str] = set()
+    for i, (use, factors) in enumerate(zip(probe.uses, probe.factors, strict=True)):
+        layout = None if factors is None else probe.layout(i, factors)
+        if factors is None or layout is None:
+            uncovered.add(use.name)
         else:
-            known.setdefault(use.name, []).append((i, how, layout))
+            covered.setdefault(use.name, []).append((i, factors, layout))
     terms: list[Term] = []
     for name, leaf in leaves.items():
-        if name in known and name not in strange:
-            terms += _terms(name, known[name], probe.uses, leaf)
+        if name in covered and name not in uncovered:
+            terms += _terms(name, covered[name], probe.uses, leaf)
     merged = _with_gates(_with_biases(terms, probe.uses), probe)
     activations, gradients = probe.bytes()
-    activations += sum(h.inputs(p).nbytes for c in known.values() for _, h, p in c if isinstance(h, Matrix)) // EXAMPLES
-    whole = {probe.uses[t.uses[0]].name for t in merged if t.kind == "mixed"} | strange
+    matrices = [(h, layout) for group in covered.values() for _, h, layout in group if isinstance(h, Matrix)]
+    activations += sum(h.inputs(layout).nbytes for h, layout in matrices) // EXAMPLES
+    whole = {probe.uses[t.uses[0]].name for t in merged if t.kind == "mixed"} | uncovered
     gradients += sum(leaves[name].nbytes for name in whole)
     signature = tuple(use.signature for use in probe.uses)
     k = probe.outputs.shape[1]
     settled = not rearranges(probe.nodes)
-    return Plan(signature, tuple(merged), tuple(sorted(strange)), k, settled, activations, gradients)
+    return NTKPlan(signature, tuple(merged), _by_layer(sorted(uncovered)), k, settled, activations, gradients)
 
 
-def without_terms(f: Pure, plan: Plan) -> Plan:
-    """The plan that understands nothing, for graphs that change from batch to batch."""
-    return replace(plan, signature=(), terms=(), others=tuple(f.leaves), settled=True)
+def without_terms(f: Pure, plan: NTKPlan) -> NTKPlan:
+    """The plan that uses no rule, for graphs that change from batch to batch."""
+    return replace(plan, signature=(), terms=(), others=_by_layer(list(f.leaves)), settled=True)
 
 
-def _kind(how: Rule) -> str:
-    return "matrix" if isinstance(how, Matrix) else "lookup" if isinstance(how, Lookup) else "vector"
+def as_one_layer(plan: NTKPlan) -> NTKPlan:
+    """The same plan with all parameters in one layer of name "", so that their shares are added up."""
+    names = tuple(name for layer in plan.others.values() for name in layer)
+    return replace(plan, terms=tuple(replace(t, layer="") for t in plan.terms), others={"": names} if names else {})
 
 
-def _terms(name: str, found: list[tuple[int, Rule, Layout]], every: list[Use], leaf: Tensor) -> list[Term]:
+def _by_layer(names: list[str]) -> dict[str, tuple[str, ...]]:
+    layers: dict[str, list[str]] = {}
+    for name in names:
+        layers.setdefault(name.rpartition(".")[0], []).append(name)
+    return {layer: tuple(inside) for layer, inside in layers.items()}
+
+
+def _kind(factors: Factors) -> str:
+    return "matrix" if isinstance(factors, Matrix) else "lookup" if isinstance(factors, Lookup) else "vector"
+
+
+def _terms(name: str, used: list[tuple[int, Factors, ExampleLayout]], every: list[Use], leaf: Tensor) -> list[Term]:
     layer = name.rpartition(".")[0]
-    if len(found) == 1:
-        i, how, layout = found[0]
-        return [Term(layer, _kind(how), (i,), (layout,))]
-    places = [entries(every[i], leaf) for i, _, _ in found]
+    if len(used) == 1:
+        i, factors, layout = used[0]
+        return [Term(layer, _kind(factors), (i,), (layout,))]
+    places = [entries(every[i], leaf) for i, _, _ in used]
     groups: list[list[int]] = []
     for j, place in enumerate(places):
         touched = [g for g in groups if any(bool(((place > 0) & (places[other] > 0)).any()) for other in g)]
         groups = [g for g in groups if g not in touched] + [sorted([j, *(i for g in touched for i in g)])]
     terms = []
     for group in groups:
-        used, layouts = tuple(found[j][0] for j in group), tuple(found[j][2] for j in group)
-        kinds = {_kind(found[j][1]) for j in group}
+        numbers, layouts = tuple(used[j][0] for j in group), tuple(used[j][2] for j in group)
+        kinds = {_kind(used[j][1]) for j in group}
         alike = len(kinds) == 1 and all(torch.equal(places[j], places[group[0]]) for j in group)
-        alike = alike and len({_flip(found[j][1]) for j in group}) == 1
+        alike = alike and len({_flip(used[j][1]) for j in group}) == 1
         if alike:
-            terms.append(Term(layer, kinds.pop(), used, layouts))
+            terms.append(Term(layer, kinds.pop(), numbers, layouts))
         else:
-            terms.append(Term(layer, "mixed", used, layouts, places=tuple(places[j] for j in group)))
+            terms.append(Term(layer, "mixed", numbers, layouts, places=tuple(places[j] for j in group)))
     return terms
 
 
-def _flip(how: Rule) -> bool:
-    return isinstance(how, Matrix) and how.flip
+def _flip(factors: Factors) -> bool:
+    return isinstance(factors, Matrix) and factors.flip
 
 
 def _with_biases(terms: list[Term], every: list[Use]) -> list[Term]:
@@ -143,7 +157,7 @@ def _with_biases(terms: list[Term], every: list[Use]) -> list[Term]:
 
 
 def _with_gates(terms: list[Term], probe: Probe) -> list[Term]:
-    """Convolutions pooled over many positions before any output sees them; see `gnomon.tangent.gate`."""
+    """Mark convolutions that are pooled over many positions; see `gnomon.tangent.gate`."""
     if not any(use.operation == "ConvolutionBackward0" for use in probe.uses):
         return terms
     users = consumers(probe.nodes)

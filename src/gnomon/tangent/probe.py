@@ -1,11 +1,11 @@
-"""Three examples, run once: enough to see whether a network has a kernel, and where its examples are.
+"""Three examples, run once, to check whether a network has a kernel and to locate the examples in its tensors.
 
-The forward pass serves the checks at the door; the graph it leaves serves the plan.
+The forward pass serves the checks of the input; its graph serves the plan.
 
 >>> import torch
 >>> probe = Probe(Pure.of(torch.nn.Linear(2, 1)), torch.randn(5, 2))
->>> probe.outputs.shape, [use.name for use in probe.uses], probe.layout(1, probe.rules[1])
-(torch.Size([3, 1]), ['bias', 'weight'], Layout(axis=0, before=1, after=1))
+>>> probe.outputs.shape, [use.name for use in probe.uses], probe.layout(1, probe.factors[1])
+(torch.Size([3, 1]), ['bias', 'weight'], ExampleLayout(axis=0, before=1, after=1))
 """
 
 from functools import cached_property
@@ -17,18 +17,19 @@ from torch.autograd.graph import Node
 
 from gnomon.core.inputs import Inputs, count, take
 from gnomon.core.pure import Pure
+from gnomon.tangent.factors import Factors
 from gnomon.tangent.graph import Use, footprint, keeps_rows, nodes, uses
-from gnomon.tangent.layout import EXAMPLES, PERMUTATION, SCALES, Layout, candidates, moves
-from gnomon.tangent.rules import Rule, rule
+from gnomon.tangent.layout import EXAMPLES, PERMUTATION, SCALES, ExampleLayout, candidates, permuted_with
+from gnomon.tangent.rules import factors_of
 
 
 class Probe:
-    """A few examples of x with the graph of their outputs; backward passes are made when first asked for."""
+    """A few examples of x with the graph of their outputs; backward passes run when first needed."""
 
     def __init__(self, f: Pure, x: Inputs, *, shapes: bool = True):
         n = count(x)
         self.f, self.single = f, n == 1
-        self.shapes = shapes and n > EXAMPLES  # sizes may be trusted: blocks of another size will confirm them
+        self.shapes = shapes and n > EXAMPLES  # sizes are evidence: blocks of another size confirm them
         self.x = take(x, torch.arange(EXAMPLES) % n)
         before = torch.get_rng_state()
         self.outputs = f(self.x)
@@ -45,9 +46,9 @@ class Probe:
         return uses(self.nodes, self.f.leaves)
 
     @cached_property
-    def rules(self) -> list[Rule | None]:
-        """What each use does."""
-        return [rule(use.node, use.slot, use.consumed) for use in self.uses]
+    def factors(self) -> list[Factors | None]:
+        """The form of the gradient at each use; None where no rule covers it."""
+        return [factors_of(use.node, use.slot, use.consumed) for use in self.uses]
 
     def bytes(self) -> tuple[int, int]:
         """Bytes per example of activations, and of gradients per output."""
@@ -55,25 +56,25 @@ class Probe:
         gradients = sum(prod(m.shape) * m.dtype.itemsize for m in results.values())
         return -(-footprint(self.nodes) // EXAMPLES), -(-gradients // EXAMPLES)
 
-    def layout(self, i: int, how: Rule) -> Layout | None:
-        """Where the examples are in use i, or None where that cannot be told for certain.
+    def layout(self, i: int, factors: Factors) -> ExampleLayout | None:
+        """Where the examples are in use i, or None where that is not certain.
 
-        In a graph of row-wise operations an axis of as many rows as examples says it by its size; else experiments.
+        In a graph of row-wise operations an axis of as many rows as examples shows it by its size; otherwise by tests.
         """
-        rows = Layout(0, 1, 1)
-        if self._rowwise and how.allows(rows) and self.uses[i].node._input_metadata[0].shape[:1] == [EXAMPLES]:
+        rows = ExampleLayout(0, 1, 1)
+        if self._rowwise and factors.allows(rows) and self.uses[i].node._input_metadata[0].shape[:1] == [EXAMPLES]:
             return rows
         alive, every = self._layouts[self.uses[i].node]
-        found = [layout for layout in every if how.allows(layout)]
-        if len(found) == 1 and alive:
-            return found[0]
-        if how.seen is None or not found or self._permuted is None:
+        possible = [layout for layout in every if factors.allows(layout)]
+        if len(possible) == 1 and alive:
+            return possible[0]
+        if factors.saved is None or not possible or self._permuted is None:
             return None
         use = self._permuted[i]
-        again = rule(use.node, use.slot, use.consumed)
-        if again is None or again.seen is None:
+        again = factors_of(use.node, use.slot, use.consumed)
+        if again is None or again.saved is None:
             return None
-        moved = [layout for layout in found if moves(layout, how.seen, again.seen, EXAMPLES)]
+        moved = [layout for layout in possible if permuted_with(layout, factors.saved, again.saved, EXAMPLES)]
         return moved[0] if len(moved) == 1 or (moved and self.single) else None
 
     @cached_property
@@ -87,24 +88,24 @@ class Probe:
         edges = list({use.node: use.output for use in self.uses}.values())
         weights = torch.rand(y.shape, generator=torch.Generator().manual_seed(0)).to(y) + 0.5
         scales = torch.tensor(SCALES).to(y).unsqueeze(1)
-        found: list[dict[Node, Tensor | None]] = []
+        by_node: list[dict[Node, Tensor | None]] = []
         for cotangent in (weights, weights * scales):
             grads = torch.autograd.grad(y, edges, cotangent, retain_graph=True, allow_unused=True) if edges else ()
-            found.append({edge.node: g for edge, g in zip(edges, grads, strict=True)})
-        return tuple(found)
+            by_node.append({edge.node: g for edge, g in zip(edges, grads, strict=True)})
+        return tuple(by_node)
 
     @cached_property
-    def _layouts(self) -> dict[Node, tuple[bool, list[Layout]]]:
+    def _layouts(self) -> dict[Node, tuple[bool, list[ExampleLayout]]]:
         """For each node with uses, whether its gradient is not all zero, and where the examples may be in it."""
         plain, scaled = self._gradients
-        found: dict[Node, tuple[bool, list[Layout]]] = {}
+        layouts: dict[Node, tuple[bool, list[ExampleLayout]]] = {}
         for node, g in plain.items():
             other = scaled[node]
             if g is None or other is None:
-                found[node] = False, []
+                layouts[node] = False, []
             else:
-                found[node] = bool(g.any()), candidates(g, other, EXAMPLES)
-        return found
+                layouts[node] = bool(g.any()), candidates(g, other, EXAMPLES)
+        return layouts
 
     @cached_property
     def _permuted(self) -> list[Use] | None:

@@ -1,144 +1,59 @@
-"""What each operation does with a parameter: one small rule per operation autograd can name.
+"""How each operation uses a parameter: one rule per operation that autograd names.
 
-A rule turns a use into factors, so that the gradient of one output of example i with respect to the parameter is
-
-    matrix:   dW_i = sum_t g_it a_it^T         a weight applied at positions t; groups of channels side by side   (1)
-    vector:   dw_i = sum_t g_it * a_it         a gain (a: what it multiplies) or a bias (a = 1)                   (2)
-    lookup:   dW_i[v] = sum_{t: v_it = v} g_it   rows of a table                                                  (3)
-
-where g is the gradient of that output with respect to the result of the operation. The activations a are the
-tensors autograd saved: nothing is computed twice. Operations without a rule are left to `gnomon.tangent.jacobian`.
+A rule gives the factors of `gnomon.tangent.factors` for one use of a parameter. The activations are the tensors that
+autograd saved, so that nothing is computed twice. Operations without a rule are left to `gnomon.tangent.jacobian`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 from torch import Tensor
 from torch.nn.functional import pad
 
-from gnomon.tangent.layout import Layout
+from gnomon.tangent.factors import Factors, Lookup, Matrix, Vector
+from gnomon.tangent.layout import ExampleLayout
 
 Recorded = Any
 """A node of the graph with what it saved, as attributes that no type declares."""
 
 
-@dataclass(frozen=True, slots=True)
-class Matrix:
-    """Equation (1). ``inputs`` and ``grads`` give (n, groups, positions, features) views; ``axis0`` is what moves."""
+def factors_of(node: Recorded, slot: int, parameter: tuple[int, ...]) -> Factors | None:
+    """The factors for a parameter of this (viewed) shape that entered an operation through this slot, or None.
 
-    seen: Tensor
-    inputs: Callable[[Layout], Tensor]
-    grads: Callable[[Layout, Tensor], Tensor]
-    flip: bool = False  # the consumed view is (in, out) rather than (out, in)
-    kernel: tuple[int, ...] = ()  # of a convolution, whose inputs are ordered (kernel, channel)
-
-    def allows(self, layout: Layout) -> bool:
-        """Rows are examples and positions; columns are features."""
-        return layout.axis == 0
-
-    def each(self, layout: Layout, g: Tensor) -> Tensor:
-        """Per-example gradients (n, p), in the order of the consumed view."""
-        a, g = self.inputs(layout), self.grads(layout, g)
-        if self.flip:
-            return (a.mT @ g).flatten(1)
-        found = g.mT @ a
-        return (found.unflatten(3, (prod(self.kernel), -1)).mT if self.kernel else found).flatten(1)
-
-
-@dataclass(frozen=True, slots=True)
-class Vector:
-    """Equation (2): the entries of the parameter lie along ``axes`` of the result; ``gain`` is a, or None for 1."""
-
-    seen: Tensor | None
-    axes: tuple[int, ...]
-    gain: Callable[[], Tensor] | None = None
-    factor: float = 1.0
-
-    def allows(self, layout: Layout) -> bool:
-        """The parameter is the same for all examples."""
-        return layout.axis not in self.axes
-
-    def each(self, layout: Layout, g: Tensor) -> Tensor:
-        """Per-example gradients (n, p)."""
-        product = g if self.gain is None else g * self.gain()
-        parts = layout.split(product)  # the axis becomes two at its place, n moves to the front
-        kept = [axis + 1 if axis < layout.axis else axis + 2 for axis in self.axes]
-        summed = [d for d in range(1, parts.dim()) if d not in kept]
-        total = parts.sum(summed) if summed else parts
-        return total.reshape(len(parts), -1) * self.factor if self.factor != 1.0 else total.reshape(len(parts), -1)
-
-
-@dataclass(frozen=True, slots=True)
-class Lookup:
-    """Equation (3), for a table of ``rows`` rows; entries equal to ``padding`` take no gradient."""
-
-    seen: Tensor
-    padding: int
-    rows: int
-
-    def allows(self, layout: Layout) -> bool:
-        """Any axis of the indices may hold the examples."""
-        return layout.axis < self.seen.dim()
-
-    def indices(self, layout: Layout) -> Tensor:
-        """(n, positions)."""
-        parts = layout.split(self.seen)
-        return parts.reshape(len(parts), -1)
-
-    def grads(self, layout: Layout, g: Tensor) -> Tensor:
-        """(n, positions, features), zero at padding."""
-        parts = layout.split(g)
-        flat = parts.reshape(len(parts), -1, g.shape[-1])
-        return flat * (self.indices(layout) != self.padding).unsqueeze(-1) if self.padding >= 0 else flat
-
-    def each(self, layout: Layout, g: Tensor) -> Tensor:
-        """Per-example gradients (n, p)."""
-        flat = self.grads(layout, g)
-        index = self.indices(layout).unsqueeze(-1).expand_as(flat)
-        return flat.new_zeros(len(flat), self.rows, flat.shape[-1]).scatter_add_(1, index, flat).flatten(1)
-
-
-Rule = Matrix | Vector | Lookup
-
-
-def rule(node: Recorded, slot: int, parameter: tuple[int, ...]) -> Rule | None:
-    """The rule for a parameter of a given (viewed) shape that entered an operation through a slot, if there is one.
-
-    Cost: none; factors are views of what autograd saved until they are asked for.
+    Cost: none; factors are computed from what autograd saved when they are used.
 
     >>> import torch
     >>> w = torch.ones(2, 3, requires_grad=True)
     >>> y = torch.nn.functional.linear(torch.ones(4, 3), w)
-    >>> rule(y.grad_fn, 1, (3, 2)).inputs(Layout(0, 1, 1)).shape
+    >>> factors_of(y.grad_fn, 1, (3, 2)).inputs(ExampleLayout(0, 1, 1)).shape
     torch.Size([4, 1, 1, 3])
     """
     make = RULES.get(node.name())
     return None if make is None else make(node, slot, parameter)
 
 
-def _addmm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _addmm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors | None:
     if slot == 0:
         return Vector(node._saved_mat1, _along(shape, _result(node))) if node._saved_beta == 1 else None
     return _mm(node, slot - 1, shape) if node._saved_alpha == 1 else None
 
 
-def _mm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _mm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors | None:
     if slot != 1:
         return None
     a = node._saved_mat1 if node.name() == "AddmmBackward0" else node._saved_self
     return Matrix(a, lambda layout: _rows(layout, a), _rows, flip=True)
 
 
-def _rows(layout: Layout, t: Tensor) -> Tensor:
+def _rows(layout: ExampleLayout, t: Tensor) -> Tensor:
     if layout.positions == 1:
         return t[:, None, None]
     parts = layout.split(t)
     return parts.reshape(len(parts), 1, layout.positions, t.shape[1])
 
 
-def _convolution(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _convolution(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors | None:
     if slot == 2:
         return Vector(node._saved_input, (1,))
     if slot != 1 or node._saved_transposed:
@@ -146,11 +61,11 @@ def _convolution(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | No
     x, groups = node._saved_input, node._saved_groups
     padding, stride, dilation = node._saved_padding, node._saved_stride, node._saved_dilation
 
-    def inputs(layout: Layout) -> Tensor:
+    def inputs(layout: ExampleLayout) -> Tensor:
         parts = layout.split(patches(x, groups, shape[2:], padding, stride, dilation))
         return parts[:, 0, 0] if layout.positions == 1 else parts.permute(0, 3, 1, 2, 4, 5).flatten(2, 4)
 
-    def grads(layout: Layout, g: Tensor) -> Tensor:
+    def grads(layout: ExampleLayout, g: Tensor) -> Tensor:
         parts = layout.split(g.flatten(2).unflatten(1, (groups, -1)))  # n, before, after, groups, units, sites
         return parts[:, 0, 0].mT if layout.positions == 1 else parts.permute(0, 3, 1, 2, 5, 4).flatten(2, 4)
 
@@ -158,7 +73,7 @@ def _convolution(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | No
 
 
 def patches(x: Tensor, groups: int, kernel: tuple[int, ...], padding: tuple, stride: tuple, dilation: tuple) -> Tensor:
-    """The neighborhoods a convolution sees, (n, groups, sites, features), features ordered (kernel, channel).
+    """The neighborhoods of a convolution, (n, groups, sites, features), features ordered (kernel, channel).
 
     Channels come last in memory, so that the copy moves runs of channels and products read contiguous rows.
 
@@ -185,13 +100,13 @@ def patches(x: Tensor, groups: int, kernel: tuple[int, ...], padding: tuple, str
     return view.reshape(n, groups, prod(out), prod(kernel) * per_group)
 
 
-def _layer_norm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _layer_norm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors | None:
     x, mean, rstd = node._saved_input, node._saved_result1, node._saved_result2
     axes = tuple(range(x.dim() - len(shape), x.dim()))
     return Vector(x, axes, None if slot == 2 else lambda: (x - mean) * rstd)
 
 
-def _batch_norm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _batch_norm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors | None:
     x, mean, var = node._saved_input, node._saved_running_mean, node._saved_running_var
     if node._saved_training or mean is None:
         return None
@@ -200,7 +115,7 @@ def _batch_norm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | Non
     return Vector(x, (1,), None if slot == 2 else lambda: (x - mean.reshape(broadcast)) * rstd.reshape(broadcast))
 
 
-def _group_norm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _group_norm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors | None:
     x, mean, rstd = node._saved_input, node._saved_result1, node._saved_result2
 
     def normalized() -> Tensor:
@@ -210,7 +125,7 @@ def _group_norm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | Non
     return Vector(x, (1,), None if slot == 2 else normalized)
 
 
-def _embedding(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _embedding(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors | None:
     if node._saved_scale_grad_by_freq:
         return None  # that gradient counts the whole batch
     padding = node._saved_padding_idx
@@ -218,16 +133,16 @@ def _embedding(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None
     return Lookup(node._saved_indices, padding, shape[0])
 
 
-def _add(node: Recorded, slot: int, shape: tuple[int, ...], sign: float = 1.0) -> Rule | None:
+def _add(node: Recorded, slot: int, shape: tuple[int, ...], sign: float = 1.0) -> Factors | None:
     scale = node._saved_alpha if slot == 1 else 1
     return Vector(None, _along(shape, _result(node)), factor=sign * float(scale))
 
 
-def _sub(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _sub(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors | None:
     return _add(node, slot, shape, -1.0 if slot == 1 else 1.0)
 
 
-def _mul(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _mul(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors | None:
     other = node._saved_other if slot == 0 else node._saved_self
     if not isinstance(other, Tensor):
         return None
@@ -235,11 +150,11 @@ def _mul(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
     return Vector(other if whole else None, _along(shape, _result(node)), lambda: other)
 
 
-def _expand(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _expand(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors | None:
     return Vector(None, _along(shape, _result(node)))
 
 
-def _prelu(node: Recorded, slot: int, shape: tuple[int, ...]) -> Rule | None:
+def _prelu(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors | None:
     x = node._saved_self
     return Vector(x, _along(shape, tuple(x.shape)), lambda: x.clamp(max=0)) if slot == 1 else None
 
@@ -253,7 +168,7 @@ def _along(shape: tuple[int, ...], result: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(lead + i for i, size in enumerate(shape) if size != 1)
 
 
-RULES: dict[str, Callable[[Recorded, int, tuple[int, ...]], Rule | None]] = {
+RULES: dict[str, Callable[[Recorded, int, tuple[int, ...]], Factors | None]] = {
     "AddmmBackward0": _addmm,
     "MmBackward0": _mm,
     "ConvolutionBackward0": _convolution,
@@ -267,4 +182,4 @@ RULES: dict[str, Callable[[Recorded, int, tuple[int, ...]], Rule | None]] = {
     "ExpandBackward0": _expand,
     "PreluKernelBackward0": _prelu,
 }
-"""One line per operation."""
+"""How each operation of autograd uses a parameter."""

@@ -1,18 +1,17 @@
-"""The modes of a kernel on data: which directions of the labels it sees first.
+"""The eigenvectors of a kernel on data, and how much of the labels lies along each.
 
     K u_i = lambda_i u_i,   c_i = u_i^T y,   energy_i = |c_i|^2 / |y|^2,   captured_r = sum_{i <= r} energy_i      (1)
 
 Under gradient flow on the squared loss the part of the labels along u_i is learned at rate lambda_i, so labels whose
-energy sits in the first modes are learned early.
+energy lies in the first modes are learned early.
 Reference: [arora2019fine], section 4.
 
 >>> import torch
->>> spectrum(torch.diag(torch.tensor([3.0, 1.0])), torch.ones(2)).modes_for(0.9)
+>>> kernel_spectrum(torch.diag(torch.tensor([3.0, 1.0])), torch.ones(2)).modes_for(0.9)
 2
 """
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import torch
 from jaxtyping import Float
@@ -22,17 +21,22 @@ from gnomon.core.arrays import Array
 from gnomon.core.checks import as_targets
 from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.record import Record
+from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.core.results.plain import HIDDEN
 from gnomon.linalg.square import square
+
+__all__ = ["KernelSpectrum", "kernel_spectrum"]
+
+CALL = "kernel_spectrum(kernel, y)"
 
 
 @dataclass(frozen=True, slots=True)
-class Spectrum(Record):
+class KernelSpectrum(Result):
     """Eigenpairs in falling order, projections of the labels (n, k), and each mode's share of their energy."""
 
     values: Float[Tensor, " n"]
-    vectors: Float[Tensor, "n n"]
-    projections: Float[Tensor, "n k"] | None
+    vectors: Float[Tensor, "n n"] = field(repr=False, metadata=HIDDEN)
+    projections: Float[Tensor, "n k"] | None = field(repr=False, metadata=HIDDEN)
     energy: Float[Tensor, " n"] | None
 
     @property
@@ -43,12 +47,13 @@ class Spectrum(Record):
     def modes_for(self, share: float) -> int:
         """The least number of modes that hold a share of the labels' energy."""
         if self.captured is None:
-            raise InputError(lesson("modes_for(share)", "no labels", "labels to project", "Call spectrum(kernel, y)"))
+            what = "there are no labels to project"
+            raise InputError(lesson("modes_for(share)", what, "a spectrum with labels", f"Call {CALL}"))
         return min(len(self.values), int((self.captured < share - 1e-12).sum()) + 1)
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """How much of the kernel and of the labels the first modes hold."""
         top = float(self.values[0] / self.values.sum())
         if self.energy is None:
             return f"The first of {len(self.values)} modes holds {top:.0%} of the trace."
@@ -57,35 +62,20 @@ class Spectrum(Record):
             f"the labels' energy; 90% of it lies in the first {self.modes_for(0.9)}."
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists and numbers."""
-        parts = {"values": self.values, "vectors": self.vectors, "projections": self.projections, "energy": self.energy}
-        return {name: None if t is None else t.tolist() for name, t in parts.items()}
-
-    def plot_data(self) -> dict[str, Any]:
-        """The curves as plain lists, for any drawing tool."""
-        modes = list(range(1, len(self.values) + 1))
-        curves = {"eigenvalue": self.values.clamp(min=0).tolist()}
+    def plots(self) -> tuple[Plot, ...]:
+        """Eigenvalues, and the share of the labels in the first modes."""
+        modes, positive = range(1, len(self.values) + 1), self.values.clamp(min=0)
+        shown = [(i, v) for i, v in zip(modes, positive.tolist(), strict=True) if v > 0]
+        line = Line("eigenvalue", [i for i, _ in shown], [v for _, v in shown])
+        plots = [Plot("Eigenvalues of the kernel", (line,), Axis("mode"), Axis("eigenvalue", log=True))]
         if self.captured is not None:
-            curves["labels captured"] = self.captured.tolist()
-        return {"x": modes, "x_label": "mode", "curves": curves, "log_y": ["eigenvalue"]}
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw eigenvalues (log scale) and the captured share of the labels; returns the matplotlib axes."""
-        import matplotlib.pyplot as plt
-
-        data = self.plot_data()
-        ax = plt.subplots()[1] if ax is None else ax
-        ax.semilogy(data["x"], data["curves"]["eigenvalue"], marker=".", label="eigenvalue")
-        ax.set(xlabel=data["x_label"], ylabel="eigenvalue")
-        if "labels captured" in data["curves"]:
-            twin = ax.twinx()
-            twin.plot(data["x"], data["curves"]["labels captured"], color="tab:orange", label="labels captured")
-            twin.set(ylabel="share of the labels' energy", ylim=(0, 1.02))
-        return ax
+            share = Line("labels captured", modes, self.captured)
+            unit = Axis("share of the labels' energy", limits=(0.0, 1.02))
+            plots.append(Plot("Labels in the first modes", (share,), Axis("mode"), unit, self.verdict))
+        return tuple(plots)
 
 
-def spectrum(kernel: Array, y: Array | None = None) -> Spectrum:
+def kernel_spectrum(kernel: Array, y: Array | None = None) -> KernelSpectrum:
     """Eigenpairs of a symmetric kernel and, with labels, their energy along each mode; equation (1).
 
     Integer labels (n,) are classes, taken as one-hot rows; floating-point ones, (n,) or (n, k), are numbers.
@@ -94,22 +84,22 @@ def spectrum(kernel: Array, y: Array | None = None) -> Spectrum:
     Reference: [arora2019fine].
     Cost: O(n^3), in float64.
 
-    >>> found = spectrum(torch.diag(torch.tensor([1.0, 4.0])), torch.tensor([0.0, 2.0]))
-    >>> found.values.round(decimals=12).tolist(), found.energy.round(decimals=12).tolist()
+    >>> result = kernel_spectrum(torch.diag(torch.tensor([1.0, 4.0])), torch.tensor([0.0, 2.0]))
+    >>> result.values.round(decimals=12).tolist(), result.energy.round(decimals=12).tolist()
     ([4.0, 1.0], [1.0, 0.0])
     """
-    k = square(kernel, "spectrum(kernel)").detach().double()
+    k = square(kernel, CALL).detach().double()
     if (k - k.T).abs().max() > 1e-6 * k.abs().max():
         cure = "Use ntk(module, x) without x2, or (K + K.T) / 2"
-        raise InputError(lesson("spectrum(kernel)", "the kernel is not symmetric", "a symmetric kernel", cure))
+        raise InputError(lesson(CALL, "the kernel is not symmetric", "a symmetric kernel", cure))
     values, vectors = torch.linalg.eigh((k + k.T) / 2)
     values, vectors = values.flip(0), vectors.flip(1)
     if y is None:
-        return Spectrum(values, vectors, None, None)
-    labels = numbers(as_targets(y, len(k), call="spectrum(kernel, y)"), "spectrum(kernel, y)").to(k)
+        return KernelSpectrum(values, vectors, None, None)
+    labels = numbers(as_targets(y, len(k), call=CALL), CALL).to(k)
     labels = labels.reshape(len(k), -1)
     if not labels.any():
-        found = "labels that are all zero"
-        raise InputError(lesson("spectrum(kernel, y)", found, "labels to project", "Give labels that differ from zero"))
+        cure = "Give labels that differ from zero"
+        raise InputError(lesson(CALL, "labels that are all zero", "labels to project", cure))
     projections = vectors.T @ labels
-    return Spectrum(values, vectors, projections, (projections**2).sum(1) / (labels**2).sum())  # (1)
+    return KernelSpectrum(values, vectors, projections, (projections**2).sum(1) / (labels**2).sum())  # (1)

@@ -1,10 +1,10 @@
 """Ground floor: the one training loop, and the record of what it did.
 
 Lives here: `train` (also `gnomon.train`), the optimizers as frozen objects and those of torch.optim, the record `Run`,
-the losses' names.
+the mean loss over a source of examples (`evaluate`).
 Does not live here: what theory says of training (`gnomon.dynamics`), and what an examination watches during it.
-May import: core; torch, numpy; matplotlib inside the method that draws.
-Losses are means over points, squared loss with a half; time is learning rate times steps.
+May import: core; torch, numpy.
+Losses are means over examples, squared loss with a half; time is learning rate times steps.
 """
 
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Exponential, Hinge, Logistic, Squared

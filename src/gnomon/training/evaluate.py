@@ -1,14 +1,20 @@
-"""What a module says on a set of points now: outputs, mean loss, accuracy.
+"""The mean loss of a module over a source of examples.
 
-The points are passed in eval mode and in pieces; the targets are converted once, before training.
+    L(w) = (1 / n) sum_i l(f(w, x_i), y_i)                                                               (1)
+
+Examples pass in batches. Targets are converted to what the loss takes: once where all examples are in memory, else
+when a batch is read.
+
+Hypotheses: a loss that is a mean over examples, so that the means of batches add up to (1).
+Reference: [robbins1951stochastic].
 
 >>> import torch
->>> points = Points.of(torch.eye(2), torch.tensor([0, 1]), nn.Linear(2, 2), CrossEntropy(), "train(net, x, y)")
->>> points.n, points.targets.tolist()
-(2, [[1.0, 0.0], [0.0, 1.0]])
+>>> objective = Objective.of(torch.eye(2), torch.tensor([0, 1]), nn.Linear(2, 2), CrossEntropy(), "train(net, x, y)")
+>>> [y.tolist() for x, y in objective.batches(1)]
+[[[1.0, 0.0]], [[0.0, 1.0]]]
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,103 +22,159 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.arrays import Array
-from gnomon.core.checks import as_inputs, as_numbers, as_targets
+from gnomon.core.checks import as_numbers
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import Inputs, blamed, count, invoke, table, take, tensor_of
+from gnomon.core.inputs import Inputs, blamed, invoke, table, tensor_of
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Squared
 from gnomon.core.metrics import accuracy
 from gnomon.core.pure import evaluating
+from gnomon.core.record import Record
+from gnomon.core.source import AbstractSource, Batch, Pair, Stream, source
+
+__all__ = ["Loss", "Objective", "by_targets"]
 
 Loss = AbstractLoss | Callable[[Tensor, Tensor], Tensor]
-"""A loss of the house, or a function (outputs, targets) -> mean loss such as ``torch.nn.CrossEntropyLoss()``."""
+"""A loss of `gnomon.training`, or a function (outputs, targets) -> mean loss such as ``nn.CrossEntropyLoss()``."""
 
 LEAST = 256
-"""Points that are passed at once at least."""
+"""Examples that are measured at once at least."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Points:
-    """Inputs and targets in the module's dtype and on its device."""
+class Objective(Record):
+    """Equation (1) for any module: a loss, a source of examples, and how targets are converted for the loss."""
 
-    x: Inputs
-    targets: Tensor
+    data: AbstractSource
     loss: Loss
-    n: int
+    convert: Callable[[Tensor], Tensor]
     call: str
 
     @classmethod
-    def of(cls, x: Inputs, y: Array, module: nn.Module, loss: Loss, call: str) -> "Points":
-        """Check and convert; one example is run, in eval mode, to learn the number of outputs."""
-        data = as_inputs(x, module, call=call)
-        n = count(data)
-        given = as_targets(y, n, call=call)
+    def of(cls, x: Any, y: Any, module: nn.Module, loss: Loss | None, call: str) -> "Objective":
+        """Check the data and the loss; one example is run, in eval mode, to learn the number of outputs.
+
+        ``x`` and ``y`` are what `gnomon.core.source` takes: inputs and targets, or data and None.
+        """
+        data = source(x, y, module=module, call=call)
+        first = data.first(1)
+        targets = _targets(first, call)
+        loss = by_targets(targets, call=call) if loss is None else loss
         if not callable(loss) and not isinstance(loss, AbstractLoss):
             cure = "Pass Squared(), CrossEntropy(), ... or a function such as torch.nn.CrossEntropyLoss()"
             raise InputError(lesson(call, f"loss is {loss!r}"[:80], "a loss of outputs and targets", cure))
-        like = next((t for t in module.parameters() if t.is_floating_point()), torch.zeros(()))
-        given = given.to(like.device, like.dtype if given.is_floating_point() else given.dtype)
-        if not isinstance(loss, AbstractLoss):
-            return cls(data, given, loss, n, call)
-        with evaluating(module), torch.no_grad():
-            outputs = table(invoke(module, take(data, slice(0, 1)), call=call), 1, call).shape[1]
-        targets = loss.targets(given, call, outputs=outputs).to(like.device)
-        targets = targets.reshape(n, -1)
-        if targets.shape[1] != outputs:
-            found = f"targets of shape {tuple(given.shape)} and {outputs} outputs"
-            cure = "Give y one column for each output, or integer classes"
-            raise InputError(lesson(call, found, "a target for each output", cure))
-        return cls(data, targets.to(like.dtype), loss, n, call)
+        convert = _conversion(first.x, module, loss, call)
+        if isinstance(data, Pair):
+            return cls(_in_memory(data.batch, convert, call), loss, _as_they_are, call)
+        return cls(data, loss, convert, call)
 
-    def some(self, index: Tensor) -> tuple[Inputs, Tensor]:
-        """Inputs and targets at an index."""
-        return take(self.x, index), self.targets[index]
+    def __len__(self) -> int:
+        return len(self.data)
+
+    @property
+    def name(self) -> str:
+        """What the loss is called."""
+        known = isinstance(self.loss, AbstractLoss)
+        return self.loss.name if known else getattr(self.loss, "__name__", type(self.loss).__name__)  # type: ignore[union-attr]
+
+    def indexable(self) -> "Objective":
+        """The same objective, its examples in memory where they could otherwise only be read in the order they come."""
+        if not isinstance(self.data, Stream):
+            return self
+        return Objective(_in_memory(self.data.whole(), self.convert, self.call), self.loss, _as_they_are, self.call)
+
+    def at(self, index: Tensor) -> tuple[Inputs, Tensor]:
+        """Inputs and targets of the examples with these numbers."""
+        batch = self.data.at(index)
+        return batch.x, self.convert(_targets(batch, self.call))
+
+    def batches(self, size: int | None = None) -> Iterator[tuple[Inputs, Tensor]]:
+        """All inputs and targets in order, at most ``size`` at once; None: what is in memory as one batch."""
+        in_memory = isinstance(self.data, Pair)
+        for batch in self.data.batches(len(self) if in_memory and size is None else size):
+            for start in range(0, len(batch), size or len(batch)):
+                part = batch[start : start + (size or len(batch))]
+                yield part.x, self.convert(_targets(part, self.call))
 
     def value(self, module: nn.Module, x: Inputs, y: Tensor) -> Tensor:
-        """The mean loss on some points, with its graph."""
+        """The mean loss on some examples, with its graph."""
         return self.loss_of(invoke(module, x, call=self.call), y)
 
     def loss_of(self, outputs: Any, y: Tensor) -> Tensor:
-        """The mean loss of what a module returned for points with these targets."""
+        """The mean loss of what a module returned for examples with these targets."""
         if isinstance(self.loss, AbstractLoss):
             return self.loss.value(table(outputs, len(y), self.call), y)
-        return self._one(tensor_of(outputs, self.call), y)
+        return self._users_loss(tensor_of(outputs, self.call), y)
 
     def measure(self, module: nn.Module, size: int | None) -> tuple[float, float | None, Tensor]:
         """Mean loss, accuracy where the targets are classes, and outputs, in eval mode and without gradients."""
-        pieces = []
+        outputs, targets = [], []
         with evaluating(module), torch.no_grad():
-            for i in range(0, self.n, max(LEAST, size or self.n)):
-                part = take(self.x, slice(i, i + max(LEAST, size or self.n)))
-                pieces.append(tensor_of(invoke(module, part, call=self.call), self.call))
-            f = torch.cat(pieces)
+            for x, y in self.batches(None if size is None else max(LEAST, size)):
+                outputs.append(tensor_of(invoke(module, x, call=self.call), self.call))
+                targets.append(y)
+            f, y = torch.cat(outputs), torch.cat(targets)
             if isinstance(self.loss, AbstractLoss):
-                f = f.reshape(self.n, -1)
-                return float(self.loss.value(f, self.targets)), accuracy(f, self.targets), f
-            return float(self._one(f, self.targets)), _matches(f, self.targets), f
+                f = f.reshape(len(y), -1)
+                return float(self.loss.value(f, y)), accuracy(f, y), f
+            classes = y.dim() == 1 and not y.is_floating_point() and f.dim() == 2
+            return float(self._users_loss(f, y)), accuracy(f, y) if classes else None, f
 
-    def _one(self, outputs: Tensor, y: Tensor) -> Tensor:
-        """The user's own loss, as one number."""
+    def _users_loss(self, outputs: Tensor, y: Tensor) -> Tensor:
         with blamed(None, (outputs, y), call=self.call, what="the loss"):
             value = self.loss(outputs, y)  # type: ignore[operator]
         if not isinstance(value, Tensor) or value.numel() != 1:
-            found = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else f"type {type(value).__name__}"
-            cure = "Return the mean over points, for instance with reduction='mean'"
-            raise InputError(lesson(self.call, f"the loss has {found}", "one number", cure))
+            what = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else f"type {type(value).__name__}"
+            cure = "Return the mean over examples, for instance with reduction='mean'"
+            raise InputError(lesson(self.call, f"the loss has {what}", "one number", cure))
         return value.reshape(())
 
 
 def by_targets(y: Array, *, call: str) -> AbstractLoss:
-    """The loss that targets ask for: cross-entropy for integer classes, squared loss for real numbers.
+    """The loss that fits the targets: cross-entropy for integer classes, squared loss for real numbers.
+
+    Cost: none.
 
     >>> classes, numbers = torch.tensor([0, 1]), torch.tensor([0.5])
     >>> [by_targets(y, call="train(module, x, y)").name for y in (classes, numbers)]
     ['cross-entropy', 'squared loss']
     """
-    given = as_numbers(y, "y", call=call)
-    return Squared() if given.is_floating_point() or given.is_complex() else CrossEntropy()
+    targets = as_numbers(y, "y", call=call)
+    return Squared() if targets.is_floating_point() or targets.is_complex() else CrossEntropy()
 
 
-def _matches(f: Tensor, y: Tensor) -> float | None:
-    if y.is_floating_point() or y.dim() != 1 or f.dim() != 2 or f.shape[1] < 2:
-        return None
-    return float((f.argmax(1) == y).double().mean())
+def _conversion(one: Inputs, module: nn.Module, loss: Loss, call: str) -> Callable[[Tensor], Tensor]:
+    """Targets as the loss takes them, on the module's device and in its dtype; ``one`` is an example."""
+    like = next((t for t in module.parameters() if t.is_floating_point()), torch.zeros(()))
+
+    def moved(y: Tensor) -> Tensor:
+        return y.to(like.device, like.dtype if y.is_floating_point() else y.dtype)
+
+    if not isinstance(loss, AbstractLoss):
+        return moved
+    with evaluating(module), torch.no_grad():
+        outputs = table(invoke(module, one, call=call), 1, call).shape[1]
+
+    def converted(y: Tensor) -> Tensor:
+        targets = loss.targets(moved(y), call, outputs=outputs).to(like.device).reshape(len(y), -1)
+        if targets.shape[1] != outputs:
+            what = f"targets of shape {tuple(y.shape)} and {outputs} outputs"
+            cure = "Give y one column for each output, or integer classes"
+            raise InputError(lesson(call, what, "a target for each output", cure))
+        return targets.to(like.dtype)
+
+    return converted
+
+
+def _in_memory(batch: Batch, convert: Callable[[Tensor], Tensor], call: str) -> Pair:
+    return Pair(Batch(batch.x, convert(_targets(batch, call))), call, None)
+
+
+def _as_they_are(y: Tensor) -> Tensor:
+    return y
+
+
+def _targets(batch: Batch, call: str) -> Tensor:
+    if batch.y is None:
+        cure = "Pass y, or data whose batches are (inputs, targets) or dicts with the key 'labels'"
+        raise InputError(lesson(call, "the data have no targets", "a target for each input", cure))
+    return batch.y

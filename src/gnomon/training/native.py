@@ -1,8 +1,8 @@
 """PyTorch's own optimizers in the training loop, and the ways in which a caller may name an optimizer.
 
-A class or a factory is called with the parameters of the model that is trained. An optimizer that stands on the
-parameters of the caller's module is rebuilt, options and state included, on those of the copy that is trained; the
-caller's own one is moved only where its module is trained in place.
+A class or a factory is called with the parameters of the model that is trained. An optimizer that was built on the
+parameters of the caller's module is copied, options and state included, to those of the copy that is trained; the
+caller's own optimizer steps only where its module is trained in place.
 
 >>> import torch
 >>> named("adamw", None, "train(net, x, y)")
@@ -21,10 +21,13 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.results.plain import HIDDEN
 from gnomon.training.optimizers import SGD, AbstractOptimizer, Adam, Slope
 
+__all__ = ["Choice", "NAMES", "TorchOptimizer", "descent", "named"]
+
 Choice = AbstractOptimizer | Optimizer | Callable[[Any], Optimizer] | str
-"""An optimizer of the house or of torch.optim, a class or a function that makes one from parameters, or a name."""
+"""An optimizer of `gnomon.training` or of torch.optim, a class or function that makes one of parameters, or a name."""
 
 NAMES: dict[str, AbstractOptimizer] = {"adam": Adam(), "adamw": Adam(decay=0.01), "sgd": SGD(1e-3)}
 """Optimizers by name, with the defaults of torch.optim."""
@@ -39,8 +42,8 @@ class TorchOptimizer(AbstractOptimizer):
 
     name: str
     lr: float
-    groups: Sequence[Mapping[str, Any]] = field(repr=False)
-    build: Callable[[Sequence[Tensor]], Optimizer] = field(repr=False)
+    groups: Sequence[Mapping[str, Any]] = field(repr=False, metadata=HIDDEN)
+    build: Callable[[Sequence[Tensor]], Optimizer] = field(repr=False, metadata=HIDDEN)
 
     def memory(self, parameters: Sequence[Tensor]) -> Any:  # noqa: D102
         return self.build(parameters)
@@ -61,27 +64,35 @@ class TorchOptimizer(AbstractOptimizer):
                 w.grad = g
 
 
-def named(given: Choice | None, module: nn.Module | None, call: str) -> AbstractOptimizer:
-    """The optimizer that a caller means, for a module where it is known; `Adam` where none is named."""
-    if given is None:
+def named(choice: Choice | None, module: nn.Module | None, call: str) -> AbstractOptimizer:
+    """The optimizer that a caller means, for a module where it is known; `Adam` where none is named.
+
+    Cost: for a class or a factory, one optimizer of a small parameter.
+
+    >>> named(None, None, "train(net, x, y)").name
+    'Adam'
+    """
+    if choice is None:
         return Adam()
-    if isinstance(given, AbstractOptimizer):
-        return given
-    if isinstance(given, Optimizer):
-        return _standing(given, module, call)
-    if isinstance(given, str) and given.lower() in NAMES:
-        return NAMES[given.lower()]
-    if isinstance(given, str) or not callable(given):
+    if isinstance(choice, AbstractOptimizer):
+        return choice
+    if isinstance(choice, Optimizer):
+        return _of_module(choice, module, call)
+    if isinstance(choice, str) and choice.lower() in NAMES:
+        return NAMES[choice.lower()]
+    if isinstance(choice, str) or not callable(choice):
         cure = (
             "Pass torch.optim.AdamW, lambda p: torch.optim.SGD(p, lr=0.1), SGD(lr), Adam(lr), or one of "
             + ", ".join(f'"{name}"' for name in NAMES)
         )
-        raise InputError(lesson(call, f"optimizer is {given!r}", "an optimizer", cure))
-    return _made(given, call)
+        raise InputError(lesson(call, f"optimizer is {choice!r}", "an optimizer", cure))
+    return _of_factory(choice, call)
 
 
 def descent(optimizer: AbstractOptimizer | None) -> SGD | None:
     """The gradient descent that an optimizer is, torch's included; None where it is another rule.
+
+    Cost: none.
 
     >>> descent(named(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), None, "train(net, x, y)"))
     SGD(lr=0.1, momentum=0.9, decay=0.0)
@@ -100,7 +111,7 @@ def descent(optimizer: AbstractOptimizer | None) -> SGD | None:
 _SGD = ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize")
 
 
-def _made(factory: Callable[[Any], Optimizer], call: str) -> TorchOptimizer:
+def _of_factory(factory: Callable[[Any], Optimizer], call: str) -> TorchOptimizer:
     """Try the factory on a parameter of ours, to learn what it makes before anything is trained."""
 
     def build(parameters: Sequence[Tensor]) -> Optimizer:
@@ -110,41 +121,45 @@ def _made(factory: Callable[[Any], Optimizer], call: str) -> TorchOptimizer:
             cure = "Pass a function of the parameters alone: lambda p: torch.optim.SGD(p, lr=0.1)"
             raise InputError(lesson(call, f"the optimizer's factory raised: {reason}", "a factory", cure)) from reason
         if not isinstance(made, Optimizer):
-            found = f"the optimizer's factory returned a {type(made).__name__}"
-            raise InputError(lesson(call, found, "a torch.optim.Optimizer", "Return the optimizer"))
+            what = f"the optimizer's factory returned a {type(made).__name__}"
+            raise InputError(lesson(call, what, "a torch.optim.Optimizer", "Return the optimizer"))
         if not _held(made) <= {id(w) for w in parameters}:
-            found = "the optimizer's factory took other parameters than those it was given"
+            what = "the optimizer's factory took other parameters than its argument"
             cure = "Build on the argument, lambda p: torch.optim.SGD(p, lr=0.1): a copy of the module is trained"
-            raise InputError(lesson(call, found, "the parameters that are trained", cure))
+            raise InputError(lesson(call, what, "the parameters that are trained", cure))
         return made
 
     with torch.inference_mode(False):
-        return _told(build([nn.Parameter(torch.zeros(2, 2))]), build)
+        return _described(build([nn.Parameter(torch.zeros(2, 2))]), build)
 
 
-def _standing(given: Optimizer, module: nn.Module | None, call: str) -> TorchOptimizer:
+def _of_module(optimizer: Optimizer, module: nn.Module | None, call: str) -> TorchOptimizer:
     own = [] if module is None else [w for w in module.parameters() if w.requires_grad]
-    if module is not None and not _held(given) <= {id(w) for w in module.parameters()}:
-        found = f"the {type(given).__name__} holds parameters that the module does not have"
+    if module is not None and not _held(optimizer) <= {id(w) for w in module.parameters()}:
+        what = f"the {type(optimizer).__name__} holds parameters that the module does not have"
         cure = "Build it on module.parameters(), or pass a function: lambda p: torch.optim.SGD(p, lr=0.1)"
-        raise InputError(lesson(call, found, "an optimizer of this module", cure))
+        raise InputError(lesson(call, what, "an optimizer of this module", cure))
 
     def build(parameters: Sequence[Tensor]) -> Optimizer:
-        return given if all(a is b for a, b in zip(own, parameters, strict=True)) else _twin(given, own, parameters)
+        return (
+            optimizer
+            if all(a is b for a, b in zip(own, parameters, strict=True))
+            else _copied(optimizer, own, parameters)
+        )
 
-    return _told(given, build)
+    return _described(optimizer, build)
 
 
-def _twin(given: Optimizer, own: Iterable[Tensor], other: Iterable[Tensor]) -> Optimizer:
+def _copied(optimizer: Optimizer, own: Iterable[Tensor], other: Iterable[Tensor]) -> Optimizer:
     """A copy of an optimizer with other parameters in the places of its own."""
-    twin = object.__new__(type(given))
-    memo: dict[int, Any] = {id(a): b for a, b in zip(own, other, strict=True)} | {id(given): twin}
+    twin = object.__new__(type(optimizer))
+    memo: dict[int, Any] = {id(a): b for a, b in zip(own, other, strict=True)} | {id(optimizer): twin}
     # A scheduler patches ``step`` on the object with a function that is tied to the original: the class's own is used.
-    vars(twin).update(copy.deepcopy({k: v for k, v in vars(given).items() if k != "step"}, memo))
+    vars(twin).update(copy.deepcopy({k: v for k, v in vars(optimizer).items() if k != "step"}, memo))
     return twin
 
 
-def _told(optimizer: Optimizer, build: Callable[[Sequence[Tensor]], Optimizer]) -> TorchOptimizer:
+def _described(optimizer: Optimizer, build: Callable[[Sequence[Tensor]], Optimizer]) -> TorchOptimizer:
     groups = tuple({k: v for k, v in group.items() if k != "params"} for group in optimizer.param_groups)
     return TorchOptimizer(type(optimizer).__name__, float(groups[0].get("lr", 1.0)), groups, build)
 

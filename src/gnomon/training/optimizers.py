@@ -8,14 +8,14 @@ With the gradient g of the mean loss over a batch, elementwise for each paramete
 
 (1) is ``torch.optim.SGD`` without dampening and without Nesterov's change; (2) is ``torch.optim.AdamW``, whose decay
 does not pass through the moments, and with ``decay=0`` also ``torch.optim.Adam``. Like those they leave a parameter
-alone that the loss does not depend on. What is remembered between steps is held by the loop, so that one object serves
-any number of runs.
+alone that the loss does not depend on. Running averages are kept by the loop, so that one object serves any number of
+runs.
 
 Reference: [polyak1964some] for (1), [kingma2015adam] and [loshchilov2019decoupled] for (2).
 
 >>> import torch
->>> way, w = SGD(0.5), torch.ones(2)
->>> way.move([w], lambda: (w.sum(), [torch.tensor([1.0, 0.0])]), way.memory([w]), 1)
+>>> rule, w = SGD(0.5), torch.ones(2)
+>>> rule.move([w], lambda: (w.sum(), [torch.tensor([1.0, 0.0])]), rule.memory([w]), 1)
 >>> w
 tensor([0.5000, 1.0000])
 """
@@ -23,16 +23,19 @@ tensor([0.5000, 1.0000])
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import sqrt
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.checks import number
+from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.results.plain import public_fields
 
 Slope = Callable[[], tuple[Tensor, Sequence[Tensor | None]]]
-"""The loss and its gradients where the parameters stand, anew at each call; None for a parameter that plays no part."""
+"""The loss and its gradients at the present parameters, computed anew at each call; None where the loss does not
+depend on a parameter."""
 
 
 class AbstractOptimizer(ABC):
@@ -44,9 +47,13 @@ class AbstractOptimizer(ABC):
     name: str
     """What the rule is called in a sentence."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Name and options as plain values for JSON."""
+        return {"name": self.name, **public_fields(self)}
+
     @abstractmethod
     def memory(self, parameters: Sequence[Tensor]) -> Any:
-        """What is remembered before the first step; `move` gets it back."""
+        """The running averages before the first step; `move` is given them at each step."""
 
     @abstractmethod
     def move(self, parameters: Sequence[Tensor], slope: Slope, memory: Any, count: int) -> None:
@@ -55,7 +62,7 @@ class AbstractOptimizer(ABC):
 
 @dataclass(frozen=True, slots=True)
 class SGD(AbstractOptimizer):
-    """Gradient descent, on all points or on batches, with heavy-ball momentum: equation (1).
+    """Gradient descent, on all examples or on batches, with heavy-ball momentum: equation (1).
 
     >>> SGD(0.1, momentum=0.9)
     SGD(lr=0.1, momentum=0.9, decay=0.0)
@@ -66,7 +73,7 @@ class SGD(AbstractOptimizer):
     decay: float = 0.0
 
     def __post_init__(self) -> None:
-        _check("SGD", self.lr, self.decay, momentum=self.momentum)
+        _check("SGD(lr)", self.lr, self.decay, momentum=self.momentum)
 
     @property
     def name(self) -> str:  # type: ignore[override]  # noqa: D102
@@ -101,7 +108,7 @@ class Adam(AbstractOptimizer):
     name = "Adam"
 
     def __post_init__(self) -> None:
-        _check("Adam", self.lr, self.decay, b1=self.b1, b2=self.b2)
+        _check("Adam(lr)", self.lr, self.decay, b1=self.b1, b2=self.b2)
 
     def memory(self, parameters: Sequence[Tensor]) -> list[list[Tensor]]:  # noqa: D102
         return [[torch.zeros_like(w) for w in parameters] for _ in range(2)]
@@ -118,14 +125,10 @@ class Adam(AbstractOptimizer):
             w.addcdiv_(m, v.sqrt().div_(second).add_(self.eps), value=-self.lr / first)  # (2)
 
 
-def _check(name: str, lr: float, decay: float, **rates: float) -> None:
-    call = f"training.{name}"
-    if not 0 < lr < inf:
-        raise InputError(
-            lesson(call, f"lr is {lr}", "a positive finite learning rate", "Pass a positive learning rate")
-        )
-    if not 0 <= decay < inf:
-        raise InputError(lesson(call, f"decay is {decay}", "a decay of zero or more", "Pass 0, or a number like 1e-4"))
-    for key, rate in rates.items():
-        if not 0 <= rate < 1:
-            raise InputError(lesson(call, f"{key} is {rate}", f"0 <= {key} < 1", "Pass a number such as 0.9"))
+def _check(call: str, lr: Any, decay: Any, **rates: Any) -> None:
+    number("lr", lr, call=call, above=0)
+    if number("decay", decay, call=call) < 0:
+        raise InputError(out_of_range(call, "decay", "a number of at least 0", decay))
+    for name, rate in rates.items():
+        if not 0 <= number(name, rate, call=call) < 1:
+            raise InputError(out_of_range(call, name, "at least 0 and below 1, such as 0.9", rate))

@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from torch import Tensor, nn
 
-from gnomon.core.record import Record
+from gnomon.core.results import Curves, Finding, Plot, Value, WithCurves
+from gnomon.core.results.plain import HIDDEN
 from gnomon.training.optimizers import AbstractOptimizer
 
 REASONS = {
@@ -25,97 +26,59 @@ REASONS = {
     "interrupted": " It was interrupted: the record is complete up to its last step.",
 }
 """What the verdict says of each way to stop, but for divergence."""
+DIVERGED = 0.8
+"""Severity of a run whose loss grew."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Run(Record):
+class Run(WithCurves):
     """What training did, at the steps that were recorded; all values are measured in eval mode.
 
-    ``loss`` and ``test_loss`` are means over points; accuracies are None where the targets are no classes. ``train``
-    and ``test`` are the outputs (t, n, k), where they were asked for. ``stopped`` is "finished", "time",
-    "interrupted" or "diverged", and ``model`` is the one of the last recorded step in every case. ``watched`` holds, by
-    name, what each watcher returned at each recorded step.
+    ``curves`` holds losses and accuracies, which can be read from the run itself (``run.loss``), and the outputs
+    (t, n, k) where they were asked for. ``stopped`` is "finished", "time", "interrupted" or "diverged", and ``model``
+    is the one of the last recorded step in every case. ``watched`` holds, by name, what each watcher returned at each
+    recorded step.
     """
 
-    model: nn.Module = field(repr=False)
+    model: nn.Module = field(repr=False, metadata=HIDDEN)
     steps: Int[Tensor, " t"]
-    times: Float[Tensor, " t"]
-    loss: Float[Tensor, " t"]
-    test_loss: Float[Tensor, " t"] | None
-    accuracy: Float[Tensor, " t"] | None
-    test_accuracy: Float[Tensor, " t"] | None
-    train: Tensor | None = field(repr=False)
-    test: Tensor | None = field(repr=False)
+    curves: Curves
     watched: Mapping[str, list[Any]] = field(repr=False)
-    loss_name: str
     optimizer: AbstractOptimizer
     stopped: str
     seconds: float
 
     @property
     def diverges(self) -> bool:
-        """Whether the loss left the range of floats, or ended above its start."""
-        return self.stopped == "diverged" or bool(self.loss[-1] > self.loss[0])
+        """Whether the loss was no longer finite, or ended above its start."""
+        return self.stopped == "diverged" or self.curves.rose
 
     @property
     def verdict(self) -> str:
         """One sentence or two on how training went."""
-        way = f"{self.optimizer.name} with learning rate {self.optimizer.lr:.3g}"
+        rule = f"{self.optimizer.name} with learning rate {self.optimizer.lr:.3g}"
         change = f"the {self.loss_name} from {float(self.loss[0]):.3g} to {float(self.loss[-1]):.3g}"
-        head = f"{way[0].upper()}{way[1:]} took {change} in {int(self.steps[-1])} steps ({self.seconds:.2g} s)"
+        head = f"{rule[0].upper()}{rule[1:]} took {change} in {int(self.steps[-1])} steps ({self.seconds:.2g} s)"
         if self.accuracy is not None:
             head += f", {float(self.accuracy[-1]):.1%} right"
         if self.test_loss is not None:
             right = "" if self.test_accuracy is None else f", {float(self.test_accuracy[-1]):.1%} right"
-            head += f"; on test points {float(self.test_loss[-1]):.3g}{right}"
+            head += f"; on test examples {float(self.test_loss[-1]):.3g}{right}"
         if self.stopped == "diverged":
             return f"{head}. Then it diverged: the loss is no longer a finite number; use a smaller learning rate."
         return f"{head}.{REASONS[self.stopped]}"
 
-    def __str__(self) -> str:
-        return self.verdict
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """That training diverged, where it did."""
+        if not self.diverges:
+            return ()
+        end = "no longer finite" if self.stopped == "diverged" else f"{float(self.loss[-1]):.3g}"
+        what = f"Training diverged: the {self.loss_name} was {float(self.loss[0]):.3g} and is {end}."
+        cure = f"Use a learning rate below {self.optimizer.lr:.3g}."
+        evidence = (Value("first loss", float(self.loss[0])), Value("last finite loss", float(self.loss[-1])))
+        return (Finding("training-diverged", what, cure, DIVERGED, evidence=evidence),)
 
-    def to_dict(self) -> dict[str, object]:
-        """Everything but the model and the outputs, as plain values for JSON."""
-        curves = ("steps", "times", "loss", "test_loss", "accuracy", "test_accuracy", "watched")
-        return {name: _plain(getattr(self, name)) for name in curves} | {
-            "loss_name": self.loss_name,
-            "optimizer": self.optimizer.name,
-            "lr": self.optimizer.lr,
-            "stopped": self.stopped,
-            "seconds": self.seconds,
-            "verdict": self.verdict,
-        }
-
-    def plot_data(self) -> dict[str, object]:
-        """Curves over time as plain lists, for any drawing tool."""
-        lines = {"train": self.loss.tolist()}
-        if self.test_loss is not None:
-            lines["test"] = self.test_loss.tolist()
-        return {"x": self.times.tolist(), "x_label": "time (learning rate x steps)", "y_label": self.loss_name,
-                "lines": lines}  # fmt: skip
-
-    def plot(self, axes: Any = None) -> Any:
-        """Draw the losses over time with matplotlib; returns the axes."""
-        if axes is None:
-            from matplotlib import pyplot as plt  # slow to import, and needed by this method alone
-
-            axes = plt.subplots(layout="constrained")[1]
-        data: Any = self.plot_data()
-        for (name, values), color in zip(data["lines"].items(), ("#b5367a", "#3b6fb5"), strict=False):
-            axes.plot(data["x"][1:], values[1:], label=name, color=color)
-        axes.set(xscale="log", yscale="log", xlabel=data["x_label"], ylabel=data["y_label"])
-        axes.legend()
-        return axes
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Tensor):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    return _plain(value.to_dict()) if hasattr(value, "to_dict") else str(value)
+    def plots(self) -> tuple[Plot, ...]:
+        """The losses over time."""
+        return (self.curves.plot("Training", self.verdict),)

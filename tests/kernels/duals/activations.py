@@ -128,7 +128,7 @@ CLOSED = (
 )
 
 NUMERIC = (
-    Activation("tanh", Quadrature(torch.tanh), np.tanh, lambda x: 1 / np.cosh(x) ** 2),
+    Activation("tanh", Quadrature(torch.tanh), np.tanh, lambda x: 1 / np.cosh(np.clip(x, -300, 300)) ** 2),
     Activation("sigmoid", Quadrature(torch.sigmoid), special.expit, lambda x: special.expit(x) * special.expit(-x)),
     Activation(
         "silu",
@@ -137,6 +137,14 @@ NUMERIC = (
         lambda x: special.expit(x) * (1 + x * special.expit(-x)),
     ),
     Activation("elu", Quadrature(functional.elu), _elu, _elu_slope, (0,)),
+    Activation(
+        "threshold",
+        Quadrature(lambda x: functional.threshold(x, 0.1, 0.2)),
+        lambda x: np.where(x > 0.1, x, 0.2),
+        lambda x: 1.0 * (x > 0.1),
+        (0.1,),
+        jumps=True,
+    ),
     Activation(
         "selu",
         Quadrature(functional.selu),

@@ -1,7 +1,8 @@
 """Quadrature against every closed form, over all variances and correlations, and against hostile functions."""
 
-from math import pi, sqrt
+from math import log10, pi, sqrt
 
+import numpy as np
 import pytest
 import torch
 from scipy.stats import multivariate_normal
@@ -23,6 +24,8 @@ from gnomon.kernels.duals import (
     Sin,
     Step,
 )  # fmt: skip
+from tests.kernels.duals.activations import NUMERIC
+from tests.oracles import quadrature as oracle
 
 F64 = torch.float64
 ONE = torch.ones((), dtype=F64)
@@ -71,6 +74,68 @@ def test_agrees_with_the_closed_form_everywhere(name, method):
     expected, found = (getattr(dual, method)(a, b, c) for dual in (closed, Quadrature(function)))
     norm = (getattr(closed, method)(a, a, a) * getattr(closed, method)(b, b, b)).sqrt()
     assert bool(((found - expected).abs() <= 1e-8 * norm).all())
+
+
+# Where the functions of torch.nn turn: the oracle must be told where to look closely.
+FEATURES = (-20.0, -8.0, -4.0, -2.0, -1.0, -0.3, 0.0, 0.3, 1.0, 2.0, 4.0, 8.0, 20.0)
+GAPS = (1.0, 0.3, 1e-2, 1e-5, 1e-8, 1e-12, 0.0)  # 1 - |rho|
+
+
+def hostile(n, least, most):
+    """Random variances over all sizes, half of them equal; correlations from none to all, of both signs."""
+    rng = np.random.default_rng(5)
+    a, b = 10 ** rng.uniform(log10(least), log10(most), (2, n))
+    b[::2] = a[::2]
+    rho = (1 - np.array(GAPS)[np.arange(n) % len(GAPS)]) * rng.choice([-1, 1, 1], n)
+    return a, b, rho * np.sqrt(a * b)
+
+
+@pytest.mark.parametrize("method", ["dual", "dual_derivative"])
+@pytest.mark.parametrize(
+    "name", ["tanh", "silu", "mish", "elu", "softsign", "hardtanh", "hardswish", "hardshrink", "threshold"]
+)
+def test_agrees_with_the_oracle_at_all_variances_and_correlations(name, method):
+    (row,) = (row for row in NUMERIC if row.name == name)
+    function = {"dual": row.function, "dual_derivative": row.derivative}[method]
+    kinks = sorted({*row.kinks, *FEATURES})
+    a, b, c = hostile(14, 1e-2, 1e6)
+    found = getattr(row.dual, method)(*(torch.from_numpy(t) for t in (a, b, c))).numpy()
+    for i in range(len(a)):
+        expected = oracle.pair(function, function, a[i], b[i], c[i], kinks)
+        seconds = [oracle.single(lambda u: function(u) ** 2, v, kinks) for v in (a[i], b[i])]
+        assert abs(found[i] - expected) <= 1e-8 * sqrt(seconds[0] * seconds[1])
+
+
+def test_the_work_does_not_grow_with_the_pairs_or_the_variances():
+    """Evaluations of the function are counted: some 500 per distinct variance, and some 10^5 once."""
+    seen = []
+
+    def counted(x):
+        seen.append(x.numel())
+        return torch.tanh(x)
+
+    dual = Quadrature(counted)
+    for size in (1.0, 1e3, 1e6):
+        seen.clear()
+        x = torch.randn(60, 3, dtype=F64) + torch.tensor([5.0, 0.0, 0.0], dtype=F64)  # nearly parallel
+        c = size * x @ x.T
+        dual.dual(c.diagonal()[:, None], c.diagonal()[None], c)
+        assert sum(seen) <= 2e5 + 3000 * 60
+
+
+def test_what_is_known_of_a_function_is_not_found_out_again():
+    seen = []
+
+    def counted(x):
+        seen.append(x.numel())
+        return torch.nn.functional.elu(x)
+
+    dual, a = Quadrature(counted), torch.tensor([0.5, 1.0, 2.0], dtype=F64)
+    dual.dual(a[:, None], a[None], 0.999 * (a[:, None] * a[None]).sqrt())
+    first = sum(seen)
+    seen.clear()
+    dual.dual(a[:, None], a[None], 0.998 * (a[:, None] * a[None]).sqrt())
+    assert sum(seen) < first / 3
 
 
 @pytest.mark.parametrize("name", ["relu", "erf", "cos"])

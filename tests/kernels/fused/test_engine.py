@@ -6,12 +6,14 @@ import threading
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
 import gnomon
-from gnomon.kernels.fused import engine, threads
+from gnomon.kernels.fused import engine
+from gnomon.kernels.machine import threads
 from gnomon.models import mlp
 from tests.kernels.fused.reference import both
 
@@ -28,7 +30,7 @@ print(sum(chain.stats.cache_hits.values()), sum(chain.stats.cache_misses.values(
 
 LONG = """
 import signal, threading, torch, gnomon
-from gnomon.kernels.fused import threads
+from gnomon.kernels.machine import threads
 from gnomon.models import mlp
 
 class Told(threads.Progress):  # says when the first tile is done, and how many are at the end
@@ -170,3 +172,36 @@ def test_modules_are_left_as_they_were():
     state = {k: v.clone() for k, v in net.state_dict().items()}
     gnomon.limit(net).ntk(torch.randn(5, 3))
     assert all(torch.equal(v, state[k]) for k, v in net.state_dict().items())
+
+
+LAYOUTS = {
+    "transposed": lambda x: x.T.contiguous().T,
+    "strided": lambda x: x.repeat_interleave(2, 0)[::2],
+    "every other feature": lambda x: x.repeat_interleave(2, 1)[:, ::2],
+    "Fortran order": lambda x: np.asfortranarray(x.numpy()),
+    "single precision, transposed": lambda x: x.float().T.contiguous().T,
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_no_layout_of_the_inputs_is_compiled_again(layout):
+    from gnomon.kernels.fused.chain import chain
+
+    lim, x = gnomon.limit(mlp(3)), torch.randn(5, 3, dtype=torch.float64)
+    wanted = lim.ntk(x)
+    known = list(chain.signatures)
+    found = lim.ntk(LAYOUTS[layout](x))
+    assert chain.signatures == known
+    torch.testing.assert_close(found, wanted, rtol=1e-5 if "single" in layout else 1e-14, atol=0.0)
+
+
+@pytest.mark.parametrize("function", [nn.ReLU, nn.GELU], ids=["float32 loops", "float64 loops"])
+def test_no_choice_of_kernels_is_compiled_again(function):
+    from gnomon.kernels.fused.chain import chain
+
+    net = nn.Sequential(nn.Linear(3, 8), function(), nn.Linear(8, 1))
+    lim, x = gnomon.limit(net, dtype=torch.float32), torch.randn(5, 3)
+    lim(x)
+    known = list(chain.signatures)
+    lim.ntk(x), lim.nngp(x)
+    assert chain.signatures == known

@@ -65,5 +65,5 @@ def test_a_small_memory_gets_few_centers_and_they_fit():
 
 def test_without_a_number_of_bytes_it_asks_the_machine():
     assert isinstance(auto(10).solver, Direct)
-    with pytest.raises(InputError, match="n is 0"):
+    with pytest.raises(InputError, match="n must be a whole number of at least 1, but it is 0"):
         auto(0)

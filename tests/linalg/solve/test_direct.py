@@ -15,9 +15,9 @@ from tests.linalg.solve.points import Counted
 def test_the_coefficients_are_those_of_a_dense_solve(form):
     kernel = Counted()
     K, y = kernel.matrix, kernel.targets()
-    given = {"array": K, "tensor": torch.from_numpy(K), "tiles": kernel}[form]
+    gram = {"array": K, "tensor": torch.from_numpy(K), "tiles": kernel}[form]
     before = K.copy()
-    found = Direct().solve(given, y, ridge=0.1)
+    found = Direct().solve(gram, y, ridge=0.1)
     A = K + 0.1 * np.eye(40)
     assert_allclose(found.coefficients, np.linalg.solve(A, y), atol=1e-11)
     assert found.jitter == 0 and found.residual < 1e-13
@@ -30,7 +30,7 @@ def test_the_coefficients_are_those_of_a_dense_solve(form):
 def test_log_evidence_is_the_density_of_the_targets():
     kernel = Counted(n=12)
     y, A = kernel.targets(), kernel.matrix + 0.3 * np.eye(12)
-    found = Direct().solve(kernel, y, ridge=0.3).log_evidence
+    found = Direct().solve(kernel, y, ridge=0.3).scores.log_evidence
     assert_allclose(found, sum(multivariate_normal.logpdf(column, cov=A) for column in y.T), rtol=1e-11)
 
 
@@ -42,7 +42,7 @@ def test_leave_one_out_residuals_are_those_of_leaving_out():
     for i in range(12):
         rest = np.delete(np.arange(12), i)
         guess = A[i, rest] @ np.linalg.solve(A[np.ix_(rest, rest)], y[rest])
-        assert_allclose(found.leave_one_out[i], y[i] - guess, atol=1e-11)
+        assert_allclose(found.scores.leave_one_out[i], y[i] - guess, atol=1e-11)
 
 
 def test_jitter_is_climbed_to_and_said():
@@ -58,7 +58,7 @@ def test_jitter_is_climbed_to_and_said():
 def test_one_point_and_flat_targets():
     found = Direct(leave_one_out=True).solve(np.array([[2.0]]), np.array([3.0]))
     assert_allclose(found.coefficients, [1.5])
-    assert_allclose(found.leave_one_out, [3.0])  # without the point the function is zero
+    assert_allclose(found.scores.leave_one_out, [3.0])  # without the point the function is zero
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,13 @@ def test_one_point_and_flat_targets():
         (-np.eye(3), np.ones(3), {}, InputError, "no Cholesky factor, even after adding"),
         (np.eye(3), np.ones(2), {}, InputError, "the kernel has 3 points and y 2"),
         (np.eye(2), np.array([1.0, np.nan]), {}, NotFiniteError, "y holds numbers that are not finite"),
-        (np.eye(2), np.ones(2), {"ridge": -1.0}, InputError, "ridge is -1.0"),
+        (
+            np.eye(2),
+            np.ones(2),
+            {"ridge": -1.0},
+            InputError,
+            "ridge must be a finite number of at least 0, but it is -1.0",
+        ),
         (np.array([[1.0, 0.5], [0.0, 1.0]]), np.ones(2), {}, InputError, "a symmetric kernel"),
         (lambda r, c: torch.ones(1, 1), np.ones(2), {}, InputError, "one entry for each pair"),
         (lambda r, c: torch.full((len(r), len(c)), np.nan), np.ones(2), {}, NotFiniteError, "kernel of point 0"),
@@ -87,7 +93,7 @@ def test_a_kernel_that_does_not_fit_is_refused_before_it_is_computed():
 
 def test_a_tile_of_the_wrong_points_is_refused():
     found = Direct().solve(np.eye(3), np.ones(3))
-    with pytest.raises(InputError, match="the function stands on 3 points"):
+    with pytest.raises(InputError, match="the function is a sum over 3 points"):
         found.predict(np.ones((1, 2)))
 
 
@@ -102,7 +108,7 @@ def test_a_matrix_that_may_be_overwritten_gives_the_same_numbers(dtype):
     assert torch.equal(K, kept)
     found = Direct(leave_one_out=True, overwrite=True).solve(K, y, ridge=0.1)
     assert torch.equal(found.coefficients, expected.coefficients)
-    assert torch.equal(found.leave_one_out, expected.leave_one_out)
+    assert torch.equal(found.scores.leave_one_out, expected.scores.leave_one_out)
     assert torch.equal(K, kept) == (dtype == torch.float32)  # only float64 can be the buffer
 
 

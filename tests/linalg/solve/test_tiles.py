@@ -122,9 +122,9 @@ def test_memory_bounds_the_tiles(tmp_path):
 
 def test_bad_input_is_a_lesson(tmp_path, monkeypatch):
     kernel = Counted(n=40)
-    with pytest.raises(InputError, match="side is 0"):
+    with pytest.raises(InputError, match="side must be a whole number of at least 1, but it is 0"):
         Tiles(tmp_path / "k", side=0)
-    with pytest.raises(InputError, match="dtype is torch.int64"):
+    with pytest.raises(InputError, match="dtype must be .* but it is torch.int64"):
         Tiles(tmp_path / "k", dtype=torch.int64)
     with pytest.raises(NotFiniteError, match="kernel of point 0"):
         Tiles(tmp_path / "k").solve(lambda r, c: torch.full((len(r), len(c)), np.nan), np.ones(4))

@@ -18,6 +18,8 @@ from gnomon.core.results.plain import HIDDEN
 from gnomon.core.results.plot import Axis, Line, Plot, Scatter
 from gnomon.core.results.result import Result
 
+__all__ = ["Curves"]
+
 TIME = Axis("time (learning rate x steps)", log=True)
 """The axis of all curves."""
 

@@ -14,6 +14,8 @@ from typing import Any
 
 from gnomon.core.results.plot import Band, Bars, Histogram, Image, Line, Mark, Plot, Reference, Scatter
 
+__all__ = ["COLORS", "draw"]
+
 COLORS = ("#b5367a", "#2f62a8", "#b57508", "#2f7d4b", "#6a6f7a")
 """Of the marks in their order; the HTML report replaces them by those of its light or dark theme."""
 STYLES = {"solid": "-", "dashed": "--", "dotted": ":"}

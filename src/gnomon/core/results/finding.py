@@ -16,6 +16,8 @@ from enum import IntEnum
 from gnomon.core.record import Record
 from gnomon.core.results.value import Value
 
+__all__ = ["Definition", "Finding", "Hypothesis", "Level"]
+
 
 class Level(IntEnum):
     """How grave a finding is; derived from its severity."""

@@ -13,6 +13,8 @@ from enum import Enum
 from math import isfinite
 from typing import Any
 
+__all__ = ["HIDDEN", "plain", "public_fields"]
+
 HIDDEN = {"json": False}
 """Metadata of a dataclass field that `plain` leaves out, because it is large: ``field(metadata=HIDDEN)``."""
 
@@ -47,6 +49,8 @@ def plain(value: Any) -> Any:
 
 def public_fields(record: Any) -> dict[str, Any]:
     """The fields of a dataclass as plain values, without private ones and those marked `HIDDEN`.
+
+    Cost: one pass over the values.
 
     >>> from dataclasses import dataclass
     >>> @dataclass

@@ -13,6 +13,8 @@ from typing import Any, Literal
 from gnomon.core.record import Record
 from gnomon.core.results.plain import plain, public_fields
 
+__all__ = ["Axis", "Band", "Bars", "Histogram", "Image", "Line", "Mark", "Plot", "Reference", "Scatter", "numbers"]
+
 Numbers = Any
 """Given as any sequence, array or tensor of numbers, kept as a tuple of floats."""
 Style = Literal["solid", "dashed", "dotted"]
@@ -20,6 +22,8 @@ Style = Literal["solid", "dashed", "dotted"]
 
 def numbers(values: Any) -> tuple[float, ...]:
     """A tensor, an array or any sequence of numbers as a tuple of floats.
+
+    Cost: a copy on the CPU.
 
     >>> numbers(range(3))
     (0.0, 1.0, 2.0)
@@ -138,6 +142,7 @@ class Reference(Record):
 
 
 Mark = Line | Scatter | Band | Bars | Histogram | Image | Reference
+"""What a plot may show."""
 
 
 @dataclass(frozen=True, slots=True)

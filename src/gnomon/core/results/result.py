@@ -30,6 +30,8 @@ from gnomon.core.results.finding import Finding
 from gnomon.core.results.plain import plain, public_fields
 from gnomon.core.results.plot import Bars, Plot
 
+__all__ = ["Result"]
+
 LINES = 20
 """Fields that the text of a result shows at most."""
 LONGEST = 500

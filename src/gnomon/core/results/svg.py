@@ -15,6 +15,8 @@ from typing import Any
 from gnomon.core.results.drawing import COLORS, draw
 from gnomon.core.results.plot import Plot
 
+__all__ = ["svg"]
+
 INK = "#010203"
 NAMES = ("first", "second", "third", "fourth", "fifth")
 """Variables of the page's style sheet that stand for `COLORS`, with these as their fallback."""
@@ -24,6 +26,10 @@ def svg(plots: Sequence[Plot], name: str, *, width: float = 6.4, height: float =
     """Plots side by side as one SVG element whose identifiers begin with ``name``.
 
     Cost: about 50 ms. Nothing of matplotlib's global state is changed.
+
+    >>> from gnomon.core.results.plot import Reference
+    >>> svg((Plot("Zero", (Reference("zero", 0.0),)),), "zero").endswith("</svg>\\n")
+    True
     """
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG

@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 from gnomon.core.record import Record
 
+__all__ = ["Interval", "Value", "shown"]
+
 Obtained = Literal["exact", "upper bound", "lower bound", "estimate"]
 """How a number was obtained: to rounding, as a proven bound, or from a sample or an iteration."""
 

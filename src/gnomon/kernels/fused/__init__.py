@@ -5,6 +5,6 @@ Does not live here: formulas of layers (rules/) and activations (duals/), which 
 May import: the plan, the rules and the duals of this room, core. numba is imported by the first computation.
 """
 
-from gnomon.kernels.fused.engine import kernels
+from gnomon.kernels.fused.engine import kernels, workspace
 
-__all__ = ["kernels"]
+__all__ = ["kernels", "workspace"]

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from gnomon.kernels.fused import pointwise as do
-from gnomon.kernels.fused.machine import INNER, bare, entry, wide
+from gnomon.kernels.machine.loops import INNER, bare, entry, wide
 
 RUN = 512
 AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)  # as in tape.py

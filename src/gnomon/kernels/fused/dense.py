@@ -22,7 +22,7 @@ from gnomon.kernels.fused.tape import (
     kinked,
     moments,
 )
-from gnomon.kernels.fused.threads import share_out
+from gnomon.kernels.machine.threads import share_out
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.rules.activation import ActivationRule, LineRule
 from gnomon.kernels.rules.affine import DenseRule
@@ -76,7 +76,7 @@ def lower(plan: Plan, data: tuple[Tensor, Tensor], dtype: torch.dtype) -> Chain 
     scale, n = data[0].shape[1] ** -0.5, len(data[0])
     parts = (table,) if symmetric else (table[:, :n], table[:, n:])
     sides = [
-        Side((x * scale).numpy().astype(arithmetic), np.ascontiguousarray(part.numpy(), arithmetic))
+        Side(np.ascontiguousarray((x * scale).numpy(), arithmetic), np.ascontiguousarray(part.numpy(), arithmetic))
         for x, part in zip(data, parts, strict=False)
     ]
     return Chain(code, numbers, 1 + max(i.target for i in tape), arithmetic, (sides[0], sides[-1]))
@@ -88,7 +88,8 @@ def run(chain: Chain, out: tuple[Tensor | None, Tensor | None], *, symmetric: bo
 
     left, right = chain.sides
     n, m = len(left.features), len(right.features)
-    nngp, ntk = (np.empty((0, 0), chain.arithmetic) if o is None else o.numpy() for o in out)
+    wanted = next(o.numpy().dtype for o in out if o is not None)
+    nngp, ntk = (np.empty((0, 0), wanted) if o is None else o.numpy() for o in out)  # one type, compiled once
     constants = tuple(chain.arithmetic.type(v) for v in (0.0, 0.25, 0.5, 1.0))
     near = chain.arithmetic.type(NEAR[chain.arithmetic])
     last = left.table.shape[0] - 1
@@ -124,6 +125,14 @@ def run(chain: Chain, out: tuple[Tensor | None, Tensor | None], *, symmetric: bo
         )
 
     return sum(share_out(tile, tiles, worker, "entries"))
+
+
+def workspace(chain: Chain, count: int, threads: int) -> int:
+    """Bytes beside the result for so many points: statistics, twice while they are made, features, room of threads."""
+    rows, width = len(chain.sides[0].table), chain.sides[0].features.shape[1]
+    word = chain.arithmetic.itemsize
+    room = ROWS * COLS + 2 * 512 * (chain.registers + 2)
+    return count * (8 * rows + word * (rows + width)) + threads * room * word
 
 
 def _arithmetic(plan: Plan, table: Tensor, dtype: torch.dtype) -> np.dtype:

@@ -57,6 +57,31 @@ def kernels(
     return None if bad else out
 
 
+def workspace(plan: Plan, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:
+    """Bytes beside the result, for so many points like those of a sample; None where the reference runs.
+
+    Cost: that of a few points.
+
+    >>> from torch import nn
+    >>> from gnomon.kernels.plan import plan
+    >>> from gnomon.program.read import read
+    >>> net, x = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 1)), torch.eye(2, dtype=torch.float64)
+    >>> workspace(plan(read(net, x), net, "torch", standard=True), x, 1000, torch.float64) < 2**23
+    True
+    """
+    if kernels(plan, (sample, sample), ("ntk",), dtype) is None:
+        return None
+    threads, rule = torch.get_num_threads(), stages.data_rule(plan)
+    with torch.no_grad():
+        if dense.covers(plan):
+            data = rule.features(sample)
+            made = dense.lower(plan, (data, data), dtype)
+            return None if made is None else dense.workspace(made, count, threads)
+        staged = images.lower(plan)
+        found = None if staged is None else rule.op.function(sample).movedim(rule.op.channel, 1)
+        return None if staged is None or found is None else pairs.workspace(staged, found, count, threads)
+
+
 def _chain(plan: Plan, points: tuple[Tensor, Tensor], out: dict[str, Tensor]) -> bool:
     """Run a dense program; True if the reference must take over."""
     sides = _both(points, stages.data_rule(plan).features)

@@ -24,7 +24,7 @@ from math import sqrt
 from numba import njit
 
 from gnomon.kernels.fused.angle import angles
-from gnomon.kernels.fused.machine import INNER
+from gnomon.kernels.machine.loops import INNER
 
 
 @njit(**INNER)

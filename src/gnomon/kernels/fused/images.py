@@ -25,7 +25,7 @@ from gnomon.kernels.fused.tape import (
     POOL,
     activation,
 )
-from gnomon.kernels.fused.threads import share_out
+from gnomon.kernels.machine.threads import share_out
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.rules.affine import ConvRule, DenseRule, Terms
 from gnomon.kernels.rules.base import AbstractRule, Context, Pair

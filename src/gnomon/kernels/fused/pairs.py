@@ -15,7 +15,7 @@ from torch import Tensor
 
 from gnomon.kernels.fused.images import Programme, Runner, Statistics, measure
 from gnomon.kernels.fused.tape import kinked
-from gnomon.kernels.fused.threads import share_out
+from gnomon.kernels.machine.threads import share_out
 from gnomon.kernels.rules.normalization import DropoutRule
 
 NEAR = 1e-4  # relative squared distance below which float32 pairs are computed in float64
@@ -78,6 +78,14 @@ def run(programme: Programme, data: tuple[Tensor, Tensor], out: dict[str, Tensor
     for kind, target in out.items() if not direct else ():
         target.copy_(torch.from_numpy(small[kind][np.ix_(np.searchsorted(rows, left), np.searchsorted(cols, right))]))
     return bad
+
+
+def workspace(programme: Programme, sample: Tensor, count: int, threads: int) -> int:
+    """Bytes beside the result for so many images: their statistics, also in the order of the loops, and rooms."""
+    work = Work.of(programme, measure(programme, sample[:1]), np.float64)
+    copies = 3 if work.flat else 2
+    room = sum(a.nbytes for a in work.runner.room().values())
+    return copies * 8 * count * len(work.table) + threads * room
 
 
 def _compute(

@@ -18,7 +18,7 @@ from numba import njit
 
 from gnomon.kernels.fused import pointwise as do
 from gnomon.kernels.fused.filters import box, extent, flat, index, pool
-from gnomon.kernels.fused.machine import INNER, bare, entry, wide
+from gnomon.kernels.machine.loops import INNER, bare, entry, wide
 
 AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)  # as in tape.py
 DATA, FETCH, CONV, POOL, FLAT, SERIES = range(10, 16)

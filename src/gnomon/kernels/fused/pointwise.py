@@ -19,7 +19,7 @@ from numba import njit, types
 from numba.extending import overload
 
 from gnomon.kernels.fused.formulas import error_function, kink, turned
-from gnomon.kernels.fused.machine import INNER, wide
+from gnomon.kernels.machine.loops import INNER, wide
 
 
 def at(values, q):  # type: ignore[no-untyped-def]

@@ -11,7 +11,7 @@ from math import pi
 import torch
 from torch import Tensor
 
-from gnomon.kernels.duals import Erf, LeakyReLU, ReLU, Scaled, Sign
+from gnomon.kernels.duals import Erf, LeakyReLU, Quadrature, ReLU, Scaled, Sign
 from gnomon.kernels.duals.base import AbstractDual
 from gnomon.kernels.fused import series
 from gnomon.kernels.match import Function
@@ -85,6 +85,8 @@ def activation(
     if isinstance(dual, Sign):
         s = before.sqrt() * abs(inner)
         return SIGN, (s, _reciprocal(s), own), (outer**2, inner**2, 0.0, 0.0)
+    if isinstance(dual, Quadrature) and bool((before > 0).all()) and dual.corners(inner**2 * before):
+        return None
     h = series.coefficients(Function(op.expression), rule.dual, before, terms)
     if h is None:
         return None

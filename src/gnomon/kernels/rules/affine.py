@@ -40,11 +40,11 @@ class Terms:
 
     def join(self, pre: Tensor, tangent: Tensor | None, context: Context) -> Pair:
         """Equations (1) and (2)."""
-        nngp = self.weight * pre + self.bias  # (1)
+        nngp = (self.weight * pre).add_(self.bias)  # (1)
         if not context.tangent:
             return Pair(nngp)
-        ntk = self.weight_tangent * pre + self.bias_tangent
-        return Pair(nngp, ntk if tangent is None else ntk + self.weight * tangent)  # (2)
+        ntk = (self.weight_tangent * pre).add_(self.bias_tangent)
+        return Pair(nngp, ntk if tangent is None else ntk.add_(tangent, alpha=self.weight))  # (2)
 
 
 @dataclass(frozen=True, slots=True)

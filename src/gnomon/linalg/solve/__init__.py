@@ -4,7 +4,7 @@ A solver is an object; it takes a kernel as a matrix or as a function of row and
 where the kernel comes from.
 """
 
-from gnomon.linalg.solve.base import AbstractSolver, Kernel, PointKernel, Solution, TileFunction
+from gnomon.linalg.solve.base import AbstractSolver, FitScores, IndexedKernel, Kernel, Solution, TileFunction
 from gnomon.linalg.solve.choose import Choice, auto
 from gnomon.linalg.solve.direct import Direct
 from gnomon.linalg.solve.distributed import Distributed
@@ -20,11 +20,12 @@ __all__ = [
     "ConjugateGradient",
     "Direct",
     "Distributed",
+    "FitScores",
     "Kernel",
     "Landmarks",
     "Nystrom",
     "PivotedCholesky",
-    "PointKernel",
+    "IndexedKernel",
     "Solution",
     "TileFunction",
     "Tiles",

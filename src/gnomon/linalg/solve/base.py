@@ -20,9 +20,11 @@ from torch import Tensor
 from gnomon.core.arrays import Array, as_tensor
 from gnomon.core.checks import as_numbers, integer, number, real
 from gnomon.core.classes import numbers
-from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.errors import InputError, NotFiniteError, lesson, out_of_range
 from gnomon.core.memory import SHARE, free_bytes
 from gnomon.core.record import Record
+from gnomon.core.results import Axis, Histogram, Plot, Result
+from gnomon.core.results.plain import HIDDEN
 from gnomon.linalg.square import square
 
 TileFunction = Callable[[Tensor, Tensor], Tensor]
@@ -31,43 +33,70 @@ TileFunction = Callable[[Tensor, Tensor], Tensor]
 Kernel = Array | TileFunction
 """A kernel as a matrix or as a function."""
 
-FLOAT = 8  # bytes of a float64
+__all__ = [
+    "FLOAT",
+    "AbstractSolver",
+    "FitScores",
+    "IndexedKernel",
+    "Kernel",
+    "Solution",
+    "TileFunction",
+    "memory_budget",
+    "row_blocks",
+    "tile_bytes",
+]
+
+FLOAT = 8
+"""Bytes of a float64."""
 PART = 8  # of the memory goes to one tile: the function of a kernel works beside it, and other things do as well
 STRIP = 2**22  # bytes of a strip while a kernel is put together, at least; of few rows there would be many calls
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Solution(Record):
-    """The function f(x) = sum_j K(x, x_j) coefficients_j over the points ``support``, and what it took to find it.
+class FitScores(Record):
+    """How well a kernel and a ridge suit the targets; None where a solver does not compute it.
+
+    ``leave_one_out`` are the residuals y_i - f_{-i}(x_i) of the functions fitted without point i; ``log_evidence`` is
+    log p(y) under N(0, K + ridge), summed over outputs.
+
+    >>> FitScores().log_evidence is None
+    True
+    """
+
+    leave_one_out: Tensor | None = field(default=None, repr=False, metadata=HIDDEN)
+    log_evidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution(Result):
+    """The function f(x) = sum_j K(x, x_j) coefficients_j over the points ``support``, and how it was computed.
 
     ``residual`` is |(K + ridge) c - y| / |y|, the largest over outputs, and None where c solves a smaller system.
-    ``jitter`` was added to the diagonal beyond the ridge; ``condition`` is an estimate in the 1-norm;
-    ``leave_one_out`` are the residuals y_i - f_{-i}(x_i) of the functions fitted without point i; ``log_evidence`` is
-    log p(y) under N(0, K + ridge), summed over outputs. What a solver does not find is None.
+    ``jitter`` was added to the diagonal besides the ridge; ``condition`` is an estimate in the 1-norm, or None where a
+    solver has none.
 
     >>> from gnomon.linalg.solve import Direct
-    >>> found = Direct().solve(torch.eye(2), torch.tensor([2.0, 4.0]), ridge=1.0)
-    >>> round(float(found.predict(torch.tensor([[1.0, 1.0]]))), 12)      # 2 / (1 + 1) + 4 / (1 + 1)
+    >>> solution = Direct().solve(torch.eye(2), torch.tensor([2.0, 4.0]), ridge=1.0)
+    >>> round(float(solution.predict(torch.tensor([[1.0, 1.0]]))), 12)      # 2 / (1 + 1) + 4 / (1 + 1)
     3.0
     """
 
-    coefficients: Tensor = field(repr=False)
-    support: Int[Tensor, " s"] = field(repr=False)
+    coefficients: Tensor = field(repr=False, metadata=HIDDEN)
+    support: Int[Tensor, " s"] = field(repr=False, metadata=HIDDEN)
     solver: str
     residual: float | None = None
     jitter: float = 0.0
     iterations: int = 0
     condition: float | None = None
-    leave_one_out: Tensor | None = field(default=None, repr=False)
-    log_evidence: float | None = None
+    scores: FitScores = FitScores()
 
     def predict(self, tile: Array) -> Tensor:
         """Values at new points from their kernel with the supporting points, (m, s)."""
         rows = as_tensor(tile).to(torch.float64)
         if rows.ndim != 2 or rows.shape[1] != len(self.support):
-            found = f"the tile has shape {tuple(rows.shape)}, and the function stands on {len(self.support)} points"
+            what = f"the tile has shape {tuple(rows.shape)}, and the function is a sum over {len(self.support)} points"
             cure = "Pass the kernel between new points, in rows, and the points solution.support, in columns"
-            raise InputError(lesson("solution.predict(tile)", found, "a column for each supporting point", cure))
+            raise InputError(lesson("solution.predict(tile)", what, "a column for each supporting point", cure))
         return rows @ self.coefficients
 
     @property
@@ -83,12 +112,18 @@ class Solution(Record):
         parts.append(f"jitter {self.jitter:.1e}" if self.jitter else "no jitter")
         return ", ".join(parts) + "."
 
-    def __str__(self) -> str:
-        return self.verdict
+    def plots(self) -> tuple[Plot, ...]:
+        """The sizes of the coefficients; where they were computed, also the leave-one-out residuals."""
+        sizes = Histogram.of("coefficients", self.coefficients.abs().flatten())
+        plots = [Plot("Coefficients", (sizes,), Axis("size of a coefficient"), Axis("count"), self.verdict)]
+        if self.scores.leave_one_out is not None:
+            residuals = Histogram.of("residuals", self.scores.leave_one_out.flatten())
+            plots.append(Plot("Leave-one-out residuals", (residuals,), Axis("target - prediction"), Axis("count")))
+        return tuple(plots)
 
 
 class AbstractSolver(Record, ABC):
-    """A way to find the function of a kernel that fits targets."""
+    """A method that computes the function of a kernel that fits targets."""
 
     @abstractmethod
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:
@@ -101,13 +136,13 @@ class AbstractSolver(Record, ABC):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PointKernel(Record):
+class IndexedKernel(Record):
     """The kernel of points as a function of their numbers, from a function of two sets of points.
 
     It can be pickled where the function can, and so be sent to other processes.
 
     >>> x = torch.tensor([[1.0], [2.0]])
-    >>> PointKernel(lambda a, b: a @ b.T, x)(torch.tensor([0, 1]), torch.tensor([1]))
+    >>> IndexedKernel(lambda a, b: a @ b.T, x)(torch.tensor([0, 1]), torch.tensor([1]))
     tensor([[2.],
             [4.]])
     """
@@ -121,8 +156,8 @@ class PointKernel(Record):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class System:
-    """A kernel behind one door, with targets as a table; ``flat`` says that the caller's had one axis."""
+class KernelSystem:
+    """A checked kernel with targets as a table; ``flat`` says that the caller's targets had one axis."""
 
     kernel: Tensor | TileFunction
     y: Float[Tensor, "n k"]
@@ -135,9 +170,9 @@ class System:
             return _part(self.kernel, rows, columns).to(dtype)
         made = torch.as_tensor(self.kernel(rows, columns)).detach().to(device="cpu", dtype=dtype)
         if made.shape != (len(rows), len(columns)):
-            found = f"kernel(rows, columns) gave {tuple(made.shape)} for {len(rows)} rows and {len(columns)} columns"
-            raise InputError(lesson(call, found, "one entry for each pair", "Return the tile K[rows][:, columns]"))
-        # One number tells that all are finite; sums of finite numbers may overflow, and only then each one is asked.
+            what = f"kernel(rows, columns) returned {tuple(made.shape)} for {len(rows)} rows and {len(columns)} columns"
+            raise InputError(lesson(call, what, "one entry for each pair", "Return the tile K[rows][:, columns]"))
+        # A finite sum proves that all are finite; sums of finite numbers may overflow, and only then each is checked.
         if not bool(made.sum().isfinite()) and not bool(made.isfinite().all()):
             row = int(rows[(~made.isfinite()).any(1).nonzero()[0, 0]])
             cure = f"Look at input {row}: a NaN or a very large feature there is the usual cause"
@@ -149,54 +184,76 @@ class System:
         return table[:, 0] if self.flat else table
 
 
-def system(kernel: Kernel, y: Array, ridge: float, call: str) -> System:
-    """Check what a solver is given."""
-    given = real(as_numbers(y, "y", call=call), "y", call=call)
-    targets = numbers(given, call).to(device="cpu", dtype=torch.float64)
+def kernel_system(kernel: Kernel, y: Array, ridge: float, call: str) -> KernelSystem:
+    """Check the arguments of a solver.
+
+    >>> kernel_system(torch.eye(2), [1.0, 2.0], 0.1, "example").y.shape
+    torch.Size([2, 1])
+    """
+    table = real(as_numbers(y, "y", call=call), "y", call=call)
+    targets = numbers(table, call).to(device="cpu", dtype=torch.float64)
     if targets.ndim not in (1, 2) or len(targets) == 0:
-        found = f"y has shape {tuple(targets.shape)}"
-        raise InputError(lesson(call, found, "targets for at least one point", "Pass y of shape (n,) or (n, k)"))
+        shape = tuple(targets.shape)
+        raise InputError(f"{call}: y must have shape (n,) or (n, k) with n of at least 1, but it has shape {shape}.")
     if not bool(targets.isfinite().all()):
         raise NotFiniteError(lesson(call, "y holds numbers that are not finite", "finite data", "Drop those points"))
     if not number("ridge", ridge, call=call) >= 0:
-        raise InputError(lesson(call, f"ridge is {ridge}", "a finite ridge, zero or more", "Pass such a number"))
+        raise InputError(out_of_range(call, "ridge", "a finite number of at least 0", ridge))
     matrix = isinstance(kernel, Array) or not callable(kernel)
     source = square(kernel, call).detach().cpu() if matrix else cast(TileFunction, kernel)
     if isinstance(source, Tensor) and len(source) != len(targets):
-        found = f"the kernel has {len(source)} points and y {len(targets)}"
-        raise InputError(lesson(call, found, "one target for each point", "Pass the kernel of the same points"))
-    return System(source, targets.reshape(len(targets), -1), float(ridge), targets.ndim == 1)
+        what = f"the kernel has {len(source)} points and y {len(targets)}"
+        raise InputError(lesson(call, what, "one target for each point", "Pass the kernel of the same points"))
+    return KernelSystem(source, targets.reshape(len(targets), -1), float(ridge), targets.ndim == 1)
 
 
-def blocks(n: int, width: int, room: int) -> Iterator[Tensor]:
-    """Row numbers in blocks whose tiles of ``width`` columns take so many bytes at most, one row at least."""
-    rows = max(1, min(n, room // (FLOAT * max(1, width))))
+def row_blocks(n: int, width: int, most: int) -> Iterator[Tensor]:
+    """Row numbers in blocks whose tiles of ``width`` columns take ``most`` bytes at most, one row at least.
+
+    Cost: none.
+
+    >>> [block.tolist() for block in row_blocks(5, 10, 2 * 10 * FLOAT)]
+    [[0], [1, 2], [3, 4]]
+    """
+    rows = max(1, min(n, most // (FLOAT * max(1, width))))
     count = -(-n // rows)
     for i in range(count):
         yield torch.arange(i * n // count, (i + 1) * n // count)
 
 
-def tile_room(memory: int | None) -> int:
-    """Bytes that one tile may take."""
-    return budget(memory) // PART
+def tile_bytes(memory: int | None) -> int:
+    """Bytes that one tile may take.
+
+    Cost: none.
+
+    >>> tile_bytes(800)
+    100
+    """
+    return memory_budget(memory) // PART
 
 
-def whole(given: System, memory: int | None, call: str) -> Float[Tensor, "n n"]:
+def full_kernel(system: KernelSystem, memory: int | None, call: str) -> Float[Tensor, "n n"]:
     """The kernel in one table of its own, put together from strips that are small beside it."""
-    n = len(given.y)
+    n = len(system.y)
     full, every = torch.empty(n, n, dtype=torch.float64), torch.arange(n)
-    for rows in blocks(n, n, max(STRIP, budget(memory) // PART**2)):
-        full[span(rows)] = given.tile(rows, every, call)
+    for rows in row_blocks(n, n, max(STRIP, memory_budget(memory) // PART**2)):
+        full[as_slice(rows)] = system.tile(rows, every, call)
     return full
 
 
-def span(rows: Tensor) -> slice:
+def as_slice(rows: Tensor) -> slice:
     """Consecutive numbers as a slice, which numpy and torch read without a copy."""
     return slice(int(rows[0]), int(rows[-1]) + 1)
 
 
-def budget(memory: int | None) -> int:
-    """Bytes to use: those named, or half of what is free."""
+def memory_budget(memory: int | None) -> int:
+    """Bytes to use: as many as were named, or half of what is free.
+
+    Cost: none.
+
+    >>> memory_budget(1e6)
+    1000000
+    """
     return int(SHARE * free_bytes()) if memory is None else integer("memory", memory, call="linalg.solve")
 
 
@@ -205,5 +262,5 @@ def _part(matrix: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
     if all(
         int(index[-1] - index[0]) + 1 == len(index) and bool((index.diff() == 1).all()) for index in (rows, columns)
     ):
-        return matrix[span(rows), span(columns)]
+        return matrix[as_slice(rows), as_slice(columns)]
     return matrix[rows[:, None], columns]

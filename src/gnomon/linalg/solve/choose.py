@@ -8,8 +8,8 @@ from typing import Any
 
 from gnomon.core.checks import integer
 from gnomon.core.memory import SHARE, human
-from gnomon.core.record import Record
-from gnomon.linalg.solve.base import FLOAT, AbstractSolver, budget
+from gnomon.core.results import Result
+from gnomon.linalg.solve.base import FLOAT, AbstractSolver, memory_budget
 from gnomon.linalg.solve.direct import Direct
 from gnomon.linalg.solve.distributed import Distributed
 from gnomon.linalg.solve.gradient import ConjugateGradient
@@ -24,7 +24,7 @@ CUBE = int((3 * PATIENCE * RATE) ** (1 / 3))  # points up to which n^3 / 3 opera
 
 
 @dataclass(frozen=True, slots=True)
-class Choice(Record):
+class Choice(Result):
     """A solver, and the sentence that says why.
 
     >>> print(auto(1000, memory=2**30))
@@ -34,7 +34,9 @@ class Choice(Record):
     solver: AbstractSolver
     reason: str
 
-    def __str__(self) -> str:
+    @property
+    def verdict(self) -> str:
+        """The reason."""
         return self.reason
 
 
@@ -42,8 +44,8 @@ def auto(n: int, *, memory: int | None = None, path: str | Path | None = None, c
     """Choose a solver for n points and a number of bytes, half of what is free where none is named.
 
     While the kernel fits into memory: Direct where n^3 / 3 operations take a minute at most (n up to 20,800), conjugate
-    gradients beyond. Where it does not fit: Tiles where a ``path`` is given and half of the free space on its disk
-    holds 4 n^2 bytes; else Nystrom, on the ``cluster`` where one is given, with
+    gradients beyond. Where it does not fit: Tiles where a ``path`` is passed and half of the free space on its disk
+    holds 4 n^2 bytes; else Nystrom, on the ``cluster`` where one is passed, with
 
         m = max(sqrt(n) log n, what 2 n m^2 operations in a minute allow),                             (1)
 
@@ -58,7 +60,7 @@ def auto(n: int, *, memory: int | None = None, path: str | Path | None = None, c
     'Nystrom'
     """
     n = integer("n", n, call=CALL)
-    room, size = budget(memory), FLOAT * n * n
+    room, size = memory_budget(memory), FLOAT * n * n
     fits = f"their kernel takes {human(size)} of {human(room)}"
     if size <= room and n <= CUBE:
         return Choice(Direct(memory=room), f"Direct for {n} points: {fits}, and n^3 / 3 operations are few.")

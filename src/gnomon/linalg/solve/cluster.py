@@ -1,8 +1,8 @@
-"""Work on a Dask cluster that survives the death of workers: one shared object, many pieces, results in order.
+"""Work on a Dask cluster that goes on when workers die: one shared object, many pieces, results in order.
 
 The shared object, which holds the data, is sent to the workers once; a piece is a pair of row numbers. A worker that
-dies loses the pieces that it held, and the scheduler gives them to others. Where all holders of the shared object are
-gone, the client, who has it, sends it again. Results are taken in the order of the pieces, so that a sum of them is
+dies loses the pieces that it held, and the scheduler gives them to others. Where all workers that held the shared
+object are gone, the client sends it again. Results are taken in the order of the pieces, so that a sum of them is
 the same to the last bit, whoever computed them and whoever died. A scheduler that dies takes everything with it: where
 it is not back within some seconds, an error says what was lost.
 """
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import Any, TypeVar
 
-from gnomon.core.errors import InputError, MissingExtraError, WorkersLostError, lesson
+from gnomon.core.errors import InputError, MissingExtraError, WorkersLostError, lesson, out_of_range
 
 Piece = tuple[int, int]
-Result = TypeVar("Result")
+Output = TypeVar("Output")
 
 AHEAD = 2  # pieces in flight for each thread of a worker: one that it computes, one that waits for it
 RETURN = 5.0  # seconds in which a scheduler that went away may come back
@@ -26,19 +26,19 @@ SENDS = 4  # of the shared object without a result in between, before the cluste
 
 @contextmanager
 def connected(where: Any, call: str) -> Iterator[Any]:
-    """A client: the one given, one for a scheduler's address, or one for so many local processes.
+    """A client: the one that was passed, one for a scheduler's address, or one for so many local processes.
 
-    What is started here, a client or a cluster, is closed on leaving, and a client that was given is left open.
+    What is started here, a client or a cluster, is closed on leaving, and a client that was passed is left open.
     """
-    dask = extra(call)
+    dask = require_dask(call)
     if isinstance(where, dask.Client):
         yield where
     elif isinstance(where, str):
         try:
             client = dask.Client(where, set_as_default=False)
         except OSError as error:
-            found, cure = f"no scheduler answers at {where}", "Start one there, or pass the address of one that runs"
-            raise WorkersLostError(lesson(call, found, "a cluster that can be reached", cure)) from error
+            what, cure = f"no scheduler answers at {where}", "Start one there, or pass the address of one that runs"
+            raise WorkersLostError(lesson(call, what, "a cluster that can be reached", cure)) from error
         with client:
             yield client
     elif isinstance(where, int) and where >= 1:
@@ -48,11 +48,11 @@ def connected(where: Any, call: str) -> Iterator[Any]:
         ):
             yield client
     else:
-        cure = 'Pass a dask.distributed.Client, an address like "tcp://host:8786", or a number of local processes'
-        raise InputError(lesson(call, f"the cluster is {where!r}", "a cluster that can be reached", cure))
+        accepted = 'a dask.distributed.Client, an address like "tcp://host:8786", or a number of local processes'
+        raise InputError(out_of_range(call, "cluster", accepted, where))
 
 
-def extra(call: str) -> Any:
+def require_dask(call: str) -> Any:
     """The module dask.distributed, or the error that names the extra."""
     try:
         from dask import distributed
@@ -63,7 +63,7 @@ def extra(call: str) -> Any:
 
 
 @dataclass(slots=True, eq=False)
-class Crew:
+class Workers:
     """The workers of a client, and the one object that they share; ``held`` is where they have it.
 
     ``progress`` says in words what has been done, for the case that it is lost.
@@ -82,8 +82,7 @@ class Crew:
         if self.missing:
             self.sends += 1
             if self.sends > SENDS:
-                found = f"the data was lost {SENDS} times in a row, with all workers that held it"
-                raise WorkersLostError(self._lesson(found))
+                raise WorkersLostError(self._message(f"the data was lost {SENDS} times in a row, with its workers"))
             self.held = self.broadcast(self.shared)
         return self.held
 
@@ -92,7 +91,7 @@ class Crew:
         try:
             (held,) = self.client.scatter([thing], broadcast=True, hash=False)
         except TimeoutError as error:
-            raise WorkersLostError(self._lesson("the cluster has no workers")) from error
+            raise WorkersLostError(self._message("the cluster has no workers")) from error
         except OSError as error:  # the scheduler did not answer
             raise self._broken() from error
         return held
@@ -109,7 +108,7 @@ class Crew:
     @property
     def lost(self) -> type[BaseException]:
         """What a client raises when the data that its pieces need has left the cluster."""
-        kind: type[BaseException] = extra(self.call).CancelledError
+        kind: type[BaseException] = require_dask(self.call).CancelledError
         return kind
 
     @property
@@ -122,12 +121,12 @@ class Crew:
         """Threads of each worker."""
         self._reach()
         try:
-            found: dict[str, int] = self.client.nthreads()
+            threads: dict[str, int] = self.client.nthreads()
         except OSError as error:  # the scheduler did not answer
             raise self._broken() from error
-        return found
+        return threads
 
-    def in_order(self, function: Callable[[Any, Piece], Result], pieces: Sequence[Piece]) -> Iterator[Result]:
+    def in_order(self, function: Callable[[Any, Piece], Output], pieces: Sequence[Piece]) -> Iterator[Output]:
         """function(shared, piece) for every piece, in their order, some pieces ahead of the one that is asked for."""
         waiting: deque[Any] = deque()
         taken = 0
@@ -149,18 +148,18 @@ class Crew:
             yield result
 
     def result(self, future: Any) -> Any:
-        """What a future holds; a worker that it killed again and again is an error with a lesson."""
+        """What a future holds; a piece that killed its worker several times is an error."""
         from distributed.comm.core import CommClosedError
         from distributed.scheduler import KilledWorker
 
         try:
-            found = future.result()
+            value = future.result()
         except CommClosedError as error:
             raise self._broken() from error
         except KilledWorker as error:
-            raise WorkersLostError(self._lesson(f"a piece outlived no worker: {error}")) from error
+            raise WorkersLostError(self._message(f"every worker died that computed one piece: {error}")) from error
         self.sends = 1  # there is progress: what was lost before is made up for
-        return found
+        return value
 
     def _broken(self) -> type[BaseException]:
         """What to raise where a connection broke, as soon as the client knows of it as well: data that is lost."""
@@ -175,20 +174,20 @@ class Crew:
         while self.client.status == "connecting" and monotonic() < end:
             sleep(0.05)
         if self.client.status != "running":
-            what = f"{self.progress} and all that workers held"
-            found = f"the scheduler is gone, and with it {what}; nothing of it is on disk"
+            lost = f"{self.progress} and all that workers held"
+            what = f"the scheduler is gone, and with it {lost}; nothing of it is on disk"
             cure = (
                 "Start a scheduler with workers and call Distributed(its address, method).solve(kernel, y) again, "
                 "which begins anew; Tiles(path).solve(kernel, y), on one machine, keeps its kernel on disk and goes on"
             )
-            raise WorkersLostError(lesson(self.call, found, "a scheduler that outlives the work", cure))
+            raise WorkersLostError(lesson(self.call, what, "a scheduler that runs until the end", cure))
 
-    def _lesson(self, found: str) -> str:
+    def _message(self, what: str) -> str:
         cure = "Give workers more memory, or take fewer rows in a piece; the logs of the workers tell how they died"
-        return lesson(self.call, found, "pieces that fit a worker", cure)
+        return lesson(self.call, what, "pieces that fit a worker", cure)
 
 
-def cut(n: int, rows: int) -> list[Piece]:
+def row_ranges(n: int, rows: int) -> list[Piece]:
     """Ranges of at most so many rows, of nearly equal length, the same whatever the cluster."""
     count = -(-n // rows)
     return [(i * n // count, (i + 1) * n // count) for i in range(count)]

@@ -14,12 +14,13 @@ Cost: n^3 / 3 operations, 8 n^2 bytes, five tables like y and a strip of the ker
 
 >>> import torch
 >>> K, y = torch.tensor([[2.0, 1.0], [1.0, 2.0]]), torch.tensor([1.0, 0.0])
->>> Direct(leave_one_out=True).solve(K, y).leave_one_out                 # 1 - 0 / 2 and 0 - 1 x 1 / 2
+>>> Direct(leave_one_out=True).solve(K, y).scores.leave_one_out                 # 1 - 0 / 2 and 0 - 1 x 1 / 2
 tensor([ 1.0000, -0.5000], dtype=torch.float64)
 """
 
 from dataclasses import dataclass
 from math import isqrt, log, pi
+from typing import Any
 
 import numpy as np
 import torch
@@ -29,23 +30,35 @@ from gnomon.core.arrays import Array
 from gnomon.core.checks import number
 from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson
 from gnomon.core.memory import human
-from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, Solution, System, blocks, budget, system, whole
+from gnomon.linalg.solve.base import (
+    FLOAT,
+    AbstractSolver,
+    FitScores,
+    Kernel,
+    KernelSystem,
+    Solution,
+    full_kernel,
+    kernel_system,
+    memory_budget,
+    row_blocks,
+)
 
 CALL = "linalg.solve.Direct().solve(kernel, y)"
 CACHE = 2**20  # bytes of a tile that stays in the second cache while it is read across
 # Half of the digits of a float32, the shortest float that kernels are computed in: rounding stays below it through a
 # network of any reasonable depth, whatever dtype the kernel arrives in, and kernels that are not symmetric do not.
 SYMMETRIC = float(torch.finfo(torch.float32).eps) ** 0.5
-RUNGS = 12  # powers of ten of jitter, from the precision of floats to a ten-thousandth of the mean diagonal
+POWERS = 12  # powers of ten of jitter, from the precision of floats to a ten-thousandth of the mean diagonal
 
 
 @dataclass(frozen=True, slots=True)
 class Direct(AbstractSolver):
     """Cholesky in place: exact up to rounding, for as many points as fit into memory squared.
 
-    ``jitter`` None climbs by powers of ten until the factorization succeeds, and says so; a number is added as it is.
+    ``jitter`` None adds powers of ten, from small to large, until the factorization succeeds, and reports the amount; a
+    number is added as it is.
     ``leave_one_out`` asks for the residuals (3). ``memory`` is in bytes. ``overwrite`` lets a float64 matrix become the
-    buffer, which saves a copy and destroys it; only its lower triangle is read, and nobody checks the upper one.
+    buffer, which saves a copy and destroys it; only its lower triangle is read, without a check of the upper one.
 
     >>> print(Direct().solve(torch.eye(3), torch.ones(3)))
     Cholesky: 3 points support the function, relative residual 0.0e+00, condition about 1.0e+00, no jitter.
@@ -59,57 +72,57 @@ class Direct(AbstractSolver):
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
         from scipy.linalg import lapack  # slow to import, and needed by this method alone
 
-        given = system(kernel, y, ridge, CALL)
-        buffer = _assembled(given, self.memory, overwrite=self.overwrite)
-        n, k = given.y.shape
-        diagonal = buffer.diagonal().copy() + given.ridge
+        system = kernel_system(kernel, y, ridge, CALL)
+        buffer = _assembled(system, self.memory, overwrite=self.overwrite)
+        n, k = system.y.shape
+        diagonal = buffer.diagonal().copy() + system.ridge
         added = self._factorize(buffer, diagonal, lapack)
         factor = buffer.T  # the same memory, in the order of LAPACK
-        c, _ = lapack.dpotrs(factor, given.y.numpy(), lower=1)  # (1)
-        residual, norm = _residual(buffer, diagonal, c, given.y.numpy())
+        c, _ = lapack.dpotrs(factor, system.y.numpy(), lower=1)  # (1)
+        residual, norm = _residual(buffer, diagonal, c, system.y.numpy())
         reciprocal, _ = lapack.dpocon(factor, norm + added, uplo="L")
-        evidence = -float((given.y.numpy() * c).sum()) / 2 - k * (
+        log_evidence = -float((system.y.numpy() * c).sum()) / 2 - k * (
             float(np.log(factor.diagonal()).sum()) + n * log(2 * pi) / 2
         )  # (2)
         left = None
         if self.leave_one_out:
             inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-            left = given.shaped(torch.from_numpy(c / inverse.diagonal()[:, None]))  # (3)
+            left = system.shaped(torch.from_numpy(c / inverse.diagonal()[:, None]))  # (3)
         return Solution(
-            given.shaped(torch.from_numpy(np.ascontiguousarray(c))), torch.arange(n), "Cholesky", residual, added,
-            condition=1 / reciprocal if reciprocal > 0 else float("inf"), leave_one_out=left, log_evidence=evidence,
+            system.shaped(torch.from_numpy(np.ascontiguousarray(c))), torch.arange(n), "Cholesky", residual, added,
+            condition=1 / reciprocal if reciprocal > 0 else float("inf"), scores=FitScores(left, log_evidence),
         )  # fmt: skip
 
-    def _factorize(self, buffer: np.ndarray, diagonal: np.ndarray, lapack: object) -> float:
+    def _factorize(self, buffer: np.ndarray, diagonal: np.ndarray, lapack: Any) -> float:
         """Put the factor into the lower triangle of buffer.T; returns the jitter."""
         unit = float(np.abs(diagonal).mean()) or 1.0
-        ladder = [0.0, *(unit * float(f"1e{p}") for p in range(-16, -16 + RUNGS))]
-        for added in ladder if self.jitter is None else [number("jitter", self.jitter, call=CALL)]:
+        amounts = [0.0, *(unit * float(f"1e{p}") for p in range(-16, -16 + POWERS))]
+        for added in amounts if self.jitter is None else [number("jitter", self.jitter, call=CALL)]:
             np.fill_diagonal(buffer, diagonal + added)
-            _, info = lapack.dpotrf(buffer.T, lower=1, clean=0, overwrite_a=1)  # type: ignore[attr-defined]
+            _, info = lapack.dpotrf(buffer.T, lower=1, clean=0, overwrite_a=1)
             if info == 0 and np.isfinite(buffer.diagonal()).all():
                 return float(added)
             _restore(buffer)
-        found = f"no Cholesky factor, even after adding {added:.1e} to a diagonal of mean {unit:.1e}"
+        what = f"no Cholesky factor, even after adding {added:.1e} to a diagonal of mean {unit:.1e}"
         cure = "Raise the ridge, or read linalg.diagnose(K) for the reason"
-        raise InputError(lesson(CALL, found, "a positive semidefinite kernel", cure))
+        raise InputError(lesson(CALL, what, "a positive semidefinite kernel", cure))
 
 
-def _assembled(given: System, memory: int | None, *, overwrite: bool) -> np.ndarray:
+def _assembled(system: KernelSystem, memory: int | None, *, overwrite: bool) -> np.ndarray:
     """The kernel in a buffer of its own, C-ordered, where it may not be overwritten."""
-    n = len(given.y)
-    own = given.kernel
+    n = len(system.y)
+    own = system.kernel
     if overwrite and isinstance(own, Tensor) and own.dtype == torch.float64 and own.is_contiguous():
         return own.numpy()
-    if FLOAT * n * n > budget(memory):
-        found = f"{n} points need {human(FLOAT * n * n)}, and {human(budget(memory))} may be used"
+    if FLOAT * n * n > memory_budget(memory):
+        what = f"{n} points need {human(FLOAT * n * n)}, and {human(memory_budget(memory))} may be used"
         cure = "Use linalg.solve.Nystrom(m), or linalg.solve.auto(n) to choose"
-        raise BudgetError(lesson(CALL, found, "a kernel that fits into memory", cure))
-    buffer: np.ndarray = whole(given, memory, CALL).numpy()
+        raise BudgetError(lesson(CALL, what, "a kernel that fits into memory", cure))
+    buffer: np.ndarray = full_kernel(system, memory, CALL).numpy()
     skew, largest = _skew(buffer)
     if skew > SYMMETRIC * largest:
-        found = f"K[i, j] and K[j, i] differ by up to {skew:.1e}"
-        raise InputError(lesson(CALL, found, "a symmetric kernel", "Pass the kernel of one set of points with itself"))
+        what = f"K[i, j] and K[j, i] differ by up to {skew:.1e}"
+        raise InputError(lesson(CALL, what, "a symmetric kernel", "Pass the kernel of one set of points with itself"))
     return buffer
 
 
@@ -136,7 +149,7 @@ def _residual(buffer: np.ndarray, diagonal: np.ndarray, c: np.ndarray, y: np.nda
     """|A c - y| / |y| and |A|_1 for A = K + ridge, with K read from the triangle that the factorization left alone."""
     n = len(y)
     product, sums = diagonal[:, None] * c, np.abs(diagonal)
-    for rows in blocks(n, n, CACHE):
+    for rows in row_blocks(n, n, CACHE):
         first, last = int(rows[0]), int(rows[-1]) + 1
         strip = np.tril(buffer[first:last, :last], first - 1)  # strictly below the diagonal
         product[first:last] += strip @ c[:last]
@@ -145,8 +158,8 @@ def _residual(buffer: np.ndarray, diagonal: np.ndarray, c: np.ndarray, y: np.nda
         sums[first:last] += strip.sum(1)
         sums[:last] += strip.sum(0)
     sizes = np.linalg.norm(y, axis=0)
-    found = float((np.linalg.norm(product - y, axis=0) / np.where(sizes > 0, sizes, 1.0)).max())
-    if not np.isfinite(found):
+    residual = float((np.linalg.norm(product - y, axis=0) / np.where(sizes > 0, sizes, 1.0)).max())
+    if not np.isfinite(residual):
         cure = "Raise the ridge, or divide the kernel by its largest entry"
         raise NotFiniteError(lesson(CALL, "the coefficients are not finite", "a well-scaled kernel", cure))
-    return found, float(sums.max())
+    return residual, float(sums.max())

@@ -9,7 +9,7 @@ and never a part of an n x n matrix. Ranges do not depend on the cluster and are
 kind, with memory for whole tiles, the answer is the same to the last bit whatever their number, and after the death of
 some; it is that of one machine up to the rounding of sums in another order.
 
-Hypotheses: the kernel can be pickled (`PointKernel(limit(net).ntk, x)` can). Workers have gnomon.
+Hypotheses: the kernel can be pickled (`IndexedKernel(limit(net).ntk, x)` can). Workers have gnomon.
 Reference: [rocklin2015dask] for the scheduler; the methods as in their own files.
 Cost: (1) 2 n m^2 / workers operations, 8 m^2 bytes sent for each range, 32 m^2 bytes and a tile on each worker;
 (2) n^2 / workers kernel entries once and 8 n^2 / workers bytes on each (Dask moves to disk what a worker cannot hold),
@@ -24,11 +24,12 @@ import torch
 from torch import Tensor
 
 from gnomon.core.arrays import Array, as_array
+from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
-from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, Solution, System, system
-from gnomon.linalg.solve.cluster import Crew, Piece, connected, cut, extra
+from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, KernelSystem, Solution, kernel_system
+from gnomon.linalg.solve.cluster import Piece, Workers, connected, require_dask, row_ranges
 from gnomon.linalg.solve.gradient import ConjugateGradient
-from gnomon.linalg.solve.nystrom import Nystrom, Stream, finished
+from gnomon.linalg.solve.nystrom import Nystrom, RowStream, from_sums
 from gnomon.linalg.solve.precondition import Landmarks
 
 CALL = "linalg.solve.Distributed(cluster, method).solve(kernel, y)"
@@ -51,7 +52,7 @@ class Distributed(AbstractSolver):
 
     Processes import the script that starts them: a script calls this below ``if __name__ == "__main__":``.
 
-    >>> from gnomon.linalg.solve import Nystrom, PointKernel
+    >>> from gnomon.linalg.solve import Nystrom, IndexedKernel
     >>> Distributed("tcp://scheduler:8786", Nystrom(5000)).method.m
     5000
     """
@@ -61,82 +62,81 @@ class Distributed(AbstractSolver):
     rows: int | None = None
 
     def __post_init__(self) -> None:
-        if self.rows is not None and self.rows < 1:
-            found = f"rows is {self.rows}"
-            raise InputError(lesson("linalg.solve.Distributed(rows=...)", found, "at least one row", "Pass 1 or more"))
+        if self.rows is not None:
+            integer("rows", self.rows, call="linalg.solve.Distributed(cluster)")
 
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
-        extra(CALL)
+        require_dask(CALL)
         if isinstance(kernel, Array):
-            found = f"the kernel is a matrix of shape {tuple(as_array(kernel).shape)}"
-            cure = "Pass a function of row and column numbers, such as PointKernel(limit(net).ntk, x); or use Direct()"
-            raise InputError(lesson(CALL, found, "a kernel that workers compute where they need it", cure))
-        given = system(kernel, y, ridge, CALL)
+            what = f"the kernel is a matrix of shape {tuple(as_array(kernel).shape)}"
+            cure = "Pass a function of row and column numbers, such as IndexedKernel(limit(net).ntk, x), or use Direct"
+            raise InputError(lesson(CALL, what, "a kernel that workers compute where they need it", cure))
+        system = kernel_system(kernel, y, ridge, CALL)
         with connected(self.cluster, CALL) as client:
-            return (self._nystrom if isinstance(self.method, Nystrom) else self._gradient)(client, given)
+            return (self._nystrom if isinstance(self.method, Nystrom) else self._gradient)(client, system)
 
-    def _nystrom(self, client: Any, given: System) -> Solution:
+    def _nystrom(self, client: Any, system: KernelSystem) -> Solution:
         assert isinstance(self.method, Nystrom)
-        stream, jitter = self.method.stream(given)
-        crew = Crew(client, (stream, self.method.memory), CALL)
-        name = f"Nystrom {_where(crew)}"
-        m, k = len(stream.support), given.y.shape[1]
+        stream, jitter = self.method.stream(system)
+        workers = Workers(client, (stream, self.method.memory), CALL)
+        name = f"Nystrom {_where(workers)}"
+        m, k = len(stream.support), system.y.shape[1]
         gram, target = np.zeros((m, m), order="F"), np.zeros((m, k))
-        for part in crew.in_order(_sums, cut(len(given.y), ROWS if self.rows is None else self.rows)):
+        for part in workers.in_order(_sums, row_ranges(len(system.y), ROWS if self.rows is None else self.rows)):
             gram += part[0]  # (1)
             target += part[1]  # (1)
-        return finished(stream, gram, target, jitter, name)
+        return from_sums(stream, gram, target, jitter, name)
 
-    def _gradient(self, client: Any, given: System) -> Solution:
+    def _gradient(self, client: Any, system: KernelSystem) -> Solution:
         assert isinstance(self.method, ConjugateGradient)
-        n = len(given.y)
-        pieces = cut(n, max(1, min(n, STRIP // (FLOAT * n))) if self.rows is None else self.rows)
-        strips = Strips(Crew(client, given, CALL), pieces)
-        return self.method.descend(given, strips.product, f"Conjugate gradients {_where(strips.crew)}", CALL)
+        n = len(system.y)
+        pieces = row_ranges(n, max(1, min(n, STRIP // (FLOAT * n))) if self.rows is None else self.rows)
+        strips = Strips(Workers(client, system, CALL), pieces)
+        return self.method.descend(system, strips.product, f"Conjugate gradients {_where(strips.workers)}", CALL)
 
 
 @dataclass(slots=True, eq=False)
 class Strips:
     """Strips of a kernel in the memory of workers, and products with them; lost ones are computed again."""
 
-    crew: Crew
+    workers: Workers
     pieces: list[Piece]
     held: list[Any] = field(default_factory=list)
     products: int = 0
 
     def product(self, p: Tensor) -> Tensor:
         """(K + ridge) p."""
-        client = self.crew.client
+        client = self.workers.client
         while True:
             try:
-                if self.crew.missing:
+                if self.workers.missing:
                     self.held = []  # they stand on what is gone
-                shared = self.crew.send()
+                shared = self.workers.send()
                 if not self.held:
                     self.held = [client.submit(_strip, shared, piece, pure=False) for piece in self.pieces]
-                vector = self.crew.broadcast(p)
+                vector = self.workers.broadcast(p)
                 parts = [client.submit(_times, strip, vector, pure=False) for strip in self.held]
-                found = torch.cat([self.crew.result(part) for part in parts]) + self.crew.shared.ridge * p  # (2)
+                result = torch.cat([self.workers.result(part) for part in parts]) + self.workers.shared.ridge * p  # (2)
                 self.products += 1
-                self.crew.progress = f"what {self.products} products with the kernel have found"
-                return found
-            except self.crew.lost:
+                self.workers.progress = f"the results of {self.products} products with the kernel"
+                return result
+            except self.workers.lost:
                 self.held = []
-                self.crew.forget()
+                self.workers.forget()
 
 
-def _where(crew: Crew) -> str:
-    count = len(crew.threads)
+def _where(workers: Workers) -> str:
+    count = len(workers.threads)
     return "on 1 worker" if count == 1 else f"on {count} workers"
 
 
-def _sums(shared: tuple[Stream, int | None], piece: Piece) -> tuple[np.ndarray, np.ndarray]:
+def _sums(shared: tuple[RowStream, int | None], piece: Piece) -> tuple[np.ndarray, np.ndarray]:
     stream, memory = shared
     return stream.sums(*piece, memory)
 
 
-def _strip(given: System, piece: Piece) -> Tensor:
-    return given.tile(torch.arange(*piece), torch.arange(len(given.y)), CALL)
+def _strip(system: KernelSystem, piece: Piece) -> Tensor:
+    return system.tile(torch.arange(*piece), torch.arange(len(system.y)), CALL)
 
 
 def _times(strip: Tensor, p: Tensor) -> Tensor:

@@ -2,11 +2,11 @@
 
     A = K + ridge,    stop where |y - A c| <= tolerance |y| for every output                   (1)
 
-All outputs move in one product with the kernel, each with its own step; an output that has arrived stands still. The
-residual of the recursion drifts from the true one by rounding, so when the recursion says that it has arrived the true
-residual is computed, and where that is still above (1) the iteration starts again from it. A start that does not halve
-the true residual has met the rounding of the products: then, or at the limit of iterations, NotConvergedError carries
-the solution that was reached. What is returned satisfies (1).
+All outputs share one product with the kernel, each with its own step; an output that has converged is not changed any
+more. The residual of the recursion differs from the true one by rounding, so at its convergence the true residual is
+computed, and where that is still above (1) the iteration starts again from it. Where that does not halve the true
+residual, rounding limits it: then, or at the limit of iterations, NotConvergedError carries the solution that was
+reached. What is returned satisfies (1).
 
 Hypotheses: A positive definite. The error falls by a constant factor in about sqrt(condition of P^{-1} A) iterations.
 Reference: [hestenes1952methods].
@@ -29,16 +29,16 @@ from gnomon.linalg.solve.base import (
     FLOAT,
     AbstractSolver,
     Kernel,
+    KernelSystem,
     Solution,
-    System,
-    blocks,
-    budget,
-    span,
-    system,
-    tile_room,
-    whole,
+    as_slice,
+    full_kernel,
+    kernel_system,
+    memory_budget,
+    row_blocks,
+    tile_bytes,
 )
-from gnomon.linalg.solve.precondition import AbstractPreconditioner, PivotedCholesky, preconditioned
+from gnomon.linalg.solve.precondition import AbstractPreconditioner, PivotedCholesky, inverse_of
 
 CALL = "linalg.solve.ConjugateGradient().solve(kernel, y)"
 GAIN = 0.5  # of the true residual, at least, for another start to be worth it
@@ -48,10 +48,10 @@ Map = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class ConjugateGradient(AbstractSolver):
-    """Conjugate gradients, stopped on a relative residual; ``limit`` iterations without arriving are an error.
+    """Conjugate gradients, stopped on a relative residual; ``limit`` iterations without convergence are an error.
 
-    >>> found = ConjugateGradient(tolerance=1e-10).solve(2 * torch.eye(3), torch.ones(3))
-    >>> [round(c, 9) for c in found.coefficients.tolist()], found.residual <= 1e-10
+    >>> solution = ConjugateGradient(tolerance=1e-10).solve(2 * torch.eye(3), torch.ones(3))
+    >>> [round(c, 9) for c in solution.coefficients.tolist()], solution.residual <= 1e-10
     ([0.5, 0.5, 0.5], True)
     """
 
@@ -61,27 +61,27 @@ class ConjugateGradient(AbstractSolver):
     memory: int | None = None
 
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
-        given = held(system(kernel, y, ridge, CALL), self.memory)
-        return self.descend(given, lambda p: product_with(given, p, self.memory), "Conjugate gradients", CALL)
+        system = in_memory(kernel_system(kernel, y, ridge, CALL), self.memory)
+        return self.descend(system, lambda p: product_with(system, p, self.memory), "Conjugate gradients", CALL)
 
-    def descend(self, given: System, product: Map, name: str, call: str) -> Solution:
+    def descend(self, system: KernelSystem, product: Map, name: str, call: str) -> Solution:
         """The solution by products p -> (K + ridge) p, wherever they are computed; ``name`` is the solver's."""
-        apply = preconditioned(self.preconditioner, given, self.memory, call)
-        sizes = given.y.norm(dim=0)
+        apply = inverse_of(self.preconditioner, system, self.memory, call)
+        sizes = system.y.norm(dim=0)
         goal, scale = self.tolerance * sizes, torch.where(sizes > 0, sizes, 1.0)
-        c, left, count = torch.zeros_like(given.y), given.y, 0
+        c, left, count = torch.zeros_like(system.y), system.y, 0
         while True:
             before = left.norm(dim=0)
             step, taken = recursion(product, apply, left, goal, self.limit - count, call)
             c, count = c + step, count + taken
-            left = given.y - product(c)  # (1)
+            left = system.y - product(c)  # (1)
             now = left.norm(dim=0)
             residual = float((now / scale).max())
-            found = Solution(given.shaped(c), torch.arange(len(c)), name, residual, iterations=count)
+            solution = Solution(system.shaped(c), torch.arange(len(c)), name, residual, iterations=count)
             if bool((now <= goal).all()):
-                return found
+                return solution
             if count >= self.limit or not bool((now <= GAIN * before)[now > goal].all()):
-                raise NotConvergedError(_message(found, self.tolerance, self.limit, call), found)
+                raise NotConvergedError(_message(solution, self.tolerance, self.limit, call), solution)
 
 
 def recursion(
@@ -104,34 +104,34 @@ def recursion(
     return c, count
 
 
-def product_with(given: System, p: Float[Tensor, "n k"], memory: int | None) -> Float[Tensor, "n k"]:
+def product_with(system: KernelSystem, p: Float[Tensor, "n k"], memory: int | None) -> Float[Tensor, "n k"]:
     """(K + ridge) p, strip by strip."""
     n = len(p)
-    if isinstance(given.kernel, Tensor) and given.kernel.dtype == torch.float64:
-        return given.kernel @ p + given.ridge * p
-    every, out = torch.arange(n), given.ridge * p
-    for rows in blocks(n, n, tile_room(memory)):
-        out[span(rows)] += given.tile(rows, every, CALL) @ p
+    if isinstance(system.kernel, Tensor) and system.kernel.dtype == torch.float64:
+        return system.kernel @ p + system.ridge * p
+    every, out = torch.arange(n), system.ridge * p
+    for rows in row_blocks(n, n, tile_bytes(memory)):
+        out[as_slice(rows)] += system.tile(rows, every, CALL) @ p
     return out
 
 
-def held(given: System, memory: int | None) -> System:
+def in_memory(system: KernelSystem, memory: int | None) -> KernelSystem:
     """The same system with its kernel in memory, where it fits."""
-    n = len(given.y)
-    if isinstance(given.kernel, Tensor) or FLOAT * n * n > budget(memory):
-        return given
-    return replace(given, kernel=whole(given, memory, CALL))
+    n = len(system.y)
+    if isinstance(system.kernel, Tensor) or FLOAT * n * n > memory_budget(memory):
+        return system
+    return replace(system, kernel=full_kernel(system, memory, CALL))
 
 
-def _message(found: Solution, tolerance: float, limit: int, call: str) -> str:
-    said = f"the relative residual is {found.residual:.1e} after {found.iterations} iterations, over {tolerance:.0e}"
+def _message(solution: Solution, tolerance: float, limit: int, call: str) -> str:
+    reached = f"the relative residual is {solution.residual:.1e} after {solution.iterations} iterations"
     cure = "Raise the ridge, the tolerance, the rank of the preconditioner or the limit; or use Direct() where n^2 fits"
-    return lesson(call, said, f"a condition number under about {limit**2:.0e}", cure)
+    return lesson(call, f"{reached}, over {tolerance:.0e}", f"a condition number under about {limit**2:.0e}", cure)
 
 
 def _check_curvature(curvature: Tensor, call: str) -> None:
     if bool((curvature <= 0).any()):
-        found = f"a direction with p^T A p = {float(curvature.min()):.1e}"
+        what = f"a direction p with p^T A p = {float(curvature.min()):.1e}"
         size = sqrt(torch.finfo(torch.float64).eps)
         cure = f"Raise the ridge, to {size:.0e} of the mean diagonal at least, or read linalg.diagnose(K)"
-        raise InputError(lesson(call, found, "a positive definite kernel", cure))
+        raise InputError(lesson(call, what, "a positive definite kernel", cure))

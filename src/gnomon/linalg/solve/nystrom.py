@@ -1,6 +1,6 @@
-"""The solver of Nystrom: n points seen through m centers, in tiles, never n x n.
+"""The Nystrom method: a function on m of the n points, fitted to all of them in tiles, never n x n.
 
-The function stands on m of the points, f(x) = sum_j K(x, z_j) c_j, and minimizes |f(X) - y|^2 + ridge |f|_H^2:
+The function is a sum over m of the points, f(x) = sum_j K(x, z_j) c_j, and minimizes |f(X) - y|^2 + ridge |f|_H^2:
 
     (K_mn K_nm + ridge K_mm) c = K_mn y                                                        (1)
 
@@ -8,14 +8,14 @@ solved in the coordinates of K_mm = L L^T, where F = K_nm L^{-T} and c = L^{-T} 
 
     (F^T F + ridge) w = F^T y                                                                  (2)
 
-F^T F and F^T y are sums over rows, so that rows come and go in tiles, and only the lower triangle of F^T F is computed.
+F^T F and F^T y are sums over rows, so rows are computed in tiles, and only the lower triangle of F^T F is computed.
 With m = n, (1) is (K + ridge) c = y.
 
 With ``dtype=torch.float32`` tiles are computed, transformed and multiplied in float32, at twice the speed, and the sums
 over tiles in float64. A tile of F is then wrong by about eps sqrt(condition of K_mm), relatively, with eps = 6e-8; the
 answer is as good as (2) with a ridge of eps tr(F^T F) more, so that it suits ridges that are not below that.
 
-Hypotheses: K positive semidefinite. The centers are drawn without replacement. What they do not see, the matrix
+Hypotheses: K positive semidefinite. The centers are drawn without replacement. The part of K that they miss,
 E = K - K_nm K_mm^{-1} K_mn, is positive semidefinite, and the fit on the n points differs from that of the full kernel
 by at most |y| tr(E) / ridge (the resolvent identity).
 Reference: [williams2001using], [rudi2015less].
@@ -23,9 +23,9 @@ Cost: n m kernel entries and 2 n m^2 operations; 32 m^2 bytes and four tiles, of
 
 >>> import torch
 >>> x = torch.linspace(-1, 1, 200, dtype=torch.float64)
->>> kernel = lambda rows, columns: 1 + x[rows, None] * x[columns]        # rank 2: three centers see everything
->>> found = Nystrom(3).solve(kernel, 2 * x + 1, ridge=1e-9)
->>> float((found.predict(kernel(torch.arange(200), found.support)) - 2 * x - 1).abs().max()) < 1e-6
+>>> kernel = lambda rows, columns: 1 + x[rows, None] * x[columns]        # rank 2: three centers suffice
+>>> solution = Nystrom(3).solve(kernel, 2 * x + 1, ridge=1e-9)
+>>> float((solution.predict(kernel(torch.arange(200), solution.support)) - 2 * x - 1).abs().max()) < 1e-6
 True
 """
 
@@ -37,11 +37,20 @@ from torch import Tensor
 
 from gnomon.core.arrays import Array
 from gnomon.core.checks import check_seed, integer
-from gnomon.core.errors import BudgetError, InputError, lesson
+from gnomon.core.errors import BudgetError, InputError, lesson, out_of_range
 from gnomon.core.memory import human
-from gnomon.linalg.cholesky import cholesky, climb
-from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, Solution, System, blocks, budget, system
-from gnomon.linalg.solve.precondition import chosen
+from gnomon.linalg.cholesky import cholesky, factor_with_least_jitter
+from gnomon.linalg.solve.base import (
+    FLOAT,
+    AbstractSolver,
+    Kernel,
+    KernelSystem,
+    Solution,
+    kernel_system,
+    memory_budget,
+    row_blocks,
+)
+from gnomon.linalg.solve.precondition import random_rows
 
 CALL = "linalg.solve.Nystrom(m).solve(kernel, y)"
 MATRICES = 4  # of m^2 numbers at a time: L, F^T F and two more while either is made or factorized
@@ -51,12 +60,12 @@ TILES = 4  # at a time: one of the kernel, its image F, and two that the functio
 
 @dataclass(frozen=True, slots=True)
 class Nystrom(AbstractSolver):
-    """m random centers, or those given by number, and n rows streamed against them in tiles.
+    """m random centers, or those named by number, and n rows streamed against them in tiles.
 
     ``jitter`` of the solution is what K_mm needed to be factorized. ``dtype`` is that of the tiles, float64 or float32.
 
-    >>> found = Nystrom(2).solve(torch.eye(2), torch.ones(2), ridge=1.0)  # all points are centers: (K + 1)^{-1} y
-    >>> [round(c, 12) for c in found.coefficients.tolist()]
+    >>> solution = Nystrom(2).solve(torch.eye(2), torch.ones(2), ridge=1.0)  # all points are centers: (K + 1)^{-1} y
+    >>> [round(c, 12) for c in solution.coefficients.tolist()]
     [0.5, 0.5]
     """
 
@@ -73,28 +82,28 @@ class Nystrom(AbstractSolver):
         ):
             object.__setattr__(self, name, value)
         if self.dtype not in (torch.float64, torch.float32):
-            cure = "Pass torch.float64 or torch.float32"
-            raise InputError(lesson("linalg.solve.Nystrom(m, dtype=...)", f"dtype is {self.dtype}", "floats", cure))
+            accepted = "torch.float64 or torch.float32"
+            raise InputError(out_of_range("linalg.solve.Nystrom(m)", "dtype", accepted, self.dtype))
 
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
-        given = system(kernel, y, ridge, CALL)
-        stream, jitter = self.stream(given)
-        gram, target = stream.sums(0, len(given.y), self.memory)
-        return finished(stream, gram, target, jitter, "Nystrom")
+        system = kernel_system(kernel, y, ridge, CALL)
+        stream, jitter = self.stream(system)
+        gram, target = stream.sums(0, len(system.y), self.memory)
+        return from_sums(stream, gram, target, jitter, "Nystrom")
 
-    def stream(self, given: System) -> "tuple[Stream, float]":
+    def stream(self, system: KernelSystem) -> "tuple[RowStream, float]":
         """The centers with their factor, ready for rows; and the jitter that the factor needed."""
-        n = len(given.y)
-        support = chosen(n, self.m, self.seed) if self.centers is None else _given(self.centers, n)
-        inner = cholesky(given.tile(support, support, CALL))
-        return Stream(given, support, inner.lower, self.dtype), inner.jitter
+        n = len(system.y)
+        support = random_rows(n, self.m, self.seed) if self.centers is None else _checked_centers(self.centers, n)
+        inner = cholesky(system.tile(support, support, CALL))
+        return RowStream(system, support, inner.lower, self.dtype), inner.jitter
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stream:
+class RowStream:
     """Rows of a system against its centers; it can be sent to other processes where its kernel can."""
 
-    given: System
+    system: KernelSystem
     support: Tensor
     lower: Tensor
     dtype: torch.dtype
@@ -107,42 +116,41 @@ class Stream:
         room = _room(m, memory)
         factor = np.asfortranarray(self.lower.numpy().astype(np.float32 if single else np.float64))
         solve, square = (blas.strsm, blas.ssyrk) if single else (blas.dtrsm, blas.dsyrk)
-        gram, target = np.zeros((m, m), order="F"), np.zeros((m, self.given.y.shape[1]))
+        gram, target = np.zeros((m, m), order="F"), np.zeros((m, self.system.y.shape[1]))
         part = np.zeros((m, m), dtype=np.float32, order="F") if single else gram
-        for block in blocks(last - first, TILES * m, room * FLOAT // self.dtype.itemsize):
+        for block in row_blocks(last - first, TILES * m, room * FLOAT // self.dtype.itemsize):
             rows = block + first
-            # Copied: the kernel may have given a view of a matrix that its owner wants to keep.
-            F = np.array(self.given.tile(rows, self.support, CALL, self.dtype).numpy(), order="C").T
+            # Copied: the kernel may have returned a view of a matrix that its owner wants to keep.
+            F = np.array(self.system.tile(rows, self.support, CALL, self.dtype).numpy(), order="C").T
             F = solve(1.0, factor, F, lower=1, overwrite_b=1)  # F of (2), transposed, in the memory of the copy
             square(1.0, F, beta=0.0 if single else 1.0, c=part, lower=1, overwrite_c=1)  # (2)
             if single:
                 gram += part
-            target += F @ self.given.y[rows].numpy().astype(F.dtype)  # (2)
+            target += F @ self.system.y[rows].numpy().astype(F.dtype)  # (2)
         return gram, target
 
 
-def finished(stream: Stream, gram: np.ndarray, target: np.ndarray, jitter: float, name: str) -> Solution:
+def from_sums(stream: RowStream, gram: np.ndarray, target: np.ndarray, jitter: float, name: str) -> Solution:
     """The solution from the sums of (2) over all rows, which need no more than the lower triangle."""
     matrix = torch.from_numpy(gram)
-    matrix.diagonal().add_(stream.given.ridge)
-    outer = climb(matrix, CALL)
+    matrix.diagonal().add_(stream.system.ridge)
+    outer = factor_with_least_jitter(matrix, CALL)
     w = torch.cholesky_solve(torch.from_numpy(target), outer.lower)  # (2)
     c = torch.linalg.solve_triangular(stream.lower.T, w, upper=True)
-    return Solution(stream.given.shaped(c), stream.support, name, jitter=jitter)
+    return Solution(stream.system.shaped(c), stream.support, name, jitter=jitter)
 
 
 def _room(m: int, memory: int | None) -> int:
     """Bytes for a tile beside the matrices of m^2 numbers."""
     taken = FLOAT * MATRICES * m * m
-    room = budget(memory) - taken
+    room = memory_budget(memory) - taken
     if room < FLOAT * m:
-        found = f"{m} centers need {human(taken)}, and {human(budget(memory))} may be used"
-        raise BudgetError(lesson(CALL, found, "m^2 numbers that fit into memory", "Take fewer centers"))
+        what = f"{m} centers need {human(taken)}, and {human(memory_budget(memory))} may be used"
+        raise BudgetError(lesson(CALL, what, "m^2 numbers that fit into memory", "Take fewer centers"))
     return min(room, max(TILE, FLOAT * m))
 
 
-def _given(centers: tuple[int, ...], n: int) -> Tensor:
+def _checked_centers(centers: tuple[int, ...], n: int) -> Tensor:
     if len(set(centers)) != len(centers) or not all(0 <= i < n for i in centers) or not centers:
-        found = f"centers are {centers[:5]}"
-        raise InputError(lesson(CALL, found, f"different numbers from 0 to {n - 1}", "Pass such numbers"))
+        raise InputError(out_of_range(CALL, "centers", f"different row numbers from 0 to {n - 1}", centers[:5]))
     return torch.tensor(centers)

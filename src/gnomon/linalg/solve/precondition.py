@@ -1,11 +1,11 @@
-"""Preconditioners of a kernel: a factor of low rank, and the inverse of what it stands for.
+"""Preconditioners of a kernel: a factor of low rank, and the inverse of the matrix that it approximates.
 
     K ~ F F^T,    P = F F^T + d,    d = ridge + (tr K - |F|_F^2) / n                           (1)
     P^{-1} r = (r - F (d + F^T F)^{-1} F^T r) / d                                              (2)
 
-d holds, besides the ridge, the mean of what the factor leaves out. The factor stands on some of the points: those that
-a Cholesky factorization picks when it always takes the largest diagonal left, or random ones. It has the columns that
-were asked for, or as many as fit into a quarter of the memory.
+d holds, besides the ridge, the mean of what the factor leaves out. The factor is made of some columns of K: those that
+a Cholesky factorization picks when it always takes the largest remaining diagonal entry, or random ones. It has
+the columns that were asked for, or as many as fit into a quarter of the memory.
 
 Hypotheses: K positive semidefinite.
 Reference: [harbrecht2012low] for the pivots, [williams2001using] for random points; (2) is the Woodbury identity.
@@ -19,9 +19,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
 from gnomon.linalg.cholesky import cholesky
-from gnomon.linalg.solve.base import FLOAT, System, blocks, budget, span, tile_room
+from gnomon.linalg.solve.base import FLOAT, KernelSystem, as_slice, memory_budget, row_blocks, tile_bytes
 
 ALONG = 256  # points of a tile on the diagonal: few calls, and 255 entries of each row that are computed in vain
 EPS = torch.finfo(torch.float64).eps
@@ -35,7 +36,7 @@ class AbstractPreconditioner(ABC):
     """Columns of the factor."""
 
     @abstractmethod
-    def factor(self, given: System, memory: int | None, call: str) -> Float[Tensor, "n r"]:
+    def factor(self, system: KernelSystem, memory: int | None, call: str) -> Float[Tensor, "n r"]:
         """F of (1), with at most ``rank`` columns."""
 
 
@@ -43,29 +44,29 @@ class AbstractPreconditioner(ABC):
 class PivotedCholesky(AbstractPreconditioner):
     """Cholesky with the largest diagonal first: rank columns of the kernel, chosen one after another.
 
-    That is one call of the kernel for each: for a kernel that is a function, Landmarks asks for all of them at once.
+    That is one call of the kernel for each column; where the kernel is a function, Landmarks, with one call, is faster.
 
-    >>> from gnomon.linalg.solve.base import system
-    >>> given = system(torch.diag(torch.tensor([1.0, 9.0])), torch.ones(2), 0.0, "example")
-    >>> PivotedCholesky(1).factor(given, None, "example").T              # the larger one first: sqrt(9)
+    >>> from gnomon.linalg.solve.base import kernel_system
+    >>> system = kernel_system(torch.diag(torch.tensor([1.0, 9.0])), torch.ones(2), 0.0, "example")
+    >>> PivotedCholesky(1).factor(system, None, "example").T              # the larger one first: sqrt(9)
     tensor([[0., 3.]], dtype=torch.float64)
     """
 
     rank: int = 100
 
     def __post_init__(self) -> None:
-        _check(self.rank)
+        _check("PivotedCholesky", self.rank)
 
-    def factor(self, given: System, memory: int | None, call: str) -> Float[Tensor, "n r"]:  # noqa: D102
-        n = len(given.y)
-        left = diagonal(given, memory, call)
+    def factor(self, system: KernelSystem, memory: int | None, call: str) -> Float[Tensor, "n r"]:  # noqa: D102
+        n = len(system.y)
+        left = diagonal(system, memory, call)
         F = torch.zeros(n, columns(self.rank, n, memory), dtype=torch.float64)
         enough = EPS * float(left.sum())  # what is left is rounding
         for j in range(F.shape[1]):
             pivot = int(left.argmax())
             if float(left[pivot]) <= enough:
                 return F[:, :j]
-            column = given.tile(torch.arange(n), torch.tensor([pivot]), call)[:, 0]
+            column = system.tile(torch.arange(n), torch.tensor([pivot]), call)[:, 0]
             F[:, j] = (column - F[:, :j] @ F[pivot, :j]) / left[pivot].sqrt()
             left = (left - F[:, j].square()).clamp_min(0)
             left[pivot] = 0
@@ -85,16 +86,16 @@ class Landmarks(AbstractPreconditioner):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _check(self.rank)
+        _check("Landmarks", self.rank)
 
-    def factor(self, given: System, memory: int | None, call: str) -> Float[Tensor, "n r"]:  # noqa: D102
-        n = len(given.y)
-        centers = chosen(n, columns(self.rank, n, memory), self.seed)
-        lower = cholesky(given.tile(centers, centers, call)).lower
+    def factor(self, system: KernelSystem, memory: int | None, call: str) -> Float[Tensor, "n r"]:  # noqa: D102
+        n = len(system.y)
+        centers = random_rows(n, columns(self.rank, n, memory), self.seed)
+        lower = cholesky(system.tile(centers, centers, call)).lower
         F = torch.empty(n, len(centers), dtype=torch.float64)
-        for rows in blocks(n, len(centers), tile_room(memory)):
-            strip = given.tile(rows, centers, call)
-            F[span(rows)] = torch.linalg.solve_triangular(lower, strip.T, upper=False).T
+        for rows in row_blocks(n, len(centers), tile_bytes(memory)):
+            strip = system.tile(rows, centers, call)
+            F[as_slice(rows)] = torch.linalg.solve_triangular(lower, strip.T, upper=False).T
         return F
 
 
@@ -111,10 +112,10 @@ class Inverse:
         return (r - self.F @ torch.cholesky_solve(self.F.T @ r, self.lower)) / self.d  # (2)
 
 
-def preconditioned(kind: AbstractPreconditioner, given: System, memory: int | None, call: str) -> Inverse:
+def inverse_of(kind: AbstractPreconditioner, system: KernelSystem, memory: int | None, call: str) -> Inverse:
     """P^{-1} of a system."""
-    trace = float(diagonal(given, memory, call).sum())
-    return inverse(kind.factor(given, memory, call), trace, given.ridge)
+    trace = float(diagonal(system, memory, call).sum())
+    return inverse(kind.factor(system, memory, call), trace, system.ridge)
 
 
 def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> Inverse:
@@ -128,33 +129,31 @@ def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> Inverse:
     return Inverse(F, cholesky(inner).lower if F.shape[1] else inner, d)
 
 
-def diagonal(given: System, memory: int | None, call: str) -> Float[Tensor, " n"]:
+def diagonal(system: KernelSystem, memory: int | None, call: str) -> Float[Tensor, " n"]:
     """The diagonal of the kernel, from small tiles along it."""
-    side = max(1, min(ALONG, isqrt(tile_room(memory) // FLOAT)))
-    found = torch.empty(len(given.y), dtype=torch.float64)
-    for rows in torch.arange(len(found)).split(side):
-        found[span(rows)] = given.tile(rows, rows, call).diagonal()
-    if float(found.min()) < 0:
-        row = int(found.argmin())
+    side = max(1, min(ALONG, isqrt(tile_bytes(memory) // FLOAT)))
+    entries = torch.empty(len(system.y), dtype=torch.float64)
+    for rows in torch.arange(len(entries)).split(side):
+        entries[as_slice(rows)] = system.tile(rows, rows, call).diagonal()
+    if float(entries.min()) < 0:
+        row = int(entries.argmin())
         cure = "A kernel has a nonnegative diagonal: look for a mistake in how it was computed"
         raise InputError(
-            lesson(call, f"K[{row}, {row}] = {float(found[row]):.2e}", "a positive semidefinite kernel", cure)
+            lesson(call, f"K[{row}, {row}] = {float(entries[row]):.2e}", "a positive semidefinite kernel", cure)
         )
-    return found
+    return entries
 
 
 def columns(rank: int, n: int, memory: int | None) -> int:
     """Columns of a factor: those that are wanted, no more than there are points, nor than a quarter of the memory."""
-    return max(1, min(rank, n, budget(memory) // (4 * FLOAT * n)))
+    return max(1, min(rank, n, memory_budget(memory) // (4 * FLOAT * n)))
 
 
-def chosen(n: int, m: int, seed: int) -> Tensor:
+def random_rows(n: int, m: int, seed: int) -> Tensor:
     """min(n, m) different points, in increasing order."""
     order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
     return order[:m].sort().values
 
 
-def _check(rank: int) -> None:
-    if rank < 1:
-        found = f"rank is {rank}"
-        raise InputError(lesson("linalg.solve preconditioner", found, "at least one column", "Pass 1 or more"))
+def _check(name: str, rank: int) -> None:
+    integer("rank", rank, call=f"linalg.solve.{name}(rank)")

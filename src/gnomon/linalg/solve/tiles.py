@@ -5,7 +5,7 @@ where it stopped. Then conjugate gradients read the tiles once an iteration, eve
 
     (K p)_i = sum_{j <= i} K_ij p_j + sum_{j > i} K_ji^T p_j                                   (1)
 
-Beside its own tiles the store keeps some columns of the kernel, through which every point is seen. They are computed
+Beside its own tiles the store keeps some columns of the kernel, which have an entry for every point. They are computed
 again when a store is opened: where they differ by more than half of the digits, the store belongs to other data or to
 another kernel, and is refused. Targets and ridge are not in the store: it serves any of them.
 
@@ -22,9 +22,9 @@ five tiles of 8 side^2 bytes while the kernel is computed; then two strips of a 
 >>> x = torch.linspace(0, 1, 50, dtype=torch.float64)
 >>> kernel = lambda rows, columns: (-(x[rows, None] - x[columns]).square()).exp()
 >>> with tempfile.TemporaryDirectory() as folder:
-...     found = Tiles(folder + "/kernel", side=20).solve(kernel, x.sin(), ridge=0.1)
+...     solution = Tiles(folder + "/kernel", side=20).solve(kernel, x.sin(), ridge=0.1)
 >>> exact = torch.linalg.solve(kernel(torch.arange(50), torch.arange(50)) + 0.1 * torch.eye(50), x.sin())
->>> torch.allclose(found.coefficients, exact, atol=1e-6)
+>>> torch.allclose(solution.coefficients, exact, atol=1e-6)
 True
 """
 
@@ -41,23 +41,24 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.arrays import Array
-from gnomon.core.errors import BudgetError, InputError, lesson
+from gnomon.core.checks import integer
+from gnomon.core.errors import BudgetError, InputError, lesson, out_of_range
 from gnomon.core.memory import human
 from gnomon.linalg.solve.base import (
     FLOAT,
     AbstractSolver,
     Kernel,
+    KernelSystem,
     Solution,
-    System,
-    blocks,
-    budget,
-    span,
-    system,
-    tile_room,
+    as_slice,
+    kernel_system,
+    memory_budget,
+    row_blocks,
+    tile_bytes,
 )
 from gnomon.linalg.solve.gradient import ConjugateGradient
 from gnomon.linalg.solve.precondition import Landmarks
-from gnomon.linalg.store import Layout, fetch, open_store, pending, put, refuse
+from gnomon.linalg.store import StoreLayout, fetch, open_store, pending, put, refuse
 
 CALL = "linalg.solve.Tiles(path).solve(kernel, y)"
 SIDE = 2048  # points: a tile of 32 MiB, which a disk reads in one go and a kill can afford to lose
@@ -84,39 +85,38 @@ class Tiles(AbstractSolver):
 
     def __post_init__(self) -> None:
         if self.dtype not in (torch.float64, torch.float32):
-            cure = "Pass torch.float64 or torch.float32"
-            raise InputError(lesson("linalg.solve.Tiles(path, dtype=...)", f"dtype is {self.dtype}", "floats", cure))
-        if self.side is not None and self.side < 1:
-            found = f"side is {self.side}"
-            raise InputError(
-                lesson("linalg.solve.Tiles(path, side=...)", found, "at least one point", "Pass 1 or more")
-            )
+            accepted = "torch.float64 or torch.float32"
+            raise InputError(out_of_range("linalg.solve.Tiles(path)", "dtype", accepted, self.dtype))
+        if self.side is not None:
+            integer("side", self.side, call="linalg.solve.Tiles(path)")
 
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
-        given = system(kernel, y, ridge, CALL)
-        array, side = self.written(given)
+        system = kernel_system(kernel, y, ridge, CALL)
+        array, side = self.write_kernel(system)
         method = self.method if self.method.memory is not None else replace(self.method, memory=self.memory)
-        step = max(1, min(side, tile_room(self.memory) // (FLOAT * side)))
+        step = max(1, min(side, tile_bytes(self.memory) // (FLOAT * side)))
 
         def product(p: Tensor) -> Tensor:
-            return _product(array, (side, step), given.ridge, p)
+            return _product(array, (side, step), system.ridge, p)
 
-        return method.descend(given, product, "Tiles on disk", CALL)
+        return method.descend(system, product, "Tiles on disk", CALL)
 
-    def written(self, given: System) -> tuple[Any, int]:
+    def write_kernel(self, system: KernelSystem) -> tuple[Any, int]:
         """The array on disk with all tiles of the lower triangle, and their side; computes those that are missing."""
-        n, word = len(given.y), str(self.dtype).removeprefix("torch.")
-        probe = _probe(given, self.memory)
+        n, word = len(system.y), str(self.dtype).removeprefix("torch.")
+        probe = _probe(system, self.memory)
         fingerprint = f"{VERSION}: {n} points in {word}"
-        room = isqrt(max(0, budget(self.memory) - TABLES * FLOAT * given.y.numel()) // (TILES * FLOAT))
-        layout = Layout(("kernel",), (n, n), word, self._side(n, room), fingerprint, {"probe": probe}, packed=False)
+        room = isqrt(max(0, memory_budget(self.memory) - TABLES * FLOAT * system.y.numel()) // (TILES * FLOAT))
+        layout = StoreLayout(
+            ("kernel",), (n, n), word, self._side(n, room), fingerprint, {"probe": probe}, packed=False
+        )
         group = open_store(self.path, layout, CALL)
-        _recognized(group, probe, given, self.path)
+        _check_same_kernel(group, probe, system, self.path)
         side = int(group.attrs["tile"])
         for i, j in pending(group, symmetric=True):
             self._fits(min(side, n), room)
             rows, columns = (torch.arange(k * side, min(n, (k + 1) * side)) for k in (i, j))
-            put(group, i, j, {"kernel": given.tile(rows, columns, CALL, self.dtype).numpy()}, mirrored=False)
+            put(group, i, j, {"kernel": system.tile(rows, columns, CALL, self.dtype).numpy()}, mirrored=False)
         return group["kernel"], side
 
     def _side(self, n: int, room: int) -> int:
@@ -128,10 +128,11 @@ class Tiles(AbstractSolver):
     def _fits(self, side: int, room: int) -> None:
         """Refuse tiles that the memory does not hold while they are computed."""
         if side > room:
-            found = f"tiles of side {side} need {human(TILES * FLOAT * side**2)}, with what the kernel takes on the way"
+            what = f"tiles of side {side} need {human(TILES * FLOAT * side**2)}, with what the kernel takes on the way"
             smaller = f"side={room} or less, " if room else ""
-            cure = f"Pass {smaller}another path where one is taken, or more memory than {human(budget(self.memory))}"
-            raise BudgetError(lesson(CALL, found, "tiles that fit into memory", cure))
+            more = f"more memory than {human(memory_budget(self.memory))}"
+            cure = f"Pass {smaller}another path where one is taken, or {more}"
+            raise BudgetError(lesson(CALL, what, "tiles that fit into memory", cure))
 
 
 def _product(array: Any, sides: tuple[int, int], ridge: float, p: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:
@@ -173,20 +174,20 @@ def _read(array: Any, side: int, step: int) -> Iterator[tuple[int, int, np.ndarr
             yield *place, strip
 
 
-def _probe(given: System, memory: int | None) -> np.ndarray:
+def _probe(system: KernelSystem, memory: int | None) -> np.ndarray:
     """Columns of the kernel at points spread over the numbers, (n, 8) at most."""
-    n = len(given.y)
+    n = len(system.y)
     columns = torch.linspace(0, n - 1, min(PROBES, n)).long()
-    found = torch.empty(n, len(columns), dtype=torch.float64)
-    for rows in blocks(n, len(columns), tile_room(memory)):
-        found[span(rows)] = given.tile(rows, columns, CALL)
-    return found.numpy()
+    entries = torch.empty(n, len(columns), dtype=torch.float64)
+    for rows in row_blocks(n, len(columns), tile_bytes(memory)):
+        entries[as_slice(rows)] = system.tile(rows, columns, CALL)
+    return entries.numpy()
 
 
-def _recognized(group: Any, probe: np.ndarray, given: System, path: str | Path) -> None:
+def _check_same_kernel(group: Any, probe: np.ndarray, system: KernelSystem, path: str | Path) -> None:
     """Refuse a store whose columns are not those of the kernel at hand, to half of the digits of its dtype."""
     known = group["probe"][:]
-    origin = given.kernel(torch.arange(1), torch.arange(1)) if not isinstance(given.kernel, Tensor) else given.kernel
+    origin = system.kernel(torch.arange(1), torch.arange(1)) if not isinstance(system.kernel, Tensor) else system.kernel
     allowed = float(torch.finfo(torch.as_tensor(origin).dtype).eps) ** 0.5 * float(np.abs(probe).max())
     differs = np.abs(known - probe).max(1) > allowed
     if differs.any():

@@ -12,8 +12,8 @@ import torch
 from torch import nn
 
 from gnomon import predict
-from gnomon.dynamics import Descent
 from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.training import SGD
 
 
 def problem(n, width, seed):
@@ -26,7 +26,7 @@ def problem(n, width, seed):
 def predicted(n, width, seed, lr, steps):
     """The curve of the kernel at the start, for two scales, which is the same; and zero for F at time zero."""
     net, x, y = problem(n, width, seed)
-    run = predict(net, x, y, optimizer=Descent(lr), times=[0.0, lr * steps / 2, lr * steps], f0=torch.zeros_like(y))
+    run = predict(net, x, y, optimizer=SGD(lr), times=[0.0, lr * steps / 2, lr * steps], f0=torch.zeros_like(y))
     return torch.stack([run.train[..., 0]] * 2)
 
 

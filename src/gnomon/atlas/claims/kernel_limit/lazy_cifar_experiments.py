@@ -14,8 +14,8 @@ from torch import nn
 
 from gnomon import predict
 from gnomon.data import digits
-from gnomon.dynamics import Descent
 from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.training import SGD
 
 
 def problem(n, channels, seed):
@@ -33,9 +33,8 @@ def predicted(n, channels, lr, steps, seed):
     """Equation (1) for gradient descent."""
     net, x, y, test = problem(n, channels, seed)
     zero = torch.zeros(max(n, 100), 1)
-    return predict(net, x, y, test, optimizer=Descent(lr), times=[lr * steps], f0=zero[:n], f0_test=zero[:100]).test[
-        -1, :, 0
-    ]
+    flow = predict(net, x, y, test, optimizer=SGD(lr), times=[lr * steps], f0=zero[:n], f0_test=zero[:100])
+    return flow.test[-1, :, 0]
 
 
 def trained(n, channels, lr, steps, seed, alpha):

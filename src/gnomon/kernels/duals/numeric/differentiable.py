@@ -65,8 +65,8 @@ class _Pair(Function):
     def forward(ctx: Any, a: Tensor, b: Tensor, c: Tensor, f: Elementwise, g: Elementwise) -> Tensor:
         ctx.save_for_backward(a, b, c)
         ctx.functions = f, g
-        left = Sampler(f, a.device)
-        return expectation(left, left if f is g else Sampler(g, a.device), a, b, c)
+        left = _remembered(f)
+        return expectation(left, left if f is g else _remembered(g), a, b, c)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
@@ -87,8 +87,10 @@ class _Single(Function):
         ctx.function = f
         values, index = a.clamp(min=0).unique(return_inverse=True)
         if isinstance(f, Square):  # the road that ``expectation`` takes for u = v: equal to the last digit
-            return second_moment(Sampler(f.function, a.device), values.sqrt())[index].view(a.shape)
-        return mean(Sampler(f, a.device), values.sqrt())[index].view(a.shape)
+            found = second_moment(_remembered(f.function), values.sqrt().cpu())
+        else:
+            found = mean(_remembered(f), values.sqrt().cpu())
+        return found.to(a.device)[index].view(a.shape)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
@@ -97,6 +99,11 @@ class _Single(Function):
         for k, jump in _jumps(f, a):
             moved = moved + k * jump * _density(k, a)
         return gradient * torch.where(a > 0, moved / (2 * torch.where(a > 0, a, 1)), _curvature(f, a)), None  # (3)
+
+
+def _remembered(f: Elementwise) -> Sampler:
+    """The function with the memory of its cuts."""
+    return f if isinstance(f, Sampler) else Sampler(f)
 
 
 def _slope(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
@@ -128,7 +135,7 @@ def _jumps(f: Elementwise, a: Tensor) -> list[tuple[float, float]]:
     reach = RADII[0] * float(a.detach().max().clamp(min=0)) ** 0.5
     if reach == 0:
         return []
-    pieces = Sampler(f, a.device).pieces(reach)
+    pieces = _remembered(f).pieces(reach / RADII[0], reach)
     some = pieces.jump != 0
     return list(zip(pieces.cuts[some].tolist(), pieces.jump[some].tolist(), strict=True))
 
@@ -161,7 +168,7 @@ def _conditional(g: Elementwise, k: float, a: Tensor, b: Tensor, c: Tensor) -> T
     middle = (p.cosine * root(b) * k / torch.where(a > 0, a, 1).sqrt()).expand(p.sine.shape).reshape(-1, 1)
     spread = (p.sine * root(b)).expand(p.sine.shape).reshape(-1, 1)
     reach = float(middle.detach().abs().max() + SPREAD * spread.detach().max())
-    cuts = Sampler(g, a.device).pieces(reach).cuts if reach > 0 else a.new_zeros(0)
+    cuts = _remembered(g).pieces(reach / SPREAD, reach).cuts.to(a) if reach > 0 else a.new_zeros(0)
     grid = torch.arange(-SPREAD, SPREAD + 1, 2, dtype=a.dtype, device=a.device)
     parts = []
     for m, s in zip(middle.split(AT_ONCE), spread.split(AT_ONCE), strict=True):

@@ -103,6 +103,18 @@ def samples(left: Tensor, right: Tensor) -> Float[Tensor, "n samples"]:
     return (left + right)[:, None] / 2 + (right - left)[:, None] / 2 * SAMPLE[0].to(left)
 
 
+def powers(values: Float[Tensor, "*n samples"], degree: int = SAMPLES - 1) -> Float[Tensor, "*n samples"]:
+    """Coefficients of the powers of x on [-1, 1], of the polynomial through values at the 16 Gauss points.
+
+    Of a lower ``degree``, the polynomial nearest in mean square. Cost: none.
+
+    >>> powers(SAMPLE[0] ** 2)[:4].abs() > 1e-9
+    tensor([False, False,  True, False])
+    """
+    few = degree + 1
+    return values @ TRANSFORM[:, :few].to(values) @ POWERS[:few].to(values)
+
+
 def _expansion(function: Elementwise, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
     """Legendre coefficients and misfit."""
     middle, half = (left + right)[:, None] / 2, (right - left)[:, None] / 2

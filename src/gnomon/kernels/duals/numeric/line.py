@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import NotFiniteError, lesson
+from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.kernels.duals.numeric.functions import Elementwise
 from gnomon.kernels.duals.numeric.legendre import NODES, panels
 from gnomon.kernels.duals.numeric.pieces import Pieces, find
@@ -26,7 +26,8 @@ RADII = (10, 14, 20, 28, 37)
 """Deviations at which the line may end; beyond 37 the density is no floating-point number."""
 
 NEGLIGIBLE = 1e-18  # of E[f^2]: the density of f^2 at the ends of the line
-VALUES = 2**21  # function values held at once
+AHEAD = 16.0  # by which the range of deviations is made wider than asked
+VALUES = 2**18  # function values held at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,26 +52,47 @@ class Samples:
     radius: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Sampler:
-    """An elementwise function with the memory of its cuts; lives as long as one expectation is computed."""
+    """An elementwise function with the memory of its cuts: found once, and again only for a wider range."""
 
     function: Elementwise
-    device: torch.device
-    _pieces: dict[float, Pieces] = field(default_factory=dict)
+    _pieces: list[Pieces] = field(default_factory=list)
     _radius: dict[float, int] = field(default_factory=dict)
 
-    def pieces(self, reach: float) -> Pieces:
-        """Cuts on [-reach, reach]. Cost: see pieces; once for each reach."""
-        if reach not in self._pieces:
-            self._pieces[reach] = find(self.function, reach, self.device)
-        return self._pieces[reach]
+    def __call__(self, u: Tensor) -> Tensor:
+        """The value at u."""
+        return self.function(u)
+
+    def pieces(self, least: float, reach: float) -> Pieces:
+        """Cuts on [-reach, reach] for deviations from ``least`` on. Cost: see pieces; once for a range."""
+        if self._pieces:
+            known = self._pieces[0]
+            if known.least <= least and reach <= known.reach:
+                return known
+            least, reach = min(least, known.least), max(reach, known.reach)
+        try:  # more than is asked for, as the next layer may ask for that
+            found = find(self.function, least / AHEAD, reach * AHEAD)
+        except (InputError, NotFiniteError):
+            found = find(self.function, least, reach)
+        self._pieces[:] = [found]
+        return found
+
+    def corners(self, root: Float[Tensor, " n"]) -> bool:
+        """Whether f is not smooth where variables of these standard deviations go. Cost: that of ``pieces``.
+
+        >>> root = torch.ones(1, dtype=torch.float64)
+        >>> Sampler(torch.relu).corners(root), Sampler(torch.tanh).corners(root)
+        (True, False)
+        """
+        reach = RADII[0] * float(root.max())
+        return bool((self.pieces(float(root.min()), reach).hard.abs() < reach).any())
 
     def radius(self, top: float) -> int:
         """Deviations at which f^2 N has become negligible, for the octave of standard deviations below ``top``."""
         if top not in self._radius:
-            row = torch.zeros(1, dtype=torch.int64, device=self.device)
-            self._octave(row, torch.full((1,), 0.99 * top, dtype=torch.float64, device=self.device), top, 1.0)
+            row = torch.zeros(1, dtype=torch.int64)
+            self._octave(row, torch.full((1,), 0.99 * top, dtype=torch.float64), top, 1.0)
         return self._radius[top]
 
     def samples(self, root: Float[Tensor, " n"], panel: float) -> Iterator[Samples]:
@@ -79,24 +101,27 @@ class Sampler:
         Cost: see the module.
 
         >>> root = torch.tensor([1.0, 3.0], dtype=torch.float64)
-        >>> [round(float(s.second[0]), 9) for s in Sampler(torch.relu, root.device).samples(root, 1.0)]     # a / 2
+        >>> [round(float(s.second[0]), 9) for s in Sampler(torch.relu).samples(root, 1.0)]     # a / 2
         [0.5, 4.5]
         """
         octaves = torch.frexp(root).exponent
-        for octave in octaves.unique().tolist():
+        known = octaves.unique().tolist()
+        if known:
+            self.pieces(2.0 ** known[0], RADII[0] * 2.0 ** known[-1])
+        for octave in known:
             rows, top = (octaves == octave).nonzero()[:, 0], 2.0**octave
-            cuts = self.pieces(RADII[0] * top).within(RADII[0] * top, panel * top)
+            cuts = self.pieces(top, RADII[0] * top).within(RADII[0] * top, panel * top)
             nodes = int(2 * RADII[0] / panel + 2 * len(cuts)) * NODES
             for part in rows.split(max(1, VALUES // nodes)):
                 yield self._octave(part, root[part], top, panel)
 
     def _octave(self, rows: Tensor, root: Tensor, top: float, panel: float) -> Samples:
         for radius in [r for r in RADII if r >= self._radius.get(top, 0)]:
-            line = _line(root, self.pieces(radius * top), top, radius, panel)
+            line = _line(root, self.pieces(top, radius * top), top, radius, panel)
             grid = self.function(root[:, None] * line.z) * half_density(line.z)
             moved = self.function(root[:, None] * line.moved) * half_density(line.moved)
             second = (line.weight * grid * grid).sum(1) + (line.moved_weight * moved * moved).sum(1)
-            ends = radius * torch.tensor([[-1.0, 1.0]], dtype=torch.float64, device=root.device)
+            ends = radius * torch.tensor([[-1.0, 1.0]], dtype=torch.float64)
             edge = (self.function(root[:, None] * ends) * half_density(ends)).square().amax(1)
             if bool((edge <= NEGLIGIBLE * second).all()):
                 self._radius[top] = radius
@@ -116,13 +141,13 @@ def second_moment(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, 
 
     Cost: 400 evaluations per variance.
 
-    >>> round(float(second_moment(Sampler(torch.abs, torch.device("cpu")), torch.ones(1, dtype=torch.float64))), 12)
+    >>> round(float(second_moment(Sampler(torch.abs), torch.ones(1, dtype=torch.float64))), 12)
     1.0
     """
     result = torch.empty_like(root)
     for part in sampler.samples(root, 1.0):
         result[part.rows] = part.second
-    return result
+    return torch.where(root > 0, result, at_zero(sampler) ** 2)
 
 
 def mean(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
@@ -130,7 +155,7 @@ def mean(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
 
     Cost: 400 evaluations per variance.
 
-    >>> mean(Sampler(torch.abs, torch.device("cpu")), torch.ones(1, dtype=torch.float64))     # sqrt(2 / pi)
+    >>> mean(Sampler(torch.abs), torch.ones(1, dtype=torch.float64))     # sqrt(2 / pi)
     tensor([0.7979], dtype=torch.float64)
     """
     result = torch.empty_like(root)
@@ -138,7 +163,16 @@ def mean(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
         rule = part.line
         fixed = (rule.weight * half_density(rule.z) * part.grid).sum(1)
         result[part.rows] = fixed + (rule.moved_weight * half_density(rule.moved) * part.moved).sum(1)  # (1)
-    return result
+    return torch.where(root > 0, result, at_zero(sampler))
+
+
+def at_zero(sampler: Sampler) -> Tensor:
+    """f(0): what is left at zero variance, to the last digit. Cost: one evaluation.
+
+    >>> at_zero(Sampler(torch.cos))
+    tensor(1., dtype=torch.float64)
+    """
+    return sampler.function(torch.zeros(1, dtype=torch.float64))[0]
 
 
 def half_density(z: Tensor) -> Tensor:
@@ -160,16 +194,26 @@ def positions(cuts: Float[Tensor, " cuts"], root: Float[Tensor, " n"], radius: f
     return (cuts / root.clamp(min=1e-30)[:, None]).clamp(-radius, radius)
 
 
+def grid(radius: int, panel: float) -> tuple[Tensor, Tensor, Tensor]:
+    """Nodes, weights and edges of panels of one width out to a radius. Cost: none.
+
+    >>> round(float(grid(10, 1.0)[1].sum()), 9)
+    20.0
+    """
+    edges = torch.arange(round(2 * radius / panel) + 1, dtype=torch.float64) * panel - radius
+    return *panels(edges), edges
+
+
 def _line(root: Tensor, pieces: Pieces, top: float, radius: int, panel: float) -> Line:
-    edges = torch.arange(round(2 * radius / panel) + 1, dtype=torch.float64, device=root.device) * panel - radius
-    z, weight = panels(edges)
+    z, weight, edges = grid(radius, panel)
     cuts = pieces.within(radius * top, panel * top)
+    cuts = cuts[cuts != 0]  # zero is an edge for every deviation
     if not len(cuts):
         empty = root.new_zeros(len(root), 0)
         return Line(z, weight[None], empty, empty)
     scaled = positions(cuts, root, radius)
     place = ((scaled + radius) / panel).floor().long().clamp(0, len(edges) - 2)
-    whole = torch.ones(len(root), len(edges) - 1, dtype=torch.float64, device=root.device).scatter(1, place, 0.0)
+    whole = torch.ones(len(root), len(edges) - 1, dtype=torch.float64).scatter(1, place, 0.0)
     moved, moved_weight = (t.flatten(1) for t in panels(_between(scaled, place, edges)))
     return Line(z, weight * whole.repeat_interleave(NODES, 1), moved, moved_weight)
 

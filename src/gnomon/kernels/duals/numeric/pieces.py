@@ -6,83 +6,46 @@ is not smooth, and soft ones, needed only by rules coarser than the pieces besid
 
 Decay on [l, r], 0 <= l < r, is measured against the largest |phi| within max(1.4 l, r / 16): any Gaussian has there at
 least the square of the weight it has at l, and one that reaches r at all (ten deviations) has its bulk within r / 16.
+Nothing is measured against less than |phi| within a quarter of the least deviation in use; so the noise of functions
+that cancel near zero, as x - tanh(x), does not count.
 Hypotheses: piecewise analytic; features no finer than one percent of their distance from the origin, unless they are
 corners or jumps, which are found wherever they are.
 Cost: some 10^4 evaluations of the function, twice that for each corner.
 """
 
-from dataclasses import dataclass
-from math import ceil, log2
+from dataclasses import dataclass, field
+from math import ceil, floor, log2
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.kernels.duals.numeric.functions import Elementwise
-from gnomon.kernels.duals.numeric.legendre import misfit, misfit_of_union, samples
+from gnomon.kernels.duals.numeric.legendre import SAMPLE, misfit, misfit_of_union, powers, samples
 
 RESOLVED = 1e-9  # of the local size: coefficients below are taken for zero
 NOISE = 1e-8  # coefficients below that three halvings do not shrink are rounding noise of the function
 NARROW = 2.0**-12  # of the distance from the origin: such intervals arise at corners, and are cut more finely
-OCTAVES = 16  # below the reach, cut to begin with
+OCTAVES = 8  # below the least deviation, cut to begin with
 FINEST = 2.0**-49  # of the distance from the origin: narrower intervals are not cut
+CLOSE = 2.0**-44  # of the distance from the origin: closer edges are one
 CROWD = 4096  # intervals
+STRAIGHT = 2.0**-47  # of the largest value: what is nearer to a line is one, up to roundings
+LONG = 16.0  # right end over left end of an interval, at most
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
-    """Cuts of a function: their places (ascending), the narrower piece beside each (0 if hard), the jump at each."""
-
-    cuts: Tensor
-    width: Tensor
-    jump: Tensor
-
-    def within(self, radius: float, panel: float) -> Tensor:
-        """Cuts that a rule with panels of this width needs on [-radius, radius].
-
-        Cost: none.
-
-        >>> pieces = find(torch.abs, 8.0, torch.device("cpu"))
-        >>> pieces.within(1.0, 0.1)
-        tensor([0.], dtype=torch.float64)
-        """
-        return self.cuts[(self.width <= panel) & (self.cuts.abs() < radius)]
-
-    @property
-    def hard(self) -> Tensor:
-        """Cuts at which the function is not smooth."""
-        return self.cuts[self.width == 0]
-
-
-def find(function: Elementwise, reach: float, device: torch.device) -> Pieces:
-    """Cut a function on [-reach, reach].
-
-    Hypotheses and cost: see the module.
-
-    >>> find(lambda x: torch.relu(x - 0.3), 8.0, torch.device("cpu")).hard
-    tensor([0.3000], dtype=torch.float64)
-    """
-    top = ceil(log2(max(reach, 1e-100)))
-    octaves = 2.0 ** torch.arange(top - OCTAVES, top, dtype=torch.float64, device=device)
-    eighths = torch.arange(8, 16, dtype=torch.float64, device=device) / 8
-    ladder = torch.cat([(octaves[:, None] * eighths).flatten(), octaves[-1:] * 2])
-    ladder = ladder[: int(torch.searchsorted(ladder, reach)) + 1]
-    edges = torch.cat([-ladder.flip(0), ladder.new_zeros(1), ladder])
-    size = _Size.of(function, edges)
-    edges, corner = _cornered(function, _halved(function, edges, size), size)
-    edges, corner = _joined(function, edges, corner, size)
-    return _classified(function, edges, corner, size)
-
-
-@dataclass(frozen=True, slots=True)
-class _Size:
-    """The running maximum of |f| away from the origin."""
+class Size:
+    """The running maximum of |f| away from the origin; ``least`` is the smallest distance that counts."""
 
     distance: Tensor
     largest: Tensor
+    least: float
 
     @staticmethod
-    def of(function: Elementwise, edges: Tensor) -> "_Size":
+    def of(function: Elementwise, edges: Tensor, least: float) -> "Size":
+        """Measured at Gauss points between edges."""
         points = samples(edges[:-1], edges[1:]).flatten()
         values = function(points).abs()
         if not bool(torch.isfinite(values).all()):
@@ -96,17 +59,90 @@ class _Size:
                 )
             )
         distance, order = points.abs().sort()
-        return _Size(distance, values[order].cummax(0).values)
+        return Size(distance, values[order].cummax(0).values, least)
 
-    def at(self, left: Tensor, right: Tensor) -> Tensor:
-        """Size to measure against on [left, right]."""
+    def at(self, left: Tensor, right: Tensor, least: float = 0.0) -> Tensor:
+        """Size to measure against on [left, right], or within ``least`` if that is larger."""
         inner = torch.where(left * right > 0, torch.minimum(left.abs(), right.abs()), 0)
         outer = torch.maximum(left.abs(), right.abs())
-        place = torch.searchsorted(self.distance, torch.maximum(1.4 * inner, outer / 16))
+        place = torch.searchsorted(
+            self.distance, torch.maximum(1.4 * inner, outer / 16).clamp(min=max(least, self.least))
+        )
         return self.largest[place.clamp(max=len(self.distance) - 1)]
 
 
-def _halved(function: Elementwise, edges: Tensor, size: _Size) -> Tensor:
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Cuts of a function on [-reach, reach], for deviations from ``least`` on.
+
+    Their places (ascending), the narrower piece beside each (0 if hard, infinite if cut for its length alone), the jump
+    at each; how large the function is; and the memory of smoothing.py.
+    """
+
+    least: float
+    reach: float
+    cuts: Tensor
+    width: Tensor
+    jump: Tensor
+    size: Size
+    memory: dict[tuple[int, int], Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def within(self, radius: float, panel: float) -> Tensor:
+        """Cuts that a rule with panels of this width needs on [-radius, radius].
+
+        Cost: none.
+
+        >>> pieces = find(torch.abs, 1.0, 8.0)
+        >>> pieces.within(1.0, 0.1)
+        tensor([0.], dtype=torch.float64)
+        """
+        return self.cuts[(self.width <= panel) & (self.cuts.abs() < radius)]
+
+    @property
+    def hard(self) -> Tensor:
+        """Cuts at which the function is not smooth."""
+        return self.cuts[self.width == 0]
+
+    def polynomials(self, function: Elementwise) -> tuple[Tensor, Tensor]:
+        """All edges, and sixteen coefficients on [-1, 1] between each two. Cost: 16 evaluations per piece.
+
+        >>> find(torch.abs, 4.0, 8.0).polynomials(torch.abs)[1][:, :2].round().tolist()
+        [[4.0, -4.0], [4.0, 4.0]]
+        """
+        end = self.cuts.new_full((1,), self.reach)
+        edges = torch.cat([-end, self.cuts, end])
+        values = function(samples(edges[:-1], edges[1:]))
+        found, straight = powers(values), _straight(values)
+        found[straight] = powers(values[straight], degree=1)  # without roundings, which would cost as much as numbers
+        return edges, found
+
+
+def find(function: Elementwise, least: float, reach: float) -> Pieces:
+    """Cut a function on [-reach, reach], as Gaussians of deviations from ``least`` on need it.
+
+    Hypotheses and cost: see the module.
+
+    >>> find(lambda x: torch.relu(x - 0.3), 1.0, 8.0).hard
+    tensor([0.3000], dtype=torch.float64)
+    """
+    top, bottom = ceil(log2(max(reach, 1e-100))), floor(log2(max(least, 1e-100))) - OCTAVES
+    octaves = 2.0 ** torch.arange(min(bottom, top - 1), top, dtype=torch.float64)
+    eighths = torch.arange(8, 16, dtype=torch.float64) / 8
+    ladder = torch.cat([(octaves[:, None] * eighths).flatten(), octaves[-1:] * 2])
+    ladder = ladder[: int(torch.searchsorted(ladder, reach)) + 1]
+    edges = torch.cat([-ladder.flip(0), ladder.new_zeros(1), ladder])
+    size = Size.of(function, edges, least / 4)
+    edges, corner = _cornered(function, _halved(function, edges, size), size)
+    edges, corner = _apart(*_joined(function, edges, corner, size, 2 * least))
+    cuts, width, jump = _classified(function, edges, corner, size)
+    values = function(samples(edges[:-1], edges[1:]))
+    level = torch.where((values == values[:, :1]).all(1), values[:, 0], torch.nan)
+    keep = ~(torch.isinf(width) & (level[:-1] == level[1:]))  # one number on both sides, however long
+    cuts, width, jump = cuts[keep], width[keep], jump[keep]
+    return Pieces(least, float(edges[-1]), cuts, width, jump, size)
+
+
+def _halved(function: Elementwise, edges: Tensor, size: Size) -> Tensor:
     """Edges between which f is resolved; around a corner they close in on it."""
     left, right = edges[:-1], edges[1:]
     history = left.new_full((len(left), 3), torch.inf)
@@ -128,7 +164,7 @@ def _halved(function: Elementwise, edges: Tensor, size: _Size) -> Tensor:
     return torch.cat(kept).unique()
 
 
-def _cornered(function: Elementwise, edges: Tensor, size: _Size) -> tuple[Tensor, Tensor]:
+def _cornered(function: Elementwise, edges: Tensor, size: Size) -> tuple[Tensor, Tensor]:
     """Replace each narrow interval that fits worse than its neighbors by its middle; tell which edges are such."""
     left, right = edges[:-1], edges[1:]
     worst = misfit(function, left, right)
@@ -143,14 +179,20 @@ def _cornered(function: Elementwise, edges: Tensor, size: _Size) -> tuple[Tensor
     return edges, order >= int(stay.sum())
 
 
-def _joined(function: Elementwise, edges: Tensor, corner: Tensor, size: _Size) -> tuple[Tensor, Tensor]:
-    """Drop edges, but for corners, whose two neighbors bound an interval on which f is resolved."""
+def _joined(function: Elementwise, edges: Tensor, corner: Tensor, size: Size, center: float) -> tuple[Tensor, Tensor]:
+    """Drop edges, but for corners, whose two neighbors bound an interval on which f is resolved.
+
+    But for those within ``center``, no interval spans more than a factor LONG: so it is measured by its own size.
+    """
     idle, parity = 0, 0
     while idle < 2 and len(edges) > 2:
         inner = torch.arange(1 + parity, len(edges) - 1, 2, device=edges.device)
         inner = inner[~corner[inner]]
         left, right = edges[inner - 1], edges[inner + 1]
-        drop = inner[misfit_of_union(function, left, edges[inner], right) <= RESOLVED * size.at(left, right)]
+        short = (left * right > 0) & (torch.maximum(left / right, right / left) <= LONG)
+        short |= torch.maximum(left.abs(), right.abs()) <= center
+        inner, left, right = inner[short], left[short], right[short]
+        drop = inner[_fits(function, left, edges[inner], right, size)]
         keep = torch.ones(len(edges), dtype=torch.bool, device=edges.device)
         keep[drop] = False
         edges, corner = edges[keep], corner[keep]
@@ -158,7 +200,22 @@ def _joined(function: Elementwise, edges: Tensor, corner: Tensor, size: _Size) -
     return edges, corner
 
 
-def _classified(function: Elementwise, edges: Tensor, corner: Tensor, size: _Size) -> Pieces:
+def _apart(edges: Tensor, corner: Tensor) -> tuple[Tensor, Tensor]:
+    """Drop edges within a few roundings of a corner: no polynomial can be evaluated on what lies between."""
+    close = edges.diff() <= CLOSE * torch.maximum(edges[1:].abs(), edges[:-1].abs())
+    first = close & corner[1:] & ~corner[:-1]
+    keep = torch.ones(len(edges), dtype=torch.bool, device=edges.device)
+    keep[:-1] &= ~first
+    keep[1:] &= ~(close & ~first)
+    return edges[keep], corner[keep]
+
+
+def _fits(function: Elementwise, left: Tensor, cut: Tensor, right: Tensor, size: Size) -> Tensor:
+    return misfit_of_union(function, left, cut, right) <= RESOLVED * size.at(left, right)
+
+
+def _classified(function: Elementwise, edges: Tensor, corner: Tensor, size: Size) -> tuple[Tensor, Tensor, Tensor]:
+    """Cuts, widths and jumps."""
     cuts = edges[1:-1]
     width = torch.minimum(cuts - edges[:-2], edges[2:] - cuts)
     left, right = cuts - width / 2, cuts + width / 2
@@ -167,7 +224,15 @@ def _classified(function: Elementwise, edges: Tensor, corner: Tensor, size: _Siz
     step = 8 * FINEST * torch.maximum(cuts.abs(), size.distance[0])
     jump = function(cuts + step) - function(cuts - step)
     jump = torch.where(hard & (jump.abs() > 1e-8 * scale), jump, 0)
-    return Pieces(cuts, torch.where(hard, 0, width), jump)
+    idle = ~hard & _fits(function, edges[:-2], cuts, edges[2:], size)  # cut for its length alone
+    return cuts, torch.where(hard, 0, torch.where(idle, torch.inf, width)), jump
+
+
+def _straight(values: Tensor) -> Tensor:
+    """Whether values at Gauss points lie on a line."""
+    line = powers(values, degree=1)
+    bend = (values - line[:, :1] - line[:, 1:2] * SAMPLE[0].to(values)).abs().amax(1)
+    return bend <= STRAIGHT * values.abs().amax(1)
 
 
 def _unresolved(left: Tensor, right: Tensor) -> InputError:

@@ -1,0 +1,65 @@
+"""Public names on pages.
+
+The line ``::: gnomon.<part>`` becomes the part's opening sentence, its files and public names; each name is asked for
+where it is defined: ``gnomon.kernels.limit`` alone would mean the file, not the function. The line ``::: public``
+becomes a table of every name of ``gnomon`` itself.
+"""
+
+import ast
+import importlib
+import inspect
+import re
+from pathlib import Path
+from types import ModuleType
+
+LINE = re.compile(r"^::: (gnomon(?:\.\w+)+)$", re.MULTILINE)
+PUBLIC = re.compile(r"^::: public$", re.MULTILINE)
+SOURCE = Path(__file__).parents[2] / "src"
+CHARTER = "\n    options:\n      members: false\n      show_root_heading: false\n"
+FILE = "\n    options:\n      members: false\n      show_root_full_path: true\n      show_root_toc_entry: false\n"
+NAME = "\n    options:\n      heading_level: 3\n"
+
+
+def expanded(room: str, source: Path = SOURCE) -> str:
+    """A part's opening sentence; then file by file its docstring, where the equations are, and its public names."""
+    body = ast.parse(source.joinpath(*room.split("."), "__init__.py").read_text(encoding="utf-8")).body
+    names = next(ast.literal_eval(s.value) for s in body if isinstance(s, ast.Assign) and s.targets[0].id == "__all__")
+    lines = [f"::: {room}{CHARTER}", *(f"::: {room}.{name}{NAME}" for name in names if name not in _imported(body))]
+    for file in dict.fromkeys(_imported(body).values()):
+        inside = [name for name in names if _imported(body).get(name) == file]
+        if inside:
+            lines += [f"::: {file}{FILE}", *(f"::: {file}.{name}{NAME}" for name in inside)]
+    return "\n".join(lines)
+
+
+def public() -> str:
+    """Three tables: functions and records, parts of the package, errors; each name with its first sentence."""
+    front = importlib.import_module("gnomon")
+    values = {name: getattr(front, name) for name in front.__all__}
+    errors = [name for name, value in values.items() if inspect.isclass(value) and issubclass(value, Exception)]
+    parts = [name for name, value in values.items() if isinstance(value, ModuleType)]
+    calls = [name for name in values if name not in errors and name not in parts]
+    tables = [("Functions and records", calls), ("Parts of the package", parts), ("Errors", errors)]
+    return "\n\n".join(f"## {title}\n\n{_table(names, values)}" for title, names in tables)
+
+
+def _table(names: list[str], values: dict[str, object]) -> str:
+    rows = [f"| {_link(name, values[name])} | {_sentence(values[name])} |" for name in sorted(names, key=str.lower)]
+    return "\n".join(["| name | is |", "|---|---|", *rows])
+
+
+def _link(name: str, value: object) -> str:
+    if isinstance(value, ModuleType):
+        return f"[`gnomon.{name}`](reference/{name}.md)"
+    return f"[`gnomon.{name}`][{value.__module__}.{value.__qualname__}]"
+
+
+def _sentence(value: object) -> str:
+    text = " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split())
+    text = text.partition(": ")[2] if isinstance(value, ModuleType) else text
+    return (text[:1].upper() + text[1:]).replace("|", r"\|")
+
+
+def _imported(body: list[ast.stmt]) -> dict[str, str]:
+    """Where each imported name comes from."""
+    return {alias.name: node.module for node in body if isinstance(node, ast.ImportFrom) for alias in node.names}

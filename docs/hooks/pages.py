@@ -1,0 +1,43 @@
+"""The hooks that mkdocs calls: what the pages ask for is put in, and formulas are set.
+
+A page may write ``$...$`` and ``$$...$$`` in TeX, or equations in plain characters as docstrings do; both become MathML
+when the pages are built.
+"""
+
+import re
+from html import unescape
+from pathlib import Path
+
+import citations
+import commands
+import equations
+import names
+from latex2mathml.converter import convert
+
+GUIDE = Path(__file__).parents[2] / "CONTRIBUTING.md"
+INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
+DISPLAY = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re.DOTALL)
+
+
+def on_page_markdown(markdown: str, **_: object) -> str:
+    """Called with the text of every page."""
+    if markdown.strip() == "::: contributing":
+        markdown = GUIDE.read_text(encoding="utf-8").replace("](docs/", "](../")
+    text = citations.replaced(equations.replaced(markdown))
+    text = citations.LINE.sub(lambda _: citations.bibliography(), text)
+    text = commands.LINE.sub(lambda _: commands.commands(), text)
+    text = names.PUBLIC.sub(lambda _: names.public(), text)
+    return names.LINE.sub(lambda match: names.expanded(match[1]), text)
+
+
+def on_page_content(html: str, **_: object) -> str:
+    """Called with the HTML of every page: formulas in TeX become MathML; source code is left out of the search."""
+    html = html.replace(
+        '<details class="mkdocstrings-source"', '<details class="mkdocstrings-source" data-search-exclude'
+    )
+    html = DISPLAY.sub(lambda match: f'<div class="equations">{_mathml(match[1], "block")}</div>', html)
+    return INLINE.sub(lambda match: _mathml(match[1], "inline"), html)
+
+
+def _mathml(tex: str, display: str) -> str:
+    return convert(unescape(tex).strip(), display=display)

@@ -1,0 +1,200 @@
+"""Decay of the error along one eigenmode: gradient flow, gradient descent and heavy-ball momentum.
+
+On a quadratic loss each mode of curvature a is a scalar c with gradient a c - b, started at c = 0. After time t
+
+    c(t) = g_t(a) b,    p_t(a) = 1 - a g_t(a)                                                      (1)
+
+where the *gain* g_t is what the mode has learned and the *remainder* p_t what is left of its error:
+
+    flow       p_t = exp(-a t)                                                                     (2)
+    descent    p_t = (1 - lr a)^s,    t = lr s                                                   (3)
+    momentum   p_{s+1} = (1 + beta - lr a) p_s - beta p_{s-1},    p_0 = 1,  p_1 = 1 - lr a     (4)
+
+Time is the learning rate lr times the number of steps for all three: with momentum it does not count the factor
+1 / (1 - beta) by which heavy-ball momentum moves further in the same time.
+Descent converges for 0 < a < 2 / lr, momentum for 0 < a < 2 (1 + beta) / lr.
+
+The update rules themselves are those of `gnomon.training`: ``SGD(lr)`` is (3), ``SGD(lr, momentum=beta)`` is (4).
+
+Hypotheses: a >= 0. (4) is ``torch.optim.SGD(momentum=beta)`` without dampening and without Nesterov's change.
+Reference: [polyak1964some] for (4).
+
+>>> import torch
+>>> error_decay(SGD(0.5)).remainder(torch.tensor([1.0]), torch.tensor([1.0]))   # two steps: (1 - 0.5)^2
+tensor([[0.2500]], dtype=torch.float64)
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from math import inf, sqrt
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.record import Record
+from gnomon.training import SGD, AbstractOptimizer
+
+__all__ = ["AbstractErrorDecay", "Flow", "error_decay"]
+
+
+class AbstractErrorDecay(ABC):
+    """What training does to one mode of curvature a in time t."""
+
+    lr: float
+    """Learning rate; 0 for the flow, its limit."""
+
+    @property
+    @abstractmethod
+    def reach(self) -> float:
+        """The product lr x curvature from which on steps no longer converge; for the flow, that of descent."""
+
+    @abstractmethod
+    def remainder(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:
+        """p_t(a), the part of the error that is left: infinite where it grows for ever and t is infinite."""
+
+    @abstractmethod
+    def gain(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:
+        """g_t(a) = (1 - p_t(a)) / a, without cancellation for small a t."""
+
+    @abstractmethod
+    def decay(self, rates: Float[Tensor, " r"]) -> Float[Tensor, " r"]:
+        """The exponential rate at which the remainder falls in the long run; negative where it grows."""
+
+    def clock(self, times: Float[Tensor, " t"]) -> Float[Tensor, " t"]:
+        """The times that whole steps reach, nearest to those asked for."""
+        return self.lr * (times / self.lr).round() if self.lr > 0 else times
+
+    def largest_lr(self, rate: float) -> float:
+        """The learning rate from which on a mode of this curvature no longer converges."""
+        return self.reach / rate if rate > 0 else inf
+
+
+@dataclass(frozen=True, slots=True)
+class Flow(Record, AbstractErrorDecay):
+    """Gradient flow, the limit of small steps: p_t = exp(-a t).
+
+    >>> round(float(Flow().remainder(torch.ones(1), torch.ones(1))), 12)      # exp(-1)
+    0.367879441171
+    """
+
+    lr = 0.0
+    name = "gradient flow"
+    reach = 2.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name and learning rate as plain values for JSON."""
+        return {"name": self.name, "lr": self.lr}
+
+    def remainder(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
+        a, t = _grid(rates, times)
+        return torch.where(a == 0, 1.0, torch.exp(-a * t))  # (2)
+
+    def gain(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
+        a, t = _grid(rates, times)
+        return torch.where(a == 0, t, -torch.expm1(-a * t) / a)
+
+    def decay(self, rates: Float[Tensor, " r"]) -> Float[Tensor, " r"]:  # noqa: D102
+        return rates.double()
+
+
+@dataclass(frozen=True, slots=True)
+class _Descent(AbstractErrorDecay):
+    """Gradient descent on the whole data with a fixed learning rate: p_t = (1 - lr a)^s."""
+
+    lr: float
+    reach = 2.0
+
+    def remainder(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
+        a, t = _grid(rates, times)
+        left = torch.pow(1 - self.lr * a, (t / self.lr).round())  # (3)
+        return torch.where(t.isinf(), _forever(self.decay(rates), rates), left)
+
+    def gain(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
+        a, t = _grid(rates, times)
+        shrink = torch.log1p(-self.lr * a.clamp_max(0.5 / self.lr))  # beyond the clamp nothing cancels
+        small = -torch.expm1((t / self.lr).round() * shrink) / a
+        large = (1 - self.remainder(rates, times)) / a
+        return torch.where(a == 0, self.clock(times)[:, None], torch.where(a * self.lr < 0.5, small, large))
+
+    def decay(self, rates: Float[Tensor, " r"]) -> Float[Tensor, " r"]:  # noqa: D102
+        return -(1 - self.lr * rates.double()).abs().log() / self.lr
+
+
+@dataclass(frozen=True, slots=True)
+class _Momentum(AbstractErrorDecay):
+    """Heavy-ball momentum on the whole data: the recursion (4), by powers of a small matrix."""
+
+    lr: float
+    beta: float
+
+    @property
+    def reach(self) -> float:  # noqa: D102
+        return 2 * (1 + self.beta)
+
+    def remainder(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
+        a = rates.double()
+        turn = torch.zeros(len(a), 2, 2, dtype=torch.float64)
+        turn[:, 0, 0], turn[:, 0, 1], turn[:, 1, 0] = 1 + self.beta - self.lr * a, -self.beta, 1  # (4)
+        start = torch.ones(2, dtype=torch.float64)  # p_0 = p_{-1} = 1 gives p_1 = 1 - lr a
+        return self._powers(turn, start, times, _forever(self.decay(rates), a))
+
+    def gain(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
+        a = rates.double()
+        turn = torch.zeros(len(a), 3, 3, dtype=torch.float64)
+        turn[:, 0, 0], turn[:, 0, 1], turn[:, 0, 2] = 1 + self.beta - self.lr * a, -self.beta, self.lr
+        turn[:, 1, 0] = turn[:, 2, 2] = 1
+        start = torch.tensor([0.0, 0.0, 1.0], dtype=torch.float64)
+        last = (1 - _forever(self.decay(rates), a)) / a
+        return self._powers(turn, start, times, torch.where(a == 0, inf, last))
+
+    def decay(self, rates: Float[Tensor, " r"]) -> Float[Tensor, " r"]:  # noqa: D102
+        half = (1 + self.beta - self.lr * rates.double()) / 2
+        real = half.abs() + (half**2 - self.beta).clamp_min(0).sqrt()
+        size = torch.where(half**2 < self.beta, sqrt(self.beta), real)
+        size = torch.where(rates == 0, 1.0, size)  # the root 1, which rounding would miss
+        return -size.log() / self.lr
+
+    def _powers(
+        self, turn: Float[Tensor, "r w w"], start: Float[Tensor, " w"], times: Float[Tensor, " t"], last: Tensor
+    ) -> Float[Tensor, "t r"]:
+        rows = []
+        for time in times.tolist():
+            powered = last if time == inf else torch.linalg.matrix_power(turn, round(time / self.lr)) @ start
+            rows.append(powered if time == inf else powered[:, 0])
+        return torch.stack(rows)
+
+
+def error_decay(optimizer: Flow | AbstractOptimizer, *, call: str = "error_decay(optimizer)") -> AbstractErrorDecay:
+    """Equations (2) to (4) for gradient flow or for an update rule of `gnomon.training`.
+
+    Hypotheses: steps along the gradient of the whole data, without weight decay.
+    Reference: [polyak1964some].
+    Cost: none.
+
+    >>> error_decay(SGD(0.1)).largest_lr(4.0)                                  # 2 / a
+    0.5
+    >>> two = error_decay(SGD(0.5, momentum=0.9)).remainder(torch.ones(1), torch.ones(1))  # p_2 = 1.4 x 0.5 - 0.9
+    >>> round(float(two), 12)
+    -0.2
+    """
+    if isinstance(optimizer, Flow):
+        return optimizer
+    if not isinstance(optimizer, SGD):
+        raise InputError(out_of_range(call, "optimizer", "Flow() or SGD(lr, momentum=...)", optimizer))
+    if optimizer.decay:
+        cure = "Use SGD(lr, momentum=...) without decay; for a penalty pass penalty=, which pulls to the start"
+        raise InputError(lesson(call, f"the optimizer is {optimizer}", "steps along the gradient of the loss", cure))
+    return _Momentum(optimizer.lr, optimizer.momentum) if optimizer.momentum else _Descent(optimizer.lr)
+
+
+def _grid(rates: Tensor, times: Tensor) -> tuple[Tensor, Tensor]:
+    return rates.double()[None, :], times.double()[:, None]
+
+
+def _forever(decay: Tensor, rates: Tensor) -> Tensor:
+    """The remainder at infinite time."""
+    left = torch.where(decay > 0, 0.0, inf).to(torch.float64)
+    return torch.where(rates == 0, 1.0, left)

@@ -1,0 +1,179 @@
+"""One kernel regression: a kernel on rows with targets, its Gram matrix computed once, and the function that fits.
+
+With weights w, D = diag(sqrt(w)), N = sum w and a ridge r in the units of K, training to the end gives
+
+    f(x) = K(x, X) D c,   (D K D + r) c = D y                                                          (1)
+
+and gradient flow until time t, which is learning rate times steps on the loss
+(1 / 2N) sum w_i |f(x_i) - y_i|^2 + (r / 2N) |f|^2, gives
+
+    f(x, t) = K(x, X) D c(t),   c' = (D y - (D K D + r) c) / N,   c(0) = 0                             (2)
+
+Hypotheses: squared loss, and a network so wide that its kernel does not change; it starts from the function zero.
+Reference: [jacot2018neural], [lee2019wide].
+Cost: n^2 kernel entries, once; that of the solver for (1); one eigendecomposition, 9 n^3, for (2).
+"""
+
+from dataclasses import dataclass, field, replace
+from math import inf
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from gnomon.core.errors import InputError, out_of_range
+from gnomon.estimators.network import NetworkKernel
+from gnomon.estimators.table import Rows
+from gnomon.linalg.shortcut import RidgeModes, ridge_modes
+from gnomon.linalg.solve import AbstractSolver, Choice, Direct, auto
+from gnomon.linalg.solve.base import FLOAT, memory_budget
+
+EXAMINED = 1_500
+"""Rows of leave-one-out, evidence and calibration at most; up to this many the Gram matrix is always held."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedFunction:
+    """f(x) = sum_j K(x, x_j) coefficients_j over the rows ``support``, and a sentence on how it was computed."""
+
+    coefficients: Float[Tensor, "s k"]
+    support: Int[Tensor, " s"]
+    solver: AbstractSolver | None
+    verdict: str
+
+
+@dataclass(slots=True, eq=False)
+class KernelRegression:
+    """A kernel, rows and a training time ``t``; the Gram matrix and its modes are computed when first asked for.
+
+    >>> from gnomon.models import mlp
+    >>> from gnomon.program import Law
+    >>> x = torch.eye(2, dtype=torch.float64)
+    >>> kernel = NetworkKernel(mlp(2, width=1, depth=0), Law(1.0), "nngp")                  # x . x' / 2
+    >>> KernelRegression(kernel, Rows(x, x, torch.ones(2).double()), inf).gram
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.5000]], dtype=torch.float64)
+    """
+
+    kernel: NetworkKernel
+    rows: Rows
+    t: float
+    _gram: Tensor | None = field(default=None, repr=False)
+    _scale: float | None = None
+    _modes: RidgeModes | None = field(default=None, repr=False)
+    _examined: "KernelRegression | None" = field(default=None, repr=False)
+
+    @property
+    def gram(self) -> Float[Tensor, "n n"]:
+        """K(X, X), without weights."""
+        if self._gram is None:
+            self._gram = self.kernel(self.rows.x)
+        return self._gram
+
+    @property
+    def scale(self) -> float:
+        """The weighted mean diagonal of the kernel, in whose units ridges are chosen."""
+        if self._scale is None:
+            held = self._gram is not None or len(self.rows) <= EXAMINED
+            self._scale = self.rows.mean(self.gram.diagonal() if held else self.kernel.diagonal(self.rows.x))
+        return self._scale
+
+    @property
+    def modes(self) -> RidgeModes:
+        """The regression in the eigenvectors of its kernel, which is divided by `scale`."""
+        if self._modes is None:
+            scale, rows = self.scale, self.rows
+            self._modes = ridge_modes(self.gram / scale, rows.y, rows.weights, time=self.t * scale / rows.total)
+        return self._modes
+
+    def examined(self) -> "KernelRegression":
+        """The same regression on `EXAMINED` rows, drawn with a fixed seed; itself where there are no more."""
+        if len(self.rows) <= EXAMINED:
+            return self
+        if self._examined is None:
+            index = examined_rows(len(self.rows))
+            part = None if self._gram is None else self._gram[index[:, None], index]
+            self._examined = KernelRegression(self.kernel, self.rows[index], self.t, part)
+        return self._examined
+
+    def left_out(self, ridge: float) -> Float[Tensor, "n k"]:
+        """The leave-one-out residuals y_i - f_{-i}(x_i); ``ridge`` is in the units of K."""
+        return self.modes.left_out(ridge / self.scale)
+
+    def solve(self, ridge: float, *, solver: Any, call: str) -> FittedFunction:
+        """The function of (1) or (2); ``ridge`` is in the units of K. The Gram matrix is given up, to save memory."""
+        return self._gradient_flow(ridge) if self.t < inf else self._to_the_end(ridge, solver, call)
+
+    def _to_the_end(self, ridge: float, solver: Any, call: str) -> FittedFunction:
+        n, root = len(self.rows), self.rows.root
+        choice = chosen_solver(solver, n, call)
+        used, targets = choice.solver, root[:, None] * self.rows.y
+        held = self._gram is not None
+        if isinstance(used, Direct) and (held or 3 * FLOAT * n * n <= 2 * memory_budget(used.memory)):
+            gram, self._gram = self.gram, None
+            matrix = gram if bool((root == 1).all()) else gram.mul_(root).mul_(root[:, None])
+            solution = replace(used, overwrite=True).solve(matrix, targets, ridge=ridge)  # factored where it is
+        else:
+            known = self._gram if n <= EXAMINED else None
+            solution = used.solve(WeightedKernel(self.kernel, self.rows, known), targets, ridge=ridge)
+        coefficients = root[solution.support, None] * solution.coefficients  # (1)
+        return FittedFunction(coefficients, solution.support, choice.solver, f"{choice.reason} {solution.verdict}")
+
+    def _gradient_flow(self, ridge: float) -> FittedFunction:
+        n, scale = len(self.rows), self.scale
+        c = self.modes.coefficients(ridge / scale) / scale  # (2), with the kernel in units of its scale
+        verdict = f"Gradient flow until time {self.t:.4g}, in closed form from {n} eigenvectors of the kernel."
+        return FittedFunction(self.rows.root[:, None] * c, torch.arange(n), None, verdict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeightedKernel:
+    """D K D of the rows, as a function of row and column numbers; it can be pickled, for other processes.
+
+    Entries are read from ``gram``, K(X, X), where it is known, and else computed.
+
+    >>> from gnomon.models import mlp
+    >>> from gnomon.program import Law
+    >>> x = torch.eye(2, dtype=torch.float64)
+    >>> kernel = NetworkKernel(mlp(2, width=1, depth=0), Law(1.0), "nngp")                  # x . x' / 2
+    >>> WeightedKernel(kernel, Rows(x, x, torch.tensor([1.0, 4.0]).double()))(torch.arange(2), torch.arange(2))
+    tensor([[0.5000, 0.0000],
+            [0.0000, 2.0000]], dtype=torch.float64)
+    """
+
+    kernel: NetworkKernel
+    rows: Rows
+    gram: Float[Tensor, "n n"] | None = None
+
+    def __call__(self, rows: Int[Tensor, " a"], columns: Int[Tensor, " b"]) -> Float[Tensor, "a b"]:
+        """The tile of these rows and columns."""
+        root, x = self.rows.root, self.rows.x
+        tile = self.kernel(x[rows], x[columns]) if self.gram is None else self.gram[rows[:, None], columns]
+        return root[rows, None] * tile * root[columns]
+
+
+def examined_rows(n: int) -> Int[Tensor, " m"]:
+    """The numbers of the rows to examine: all, or a fixed draw of `EXAMINED` of them."""
+    if n <= EXAMINED:
+        return torch.arange(n)
+    return torch.randperm(n, generator=torch.Generator().manual_seed(0))[:EXAMINED]
+
+
+def training_time(t: Any, call: str) -> float:
+    """The time of training, infinite where it is None."""
+    if t is None:
+        return inf
+    if isinstance(t, bool) or not isinstance(t, int | float) or not t >= 0:
+        accepted = "None, to train to the end, or a number of at least 0, learning rate times steps"
+        raise InputError(out_of_range(call, "t", accepted, t))
+    return float(t)
+
+
+def chosen_solver(solver: Any, n: int, call: str) -> Choice:
+    """The solver that was passed, or the one that ``linalg.solve.auto`` chooses."""
+    if isinstance(solver, AbstractSolver):
+        return Choice(solver, f"{type(solver).__name__} for {n} points, as asked for.")
+    if isinstance(solver, str) and solver == "auto":
+        return auto(n)
+    raise InputError(out_of_range(call, "solver", '"auto" or an object of gnomon.linalg.solve', solver))

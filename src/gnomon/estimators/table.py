@@ -1,0 +1,130 @@
+"""Tables for kernel regression: checked rows with weights, on one scale.
+
+    m_j = sum_i w_i x_ij / N,   s_j^2 = sum_i w_i (x_ij - m_j)^2 / N,   N = sum_i w_i              (1)
+    "standard"   z_j = (x_j - m_j) / s_j                                                            (2)
+    "sphere"     z sqrt(d) / |z|, the point of (2) moved to the sphere of radius sqrt(d)            (3)
+
+A constant column has s_j = 0 up to rounding; it is centered and not divided, so that it adds nothing on the training
+points. A point at the origin stays there in (3).
+
+Hypotheses: finite inputs, positive weights.
+Reference: [arora2020harnessing] for inputs on a sphere, where the kernel is a function of the angle alone.
+Cost: one pass.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+from sklearn.utils.validation import _check_sample_weight, validate_data
+from torch import Tensor
+
+from gnomon.core.checks import as_numbers
+from gnomon.core.errors import InputError, out_of_range
+
+SCALINGS = ("standard", "sphere", None)
+
+
+def to_numpy(values: Any, name: str, call: str) -> Any:
+    """A torch tensor of any float type and device as an array; anything else unchanged, for scikit-learn to check.
+
+    >>> import torch
+    >>> to_numpy(torch.ones(1, dtype=torch.bfloat16, requires_grad=True), "X", "NTKRegressor().fit(X, y)")
+    array([1.])
+    """
+    if not isinstance(values, Tensor):
+        return values
+    table = as_numbers(values, name, call=call).detach().cpu()
+    return table.double().numpy() if table.is_floating_point() else table.numpy()
+
+
+def checked_rows(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, *, numeric: bool, call: str
+) -> tuple[np.ndarray, Any, np.ndarray]:
+    """Inputs, targets and weights of the rows with a positive weight; ``numeric`` targets may have several columns."""
+    X, y = to_numpy(X, "X", call), to_numpy(y, "y", call)
+    X, y = validate_data(estimator, X, y, dtype=np.float64, multi_output=numeric, y_numeric=numeric)
+    weights = np.ones(len(X)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if (weights < 0).any():
+        raise InputError(f"{call}: sample_weight must be zero or more, but there are negative values in sample_weight.")
+    kept = weights > 0
+    if not kept.any():
+        raise InputError(f"{call}: at least one sample weight must be positive, but all sample weights are zero.")
+    return (X, y, weights) if kept.all() else (X[kept], y[kept], weights[kept])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scaling:
+    """A fitted scaling; ``kind`` is one of SCALINGS.
+
+    >>> scaling = Scaling.of(np.array([[0.0, 5.0], [2.0, 5.0]]), np.ones(2), "standard", "fit")
+    >>> scaling(np.array([[4.0, 5.0]]))
+    array([[3., 0.]])
+    """
+
+    mean: np.ndarray
+    scale: np.ndarray
+    kind: str | None
+
+    @classmethod
+    def of(cls, x: np.ndarray, weights: np.ndarray, kind: Any, call: str) -> "Scaling":
+        """Means and scales of a table, equation (1)."""
+        if kind not in SCALINGS:
+            raise InputError(out_of_range(call, "scaling", '"standard", "sphere" or None', kind))
+        if kind is None:
+            return cls(np.zeros(x.shape[1]), np.ones(x.shape[1]), None)
+        mean, scale = moments(x, weights)
+        return cls(mean, scale, kind)
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        """Equation (2) or (3)."""
+        z = (x - self.mean) / self.scale  # (2)
+        if self.kind != "sphere":
+            return z
+        size = np.linalg.norm(z, axis=1, keepdims=True)
+        return z * np.sqrt(z.shape[1]) / np.where(size > 0, size, 1.0)  # (3)
+
+
+def moments(x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted mean and standard deviation of each column, one for columns that are constant up to rounding."""
+    total = weights.sum()
+    mean = weights @ x / total  # (1)
+    deviation = np.sqrt(weights @ (x - mean) ** 2 / total)
+    rounding = 10 * np.finfo(np.float64).eps * np.abs(x).max(0)
+    return mean, np.where(deviation > rounding, deviation, 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """n scaled inputs, k centered targets each, and positive weights, as tensors.
+
+    >>> import torch
+    >>> rows = Rows(torch.zeros(3, 2), torch.zeros(3, 1), torch.tensor([1.0, 1.0, 2.0]))
+    >>> rows.total, len(rows[torch.tensor([0, 2])])
+    (4.0, 2)
+    """
+
+    x: Float[Tensor, "n d"]
+    y: Float[Tensor, "n k"]
+    weights: Float[Tensor, " n"]
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def __getitem__(self, index: Int[Tensor, " m"]) -> "Rows":
+        return Rows(self.x[index], self.y[index], self.weights[index])
+
+    @property
+    def total(self) -> float:
+        """The sum of the weights: the number of rows that they stand for."""
+        return float(self.weights.sum())
+
+    @property
+    def root(self) -> Float[Tensor, " n"]:
+        """Square roots of the weights."""
+        return self.weights.sqrt()
+
+    def mean(self, values: Float[Tensor, " n"]) -> float:
+        """A weighted mean; one in place of zero, by which nothing can be divided."""
+        return float(self.weights @ values) / self.total or 1.0

@@ -1,0 +1,183 @@
+"""Which layer is at fault, what is wrong with it, and the cure.
+
+A finding is a measurement beyond a threshold; the gravest comes first. With mean squares a_l of activations, and
+relative gradients u_l = |dL/dW|^2 / |W|^2 of the weights (not of activations, over whose positions pooling spreads a
+gradient without harm), at the layers with weights, in the order of calls,
+
+    a_last / a_first, u_first / u_last < 1 / RANGE, or > RANGE     vanishing, or exploding              (1)
+
+and the layer at fault is the one with the largest change by itself, where that is more than half of the whole in
+logarithms; otherwise all layers contribute, and the initialization is at fault. A single layer that cuts both the
+signal and the gradient by RANGE is reported too where biases behind it hide that from (1).
+
+Reference: [schoenholz2017deep], [he2015delving]; [zhang2019fixup] for residual branches.
+"""
+
+from math import exp, log
+
+from gnomon.core.results import Finding, Value
+from gnomon.geometry.layer import LayerSignal
+
+__all__ = ["INPUT_SQUARES", "signal_findings"]
+
+RANGE = 1e4
+"""Factor by which squares may change over all layers."""
+DEAD = 0.5
+"""The share of units that may be dead in a layer."""
+MERGED = 0.9999
+"""The mean correlation of different inputs at which they count as merged, if they came in below ``APART``."""
+APART = 0.9
+INPUT_SQUARES = (1e-4, 100.0)
+"""Mean squares of inputs beyond which they should be standardized: root mean squares from 0.01 to 10 are accepted."""
+NOTHING = 1e-300
+"""Stands for zero in logarithms."""
+
+SEVERITY = {
+    "not-finite": 0.99, "zero-weights": 0.98, "input-scale": 0.985, "all-dead": 0.96,
+    "vanishing-activations": 0.95, "exploding-activations": 0.95, "vanishing-gradients": 0.94,
+    "exploding-gradients": 0.94, "zero-last-layer": 0.8, "merged-inputs": 0.7,
+}  # fmt: skip
+"""What makes learning impossible comes before what makes it slow, and a cause before its effects."""
+
+
+def signal_findings(layers: tuple[LayerSignal, ...], inputs: float | None = None) -> tuple[Finding, ...]:
+    """What measured layers and the mean square of the inputs show, the gravest first; none for a healthy module.
+
+    Kinds: "not-finite", "input-scale", "zero-weights", "vanishing-activations", "exploding-activations",
+    "vanishing-gradients", "exploding-gradients", "dead-units", "merged-inputs". ``where`` is the layer, "inputs", or
+    empty where all layers contribute; ``evidence`` holds the measurement and its threshold.
+
+    Reference: [schoenholz2017deep].
+    Cost: none.
+
+    >>> from gnomon.geometry.layer import Backward, Forward
+    >>> healthy = LayerSignal("0", "Linear", "nonzero", 8, 8, Forward(1.0, 0.0, 0.0), Backward(1.0, 1.0))
+    >>> signal_findings((healthy,)), [finding.kind for finding in signal_findings((healthy,), inputs=1e6)]
+    ((), ['input-scale'])
+    """
+    findings = _not_finite(layers) + _inputs(inputs)
+    zero = _zero(layers)
+    # An embedding has rows that no example uses, and no layer before it: its weights say nothing about the signal.
+    weighted = [layer for layer in layers if layer.weighted and layer.finite and not layer.kind.startswith("Embedding")]
+    if not zero:  # what such a layer does to those after it is not their fault
+        findings += _change(weighted, "activation") + _change(weighted, "update") or _narrow(weighted)
+    findings += zero + _dead(layers) + _merged(layers)
+    return tuple(sorted(findings, key=lambda finding: -finding.severity))
+
+
+def _not_finite(layers: tuple[LayerSignal, ...]) -> list[Finding]:
+    broken = next((layer for layer in layers if not layer.finite), None)
+    if broken is None:
+        return []
+    what = f"The output of '{broken.name}' ({broken.kind}) is not finite."
+    cure = "Lower the scale of the weights or of the inputs."
+    return [Finding("not-finite", what, cure, SEVERITY["not-finite"], broken.name)]
+
+
+def _inputs(square: float | None) -> list[Finding]:
+    low, high = INPUT_SQUARES
+    if square is None or low <= square <= high:
+        return []
+    what = f"The mean square of the inputs is {square:.3g}, far from 1."
+    evidence = Value("mean square of the inputs", square), Value("accepted range", f"{low:g} to {high:g}")
+    return [Finding("input-scale", what, "Standardize the inputs.", SEVERITY["input-scale"], "inputs", evidence)]
+
+
+def _zero(layers: tuple[LayerSignal, ...]) -> list[Finding]:
+    """Layers whose weights are all zero, where they let no gradient pass to any layer before them."""
+    findings = []
+    for i, layer in enumerate(layers):
+        before = [other.gradient for other in layers[:i] if other.weighted]
+        if layer.zero and all(not g for g in before):
+            what = f"All weights of '{layer.name}' ({layer.kind}) are zero: it passes on no signal and no gradient."
+            cure = "Initialize it at random; zero is for the last layer of a residual branch."
+            last = not any(other.weighted for other in layers[i + 1 :])  # it has a gradient itself, and will leave zero
+            severity = SEVERITY["zero-last-layer" if last else "zero-weights"]
+            findings.append(Finding("zero-weights", what, cure, severity, layer.name))
+    return findings
+
+
+def _change(layers: list[LayerSignal], quantity: str) -> list[Finding]:
+    """Equation (1), for activations forwards and for gradients backwards."""
+    backwards = quantity == "update"
+    order = [layer for layer in (reversed(layers) if backwards else layers) if getattr(layer, quantity) is not None]
+    if len(order) < 2:
+        return []
+    logs = [log(max(getattr(layer, quantity), NOTHING)) for layer in order]
+    total, steps = logs[-1] - logs[0], [b - a for a, b in zip(logs, logs[1:], strict=False)]
+    if abs(total) <= log(RANGE):
+        return []
+    word = "vanishing" if total < 0 else "exploding"
+    at = max(range(len(steps)), key=lambda i: steps[i] * (1 if total > 0 else -1))
+    alone = abs(steps[at]) > abs(total) / 2 and len(steps) > 1
+    # A gradient changes between a layer and the next one backwards: the layer passed through is the later one.
+    name = order[at if backwards else at + 1].name if alone else ""
+    factor = f"{exp(steps[at] if alone else total / len(steps)):.2g}"
+    which = f"'{name}' alone changes them by {factor}" if alone else f"each of {len(order)} layers by {factor}"
+    plural = "gradients" if backwards else "activations"
+    way = "from the last layer to the first" if backwards else "from the first layer to the last"
+    what = f"{word.capitalize()} {plural}: their squares change by {exp(total):.1e} {way}; {which}."
+    kind = f"{word}-{plural}"
+    evidence = Value("change of the squares", exp(total)), Value("accepted factor", RANGE)
+    return [Finding(kind, what, _cure(word), SEVERITY[kind], name, evidence)]
+
+
+def _narrow(layers: list[LayerSignal]) -> list[Finding]:
+    """A layer that by itself lets almost nothing through, either way, though a bias behind it hides that."""
+    for i, layer in enumerate(layers[1:], start=1):
+        before, passed = layers[i - 1].activation, layer.gradient
+        if not before or layer.activation is None or not passed or layer.activation > before / RANGE:
+            continue
+        reached = [other.gradient * other.size for other in layers[:i] if other.gradient is not None]
+        if reached and max(reached) < passed * layer.size / RANGE:  # no way around it
+            share = max(layer.activation / before, NOTHING)
+            what = (
+                f"'{layer.name}' ({layer.kind}) lets through {share:.1e} of the signal, and as little of the gradient."
+            )
+            evidence = Value("share of the signal", share), Value("accepted share", 1 / RANGE)
+            kind = "vanishing-activations"
+            return [Finding(kind, what, _cure("vanishing"), SEVERITY[kind], layer.name, evidence)]
+    return []
+
+
+def _cure(word: str) -> str:
+    if word == "vanishing":
+        return (
+            "Raise the weights to variance 2 / fan_in for relu, 1 / fan_in for tanh; or add normalization, or residual "
+            "branches."
+        )
+    return (
+        "Lower the weights to variance 2 / fan_in for relu, 1 / fan_in for tanh; or add normalization; scale residual "
+        "branches by depth^(-1/2)."
+    )
+
+
+def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
+    """The first layer with too many dead units."""
+    first = next((i for i, layer in enumerate(layers) if layer.weighted), 0)  # before it, columns of the data
+    for layer in layers[first:]:
+        counted = layer.units > 1 and layer.kind != "Flatten" and not layer.zero
+        if layer.dead is not None and layer.dead > DEAD and counted:
+            what = f"{layer.dead:.0%} of the {layer.units} units of '{layer.name}' ({layer.kind}) are dead."
+            cure = "Lower the learning rate or the biases, or use an activation that is flat nowhere."
+            severity = SEVERITY["all-dead"] if layer.dead == 1 else 0.5 + 0.25 * layer.dead
+            evidence = Value("share of dead units", layer.dead), Value("accepted share", DEAD)
+            return [Finding("dead-units", what, cure, severity, layer.name, evidence)]
+    return []
+
+
+def _merged(layers: tuple[LayerSignal, ...]) -> list[Finding]:
+    # Before the last layer: there a bias alone makes the few outputs of all inputs alike.
+    weights = [i for i, layer in enumerate(layers) if layer.weighted]
+    before = layers[: weights[-1]] if weights else ()
+    known = [layer for layer in before if layer.correlation is not None and layer.units > 1]
+    if len(known) < 3 or known[0].correlation is None or known[0].correlation >= APART:
+        return []
+    last = known[-1]
+    if last.correlation is None or last.correlation < MERGED:
+        return []
+    first = next(layer for layer in known if layer.correlation is not None and layer.correlation >= MERGED)
+    what = f"Different inputs look alike from '{first.name}' on: mean correlation {last.correlation:.6f} in the end."
+    cure = "Use weights of critical variance (2 / fan_in for relu, 1 / fan_in for tanh) and small biases."
+    evidence = Value("correlation of different inputs", last.correlation), Value("accepted correlation", MERGED)
+    return [Finding("merged-inputs", what, cure, SEVERITY["merged-inputs"], first.name, evidence)]

@@ -1,0 +1,94 @@
+"""The reference engine: any plan, in torch, tile by tile; with gradients where they are asked for.
+
+A bar on a terminal shows work of more than two seconds, layer by layer of every tile.
+"""
+
+import torch
+from torch import Tensor
+
+from gnomon.core.memory import Tile, tiles
+from gnomon.kernels import propagate
+from gnomon.kernels.machine.progress import Progress
+from gnomon.kernels.plan import Plan
+from gnomon.kernels.rules.base import Pair
+
+
+def run(
+    made: Plan,
+    data: tuple[propagate.Features, propagate.Features],
+    tile: int,
+    kinds: tuple[str, ...],
+    dtype: torch.dtype,
+) -> dict[str, Tensor]:
+    """Statistics of the points, then tile after tile of pairs, so many at a time. Cost: that of the rules."""
+    symmetric = data[1] is data[0]
+    left = _measured(made, data[0])
+    right = left if symmetric else _measured(made, data[1])
+    n, m, device = _count(data[0]), _count(data[1]), _device(data[0])
+    out = {kind: torch.empty(n, m, dtype=dtype, device=device) for kind in kinds}
+    parts = list(tiles(n, m, pair_bytes=1, budget=tile, symmetric=symmetric))
+    with Progress(len(parts) * len(made.rules), "layers of tiles") as progress:
+        for t in parts:
+            pair = _tile(made, data, (left, right), t, "ntk" in kinds, symmetric, progress)
+            _write(out, pair, t, symmetric)
+    return out
+
+
+def _tile(
+    made: Plan,
+    data: tuple[propagate.Features, propagate.Features],
+    stats: tuple[propagate.Statistics, propagate.Statistics],
+    t: Tile,
+    tangent: bool,
+    symmetric: bool,
+    progress: Progress,
+) -> Pair:
+    """All pairs of a tile; a point with itself is one object on both sides."""
+    rows, cols, device = slice(t.row, t.row_end), slice(t.col, t.col_end), _device(data[0])
+    parts, own = (_part(data[0], rows),) * 2, (_part(stats[0], rows),) * 2
+    if not symmetric or t.row != t.col:
+        parts, own = (parts[0], _part(data[1], cols)), (own[0], _part(stats[1], cols))
+    same = torch.zeros(t.shape, dtype=torch.bool, device=device)
+    if symmetric:
+        places = torch.arange(t.row, t.row_end, device=device)[:, None]
+        same = places == torch.arange(t.col, t.col_end, device=device)
+    return propagate.pairs(made, parts, own, tangent=tangent, same=same, after=progress.step)
+
+
+def _write(out: dict[str, Tensor], pair: Pair, t: Tile, symmetric: bool) -> None:
+    """Put a tile, and its mirror image, where they belong."""
+    rows, cols = slice(t.row, t.row_end), slice(t.col, t.col_end)
+    for kind, target in out.items():
+        tile = pair.nngp if kind == "nngp" else pair.ntk
+        assert tile is not None
+        if symmetric:
+            tile = _mirrored(tile, t.row, t.col)
+            target[cols, rows] = tile.T.to(target.dtype)
+        target[rows, cols] = tile.to(target.dtype)
+
+
+def _mirrored(tile: Tensor, row: int, col: int) -> Tensor:
+    """A tile on the diagonal, exactly symmetric; others as they are."""
+    return tile.tril() + tile.tril(-1).T if row == col else tile
+
+
+def _measured(made: Plan, data: propagate.Features) -> propagate.Statistics:
+    """Statistics of all points, in chunks that keep full self-covariances small."""
+    chunk = max(1, (1 << 24) // made.point_entries())
+    parts = [propagate.statistics(made, _part(data, slice(i, i + chunk))) for i in range(0, _count(data), chunk)]
+    return tuple(
+        None if column[0] is None else torch.cat([c for c in column if c is not None])
+        for column in zip(*parts, strict=True)
+    )
+
+
+def _count(data: propagate.Features) -> int:
+    return next(len(f) for f in data if f is not None)
+
+
+def _device(data: propagate.Features) -> torch.device:
+    return next(f.device for f in data if f is not None)
+
+
+def _part(values: tuple[Tensor | None, ...], rows: slice) -> tuple[Tensor | None, ...]:
+    return tuple(None if v is None else v[rows] for v in values)

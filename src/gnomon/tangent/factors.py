@@ -1,0 +1,105 @@
+"""The factors of a parameter's gradient, in three forms.
+
+The gradient of one output of example i with respect to a parameter is, with g the gradient of that output with respect
+to the result of the operation that uses the parameter,
+
+    matrix:   dW_i = sum_t g_it a_it^T         a weight applied at positions t; groups of channels side by side   (1)
+    vector:   dw_i = sum_t g_it * a_it         a gain (a: what it multiplies) or a bias (a = 1)                   (2)
+    lookup:   dW_i[v] = sum_{t: v_it = v} g_it   rows of a table                                                  (3)
+
+``saved`` is the activation that autograd saved, on which `gnomon.tangent.probe` tests where the examples are.
+
+>>> import torch
+>>> gain = Vector(None, axes=(1,), gain=lambda: torch.full((2, 3), 5.0))       # w * 5, for two examples
+>>> gain.per_example(ExampleLayout(0, 1, 1), torch.ones(2, 3))
+tensor([[5., 5., 5.],
+        [5., 5., 5.]])
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+
+from torch import Tensor
+
+from gnomon.tangent.layout import ExampleLayout
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Equation (1). ``inputs`` and ``grads`` give (n, groups, positions, features) views of a and g."""
+
+    saved: Tensor
+    inputs: Callable[[ExampleLayout], Tensor]
+    grads: Callable[[ExampleLayout, Tensor], Tensor]
+    flip: bool = False  # the consumed view is (in, out) rather than (out, in)
+    kernel: tuple[int, ...] = ()  # of a convolution, whose inputs are ordered (kernel, channel)
+
+    def allows(self, layout: ExampleLayout) -> bool:
+        """Rows are examples and positions; columns are features."""
+        return layout.axis == 0
+
+    def per_example(self, layout: ExampleLayout, g: Tensor) -> Tensor:
+        """Per-example gradients (n, p), in the order of the consumed view."""
+        a, g = self.inputs(layout), self.grads(layout, g)
+        if self.flip:
+            return (a.mT @ g).flatten(1)
+        product = g.mT @ a
+        return (product.unflatten(3, (prod(self.kernel), -1)).mT if self.kernel else product).flatten(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """Equation (2): the entries of the parameter lie along ``axes`` of the result; ``gain`` is a, or None for 1."""
+
+    saved: Tensor | None
+    axes: tuple[int, ...]
+    gain: Callable[[], Tensor] | None = None
+    factor: float = 1.0
+
+    def allows(self, layout: ExampleLayout) -> bool:
+        """The parameter is the same for all examples."""
+        return layout.axis not in self.axes
+
+    def per_example(self, layout: ExampleLayout, g: Tensor) -> Tensor:
+        """Per-example gradients (n, p)."""
+        product = g if self.gain is None else g * self.gain()
+        parts = layout.split(product)  # the axis becomes two at its place, n moves to the front
+        kept = [axis + 1 if axis < layout.axis else axis + 2 for axis in self.axes]
+        summed = [d for d in range(1, parts.dim()) if d not in kept]
+        total = parts.sum(summed) if summed else parts
+        return total.reshape(len(parts), -1) * self.factor if self.factor != 1.0 else total.reshape(len(parts), -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Equation (3), for a table of ``rows`` rows; entries equal to ``padding`` take no gradient."""
+
+    saved: Tensor
+    padding: int
+    rows: int
+
+    def allows(self, layout: ExampleLayout) -> bool:
+        """Any axis of the indices may hold the examples."""
+        return layout.axis < self.saved.dim()
+
+    def indices(self, layout: ExampleLayout) -> Tensor:
+        """(n, positions)."""
+        parts = layout.split(self.saved)
+        return parts.reshape(len(parts), -1)
+
+    def grads(self, layout: ExampleLayout, g: Tensor) -> Tensor:
+        """(n, positions, features), zero at padding."""
+        parts = layout.split(g)
+        flat = parts.reshape(len(parts), -1, g.shape[-1])
+        return flat * (self.indices(layout) != self.padding).unsqueeze(-1) if self.padding >= 0 else flat
+
+    def per_example(self, layout: ExampleLayout, g: Tensor) -> Tensor:
+        """Per-example gradients (n, p)."""
+        flat = self.grads(layout, g)
+        index = self.indices(layout).unsqueeze(-1).expand_as(flat)
+        return flat.new_zeros(len(flat), self.rows, flat.shape[-1]).scatter_add_(1, index, flat).flatten(1)
+
+
+Factors = Matrix | Vector | Lookup
+"""One of the three forms."""

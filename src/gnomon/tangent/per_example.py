@@ -1,0 +1,126 @@
+"""The kernel of a weight matrix from per-example gradients, summed over positions first.
+
+<dW_i, dW_j> = <sum_t g_it a_it^T, sum_s g_js a_js^T>                                             (1)
+"""
+
+import torch
+from torch import Tensor
+
+from gnomon.tangent.block import Block
+from gnomon.tangent.plan import Term
+from gnomon.tangent.sums import SLICE, Pieces, outer
+
+
+def per_example(
+    a1: Pieces, a2: Pieces, g1: list[Pieces], g2: list[Pieces], mode: str, bias: bool, workspace: int
+) -> Tensor:
+    """Equation (1), a slice of the layer's units at a time so that per-example gradients stay near the processor.
+
+    >>> a, g = [torch.full((2, 1, 1, 1), 3.0)], [[torch.ones(2, 1, 1, 1)]]
+    >>> per_example(a, a, g, g, "trace", True, 2**20)
+    tensor([[10., 10.],
+            [10., 10.]])
+    """
+    units, same = g1[0][0].shape[3], g1 is g2
+    together = len(g1) if mode == "full" else 1
+    rows = sum(map(len, a1)) + (0 if same else sum(map(len, a2)))
+    one_unit = rows * together * a1[0].shape[1] * a1[0].shape[3] * a1[0].element_size()
+    width = max(1, min(units, min(workspace, SLICE) // one_unit))
+    width = -(-units // -(-units // width))  # even out the last slice
+    shares = []
+    for start in range(0, units, width):
+        part = slice(start, start + width)
+        if mode == "full":
+            d1 = [_example_gradients(g, a1, part) for g in g1]
+            share = outer(mode, d1, d1 if same else [_example_gradients(g, a2, part) for g in g2])  # (1)
+        else:
+            share = _one_output_at_a_time(a1, a2, g1, g2, mode, part)
+        shares.append(share)
+    if bias:
+        b1 = [torch.cat([p.sum(2).flatten(1) for p in g]) for g in g1]
+        b2 = b1 if same else [torch.cat([p.sum(2).flatten(1) for p in g]) for g in g2]
+        shares.append(outer(mode, b1, b2))
+    return sum(shares[1:], shares[0])
+
+
+def per_example_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> int:
+    """Multiply-adds of (1).
+
+    >>> a, g = [torch.zeros(10, 1, 3, 5)], [[torch.zeros(10, 1, 3, 7)]]
+    >>> per_example_cost(a, a, g, "trace")
+    4550
+    """
+    _, groups, positions, d = a1[0].shape
+    n, m = sum(map(len, a1)), sum(map(len, a2))
+    weights, q = groups * d * grads[0][0].shape[3], len(grads)
+    rows = n * positions + (0 if a1 is a2 else m * a2[0].shape[2])
+    return rows * weights * q + n * m * weights * (q * q if mode == "full" else q)
+
+
+def gated(term: Term, one: Block, two: Block, s1: list[Tensor], s2: list[Tensor], mode: str, workspace: int) -> Tensor:
+    """The kernel of a layer with a gate: with E_ic = sum_t H_ict a_it and s, H of `gnomon.tangent.gate`,
+
+        sum_c s_oic s_pjc <E_ic, E_jc>                                                                       (2)
+
+    for all outputs at once, a slice of units at a time.
+
+    Cost: (n + m) T d o + n m d o multiply-adds, whatever the number of outputs.
+    """
+    same = one is two
+    a1, h1 = one.inputs(term), one.readout(term)
+    a2, h2 = (a1, h1) if same else (two.inputs(term), two.readout(term))
+    _, groups, _, d = a1[0].shape
+    units = h1[0].shape[3]
+    outputs = {"full": len(s1) ** 2, "diagonal": len(s1)}.get(mode, 1)
+    one_unit = groups * a1[0].element_size() * ((len(one) + len(two)) * d + len(one) * len(two) * (1 + outputs))
+    width = max(1, min(units, min(workspace, 2 * SLICE) // one_unit))
+    left, right = (torch.stack(s).unflatten(2, (groups, units)) for s in (s1, s2))  # outputs, examples, groups, units
+    shares = []
+    for start in range(0, units, width):
+        part = slice(start, start + width)
+        e1 = _unit_sums(h1, a1, part, term.bias)
+        e2 = e1 if same else _unit_sums(h2, a2, part, term.bias)
+        grams = torch.bmm(e1, e2.mT)  # units, n, m
+        u, v = left[..., part].flatten(2), right[..., part].flatten(2)
+        if mode == "full":
+            shares.append(torch.einsum("oic,pjc,cij->oipj", u, v, grams))  # (2)
+        elif mode == "diagonal":
+            shares.append(torch.einsum("oic,ojc,cij->oij", u, v, grams))  # (2)
+        else:
+            shares.append((torch.bmm(u.permute(2, 1, 0), v.permute(2, 0, 1)) * grams).sum(0))  # (2)
+    return sum(shares[1:], shares[0])
+
+
+def _unit_sums(h: Pieces, a: Pieces, part: slice, bias: bool) -> Tensor:
+    """E for a slice of units, (groups * units, n, features), with the sum of H as one more feature for the bias."""
+    groups, d = a[0].shape[1], a[0].shape[3]
+    sums = _example_gradients(h, a, part).unflatten(1, (groups, -1, d)).flatten(1, 2)
+    if bias:
+        ones = torch.cat([piece[..., part].sum(2).flatten(1) for piece in h])
+        sums = torch.cat([sums, ones.unsqueeze(2)], dim=2)
+    return sums.transpose(0, 1)
+
+
+def _one_output_at_a_time(a1: Pieces, a2: Pieces, g1: list[Pieces], g2: list[Pieces], mode: str, part: slice) -> Tensor:
+    shares: list[Tensor] = []
+    for u, v in zip(g1, g2, strict=True):
+        left = _example_gradients(u, a1, part)
+        right = left if u is v else _example_gradients(v, a2, part)
+        if mode == "diagonal" or not shares:
+            shares.append(left @ right.T)  # (1)
+        else:
+            shares[0].addmm_(left, right.T)
+    return torch.stack(shares) if mode == "diagonal" else shares[0]
+
+
+def _example_gradients(g: Pieces, a: Pieces, part: slice) -> Tensor:
+    """sum_t g_t a_t^T for a slice of units and all examples, (n, groups * units * features)."""
+    groups, d = a[0].shape[1], a[0].shape[3]
+    units = len(range(*part.indices(g[0].shape[3])))
+    gradients = a[0].new_empty(sum(map(len, a)), groups, units, d)
+    start = 0
+    for gradient, activation in zip(g, a, strict=True):
+        rows = gradients[start : start + len(activation)].flatten(0, 1)
+        torch.bmm(gradient[..., part].mT.flatten(0, 1), activation.flatten(0, 1), out=rows)
+        start += len(activation)
+    return gradients.flatten(1)

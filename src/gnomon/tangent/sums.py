@@ -1,0 +1,71 @@
+"""Products of activations and gradients, summed over positions and outputs: what all terms of the kernel share.
+
+``mode`` says what becomes of the q outputs: "trace" and "pseudo" add them, (r, c); "diagonal" keeps them side by side,
+(q, r, c); "full" pairs all of them, (q, r, q, c).
+"""
+
+import torch
+from torch import Tensor
+
+Pieces = list[Tensor]
+"""Tensors (n, groups, positions, features) for successive examples."""
+
+ELEMENTWISE = 16
+"""Multiply-adds that cost as much as one pass over an entry that does not stay in cache."""
+
+SLICE = 16 * 2**20
+"""Bytes of per-example gradients formed before they are multiplied."""
+
+
+def outer(mode: str, left: list[Tensor], right: list[Tensor]) -> Tensor:
+    """Products of q matrices (r, f) with q matrices (c, f): added (r, c), side by side (q, r, c), or all (q, r, q, c).
+
+    >>> one = [torch.ones(2, 3), torch.ones(2, 3)]
+    >>> outer("trace", one, one)[0, 0], outer("diagonal", one, one).shape, outer("full", one, one).shape
+    (tensor(6.), torch.Size([2, 2, 2]), torch.Size([2, 2, 2, 2]))
+    """
+    if mode == "full":
+        product = torch.cat(left) @ torch.cat(right).T
+        return product.reshape(len(left), len(left[0]), len(right), len(right[0]))
+    if mode == "diagonal":
+        return torch.stack([u @ v.T for u, v in zip(left, right, strict=True)])
+    total = left[0] @ right[0].T
+    for u, v in zip(left[1:], right[1:], strict=True):
+        total.addmm_(u, v.T)
+    return total
+
+
+def strips(n: int, t: int, columns: int, q: int, mode: str, item: int, workspace: int, most: int) -> list[slice]:
+    """Ranges of rows, at most ``most`` each, whose tables of position pairs stay within the workspace.
+
+    >>> strips(4, 1, 1, 1, "trace", 4, 24, 4)
+    [slice(0, 2, None), slice(2, 4, None)]
+    """
+    copies = 2 + {"full": q * q, "diagonal": q}.get(mode, 1)
+    strip = max(1, min(n, most, workspace // max(1, copies * t * columns * item)))
+    return [slice(start, start + strip) for start in range(0, n, strip)]
+
+
+def flat(t: Tensor) -> Tensor:
+    """All axes but the last as one.
+
+    >>> flat(torch.zeros(2, 3, 4)).shape
+    torch.Size([6, 4])
+    """
+    return t.reshape(-1, t.shape[-1])
+
+
+def summed(gradients: Tensor, activations: Tensor, t: int, s: int, mode: str) -> Tensor:
+    """activations * gradients, summed over the t positions of each row and the s positions of each column.
+
+    >>> summed(torch.ones(2, 2), torch.ones(2, 2), 2, 2, "trace")
+    tensor([[4.]])
+    """
+    product = gradients.mul_(activations.unsqueeze(1) if mode == "full" else activations)
+    if t * s == 1:
+        return product
+    if mode == "full":
+        q, rows, _, columns = gradients.shape
+        return product.reshape(q, rows // t, t, q, columns // s, s).sum((2, 5))
+    rows, columns = product.shape[-2:]
+    return product.reshape(*product.shape[:-2], rows // t, t, columns // s, s).sum((-3, -1))

@@ -1,0 +1,186 @@
+"""The kernel of a plan, tile by tile: blocks of examples whose activations and gradients fit in memory.
+
+`gnomon.tangent.empirical` prepares the module, the inputs and the plan; each tile is a sum over the terms of the plan
+(`gnomon.tangent.contract`).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import prod
+
+import torch
+from torch import Tensor
+
+from gnomon.core.errors import BudgetError, lesson
+from gnomon.core.inputs import Inputs, count, take
+from gnomon.core.memory import SHARE, free_bytes, human
+from gnomon.core.pure import Pure
+from gnomon.tangent.block import NEAR, Block, unit
+from gnomon.tangent.checks import check_batch_independence
+from gnomon.tangent.contract import contract
+from gnomon.tangent.jacobian import jacobian_rows
+from gnomon.tangent.per_example import gated
+from gnomon.tangent.plan import NTKPlan
+from gnomon.tangent.sums import outer
+
+Shares = dict[str, Tensor]
+"""The share of each layer in the kernel, by its path."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmallBatch:
+    """Outputs of the first few examples, of x2 or of x1, computed without the other examples in the batch."""
+
+    second: bool
+    outputs: Tensor
+
+
+_Gates = dict[tuple[int, ...], tuple[list[Tensor], list[Tensor]]]
+"""By the uses of a gated term: the gradients of its pooled values on both sides."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """Examples per block, outputs per backward round, and bytes for temporaries."""
+
+    block: int
+    together: int
+    workspace: int
+
+
+@dataclass(frozen=True, slots=True)
+class TiledKernel:
+    """A plan, run tile by tile; ``mode`` is what becomes of the outputs, see `gnomon.tangent.ntk`."""
+
+    f: Pure
+    plan: NTKPlan
+    mode: str
+    memory: int | None
+    progress: Callable[[int, int], None] | None
+    small: SmallBatch | None
+
+    def between(self, first: Inputs, second: Inputs | None) -> Shares:
+        """The kernel between two sets of examples, or of one with itself, as shares of the layers of the plan."""
+        n, m = count(first), count(first if second is None else second)
+        k = self.plan.outputs
+        sizes = self._sizes(n, m, k, second is None)
+        result: Shares = {}
+        steps = list(_tiles(n, m, sizes.block, second is None))
+        held: tuple[int, Block] | None = None
+        for done, (i, j) in enumerate(steps):
+            if held is None or held[0] != i:
+                held = None  # free the last rows before the next are computed
+                held = (i, self._block(first, i, sizes.block, self.small is not None and not self.small.second))
+            one, other = held[1], first if second is None else second
+            checked = self.small is not None and self.small.second and i == 0
+            two = one if second is None and i == j else self._block(other, j, sizes.block, checked)
+            for layer, tile in self._tile(one, two, k, sizes).items():
+                if layer not in result:
+                    result[layer] = tile.new_zeros(_shape(self.mode, n, m, k))
+                _write(result[layer], tile, i, j, self.mode, second is None)
+            if self.progress is not None:
+                self.progress(done + 1, len(steps))
+        return self._finished(result, n, m, k)
+
+    def _block(self, x: Inputs, start: int, size: int, checked: bool) -> Block:
+        block = Block(self.f, take(x, slice(start, start + size)), self.plan, start)
+        if checked and start == 0 and self.small is not None:
+            check_batch_independence(self.f, x, self.small.outputs, block.pieces[0].outputs.detach())
+        return block
+
+    @torch.no_grad()
+    def _tile(self, one: Block, two: Block, k: int, sizes: _Sizes) -> Shares:
+        """Shares of each layer in one tile, in the inner order of axes: outputs before examples."""
+        tile: Shares = {}
+        like = one.pieces[0].outputs.detach()
+        every = [like.new_ones(k)] if self.mode == "pseudo" else [unit(k, o, like) for o in range(k)]
+        gates: _Gates = {term.uses: ([], []) for term in self.plan.terms if term.gated}
+        for start in range(0, len(every), sizes.together):
+            cotangents = every[start : start + sizes.together]
+            for layer, share in self._shares(one, two, cotangents, gates, sizes.workspace):
+                if self.mode == "diagonal":
+                    tile.setdefault(layer, share.new_zeros(k, *share.shape[1:]))[start : start + len(share)] += share
+                else:
+                    tile[layer] = tile[layer].add_(share) if layer in tile else share
+        for term in self.plan.terms:
+            if term.gated:
+                share = gated(term, one, two, *gates[term.uses], self.mode, sizes.workspace)
+                tile[term.layer] = tile[term.layer].add_(share) if term.layer in tile else share
+        return tile
+
+    def _shares(
+        self, one: Block, two: Block, cotangents: list[Tensor], gates: _Gates, workspace: int
+    ) -> Iterator[tuple[str, Tensor]]:
+        first = [one.gradients(v) for v in cotangents]
+        second = first if two is one else [two.gradients(v) for v in cotangents]
+        for term in self.plan.terms:
+            if term.gated:  # only its pooled gradients are collected here: the rest is the same for all outputs
+                for side, block, gradients in zip(gates[term.uses], (one, two), (first, second), strict=True):
+                    side.extend(block.gates(term, g) for g in gradients)
+                continue
+            yield term.layer, contract(term, one, two, first, second, self.mode, workspace)
+        for layer, names in self.plan.others.items():
+            with torch.enable_grad():
+                left = jacobian_rows(self.f, names, one.x, cotangents, workspace)
+                right = left if two is one else jacobian_rows(self.f, names, two.x, cotangents, workspace)
+            yield layer, outer(self.mode, left, right)
+
+    def _sizes(self, n: int, m: int, k: int, symmetric: bool) -> _Sizes:
+        budget = int(SHARE * free_bytes()) if self.memory is None else self.memory
+        layers = max(1, len({t.layer for t in self.plan.terms} | set(self.plan.others)))
+        item = next(iter(self.f.leaves.values())).element_size()
+        result = prod(_shape(self.mode, n, m, k)) * item * layers
+        left = budget - result
+        least = 1 if self.mode != "full" else k
+        one = self.plan.activations + least * self.plan.gradients
+        if left < 4 * one:
+            what = f"{human(budget)} cannot hold the result ({human(result)}) and two examples ({human(2 * one)})"
+            cure = "Raise memory=, ask for outputs='trace', or split the inputs"
+            raise BudgetError(lesson(self.f.call, what, "the result and one tile fit in memory", cure))
+        room = left * 3 // 4
+        for together in sorted({k, max(1, k // 2), max(1, k // 4), 1} if self.mode != "full" else {k}, reverse=True):
+            per_example = self.plan.activations + together * self.plan.gradients
+            examples = n if symmetric else n + m
+            far = examples * together * self.plan.gradients > 2 * NEAR and together > least
+            if examples * per_example <= room and not far:
+                return _Sizes(max(n, m), together, left // 4)
+        return _Sizes(max(1, room // (2 * per_example)), together, left // 4)
+
+    def _finished(self, result: dict[str, Tensor], n: int, m: int, k: int) -> Shares:
+        if not result:  # the outputs depend on no chosen parameter
+            like = next(iter(self.f.leaves.values()))
+            result = {"": like.detach().new_zeros(_shape(self.mode, n, m, k))}
+        order = {"full": (1, 3, 0, 2), "diagonal": (1, 2, 0)}.get(self.mode, (0, 1))
+        scale = k if self.mode == "trace" else 1
+        return {layer: (value.div_(scale) if scale > 1 else value).permute(order) for layer, value in result.items()}
+
+
+def _shape(mode: str, n: int, m: int, k: int) -> tuple[int, ...]:
+    return {"full": (k, n, k, m), "diagonal": (k, n, m)}.get(mode, (n, m))
+
+
+def _tiles(n: int, m: int, size: int, symmetric: bool) -> Iterator[tuple[int, int]]:
+    for i in range(0, n, size):
+        for j in range(0, min(m, i + 1) if symmetric else m, size):
+            yield i, j
+
+
+def _write(result: Tensor, tile: Tensor, i: int, j: int, mode: str, symmetric: bool) -> None:
+    """Place a tile; in the symmetric case, its mirror too, from one triangle so that both are the same numbers."""
+    rows, columns = tile.shape[1 if mode in ("full", "diagonal") else 0], tile.shape[-1]
+    a, b = slice(i, i + rows), slice(j, j + columns)
+    if mode == "full":
+        result[:, a, :, b] = _symmetric(tile, mode) if symmetric and i == j else tile
+        if symmetric and i != j:
+            result[:, b, :, a] = tile.permute(2, 3, 0, 1)
+        return
+    result[..., a, b] = _symmetric(tile, mode) if symmetric and i == j else tile
+    if symmetric and i != j:
+        result[..., b, a] = tile.mT
+
+
+def _symmetric(tile: Tensor, mode: str) -> Tensor:
+    if mode == "full":
+        k, n = tile.shape[:2]
+        return _symmetric(tile.reshape(k * n, k * n), "").reshape(tile.shape)
+    return tile.tril() + tile.tril(-1).mT
