@@ -207,7 +207,7 @@ def test_cost_of_the_points_themselves():
     assert 0 < said.seconds < 60 and said.compilation >= 0
     with pytest.raises(InputError, match="n1 must be a whole number of at least 1, but it is 0"):
         gnomon.limit(mlp()).cost(0)
-    with pytest.raises(InputError, match="kind is"):
+    with pytest.raises(InputError, match="kind must be"):
         gnomon.limit(mlp()).cost(3, kind=("gram",))
 
 
@@ -257,12 +257,10 @@ def test_two_sides_of_different_shape():
 
 def test_bad_options():
     limit = inspect.unwrap(gnomon.limit)  # without the test run's own type checks
-    with pytest.raises(InputError, match="parametrization is 'mup'"):
+    with pytest.raises(InputError, match="parametrization must be .*'mup'"):
         limit(mlp(), parametrization="mup")
-    with pytest.raises(InputError, match="dtype is torch.int64"):
+    with pytest.raises(InputError, match="dtype must be .* torch.int64"):
         limit(mlp(), dtype=torch.int64)
-    with pytest.raises(InputError, match="method is 'guess'"):
-        limit(mlp(), method="guess")
     with pytest.raises(InputError, match="the module is a type"):
         limit(nn.Linear)
 

@@ -162,7 +162,7 @@ def _widen_lstm():
 
 
 def test_bad_options():
-    with pytest.raises(InputError, match="samples is 1"):
+    with pytest.raises(InputError, match="samples must be .* at least 2, but it is 1"):
         gnomon.sampled_limit(mlp(), samples=1)
     with pytest.raises(InputError, match="neither Linear nor Conv"):
         gnomon.sampled_limit(nn.Sequential(nn.Unflatten(1, (4, 12)), nn.GRU(12, 4)), parametrization="ntk")(X)
