@@ -1,0 +1,69 @@
+"""Euler's method follows a modified field f - (r/2) f' f one order better than the field itself.
+
+The flow of f + r f_1 moves by r f + r^2 (f_1 + f' f / 2) + O(r^3) in time r; Euler's step is r f. They agree for
+
+    f_1 = -(1/2) f' f,    and then the error after a fixed time is O(r^2) instead of O(r)                    (1)
+
+The field is that of a pendulum, (x, v)' = (v, -sin x).
+"""
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from gnomon.lab import Claim, Premise, Source, rate_is
+
+MODIFIED = "the field has the correction of equation (1)"
+
+
+def problem(seed):
+    """A start of the pendulum."""
+    return np.random.default_rng(seed).uniform(0.5, 1.5, 2)
+
+
+def predicted():
+    """The order of equation (1)."""
+    return 2.0
+
+
+def gap(time, counts, seed, share):
+    """The distance of Euler's method from the flow after a fixed time."""
+    start = problem(seed)
+
+    def field(_, z, r):
+        (x, v), c = z, share * r / 2
+        return [v + c * np.sin(x), -np.sin(x) + c * np.cos(x) * v]  # f' f = (-sin x, -v cos x)
+
+    errors = []
+    for count in counts:
+        z, r = start, time / count
+        for _ in range(count):
+            z = z + r * np.array([z[1], -np.sin(z[0])])
+        flow = solve_ivp(field, (0, time), start, args=(r,), rtol=1e-11, atol=1e-12, method="DOP853")
+        errors.append(np.linalg.norm(z - flow.y[:, -1]))
+    return [time / count for count in counts], errors
+
+
+def observed(time, counts, seed):
+    """The modified field."""
+    return gap(time, counts, seed, 1.0)
+
+
+def control(time, counts, seed):
+    """The field of the pendulum itself."""
+    return gap(time, counts, seed, 0.0)
+
+
+CLAIM = Claim(
+    id="backward-error-analysis",
+    title="Euler's method is the flow of f - (r/2) f' f, to second order",
+    equation=r"\tilde f = f - \tfrac{r}{2} f' f",
+    source=Source("theorem", "hairer2006geometric", "Chapter IX"),
+    premises=(Premise(MODIFIED),),
+    breaks=MODIFIED,
+    parameters={"time": 1.0, "counts": (50, 100, 200, 400)},
+    full={"time": 2.0, "counts": (100, 200, 400, 800, 1600)},
+    judge=rate_is(within=0.1, because="the next order is a step of 0.02 times constants near 1", label="step size"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

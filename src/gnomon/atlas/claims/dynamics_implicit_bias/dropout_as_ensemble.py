@@ -1,0 +1,66 @@
+"""Dropout at test time averages over an ensemble with one member for each mask.
+
+    p(y | x) = sum_b P(b) p_b(y | x),    P(b) = prod_i k^b_i (1 - k)^(1 - b_i)                                (1)
+
+With 10 units all 2^10 masks can be listed; a layer of 4096 units has 2^4096 = 10^1233.02 of them.
+Reference: [srivastava2014dropout].
+"""
+
+from itertools import product
+
+import numpy as np
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+OWN = "each unit is dropped on its own"
+
+
+def problem(units, seed):
+    """One input, and the weights of a network with one hidden layer and three classes."""
+    rng = np.random.default_rng(seed)
+    hidden = np.maximum(rng.normal(size=(units, 4)) @ rng.normal(size=4) + 1, 0) + 0.2
+    return hidden, rng.normal(size=(3, units))
+
+
+def predicted(units, keep, seed):
+    """The sum over all masks of equation (1)."""
+    hidden, out = problem(units, seed)
+    masks = np.array(list(product((0.0, 1.0), repeat=units)))
+    chance = np.prod(np.where(masks == 1, keep, 1 - keep), axis=1)
+    scores = np.exp((masks * hidden / keep) @ out.T)
+    return chance @ (scores / scores.sum(1, keepdims=True))
+
+
+def sampled(units, keep, draws, seed, shared):
+    """Class probabilities of torch's dropout layer, one mask for each draw."""
+    hidden, out = (torch.from_numpy(v) for v in problem(units, seed))
+    mask = nn.Dropout(1 - keep)(torch.ones(draws, 1 if shared else units).double())
+    return torch.softmax((mask * hidden) @ out.T, dim=1)
+
+
+def observed(units, keep, draws, seed):
+    """A mask for each unit."""
+    return sampled(units, keep, draws, seed, shared=False)
+
+
+def control(units, keep, draws, seed):
+    """One mask for all units: the layer is dropped as a whole or kept."""
+    return sampled(units, keep, draws, seed, shared=True)
+
+
+CLAIM = Claim(
+    id="dropout-as-ensemble",
+    title="Dropout at test time averages over one network for each mask",
+    equation=r"p(y | x) = \sum_b \prod_i k^{b_i} (1 - k)^{1 - b_i} \, p_b(y | x)",
+    source=Source("derived", "srivastava2014dropout"),
+    premises=(Premise(OWN), Premise("few enough units to list all masks", lambda units: units <= 16)),
+    breaks=OWN,
+    parameters={"units": 10, "keep": 0.7, "draws": 20_000},
+    full={"units": 14, "draws": 200_000},
+    judge=mean_equals(confidence=0.9999, resolution=0.05),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,56 @@
+"""Dropout on the inputs of linear regression is, on average, an L2 penalty weighted by the size of each input.
+
+A mask m_j / (1 - p) with P(m_j = 0) = p has mean 1 and variance p / (1 - p), independent for each j, so
+
+    E |y - (X * mask) w|^2 = |y - X w|^2 + p / (1 - p) sum_j w_j^2 |X_j|^2                                    (1)
+"""
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+OWN = "each input is dropped on its own"
+
+
+def problem(n, d, seed):
+    """Positive examples and weights, so that inputs dropped together would show, and targets."""
+    rng = np.random.default_rng(seed)
+    return rng.uniform(0.5, 1.5, (n, d)), rng.normal(size=n), rng.uniform(0.5, 1, d)
+
+
+def predicted(n, d, p, seed):
+    """Equation (1)."""
+    x, y, w = problem(n, d, seed)
+    return ((y - x @ w) ** 2).sum() + p / (1 - p) * (w**2 * (x**2).sum(0)).sum()
+
+
+def observed(n, d, p, draws, seed):
+    """torch's dropout, once for each draw."""
+    x, y, w = (torch.from_numpy(v) for v in problem(n, d, seed))
+    dropped = functional.dropout(x.expand(draws, n, d), p, training=True)
+    return ((y - dropped @ w) ** 2).sum(1)
+
+
+def control(n, d, p, draws, seed):
+    """One mask for all inputs of an example."""
+    x, y, w = (torch.from_numpy(v) for v in problem(n, d, seed))
+    dropped = x * functional.dropout(torch.ones(draws, n, 1).double(), p, training=True)
+    return ((y - dropped @ w) ** 2).sum(1)
+
+
+CLAIM = Claim(
+    id="dropout-mask",
+    title="Dropout on linear regression adds p / (1 - p) sum_j w_j^2 |X_j|^2 to the loss",
+    equation=r"E \|y - (X \odot M) w\|^2 = \|y - X w\|^2 + \frac{p}{1 - p} \sum_j w_j^2 \|X_j\|^2",
+    source=Source("derived", "srivastava2014dropout", "Section 9.1"),
+    premises=(Premise(OWN), Premise("kept inputs are divided by 1 - p")),
+    breaks=OWN,
+    parameters={"n": 20, "d": 10, "p": 0.5, "draws": 4000},
+    full={"n": 100, "draws": 20_000},
+    judge=mean_equals(confidence=0.9999, resolution=0.05),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,67 @@
+"""A penalty makes training forget its start; without one the start decides which solution is found.
+
+Least squares with more weights than examples. With the penalty (a/2)|w|^2 the minimum is unique; without it the limit
+is the solution nearest to the start:
+
+    penalty: w_inf = X^T (X X^T + a I)^-1 y,    none: w_inf = w_0 + X^T (X X^T)^-1 (y - X w_0)               (1)
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+MORE = "there are more weights than examples"
+
+
+def problem(n, weights, starts, seed):
+    """Examples, targets and several starts."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, weights)), rng.normal(size=n), rng.normal(size=(starts, weights))
+
+
+def predicted(n, weights, starts, penalty, seed):
+    """Norms of the ends from each start by equation (1), without and with penalty."""
+    x, y, w0 = problem(n, weights, starts, seed)
+    free = w0 + np.linalg.solve(x @ x.T, (y - w0 @ x.T).T).T @ x
+    held = x.T @ np.linalg.solve(x @ x.T + penalty * np.eye(n), y)
+    return [*np.linalg.norm(free, axis=1), *[np.linalg.norm(held)] * starts]
+
+
+def trained(x, y, w0, penalty, steps):
+    """Norms at the end of gradient descent, from all starts at once."""
+    x, y = torch.from_numpy(x), torch.from_numpy(y)
+    w, rate = torch.from_numpy(w0).requires_grad_(), 1 / (torch.linalg.matrix_norm(x, 2) ** 2 + penalty)
+    for _ in range(steps):
+        loss = 0.5 * ((w @ x.T - y) ** 2).sum() + 0.5 * penalty * (w**2).sum()
+        w = (w - rate * torch.autograd.grad(loss, w)[0]).detach().requires_grad_()
+    return w.detach().norm(dim=1)
+
+
+def observed(n, weights, starts, penalty, steps, seed):
+    """All weights are trained."""
+    x, y, w0 = problem(n, weights, starts, seed)
+    return torch.cat([trained(x, y, w0, p, steps) for p in (0.0, penalty)])
+
+
+def control(n, weights, starts, penalty, steps, seed):
+    """Fewer weights than examples: the rest is left out, and the start no longer matters."""
+    x, y, w0 = problem(n, weights, starts, seed)
+    few = n // 2
+    return torch.cat([trained(x[:, :few], y, w0[:, :few], p, steps) for p in (0.0, penalty)])
+
+
+CLAIM = Claim(
+    id="explicit-vs-implicit-regularisation",
+    title="A penalty makes the end independent of the start; without it the start chooses the solution",
+    equation=r"w_\infty = w_0 + X^T (X X^T)^{-1} (y - X w_0)",
+    source=Source("derived"),
+    premises=(Premise(MORE, lambda n, weights: weights > n),),
+    breaks=MORE,
+    parameters={"n": 8, "weights": 40, "starts": 3, "penalty": 5.0, "steps": 400},
+    full={"n": 20, "weights": 200, "starts": 10, "penalty": 10.0, "steps": 1000},
+    judge=equals(within=1e-6, because="the start is forgotten at 5/90 a step, over 400 steps"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

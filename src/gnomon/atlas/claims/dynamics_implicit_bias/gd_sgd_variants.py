@@ -1,0 +1,69 @@
+"""The noise of a mini-batch gradient falls as one over the batch size when the batch is averaged.
+
+For B examples drawn with replacement the mean of their gradients g_i has mean g and
+
+    E |g_B - g|^2 = tr(S) / B,    S the covariance of the g_i over the data                                   (1)
+
+With the sum in place of the mean the same step needs a rate B times smaller.
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+MEAN = "the gradients of a batch are averaged"
+
+
+def problem(n, d, seed):
+    """A regression and weights that are not its minimum."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=d)
+
+
+def predicted(n, d, batches, seed):
+    """tr(S) for each batch size, equation (1) times B."""
+    x, y, w = problem(n, d, seed)
+    g = (x @ w - y)[:, None] * x
+    return [((g - g.mean(0)) ** 2).sum(1).mean()] * len(batches)
+
+
+def noise(n, d, batches, draws, seed, convention):
+    """B |g_B - g|^2 for random batches, with the gradient of the loss by automatic differentiation."""
+    x, y, w = (torch.from_numpy(v) for v in problem(n, d, seed))
+    columns = []
+    for size in batches:
+        copies = w.expand(draws, d).clone().requires_grad_()
+        picks = torch.randint(n, (draws, size))
+        losses = 0.5 * ((x[picks] @ copies[:, :, None])[..., 0] - y[picks]) ** 2
+        batch = torch.autograd.grad(convention(losses).sum(), copies)[0]
+        whole = torch.autograd.grad(convention(0.5 * (copies[:1] @ x.T - y) ** 2).sum(), copies)[0][:1]
+        columns.append(size * ((batch - whole) ** 2).sum(1))
+    return torch.stack(columns, 1)
+
+
+def observed(n, d, batches, draws, seed):
+    """The mean over the batch."""
+    return noise(n, d, batches, draws, seed, lambda losses: losses.mean(1))
+
+
+def control(n, d, batches, draws, seed):
+    """The sum over the batch."""
+    return noise(n, d, batches, draws, seed, lambda losses: losses.sum(1))
+
+
+CLAIM = Claim(
+    id="gd-sgd-variants",
+    title="The noise of a mini-batch gradient is tr(covariance) / batch size",
+    equation=r"E \|g_B - g\|^2 = \mathrm{tr}(\Sigma) / B",
+    source=Source("derived", "mccandlish2018empirical"),
+    premises=(Premise(MEAN), Premise("examples are drawn with replacement")),
+    breaks=MEAN,
+    parameters={"n": 100, "d": 5, "batches": (2, 8, 32), "draws": 4000},
+    full={"n": 1000, "d": 20, "batches": (1, 4, 16, 64), "draws": 20_000},
+    judge=mean_equals(confidence=0.9999, resolution=0.2),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Code that sums over the batch, as some notes do, must divide the learning rate by the batch size.",
+)

@@ -1,0 +1,70 @@
+"""Gradient descent for a fixed time is within O(step size) of gradient flow.
+
+Each step of size r errs by O(r^2) against the flow w' = -grad C, and there are T / r of them:
+
+    |w_{T/r} - w(T)| = O(r)                                                                                   (1)
+"""
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from gnomon.lab import Claim, Premise, Source, rate_is
+
+PLAIN = "steps without momentum"
+
+
+def problem(d, seed):
+    """The gradient of the loss (1/2)|u v^T - M|^2 of a two-layer linear network, and a start."""
+    rng = np.random.default_rng(seed)
+    target = rng.normal(size=(d, d)) / d**0.5
+
+    def gradient(w):
+        u, v = w[:d], w[d:]
+        rest = np.outer(u, v) - target
+        return np.concatenate([rest @ v, rest.T @ u])
+
+    return gradient, rng.normal(size=2 * d)
+
+
+def predicted():
+    """The order of equation (1)."""
+    return 1.0
+
+
+def gap(d, time, counts, seed, momentum):
+    """The distance of descent from a Runge-Kutta solution of the flow."""
+    gradient, start = problem(d, seed)
+    flow = solve_ivp(lambda _, w: -gradient(w), (0, time), start, rtol=1e-10, atol=1e-12).y[:, -1]
+    errors = []
+    for count in counts:
+        w = before = start
+        for _ in range(count):
+            w, before = w - time / count * gradient(w) + momentum * (w - before), w
+        errors.append(np.linalg.norm(w - flow))
+    return [time / count for count in counts], errors
+
+
+def observed(d, time, counts, seed):
+    """Plain steps."""
+    return gap(d, time, counts, seed, 0.0)
+
+
+def control(d, time, counts, seed):
+    """Momentum 0.5, which doubles the speed."""
+    return gap(d, time, counts, seed, 0.5)
+
+
+CLAIM = Claim(
+    id="gradient-flow-limit",
+    title="Gradient descent is within O(step size) of gradient flow",
+    equation=r"\|w_{T/r} - w(T)\| = O(r)",
+    source=Source("derived"),
+    premises=(Premise(PLAIN), Premise("the loss is smooth")),
+    breaks=PLAIN,
+    parameters={"d": 4, "time": 0.5, "counts": (100, 200, 400, 800)},
+    full={"d": 20, "counts": (500, 1000, 2000, 4000, 8000)},
+    judge=rate_is(within=0.1, because="the next order is a step of 0.005 times a curvature near 10", label="step size"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,56 @@
+"""The gradient of the modified loss is the gradient half a step back.
+
+w + (r/2) g is half a step of descent back. By Taylor, g(w + (r/2) g) = g + (r/2) H g + O(r^2), and H g is half the
+gradient of |g|^2, so
+
+    g(w + (r/2) g(w)) = grad [ C + (r/4)|g|^2 ](w) + O(r^2)                                                    (1)
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, rate_is
+
+HALF = "the gradient is half a step old"
+
+
+def predicted():
+    """The order of the error of equation (1)."""
+    return 2.0
+
+
+def gap(points, d, rates, age):
+    """The error of equation (1) for a random smooth loss, by automatic differentiation."""
+    b, c = torch.randn(2 * d, d).double() / d**0.5, torch.randn(2 * d).double()
+    loss = lambda w: (w**2).sum() / 2 + torch.cos(w @ b.T + c).sum()  # noqa: E731
+    gradient = lambda w: torch.autograd.grad(loss(w), w, create_graph=True)[0]  # noqa: E731
+    w = torch.randn(points, d).double().requires_grad_()
+    g = gradient(w)
+    turn = torch.autograd.grad((g**2).sum(), w, retain_graph=True)[0]
+    errors = [(gradient(w + age * r * g) - g - r / 4 * turn).norm(dim=1).detach() for r in rates]
+    return rates, torch.stack(errors, 1)
+
+
+def observed(points, d, rates):
+    """Half a step back."""
+    return gap(points, d, rates, 0.5)
+
+
+def control(points, d, rates):
+    """A whole step back."""
+    return gap(points, d, rates, 1.0)
+
+
+CLAIM = Claim(
+    id="half-step-stale-gradient",
+    title="The modified loss of gradient descent has the gradient of half a step ago",
+    equation=r"\nabla C(w + \tfrac{r}{2} \nabla C) = \nabla C + \tfrac{r}{4} \nabla \|\nabla C\|^2 + O(r^2)",
+    source=Source("derived", "barrett2021implicit"),
+    premises=(Premise(HALF), Premise("the loss is smooth")),
+    breaks=HALF,
+    parameters={"points": 10, "d": 5, "rates": (0.001, 0.002, 0.004, 0.008)},
+    full={"points": 100, "d": 20, "rates": (0.0005, 0.001, 0.002, 0.004, 0.008)},
+    judge=rate_is(confidence=0.999, within=0.05, because="the next order, the rate times constants", label="step size"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,65 @@
+"""One step of gradient descent follows the flow of the loss plus (r/4) |gradient|^2 to third order.
+
+The flow of C + (r/4)|g|^2 has velocity -g - (r/2) H g; after time r it has moved by -r g - (r^2/2) H g + (r^2/2) H g
++ O(r^3), so
+
+    |w - r g  -  flow of C + (r/4)|g|^2 for time r| = O(r^3),    but O(r^2) for the flow of C                (1)
+
+Reference: [barrett2021implicit], equation 6.
+"""
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from gnomon.lab import Claim, Premise, Source, rate_is
+
+MODIFIED = "the flow is that of the loss with a quarter of the step size times the squared gradient added"
+
+
+def problem(d, seed):
+    """Gradient and Hessian of C(w) = |w|^2 / 2 + sum_i cos(<b_i, w> + c_i), and a point."""
+    rng = np.random.default_rng(seed)
+    b, c = rng.normal(size=(2 * d, d)) / d**0.5, rng.uniform(0, 6.28, 2 * d)
+    gradient = lambda w: w - b.T @ np.sin(b @ w + c)  # noqa: E731
+    hessian = lambda w: np.eye(d) - b.T * np.cos(b @ w + c) @ b  # noqa: E731
+    return gradient, hessian, 2 * rng.normal(size=d)
+
+
+def predicted():
+    """The order of equation (1)."""
+    return 3.0
+
+
+def gap(d, rates, seed, share):
+    """The distance of one step from the flow with ``share`` of the correction."""
+    gradient, hessian, w = problem(d, seed)
+    field = lambda _, v, r: -gradient(v) - share * r / 2 * hessian(v) @ gradient(v)  # noqa: E731
+    flows = [solve_ivp(field, (0, r), w, args=(r,), rtol=1e-12, atol=1e-13, method="DOP853").y[:, -1] for r in rates]
+    return rates, [np.linalg.norm(w - r * gradient(w) - v) for r, v in zip(rates, flows, strict=True)]
+
+
+def observed(d, rates, seed):
+    """The flow of the modified loss."""
+    return gap(d, rates, seed, 1.0)
+
+
+def control(d, rates, seed):
+    """The flow of the loss itself."""
+    return gap(d, rates, seed, 0.0)
+
+
+CLAIM = Claim(
+    id="implicit-gradient-regularisation",
+    title="Gradient descent follows the flow of the loss plus (rate/4) |gradient|^2, to third order in the rate",
+    equation=r"\dot w = -\nabla (C + \tfrac{r}{4} \|\nabla C\|^2), \quad \text{error } O(r^3) \text{ per step}",
+    source=Source("theorem", "barrett2021implicit", "Theorem 3.1"),
+    premises=(Premise(MODIFIED), Premise("the loss is smooth")),
+    breaks=MODIFIED,
+    parameters={"d": 5, "rates": (0.0025, 0.005, 0.01, 0.02)},
+    full={"d": 20, "rates": (0.001, 0.002, 0.004, 0.008, 0.016)},
+    judge=rate_is(within=0.1, because="the next order is about the rate times the Hessian", label="step size"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="The correction of the velocity is minus the gradient of |gradient|^2 / 4; some print it with a plus.",
+)

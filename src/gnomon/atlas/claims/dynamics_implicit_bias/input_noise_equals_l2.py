@@ -1,0 +1,59 @@
+"""Noise on the inputs of a linear unit acts like an L2 penalty on its weights.
+
+With x + e, E e = 0 and Cov e = diag(s_i^2), the output error gains <w, e>, which has mean zero, so
+
+    E (<w, x + e> - t)^2 = (<w, x> - t)^2 + sum_i w_i^2 s_i^2                                                 (1)
+
+For a smooth network the same holds at first order in s^2 with w replaced by the gradient, plus a curvature term.
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+OWN = "the noise of different inputs is independent"
+
+
+def problem(n, d, seed):
+    """Examples, targets, positive weights, and the size of the noise of each input."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)), rng.normal(size=n), rng.uniform(0.5, 1, d), np.linspace(0.5, 1.5, d)
+
+
+def predicted(n, d, seed):
+    """Equation (1) averaged over the examples."""
+    x, t, w, s = problem(n, d, seed)
+    return ((x @ w - t) ** 2).mean() + (w**2 * s**2).sum()
+
+
+def losses(n, d, draws, seed, shared):
+    """The mean loss over the examples for each draw of noise."""
+    x, t, w, s = problem(n, d, seed)
+    e = np.random.default_rng([seed, 1]).normal(size=(draws, n, 1 if shared else d)) * s
+    return (((x + e) @ w - t) ** 2).mean(1)
+
+
+def observed(n, d, draws, seed):
+    """Each input has its own noise."""
+    return losses(n, d, draws, seed, shared=False)
+
+
+def control(n, d, draws, seed):
+    """One random number moves all inputs."""
+    return losses(n, d, draws, seed, shared=True)
+
+
+CLAIM = Claim(
+    id="input-noise-equals-l2",
+    title="Input noise adds sum_i w_i^2 s_i^2 to the squared error of a linear unit",
+    equation=r"E (w^T (x + \varepsilon) - t)^2 = (w^T x - t)^2 + \sum_i w_i^2 \sigma_i^2",
+    source=Source("derived", "bishop1995training"),
+    premises=(Premise(OWN), Premise("the unit is linear")),
+    breaks=OWN,
+    parameters={"n": 50, "d": 6, "draws": 2000},
+    full={"n": 200, "d": 20, "draws": 20_000},
+    judge=mean_equals(confidence=0.9999, resolution=0.05),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

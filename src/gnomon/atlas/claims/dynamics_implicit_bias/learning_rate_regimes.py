@@ -1,0 +1,70 @@
+"""Gradient descent on a quadratic loss is stable exactly below the step size 2 / largest Hessian eigenvalue.
+
+The error along an eigenvector is multiplied by 1 - r l each step: |1 - r l| < 1 for all l in (0, l_max] iff
+
+    r < 2 / l_max                                                                                             (1)
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+PLAIN = "steps without momentum"
+
+
+def problem(n, d, seed):
+    """Examples of a regression with exact targets, and the error at the start."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)), rng.normal(size=d)
+
+
+def predicted(n, d, seed):
+    """Equation (1) for the loss (1/2n) |X w - y|^2."""
+    x, _ = problem(n, d, seed)
+    return 2 / np.linalg.eigvalsh(x.T @ x / n)[-1]
+
+
+def threshold(n, d, steps, seed, momentum, halvings=40):
+    """The step size between shrinking and growing errors, by bisection; errors are kept from overflow."""
+    x, start = problem(n, d, seed)
+    h = x.T @ x / n
+    low, high = 0.0, 10.0
+    for _ in range(halvings):
+        rate = (low + high) / 2
+        e = before = start
+        for k in range(steps):
+            e, before = e - rate * (h @ e) + momentum * (e - before), e
+            if k == steps // 2:
+                scale = np.abs(e).max()
+                e, before = e / scale, before / scale
+            if not np.abs(e).max() < 1e100:
+                break
+        low, high = (low, rate) if not np.abs(e).max() < 1 else (rate, high)
+    return low
+
+
+def observed(n, d, steps, seed):
+    """Plain steps."""
+    return threshold(n, d, steps, seed, 0.0)
+
+
+def control(n, d, steps, seed):
+    """Momentum 0.5, which moves the threshold to 2 (1 + 0.5) / l_max."""
+    return threshold(n, d, steps, seed, 0.5)
+
+
+CLAIM = Claim(
+    id="learning-rate-regimes",
+    covers=("step-size-two-over-l",),
+    title="Gradient descent diverges from the step size 2 / largest Hessian eigenvalue on",
+    equation=r"r < 2 / \lambda_{max}(H)",
+    source=Source("derived"),
+    premises=(Premise(PLAIN),),
+    breaks=PLAIN,
+    parameters={"n": 200, "d": 6, "steps": 400},
+    full={"n": 1000, "d": 20, "steps": 2000},
+    judge=equals(within=1e-6, because="the bisection ends far below this, and other modes are gone by half time"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,54 @@
+"""The shortest solution of an under-determined system is A^T (A A^T)^-1 y, and it is orthogonal to every detour.
+
+Any solution is x = x_s + z with A z = 0, and x_s = A^T u is orthogonal to z. So |x|^2 = |x_s|^2 + |z|^2 and
+
+    x_s = A^T (A A^T)^-1 y,    |x|^2 = |x_s|^2 + |x - x_s|^2                                               (1)
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+SHORTEST = "of all solutions the shortest is taken"
+
+
+def problem(rows, columns, seed):
+    """A wide matrix and one solution of the system A x = y."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(rows, columns)), rng.normal(size=columns)
+
+
+def predicted(rows, columns, seed):
+    """Equation (1): the shortest solution, then the squared norm of the given one by Pythagoras."""
+    a, x = problem(rows, columns, seed)
+    short = a.T @ np.linalg.solve(a @ a.T, a @ x)
+    return [*short, short @ short + (x - short) @ (x - short)]
+
+
+def observed(rows, columns, seed):
+    """By the singular value decomposition of LAPACK's least squares."""
+    a, x = problem(rows, columns, seed)
+    return [*np.linalg.lstsq(a, a @ x, rcond=None)[0], x @ x]
+
+
+def control(rows, columns, seed):
+    """The solution that uses only the first unknowns."""
+    a, x = problem(rows, columns, seed)
+    return [*np.linalg.solve(a[:, :rows], a @ x), *np.zeros(columns - rows), x @ x]
+
+
+CLAIM = Claim(
+    id="min-norm-closed-form",
+    title="The shortest solution of a wide linear system is A^T (A A^T)^-1 y",
+    equation=r"x_s = A^T (A A^T)^{-1} y, \quad \|x\|^2 = \|x_s\|^2 + \|x - x_s\|^2",
+    source=Source("derived"),
+    premises=(Premise(SHORTEST), Premise("more unknowns than equations", lambda rows, columns: columns > rows)),
+    breaks=SHORTEST,
+    parameters={"rows": 10, "columns": 40},
+    full={"rows": 100, "columns": 400},
+    judge=equals(rounding=100_000),  # sums of up to 400 terms, and A A^T with a condition number below 100
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Often printed for more rows than columns: there A A^T has no inverse.",
+)

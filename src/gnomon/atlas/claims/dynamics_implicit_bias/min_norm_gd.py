@@ -1,0 +1,64 @@
+"""Gradient descent on an under-determined system keeps the part of its start that the data cannot see.
+
+With A = U S V^T of rank m, every gradient A^T (A x - b) lies in the span of V, so the rest of x_0 never moves:
+
+    x_inf = (I - V V^T) x_0 + V S^-1 U^T b,    |x_inf|^2 - |x_short|^2 = |(I - V V^T) x_0|^2                   (1)
+
+Hence the shortest solution is found exactly from starts with no part outside the span, such as zero.
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+GRADIENT = "each step is a multiple of the gradient"
+
+
+def problem(rows, columns, seed):
+    """A wide matrix, a right side and a start."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(rows, columns)), rng.normal(size=rows), rng.normal(size=columns)
+
+
+def predicted(rows, columns, seed):
+    """Equation (1): the limit, and what its squared norm has more than that of the shortest solution."""
+    a, b, start = problem(rows, columns, seed)
+    u, s, vt = np.linalg.svd(a, full_matrices=False)
+    unseen = start - vt.T @ (vt @ start)
+    return [*(unseen + vt.T @ ((u.T @ b) / s)), unseen @ unseen]
+
+
+def descend(rows, columns, steps, seed, scale):
+    """Gradient descent with a step size for each coordinate, from the start and from zero."""
+    a, b, start = problem(rows, columns, seed)
+    rate = scale(np.arange(columns) / columns) / (a**2).sum()
+    x, zero = start, 0 * start
+    for _ in range(steps):
+        x, zero = x - rate * (a.T @ (a @ x - b)), zero - rate * (a.T @ (a @ zero - b))
+    return [*x, x @ x - zero @ zero]
+
+
+def observed(rows, columns, steps, seed):
+    """One step size for all coordinates."""
+    return descend(rows, columns, steps, seed, lambda place: 1.0 + 0 * place)
+
+
+def control(rows, columns, steps, seed):
+    """Smaller step sizes for later coordinates."""
+    return descend(rows, columns, steps, seed, lambda place: 1.0 - place / 2)
+
+
+CLAIM = Claim(
+    id="min-norm-gd",
+    title="Gradient descent ends at the solution nearest to its start",
+    equation=r"x_\infty = (I - V V^T) x_0 + V S^{-1} U^T b",
+    source=Source("derived"),
+    premises=(Premise(GRADIENT), Premise("more unknowns than equations", lambda rows, columns: columns > rows)),
+    breaks=GRADIENT,
+    parameters={"rows": 5, "columns": 40, "steps": 1000},
+    full={"rows": 10, "columns": 200, "steps": 3000},
+    judge=equals(within=1e-7, because="what is left of the slowest mode after the steps"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

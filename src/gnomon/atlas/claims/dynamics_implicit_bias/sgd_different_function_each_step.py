@@ -1,0 +1,63 @@
+"""Each step of SGD descends another function; on average over the draws it is the whole loss.
+
+Every example is in a batch with the same chance, so
+
+    E g_B(w) = g(w)                                                                                           (1)
+"""
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+UNIFORM = "every example is drawn with the same chance"
+
+
+def problem(n, d, seed):
+    """Two classes, and the weights of a logistic regression."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, d)) + 0.5
+    return x, (rng.uniform(size=n) < 0.3).astype(float), (1 + 0.3 * rng.normal(size=d)) / d**0.5
+
+
+def predicted(n, d, seed):
+    """The whole gradient of the logistic loss."""
+    x, y, w = problem(n, d, seed)
+    return x.T @ (1 / (1 + np.exp(-x @ w)) - y) / n
+
+
+def gradients(n, d, batch, draws, seed, weights):
+    """Gradients of random batches by automatic differentiation."""
+    x, y, w = (torch.from_numpy(v) for v in problem(n, d, seed))
+    picks = torch.multinomial(weights(y), draws * batch, replacement=True).view(draws, batch)
+    copies = w.expand(draws, d).clone().requires_grad_()
+    scores = (x[picks] @ copies[:, :, None])[..., 0]
+    loss = functional.binary_cross_entropy_with_logits(scores, y[picks], reduction="none").mean(1).sum()
+    return torch.autograd.grad(loss, copies)[0]
+
+
+def observed(n, d, batch, draws, seed):
+    """Uniform draws."""
+    return gradients(n, d, batch, draws, seed, torch.ones_like)
+
+
+def control(n, d, batch, draws, seed):
+    """The rarer class is drawn three times as often."""
+    return gradients(n, d, batch, draws, seed, lambda y: 1 + 2 * y)
+
+
+CLAIM = Claim(
+    id="sgd-different-function-each-step",
+    title="Batches descend different functions whose mean is the loss",
+    equation=r"E\, \nabla C_B(w) = \nabla C(w)",
+    source=Source("derived", "robbins1951stochastic"),
+    premises=(Premise(UNIFORM),),
+    breaks=UNIFORM,
+    parameters={"n": 200, "d": 4, "batch": 8, "draws": 4000},
+    full={"n": 2000, "d": 10, "draws": 20_000},
+    judge=mean_equals(confidence=0.9999, resolution=0.2),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,70 @@
+"""One step of SGD with weight decay shrinks the weights by 1 - rate * decay and then follows the gradient.
+
+The gradient of J + (a/2)|w|^2 is grad J + a w, hence
+
+    w <- (1 - r a) w - r grad J                                                                               (1)
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+SGD = "the optimizer is SGD"
+
+
+def problem(n, d, seed):
+    """Examples, targets, weights."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=d)
+
+
+def predicted(n, d, steps, rate, decay, seed):
+    """Equation (1) with the gradient X^T (X w - y) / n."""
+    x, y, w = problem(n, d, seed)
+    path = []
+    for _ in range(steps):
+        w = (1 - rate * decay) * w - rate * x.T @ (x @ w - y) / n
+        path.append(w)
+    return np.stack(path)
+
+
+def path(n, d, steps, seed, optimizer):
+    """Weights of torch's optimizer after each step."""
+    x, y, w = (torch.from_numpy(v) for v in problem(n, d, seed))
+    w.requires_grad_()
+    rule = optimizer([w])
+    rows = []
+    for _ in range(steps):
+        rule.zero_grad()
+        (0.5 * ((x @ w - y) ** 2).mean()).backward()
+        rule.step()
+        rows.append(w.detach().clone())
+    return torch.stack(rows)
+
+
+def observed(n, d, steps, rate, decay, seed):
+    """torch.optim.SGD."""
+    return path(n, d, steps, seed, lambda w: torch.optim.SGD(w, lr=rate, weight_decay=decay))
+
+
+def control(n, d, steps, rate, decay, seed):
+    """torch.optim.Adam with the same rate and decay."""
+    return path(n, d, steps, seed, lambda w: torch.optim.Adam(w, lr=rate, weight_decay=decay))
+
+
+CLAIM = Claim(
+    id="weight-decay-update",
+    title="SGD with weight decay multiplies the weights by 1 - rate * decay before each gradient step",
+    equation=r"w \leftarrow (1 - r \alpha) w - r \nabla J(w)",
+    source=Source("derived"),
+    premises=(Premise(SGD),),
+    breaks=SGD,
+    parameters={"n": 30, "d": 6, "steps": 10, "rate": 0.1, "decay": 0.5},
+    full={"n": 1000, "d": 100, "steps": 100},
+    judge=equals(rounding=100_000),  # 100 steps of sums of 1000 terms
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Sometimes printed with the wrong sign of the decay, or without the rate in front of the gradient.",
+)
