@@ -47,7 +47,7 @@ CLAIM = Claim(
     source=Source("derived", "mandt2017stochastic"),
     premises=(Premise(CONSTANT), Premise("the noise of different steps is independent")),
     breaks=CONSTANT,
-    parameters={"lr": 0.3, "runs": 8000, "steps": 60},
+    parameters={"lr": 0.3, "runs": 20_000, "steps": 60},
     full={"runs": 200_000, "steps": 200},
     judge=mean_equals(confidence=0.9999, resolution=0.1),
     predicted=predicted,
