@@ -53,10 +53,10 @@ def gaps(n, epochs, repetitions, seed, rate):
     """Accuracy of designed features less that of the network, for several splits and starts."""
     found = []
     for k in range(repetitions):
-        split = data.digits(n, 500, seed=repetitions * seed + k)
+        split = data.digits(n, 797, seed=repetitions * seed + k)
         net = nn.Sequential(
-            nn.Conv2d(1, 8, 3), nn.ReLU(), nn.Conv2d(8, 16, 3, stride=2), nn.ReLU(), nn.Flatten(),
-            nn.Linear(64, 10),
+            nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.Conv2d(16, 24, 3, stride=2), nn.ReLU(), nn.Flatten(),
+            nn.Linear(216, 10),
         )  # fmt: skip
         optimizer = torch.optim.Adam(net.parameters(), lr=rate)
         for _ in range(epochs):
@@ -71,7 +71,7 @@ def gaps(n, epochs, repetitions, seed, rate):
 
 def observed(n, epochs, repetitions, seed):
     """A trained network."""
-    return gaps(n, epochs, repetitions, seed, 0.01)
+    return gaps(n, epochs, repetitions, seed, 0.005)
 
 
 def control(n, epochs, repetitions, seed):
@@ -86,8 +86,8 @@ CLAIM = Claim(
     source=Source("folklore", "lecun1998gradient"),
     premises=(Premise(TRAINED),),
     breaks=TRAINED,
-    parameters={"n": 300, "epochs": 10, "repetitions": 10},
-    full={"n": 300, "epochs": 60, "repetitions": 20},
+    parameters={"n": 300, "epochs": 10, "repetitions": 5},
+    full={"n": 300, "epochs": 60, "repetitions": 12},
     expected="refuted",
     remark="Designed features lead by about five points with 300 images for training, and by about two with 1000.",
     judge=at_most(confidence=0.99),
