@@ -97,4 +97,4 @@ def test_the_door_shows_the_public_names_and_only_them():
 
 def test_extras_are_named_as_errors_name_them():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    assert extras["all"] == ["gnomon[zarr,dask,parquet]"] and {"zarr", "dask", "parquet"} <= extras.keys()
+    assert extras["all"] == ["gnomon[zarr,dask,parquet,atlas]"] and {"zarr", "dask", "parquet"} <= extras.keys()

@@ -6,8 +6,8 @@ For z ~ N(0, 1):
     gain = E[phi(z)^2]^{-1/2}                          so that E[(gain phi(z))^2] = 1                    (2)
 
 >>> import torch
->>> activation_gain(torch.nn.ReLU())
-ActivationGain(square=0.5, slope_square=0.5, gain=1.41421)
+>>> print(activation_gain(torch.nn.ReLU()))
+A gain of 1.414 keeps the mean square of signals; that of gradients it then keeps.
 """
 
 from collections.abc import Callable

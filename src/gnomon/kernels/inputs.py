@@ -10,7 +10,7 @@ from gnomon.core.errors import InputError, lesson
 
 
 def points(x: Any, name: str, call: str) -> Tensor:
-    """A batch of inputs as a tensor in the working precision, or a lesson on what is wrong with it.
+    """A batch of inputs as a tensor in the working precision, or an error that says what is wrong with it.
 
     Arrays and tables become tensors and float32 becomes float64 by themselves; what would change the data's meaning is
     refused.

@@ -22,7 +22,7 @@ def features(plan: Plan, x: Tensor) -> Features:
 
 
 def statistics(plan: Plan, data: Features) -> Statistics:
-    """What the rules need to know of each point alone: variances below nonlinearities, attention weights."""
+    """What the rules need of each point alone: variances below nonlinearities, attention weights."""
     own: list[Tensor | None] = []
     found: list[Tensor | None] = []
     for i, (rule, step) in enumerate(zip(plan.rules, plan.program.steps, strict=True)):

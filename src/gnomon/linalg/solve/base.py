@@ -187,7 +187,7 @@ class KernelSystem:
 def kernel_system(kernel: Kernel, y: Array, ridge: float, call: str) -> KernelSystem:
     """Check the arguments of a solver.
 
-    >>> kernel_system(torch.eye(2), [1.0, 2.0], 0.1, "example").y.shape
+    >>> kernel_system(torch.eye(2), torch.ones(2), 0.1, "example").y.shape
     torch.Size([2, 1])
     """
     table = real(as_numbers(y, "y", call=call), "y", call=call)
@@ -251,7 +251,7 @@ def memory_budget(memory: int | None) -> int:
 
     Cost: none.
 
-    >>> memory_budget(1e6)
+    >>> memory_budget(1_000_000)
     1000000
     """
     return int(SHARE * free_bytes()) if memory is None else integer("memory", memory, call="linalg.solve")

@@ -1,4 +1,4 @@
-"""To know a function of D variables to precision e takes about e^{-D} samples.
+"""To learn a function of D variables to precision e takes about e^{-D} samples.
 
 A function with |f(x) - f(y)| <= |x - y|, known on a grid of n points in the cube [0, 1]^D and continued by the value at
 the nearest one, is off by at most the distance to that point, half the diagonal of a cell; the distance to the grid is
