@@ -9,7 +9,8 @@ import torch
 from numpy.testing import assert_allclose
 
 from gnomon.core import InputError
-from gnomon.dynamics import Descent, ensemble, posterior
+from gnomon.dynamics import ensemble, posterior
+from gnomon.training import SGD
 from tests.dynamics.linear import model
 from tests.oracles.training import conditioned, steps
 
@@ -28,7 +29,7 @@ def test_mean_and_covariance_are_those_of_trained_members(count, alpha):
     result = ensemble(
         case.ntk, case.phi @ prior @ case.phi.T, case.y[:, 0], ntk_test=case.test,
         nngp_test=case.phi_test @ prior @ case.phi.T, nngp_test_test=case.phi_test @ prior @ case.phi_test.T,
-        times=[rate * count], optimizer=Descent(rate), penalty=alpha,
+        times=[rate * count], optimizer=SGD(rate), penalty=alpha,
     )  # fmt: skip
     sigma = np.sqrt(result.variance[0].numpy())
     z = (outputs.mean(1) - result.mean[0].numpy()) / sigma * MEMBERS**0.5

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from gnomon.dynamics import CrossEntropy, Descent, Logistic, Momentum, predict_from_kernel
+from gnomon.dynamics import CrossEntropy, Logistic, predict_from_kernel
+from gnomon.training import SGD
 from tests.dynamics.linear import model
 from tests.oracles.training import steps
 
@@ -21,7 +22,7 @@ def test_other_losses_step_like_penalized_parameters(loss, beta):
     told = np.eye(3)[labels] if classes else y  # torch's cross-entropy takes probabilities as well
     name = "cross-entropy" if classes else "logistic"
     path = steps(case.phi, told, case.theta0, rate, count, beta=beta, alpha=alpha, loss=name)
-    way = Momentum(rate, beta=beta) if beta else Descent(rate)
+    way = SGD(rate, momentum=beta)
     times = [rate * s for s in range(count + 1)]
     run = predict_from_kernel(
         case.ntk, y, test=case.test, times=times, loss=loss, optimizer=way, penalty=alpha, **case.starts

@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose
 from scipy.linalg import expm
 
 from gnomon.core import InputError
-from gnomon.dynamics import Descent, Flow, Momentum, modes, predict_from_kernel
+from gnomon.dynamics import Flow, modes, predict_from_kernel
+from gnomon.training import SGD
 from tests.dynamics.linear import model
 from tests.oracles.training import steps
 
@@ -27,7 +28,7 @@ def test_rates_are_the_nonzero_eigenvalues_of_the_hessian_of_the_loss():
 def test_each_mode_decays_as_told_in_a_trained_model(alpha):
     case, rate = model(), 0.02
     path = steps(case.phi, case.y, case.theta0, rate, 100, alpha=alpha)
-    result = modes(case.ntk, case.y, f0=case.starts["f0"], optimizer=Descent(rate), penalty=alpha)
+    result = modes(case.ntk, case.y, f0=case.starts["f0"], optimizer=SGD(rate), penalty=alpha)
     errors = np.einsum("nr,tnk->trk", result.vectors, case.phi @ path - case.y)
     told = result.error([rate * s for s in range(101)])[:, :, None] * -result.coefficients
     assert_allclose(errors, told, atol=1e-11)
@@ -35,7 +36,7 @@ def test_each_mode_decays_as_told_in_a_trained_model(alpha):
 
 def test_the_time_of_a_mode_brings_its_error_to_the_fraction():
     case = model()
-    for way in (Flow(), Descent(0.1)):
+    for way in (Flow(), SGD(0.1)):
         result = modes(case.ntk, case.y, optimizer=way)
         for i, time in enumerate(result.time(0.05).tolist()):
             left = abs(float(result.error([time])[0, i]))
@@ -60,7 +61,7 @@ def test_with_a_penalty_the_transient_of_a_trained_model_falls_to_the_fraction_i
 def test_with_a_penalty_the_largest_lr_is_where_a_trained_model_turns_unstable(beta):
     case, alpha = model(), 0.8
     n, p = case.phi.shape
-    way = Momentum(0.01, beta=beta) if beta else Descent(0.01)
+    way = SGD(0.01, momentum=beta)
     largest = modes(case.ntk, case.y, optimizer=way, penalty=alpha).largest_lr
     hessian = case.phi.T @ case.phi / n + alpha * np.eye(p)
     assert_allclose(largest, 2 * (1 + beta) / np.linalg.eigvalsh(hessian)[-1], rtol=1e-12)

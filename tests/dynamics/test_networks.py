@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from gnomon.data import sphere
-from gnomon.dynamics import CrossEntropy, Descent, Squared, predict_from_kernel
+from gnomon.dynamics import CrossEntropy, Squared, predict_from_kernel
+from gnomon.training import SGD
 
 WIDTHS = (64, 256, 1024, 4096)
 SEEDS = 12
@@ -55,7 +56,7 @@ def deviation(width, seed, classes):
     start, start_test = seen[0].split([6, 4])
     run = predict_from_kernel(
         net.kernel(x, x), y, test=net.kernel(x_test, x), f0=start, f0_test=start_test, loss=told,
-        optimizer=Descent(rate), times=[rate * s for s in range(0, count + 1, 10)],
+        optimizer=SGD(rate), times=[rate * s for s in range(0, count + 1, 10)],
     )  # fmt: skip
     moved = (seen[-1] - seen[0]).norm()
     return float((seen - torch.cat([run.train, run.test], 1)).square().sum((1, 2)).max().sqrt() / moved)

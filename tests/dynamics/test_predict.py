@@ -12,17 +12,16 @@ from numpy.testing import assert_allclose
 from gnomon.core import InputError, NotFiniteError
 from gnomon.dynamics import (
     CrossEntropy,
-    Descent,
     Exponential,
     Flow,
     Hinge,
     Logistic,
-    Momentum,
     Squared,
     integrate,
     predict_from_kernel,
 )
 from gnomon.dynamics.problem import kernel_problem
+from gnomon.training import SGD
 from tests.dynamics.linear import model
 from tests.oracles.training import flow, hinge_steps, objective, steps
 
@@ -35,7 +34,7 @@ EXACT = 1e-10  # some hundred steps of float64 arithmetic on numbers of order 10
 def test_every_step_of_descent_and_momentum_is_predicted(p, alpha, beta):
     case, rate, count = model(p=p), 0.05, 40
     path = steps(case.phi, case.y, case.theta0, rate, count, beta=beta, alpha=alpha)
-    way = Momentum(rate, beta=beta) if beta else Descent(rate)
+    way = SGD(rate, momentum=beta)
     times = [rate * s for s in range(count + 1)]
     run = predict_from_kernel(
         case.ntk, case.y, test=case.test, times=times, optimizer=way, penalty=alpha, **case.starts
@@ -61,9 +60,7 @@ def test_descent_tends_to_the_flow_at_first_order():
     exact = predict_from_kernel(case.ntk, case.y, times=[1.0], f0=case.f0).train
     rates = np.array([0.02, 0.01, 0.005, 0.0025])
     gaps = [
-        float(
-            (predict_from_kernel(case.ntk, case.y, times=[1.0], optimizer=Descent(r), f0=case.f0).train - exact).norm()
-        )
+        float((predict_from_kernel(case.ntk, case.y, times=[1.0], optimizer=SGD(r), f0=case.f0).train - exact).norm())
         for r in rates
     ]
     slope = np.polyfit(np.log(rates), np.log(gaps), 1)[0]
@@ -85,7 +82,7 @@ def test_infinite_time_with_a_penalty_is_ridge_regression_from_the_initial_funct
     n, p = case.phi.shape
     hessian = case.phi.T @ case.phi / n + alpha * np.eye(p)
     change = np.linalg.solve(hessian, case.phi.T @ (case.y - case.phi @ case.theta0) / n)
-    for way in (Flow(), Descent(0.05), Momentum(0.05, beta=0.9)):
+    for way in (Flow(), SGD(0.05), SGD(0.05, momentum=0.9)):
         run = predict_from_kernel(
             case.ntk, case.y, test=case.test, times=[inf], penalty=alpha, optimizer=way, **case.starts
         )
@@ -97,7 +94,7 @@ def test_infinite_time_with_a_penalty_is_ridge_regression_from_the_initial_funct
 def test_just_below_the_largest_lr_training_converges_and_just_above_it_diverges(beta):
     case = model()
     largest = predict_from_kernel(
-        case.ntk, case.y, times=[0.0], optimizer=Momentum(0.01, beta=beta), f0=case.f0
+        case.ntk, case.y, times=[0.0], optimizer=SGD(0.01, momentum=beta), f0=case.f0
     ).largest_lr
     hessian = case.phi.T @ case.phi / len(case.phi)
     assert_allclose(largest, 2 * (1 + beta) / np.linalg.eigvalsh(hessian)[-1], rtol=1e-12)
@@ -105,7 +102,7 @@ def test_just_below_the_largest_lr_training_converges_and_just_above_it_diverges
     for factor in (0.99, 1.01):
         path = steps(case.phi, case.y, case.theta0, factor * largest, 2000, beta=beta)
         fates[factor] = np.abs(case.phi @ path[-1] - case.y).max()
-        way = Momentum(factor * largest, beta=beta)
+        way = SGD(factor * largest, momentum=beta)
         run = predict_from_kernel(case.ntk, case.y, times=[2000 * way.lr], optimizer=way, f0=case.f0)
         # the growth of rounding in 2000 unstable steps stays relative
         assert_allclose(run.train[0], case.phi @ path[-1], rtol=1e-7, atol=1e-7)
@@ -116,10 +113,10 @@ def test_just_below_the_largest_lr_training_converges_and_just_above_it_diverges
 def test_a_divergence_beyond_the_floats_is_an_error_not_a_nan():
     K, y = torch.eye(2), torch.ones(2)
     with pytest.raises(NotFiniteError, match=r"the error is infinite at time .*Use an lr below 4"):
-        predict_from_kernel(K, y, times=[1e6], optimizer=Descent(5.0))
+        predict_from_kernel(K, y, times=[1e6], optimizer=SGD(5.0))
     with pytest.raises(NotFiniteError, match="infinite at time inf"):
-        predict_from_kernel(K, y, times=[inf], optimizer=Momentum(100.0))
-    watched = predict_from_kernel(K, y, optimizer=Descent(5.0))  # the default times stop early enough
+        predict_from_kernel(K, y, times=[inf], optimizer=SGD(100.0, momentum=0.9))
+    watched = predict_from_kernel(K, y, optimizer=SGD(5.0))  # the default times stop early enough
     assert bool(watched.loss.isfinite().all()) and float(watched.loss[-1]) > 1e3
 
 
@@ -167,7 +164,7 @@ def test_the_rounded_hinge_tends_to_the_subgradient_flow_at_first_order_in_its_w
     assert 0.8 < np.polyfit(np.log(widths), np.log(gaps), 1)[0] < 1.2
 
 
-@pytest.mark.parametrize("way", [Descent(0.1), Momentum(0.1, beta=0.8)])
+@pytest.mark.parametrize("way", [SGD(0.1), SGD(0.1, momentum=0.8)])
 def test_other_losses_step_like_the_parameters(way):
     case = model(k=3)
     y = np.array([0, 1, 2, 1, 0])
@@ -182,7 +179,7 @@ def test_other_losses_step_like_the_parameters(way):
 def steps_of_classes(case, y, way):
     phi = torch.from_numpy(case.phi)
     theta = torch.from_numpy(case.theta0).clone().requires_grad_()
-    optimizer = torch.optim.SGD([theta], lr=way.lr, momentum=getattr(way, "beta", 0.0))
+    optimizer = torch.optim.SGD([theta], lr=way.lr, momentum=way.momentum)
     path = [theta.detach().numpy().copy()]
     for _ in range(30):
         optimizer.zero_grad()
@@ -197,7 +194,7 @@ def test_the_largest_lr_of_other_losses_is_safe_by_the_bound_of_their_curvature(
     """2 / L for the loss and its penalty, whose Hessian is at most L = bound |phi|^2 / n + alpha: descent never climbs."""
     case, alpha = model(k=3), 0.7
     y = np.array([0, 1, 2, 1, 0]) if isinstance(loss, CrossEntropy) else np.sign(case.y)
-    told = predict_from_kernel(case.ntk, y, times=[0.0], loss=loss, optimizer=Descent(0.1), penalty=alpha, f0=case.f0)
+    told = predict_from_kernel(case.ntk, y, times=[0.0], loss=loss, optimizer=SGD(0.1), penalty=alpha, f0=case.f0)
     curvature = np.linalg.eigvalsh(case.phi.T @ case.phi)[-1] / 5
     assert_allclose(told.largest_lr, 2 / (bound * curvature + alpha), rtol=1e-12)
 

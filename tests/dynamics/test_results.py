@@ -8,7 +8,8 @@ import torch
 
 from gnomon.core.errors import InputError
 from gnomon.core.results import Level
-from gnomon.dynamics import Descent, ensemble, modes, posterior, predict_from_kernel, stopping
+from gnomon.dynamics import ensemble, modes, posterior, predict_from_kernel, stopping
+from gnomon.training import SGD
 
 ONE, EYE = torch.ones(1, 1), torch.eye(2, dtype=torch.float64)
 
@@ -37,7 +38,7 @@ def test_modes_say_what_is_learned_when():
     assert learned.marks[0].x == pytest.approx((log(100) / 2, log(100)))
     assert learned.marks[0].y == pytest.approx((16 / 25, 1.0))
     assert modes(0 * EYE, torch.ones(2)).verdict == "The kernel is zero: nothing is learned."
-    assert "training diverges" in modes(EYE, torch.ones(2), optimizer=Descent(5.0)).verdict
+    assert "training diverges" in modes(EYE, torch.ones(2), optimizer=SGD(5.0)).verdict
     assert result.findings == ()
 
 
@@ -49,11 +50,11 @@ def test_errors_that_are_never_learned_are_a_finding():
 
 
 def test_a_learning_rate_that_is_too_large_is_a_finding():
-    run = predict_from_kernel(ONE, torch.ones(1), optimizer=Descent(2.5), times=[0.0, 5.0])
+    run = predict_from_kernel(ONE, torch.ones(1), optimizer=SGD(2.5), times=[0.0, 5.0])
     (finding,) = run.findings
     assert finding.kind == "learning-rate" and finding.level == Level.FAULT
     assert "below the largest stable one, 2." in finding.what
-    assert predict_from_kernel(ONE, torch.ones(1), optimizer=Descent(0.5)).findings == ()
+    assert predict_from_kernel(ONE, torch.ones(1), optimizer=SGD(0.5)).findings == ()
 
 
 def test_the_spread_of_an_ensemble_is_drawn_over_time():

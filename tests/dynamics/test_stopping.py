@@ -9,7 +9,8 @@ import torch
 from numpy.testing import assert_allclose
 
 from gnomon.core import InputError, NotFiniteError
-from gnomon.dynamics import Descent, stopping
+from gnomon.dynamics import stopping
+from gnomon.training import SGD
 from tests.dynamics.linear import model
 from tests.oracles.training import steps
 
@@ -37,7 +38,7 @@ def test_the_gap_is_that_of_trained_models(size):
     hessian = case.phi.T @ case.phi / n + ridge * np.eye(p)
     change = np.linalg.solve(hessian, case.phi.T @ (case.y - case.phi @ start) / n)
     starts = {"f0": case.phi @ start, "f0_test": case.phi_test @ start}
-    result = stopping(case.ntk, case.y, ridge=ridge, test=case.test, optimizer=Descent(rate), **starts)
+    result = stopping(case.ntk, case.y, ridge=ridge, test=case.test, optimizer=SGD(rate), **starts)
     assert result.time == pytest.approx(2.5)
     for phi, gap in ((case.phi, result.train_gap), (case.phi_test, result.test_gap)):
         apart = phi @ (path - start - change)
@@ -50,4 +51,4 @@ def test_bad_ridges_and_steps_are_lessons():
     with pytest.raises(InputError, match="ridge must be a number above 0 and finite, but it is 0.0"):
         stopping(torch.eye(2), torch.ones(2), ridge=0.0)
     with pytest.raises(NotFiniteError, match="Use an lr below"):
-        stopping(torch.eye(2), torch.ones(2), ridge=1e-4, optimizer=Descent(6.0))
+        stopping(torch.eye(2), torch.ones(2), ridge=1e-4, optimizer=SGD(6.0))

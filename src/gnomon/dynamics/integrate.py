@@ -22,8 +22,8 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.losses import AbstractLoss
-from gnomon.dynamics.optimizers import AbstractOptimizer, Momentum
 from gnomon.dynamics.problem import KernelProblem
+from gnomon.training import SGD
 
 DENSE = 2000
 """Coefficients up to which the Jacobian is formed: 32 MB."""
@@ -78,7 +78,7 @@ def flow(
 def descent(
     problem: KernelProblem,
     loss: AbstractLoss,
-    optimizer: AbstractOptimizer,
+    optimizer: SGD,
     times: Float[Tensor, " t"],
     penalty: float,
     call: str,
@@ -90,13 +90,12 @@ def descent(
     if float(times[-1]) == inf:
         what = f"the times include infinity, and the loss is the {loss.name}"
         raise InputError(lesson(call, what, "a finite number of steps", "Pass finite times"))
-    beta = optimizer.beta if isinstance(optimizer, Momentum) else 0.0
     n = len(problem.y)
 
     def slope(c: Tensor) -> Tensor:
         return -loss.gradient(problem.f0 + problem.train(c), problem.y) / n - penalty * c
 
-    return _steps(slope, torch.zeros_like(problem.y), optimizer.lr, beta, times, call)
+    return _steps(slope, torch.zeros_like(problem.y), optimizer.lr, optimizer.momentum, times, call)
 
 
 def _steps(

@@ -37,8 +37,9 @@ from gnomon.core.checks import number
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
-from gnomon.dynamics.optimizers import AbstractOptimizer, Flow
+from gnomon.dynamics.error_decay import AbstractErrorDecay, Flow, error_decay
 from gnomon.dynamics.problem import KernelProblem, kernel_problem, penalty_weight, time_grid
+from gnomon.training import SGD
 
 __all__ = ["Modes", "modes"]
 
@@ -60,8 +61,13 @@ class Modes(Result):
     rates: Float[Tensor, " r"]
     vectors: Float[Tensor, "r r"] = field(repr=False, metadata=HIDDEN)
     coefficients: Float[Tensor, "r q"]
-    optimizer: AbstractOptimizer
+    optimizer: Flow | SGD
     penalty: float
+
+    @property
+    def decay(self) -> AbstractErrorDecay:
+        """How the error of a mode decays, as a function of its curvature and of time."""
+        return error_decay(self.optimizer)
 
     @property
     def power(self) -> Float[Tensor, " r"]:
@@ -77,12 +83,12 @@ class Modes(Result):
     @property
     def largest_lr(self) -> float:
         """The largest stable learning rate: beyond it the first mode diverges."""
-        return self.optimizer.largest_lr(float(self.rates[0]) + self.penalty)
+        return self.decay.largest_lr(float(self.rates[0]) + self.penalty)
 
     def error(self, times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor, "t r"]:
         """The error of each mode as a multiple of its initial error, equation (1)."""
         total = self.rates + self.penalty
-        left = self.optimizer.remainder(total, time_grid(times, "Modes.error(times)"))
+        left = self.decay.remainder(total, time_grid(times, "Modes.error(times)"))
         left = torch.where(self.rates > 0, left, 1.0)  # a mode without rate keeps its error, with any penalty
         floor = torch.where(self.rates > 0, self.penalty / total, 1.0)
         return floor + (1 - floor) * left  # (1)
@@ -90,7 +96,7 @@ class Modes(Result):
     def time(self, fraction: float = 0.01) -> Float[Tensor, " r"]:
         """The time each mode needs until its transient has fallen to a fraction, equation (2); infinite if never."""
         fraction = number("fraction", fraction, call="Modes.time(fraction)", above=0, below=1)
-        decay = self.optimizer.decay(self.rates + self.penalty)
+        decay = self.decay.decay(self.rates + self.penalty)
         return torch.where((self.rates > 0) & (decay > 0), log(1 / fraction) / decay, inf)  # (2)
 
     @property
@@ -131,7 +137,7 @@ class Modes(Result):
 
 
 def modes(
-    ntk: Array, y: Array, *, f0: Array | None = None, optimizer: AbstractOptimizer | None = None, penalty: float = 0.0
+    ntk: Array, y: Array, *, f0: Array | None = None, optimizer: Flow | SGD | None = None, penalty: float = 0.0
 ) -> Modes:
     """The modes in which a kernel learns targets: their rates, their share of the error, the time each needs.
 
@@ -139,14 +145,14 @@ def modes(
         ntk: the kernel of the n training points, (n, n), or (n, n, k, k) where it couples outputs.
         y: targets: numbers (n,) or (n, k), or integer classes (n,), taken as one-hot rows.
         f0: outputs before training; zero where left out.
-        optimizer: ``Flow()`` by default, ``Descent(lr)`` or ``Momentum(lr, beta=...)``.
+        optimizer: ``Flow()`` by default, or ``SGD(lr, momentum=...)``.
         penalty: alpha.
 
     Cost: one eigendecomposition, about 9 n^3 operations and 3 n^2 numbers.
 
-    >>> from gnomon.dynamics import Descent
+    >>> from gnomon.training import SGD
     >>> K = torch.tensor([[2.0, 0.0], [0.0, 2.0]])
-    >>> modes(K, torch.ones(2), optimizer=Descent(0.5)).error([1.0])[0]      # (1 - 0.5 x 2 / 2)^2
+    >>> modes(K, torch.ones(2), optimizer=SGD(0.5)).error([1.0])[0]      # (1 - 0.5 x 2 / 2)^2
     tensor([0.2500, 0.2500], dtype=torch.float64)
     """
     call = "dynamics.modes(ntk, y)"
@@ -154,8 +160,9 @@ def modes(
     return modes_of(problem, optimizer or Flow(), penalty_weight(penalty, call), call)
 
 
-def modes_of(problem: KernelProblem, optimizer: AbstractOptimizer, penalty: float, call: str) -> Modes:
+def modes_of(problem: KernelProblem, optimizer: Flow | SGD, penalty: float, call: str) -> Modes:
     """The modes of a problem that has been checked; eigenvalues below rounding are set to zero."""
+    error_decay(optimizer, call=call)  # refuses other rules before anything is computed
     gram, n = problem.gram, len(problem.y)
     values, vectors = torch.linalg.eigh(gram / n)
     values, vectors = values.flip(0), vectors.flip(1)

@@ -22,11 +22,12 @@ from gnomon.core.losses import AbstractLoss, Squared
 from gnomon.core.metrics import accuracy
 from gnomon.core.results import Curves
 from gnomon.dynamics import integrate, squared
+from gnomon.dynamics.error_decay import Flow, error_decay
 from gnomon.dynamics.modes import Modes, modes_of
-from gnomon.dynamics.optimizers import AbstractOptimizer, Flow
 from gnomon.dynamics.problem import KernelProblem, columns, finite, kernel_problem, penalty_weight, time_grid
 from gnomon.dynamics.trajectory import Trajectory
 from gnomon.linalg.square import dense_matrix
+from gnomon.training import SGD
 
 __all__ = ["LOSSES", "predict_from_kernel"]
 
@@ -47,7 +48,7 @@ def predict_from_kernel(
     f0_test: Array | None = None,
     times: Array | list[float] | tuple[float, ...] | None = None,
     loss: AbstractLoss | None = None,
-    optimizer: AbstractOptimizer | None = None,
+    optimizer: Flow | SGD | None = None,
     penalty: float = 0.0,
     tolerance: float = 1e-8,
 ) -> Trajectory:
@@ -69,7 +70,7 @@ def predict_from_kernel(
         times: any times from 0 to infinity; they are sorted, and moved to whole steps. By default 0, a logarithmic
             grid from the fastest mode to the slowest, and infinity where it exists.
         loss: ``Squared()`` by default, ``CrossEntropy()``, ``Logistic()``, ``Exponential()`` or ``Hinge()``.
-        optimizer: ``Flow()`` by default, ``Descent(lr)`` or ``Momentum(lr, beta=...)``.
+        optimizer: ``Flow()`` by default, or ``SGD(lr, momentum=...)``.
         penalty: alpha.
         tolerance: of the solver, in the outputs, for losses other than the squared one.
 
@@ -89,7 +90,7 @@ def predict_from_kernel(
     """
     loss, optimizer = loss or Squared(), optimizer or Flow()
     check_kind("loss", loss, AbstractLoss, call=CALL, cure=LOSSES)
-    check_kind("optimizer", optimizer, AbstractOptimizer, call=CALL, cure="Pass Flow(), Descent(...) or Momentum(...)")
+    decay = error_decay(optimizer, call=CALL)
     tolerance = number("tolerance", tolerance, call=CALL, above=0)
     f0 = None if f0 is None else as_numbers(f0, "f0", call=CALL)
     ntk = dense_matrix(ntk, CALL)
@@ -99,13 +100,13 @@ def predict_from_kernel(
     alpha = penalty_weight(penalty, CALL)
     if isinstance(loss, Squared):
         modes = modes_of(problem, optimizer, alpha, CALL)
-        grid = optimizer.clock(_default(modes) if times is None else time_grid(times, CALL))
+        grid = decay.clock(_default(modes) if times is None else time_grid(times, CALL))
         train, outputs, losses = squared.evolve(problem, modes, grid, CALL)
         largest = modes.largest_lr
     else:
         modes, curvature = None, float(torch.linalg.eigvalsh(problem.gram)[-1]) / len(problem.y)
-        largest = optimizer.largest_lr(loss.curvature * curvature + alpha)
-        grid = optimizer.clock(_short(curvature + alpha) if times is None else time_grid(times, CALL))
+        largest = decay.largest_lr(loss.curvature * curvature + alpha)
+        grid = decay.clock(_short(curvature + alpha) if times is None else time_grid(times, CALL))
         train, outputs, losses = _numerical(problem, loss, optimizer, grid, alpha, tolerance)
     test_targets = None if y_test is None else _test_targets(loss, y_test, problem, has_test=test is not None)
     curves = Curves(
@@ -121,7 +122,7 @@ def predict_from_kernel(
 def _numerical(
     problem: KernelProblem,
     loss: AbstractLoss,
-    optimizer: AbstractOptimizer,
+    optimizer: Flow | SGD,
     times: Tensor,
     alpha: float,
     tolerance: float,
@@ -164,7 +165,7 @@ def _default(modes: Modes) -> Float[Tensor, " t"]:
     total = (modes.rates + modes.penalty)[modes.rates > 0]
     if len(total) == 0:
         return torch.tensor([0.0, inf], dtype=torch.float64)
-    growth = -float(modes.optimizer.decay(total).min())
+    growth = -float(modes.decay.decay(total).min())
     if growth >= 0:
         last = min(100 * modes.optimizer.lr, log(1e6) / growth if growth > 0 else inf)
         return torch.linspace(0.0, last, POINTS, dtype=torch.float64)

@@ -50,7 +50,7 @@ def gains(modes: Modes, times: Float[Tensor, " t"], n: int) -> Float[Tensor, "t 
     0.632120558829
     """
     learned = modes.rates > 0
-    gain = modes.optimizer.gain(torch.where(learned, modes.rates + modes.penalty, 1.0), times)
+    gain = modes.decay.gain(torch.where(learned, modes.rates + modes.penalty, 1.0), times)
     return torch.where(learned, gain, 0.0) / n
 
 

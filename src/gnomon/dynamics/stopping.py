@@ -26,9 +26,10 @@ from gnomon.core.arrays import Array
 from gnomon.core.checks import number
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.dynamics import squared
+from gnomon.dynamics.error_decay import Flow
 from gnomon.dynamics.modes import modes_of
-from gnomon.dynamics.optimizers import AbstractOptimizer, Flow
 from gnomon.dynamics.problem import kernel_problem
+from gnomon.training import SGD
 
 __all__ = ["Stopping", "stopping"]
 
@@ -82,7 +83,7 @@ def stopping(
     test: Array | None = None,
     f0: Array | None = None,
     f0_test: Array | None = None,
-    optimizer: AbstractOptimizer | None = None,
+    optimizer: Flow | SGD | None = None,
 ) -> Stopping:
     """The time t = 1 / ridge at which to stop instead of a penalty, with the difference that remains.
 
@@ -110,7 +111,7 @@ def stopping(
     problem = kernel_problem(CALL, ntk, y, test, f0, f0_test)
     stopped = modes_of(problem, optimizer or Flow(), 0.0, CALL)
     ridged = replace(stopped, optimizer=Flow(), penalty=ridge)
-    time = float(stopped.optimizer.clock(torch.tensor([1 / ridge]).double()))
+    time = float(stopped.decay.clock(torch.tensor([1 / ridge]).double()))
     one, end = torch.tensor([time]).double(), torch.tensor([inf]).double()
     gaps = (ridged.error(end) - stopped.error(one))[0]
     squared.check_stable(gaps[None], stopped, one, CALL)

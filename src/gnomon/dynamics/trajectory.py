@@ -7,13 +7,13 @@ from typing import Any
 from gnomon.core.results import Finding, Plot, Value, WithCurves, draw
 from gnomon.core.results.curves import Curves
 from gnomon.core.results.plot import Scatter
+from gnomon.dynamics.error_decay import Flow
 from gnomon.dynamics.modes import Modes
-from gnomon.dynamics.optimizers import AbstractOptimizer
-from gnomon.training.run import Run
+from gnomon.training import SGD
 
 __all__ = ["Trajectory"]
 
-Measured = Run | Mapping[str, tuple[Sequence[float], Sequence[float]]]
+Measured = WithCurves | Mapping[str, tuple[Sequence[float], Sequence[float]]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +34,7 @@ class Trajectory(WithCurves):
     """
 
     curves: Curves
-    optimizer: AbstractOptimizer
+    optimizer: Flow | SGD
     largest_lr: float
     modes: Modes | None = field(repr=False)
     kernel: str = ""
@@ -87,7 +87,7 @@ class Trajectory(WithCurves):
         points = (
             tuple(Scatter(name, times, losses) for name, (times, losses) in measured.items())
             if isinstance(measured, Mapping)
-            else Curves(measured.times, measured.loss, measured.loss_name, measured.test_loss).points("measured")
+            else measured.curves.points("measured")
         )
         return Plot(plot.title, (*self.curves.lines("predicted"), *points), plot.x, plot.y, plot.caption)
 

@@ -21,11 +21,11 @@ from gnomon.core.inputs import Inputs, blamed, count, invoke, table, take
 from gnomon.core.losses import AbstractLoss
 from gnomon.core.pure import twin
 from gnomon.core.source import source, source_of_inputs
-from gnomon.dynamics import Descent, Flow, Momentum, Trajectory
-from gnomon.dynamics.optimizers import AbstractOptimizer
+from gnomon.dynamics import Flow, Trajectory, error_decay
 from gnomon.dynamics.predict import LOSSES, predict_from_kernel
 from gnomon.kernels import Limit, limit
 from gnomon.tangent import ntk
+from gnomon.training import SGD
 from gnomon.training.evaluate import by_targets
 from gnomon.training.native import Choice, descent, named
 
@@ -50,7 +50,7 @@ def predict(
     *,
     y_test: Array | None = None,
     loss: AbstractLoss | None = None,
-    optimizer: AbstractOptimizer | Choice | None = None,
+    optimizer: Flow | Choice | None = None,
     times: Array | list[float] | tuple[float, ...] | None = None,
     penalty: float = 0.0,
     kernel: str = "empirical",
@@ -78,8 +78,7 @@ def predict(
         y_test: their targets, for the test loss; by default those of the data in ``x_test``, where there are any.
         loss: by default cross-entropy for integer targets and squared loss for real ones, as in `gnomon.train`; with a
             Gram matrix the squared loss, as in `gnomon.dynamics.predict_from_kernel`.
-        optimizer: ``Flow()`` by default, ``Descent(lr)``, ``Momentum(lr)``, or gradient descent as
-            `gnomon.train` takes it: ``SGD(lr)``, ``lambda p: torch.optim.SGD(p, lr=0.1)``.
+        optimizer: ``Flow()`` by default, or descent as `gnomon.train` takes it: ``SGD(lr)``, ``torch.optim.SGD``.
         times: from 0 to infinity, learning rate times steps; ``run.times`` of a measured run.
         penalty: alpha, of (alpha / 2) |w - w_0|^2.
         kernel: of a module: "empirical", its own at its present parameters, in float64; or "infinite", that of infinite
@@ -87,24 +86,23 @@ def predict(
         outputs: of the empirical kernel: "full" couples outputs as they are, "trace" takes their mean for each and
             nothing between, which is exact at infinite width; "auto" is full up to 3000 examples times outputs.
         test: with a Gram matrix, the kernel between test and training points.
-        f0: outputs before training, in place of the module's own or of zero; ``f0_test`` at the test points.
-        f0_test: see ``f0``.
+        f0: outputs before training, in place of the module's own or of zero.
+        f0_test: the same at the test points.
 
     Hypotheses: the kernel stays constant: (1) is exact for a model that is linear in its parameters, and errs like
     width^(-1/2) for wide networks; training uses all points at each step, with dropout off.
     Reference: [jacot2018neural], [lee2019wide].
     Cost: the kernel, `gnomon.ntk`; then one eigendecomposition, (n k)^3 for coupled outputs.
 
-    >>> from gnomon.training import SGD
+    >>> from gnomon.training import train
     >>> net = nn.Linear(2, 1, bias=False)                              # linear: the prediction is exact
     >>> x, y = torch.eye(2), torch.tensor([1.0, -1.0])
     >>> predicted = predict(net, x, y, optimizer=SGD(0.5), times=[0.0, 5.0])
-    >>> from gnomon import train
     >>> run = train(net, x, y, optimizer=SGD(0.5), steps=10, record=[10])
     >>> torch.allclose(predicted.loss, run.loss)
     True
     """
-    rule = _way(optimizer, model if isinstance(model, nn.Module) else None)
+    rule = _rule(optimizer, model if isinstance(model, nn.Module) else None)
     if isinstance(model, Array):
         _check_no_points(y, x_test)
         return predict_from_kernel(
@@ -113,10 +111,7 @@ def predict(
         )  # fmt: skip
     points, labels = (x, y) if y is not None else source(x, call=CALL).pair()
     with called(CALL):
-        if isinstance(model, nn.Module):
-            parts = _of_module(model, points, x_test, kernel, outputs)
-        else:
-            parts = _of_kernel(model, points, x_test)
+        parts = _kernels(model, points, x_test, kernel, outputs)
         start, start_test = (parts.f0, parts.f0_test) if f0 is None else (as_numbers(f0, "f0", call=CALL), f0_test)
         loss, targets = _loss_targets(loss, labels, len(parts.gram), start)
         run = predict_from_kernel(
@@ -145,6 +140,12 @@ class _Kernels:
     f0_test: Tensor | None
     name: str
     y_test: Tensor | None = None
+
+
+def _kernels(model: nn.Module | Limit | Kernel, x: Any, x_test: Any, kernel: str, outputs: str) -> _Kernels:
+    if isinstance(model, nn.Module):
+        return _of_module(model, x, x_test, kernel, outputs)
+    return _of_kernel(model, x, x_test)
 
 
 def _of_kernel(model: Limit | Kernel, x: Any, x_test: Any) -> _Kernels:
@@ -210,15 +211,14 @@ def _outputs(module: nn.Module, x: Inputs) -> Tensor:
     return table(invoke(module, x, call=CALL), count(x), CALL)
 
 
-def _way(optimizer: AbstractOptimizer | Choice | None, module: nn.Module | None) -> AbstractOptimizer:
-    if isinstance(optimizer, AbstractOptimizer):
-        return optimizer
-    if optimizer is None:
-        return Flow()
+def _rule(optimizer: Flow | Choice | None, module: nn.Module | None) -> Flow | SGD:
+    """The rule that theory can follow: gradient flow, or descent along the gradient."""
+    if optimizer is None or isinstance(optimizer, Flow):
+        return optimizer or Flow()
     rule = named(optimizer, module, CALL)
-    way = descent(rule)
-    if way is None or way.decay:
-        what = f"the optimizer is {rule}"
+    steps = descent(rule)
+    if steps is None:
         cure = "Use SGD(lr, momentum=...) without decay; for a penalty pass penalty=, which pulls to the start"
-        raise InputError(lesson(CALL, what, "steps along the gradient of the loss", cure))
-    return Momentum(way.lr, beta=way.momentum) if way.momentum else Descent(way.lr)
+        raise InputError(lesson(CALL, f"the optimizer is {rule}", "steps along the gradient of the loss", cure))
+    error_decay(steps, call=CALL)
+    return steps

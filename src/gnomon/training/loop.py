@@ -62,13 +62,12 @@ def train(
         x: inputs, a tensor, a tuple of arguments or a dict of named ones, whose first axis counts examples; or, without
             ``y``, data: a pair (inputs, targets), a ``Dataset``, a ``DataLoader``, a generator of batches.
         y: numbers (n,) or (n, k), or integer classes (n,), which are one-hot rows for the squared loss.
-        x_test: further examples, measured and never trained on; inputs with ``y_test``, or data.
-        y_test: their targets.
+        x_test: further examples, measured and never trained on; inputs with their targets ``y_test``, or data.
+        y_test: see ``x_test``.
         loss: `Squared`, `CrossEntropy`, ... or a function (outputs, targets) -> mean loss. By default cross-entropy
             for integer targets and squared loss for real ones.
         optimizer: ``Adam(lr)``, the default, or ``SGD(lr, momentum=...)``; "adam", "adamw", "sgd"; a class of
-            torch.optim, ``lambda p: torch.optim.SGD(p, lr=0.1)``, or an optimizer of the module, which is copied with
-            its state.
+            torch.optim, ``lambda p: torch.optim.SGD(p, lr=0.1)``, or one of the module, which is copied with its state.
         steps: to take.
         batch: examples in a batch, drawn by the seed, each once in n / batch steps, whatever the data are (batches of
             a stream are read into memory for that); all examples at every step where left out, the gradients of data
@@ -100,8 +99,8 @@ def train(
     plan = Plan.of(steps, batch, record, seed, deadline(clock, start, seconds))
     with torch.inference_mode(False), torch.enable_grad(), random_state(plan.seed):
         model = module if in_place else twin(module, call=CALL)
-        objective = Objective.of(x, y, model, loss, CALL)
-        objective = objective if plan.batch is None else objective.indexable()
+        whole = Objective.of(x, y, model, loss, CALL)
+        objective = whole if plan.batch is None else whole.indexable()
         test = None if x_test is None else Objective.of(x_test, y_test, model, objective.loss, CALL)
         rule = named(optimizer, module, CALL)
         log = Log(model, objective, test, plan.batch, watch or {}, outputs, [], [])

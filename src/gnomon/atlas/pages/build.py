@@ -68,16 +68,15 @@ def _page(title: str, body: str, up: str) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
         f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>"
         f'<header><p class=brand>gnomon atlas</p><nav><a href="{up}index.html">Claims</a>'
-        f'<a href="{up}coverage.html">Coverage</a></nav><h1>{escape(title)}</h1></header><main>{body}</main></body></html>'
+        f'<a href="{up}coverage.html">Coverage</a></nav><h1>{escape(title)}</h1></header>'
+        f"<main>{body}</main></body></html>"
     )
 
 
 def _claim(entry: Entry, row: dict[str, Any]) -> str:
     claim = entry.claim
-    premises = "".join(
-        f"<li>{escape(p['statement'])}{' <span class=aside>(broken by the control)</span>' * (p['statement'] == claim.breaks)}</li>"
-        for p in row["premises"]
-    )
+    broken = {claim.breaks: " <span class=aside>(broken by the control)</span>"}
+    premises = "".join(f"<li>{escape(p['statement'])}{broken.get(p['statement'], '')}</li>" for p in row["premises"])
     values = "".join(f"<tr><th>{escape(v['name'])}</th><td>{_value(v)}</td></tr>" for v in row["values"])
     parameters = ", ".join(f"{key} = {value}" for key, value in row["parameters"].items())
     place = f", {escape(claim.source.place)}" if claim.source.place else ""
@@ -86,7 +85,8 @@ def _claim(entry: Entry, row: dict[str, Any]) -> str:
     expected = "" if claim.expected == "holds" else " <span class=aside>(as stated: the measurement refutes it)</span>"
     covers = f"<p class=aside>Covers also: {escape(', '.join(claim.covers))}</p>" if claim.covers else ""
     return (
-        f"<p class=aside>{escape(entry.kind)}, {claim.source.grade}</p><div class=equation>{formula(claim.equation)}</div>"
+        f"<p class=aside>{escape(entry.kind)}, {claim.source.grade}</p>"
+        f"<div class=equation>{formula(claim.equation)}</div>"
         f"{remark}<h2>Verdict</h2><p><span class='verdict {row['verdict']}'>{row['verdict']}</span>{expected}. "
         f"{escape(row['reason'])}</p><div class=figure>{row['figure']}</div>"
         f"<div class=table><table>{values}</table></div>"
@@ -94,7 +94,8 @@ def _claim(entry: Entry, row: dict[str, Any]) -> str:
         f"<h2>Control</h2><p>Without “{escape(claim.breaks)}”: "
         f"<span class='verdict {row['control']['verdict']}'>{row['control']['verdict']}</span>. "
         f"{escape(row['control']['reason'])}</p>"
-        f"<p class=aside>Parameters: {escape(parameters)}. Run it yourself: <code>gnomon atlas run {claim.id}</code></p>"
+        f"<p class=aside>Parameters: {escape(parameters)}. Run it yourself: "
+        f"<code>gnomon atlas run {claim.id}</code></p>"
         f"<h2>Reference</h2>{cited or '<p>Derived in the file below.</p>'}{covers}"
         f"<h2>The claim itself</h2><pre><code>{escape(entry.code)}</code></pre>"
     )
@@ -114,11 +115,12 @@ def _index(entries: list[Entry], rows: dict[str, dict[str, Any]]) -> str:
     options = "".join(f'<option value="{name}">{name}</option>' for name in names)
     readings = "".join(f'<option value="{" ".join(ids)}">{escape(title)}</option>' for title, ids in courses.items())
     return (
-        "<p>Statements of the theory of deep learning that run: what is predicted, what is measured, and a control that "
-        "breaks one hypothesis and must fail.</p><div class=filters>"
+        "<p>Statements of the theory of deep learning that run: what is predicted, what is measured, and a control "
+        "that breaks one hypothesis and must fail.</p><div class=filters>"
         "<input id=search type=search placeholder='Search the claims' aria-label='Search the claims'>"
         f"<select id=kind aria-label=Kind><option value=''>All kinds</option>{options}</select>"
-        f"<select id=course aria-label='Course of reading'><option value=''>All courses</option>{readings}</select></div>"
+        f"<select id=course aria-label='Course of reading'><option value=''>All courses</option>{readings}</select>"
+        "</div>"
         f"<p id=count class=aside></p><ul class=claims>{listed}</ul><script>{SCRIPT}</script>"
     )
 
@@ -138,9 +140,8 @@ def _coverage() -> str:
     head = "".join(f"<th>{name}</th>" for name in ("id", "status", "by"))
     parts = [f"<p>{escape(told.verdict)} {', '.join(f'{told.counts[s]} {s}' for s in STATUSES)}.</p>"]
     for kind, ids in kinds().items():
-        lines = "".join(
-            f"<tr><td>{i}</td><td>{told.ids[i]['status']}</td><td>{_by(told.ids[i])}</td></tr>" for i in ids
-        )
+        rows = [(i, told.ids[i]) for i in ids]
+        lines = "".join(f"<tr><td>{i}</td><td>{row['status']}</td><td>{_by(row)}</td></tr>" for i, row in rows)
         parts.append(f"<h2>{escape(kind)}</h2><div class=table><table><tr>{head}</tr>{lines}</table></div>")
     return "".join(parts)
 

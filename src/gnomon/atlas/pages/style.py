@@ -18,18 +18,21 @@ nav a { margin-right: 1rem; }
 .brand { margin: 0; letter-spacing: .14em; text-transform: uppercase; font-size: .75rem; color: var(--soft); }
 .equation, .figure, pre { overflow-x: auto; } .equation { padding: .8rem 0; font-size: 1.2rem; }
 .figure svg { max-width: 100%; height: auto; }
-pre { background: var(--panel); border: 1px solid var(--line); border-radius: .4rem; padding: .8rem; font-size: .85rem; }
+pre { background: var(--panel); border: 1px solid var(--line); border-radius: .4rem; padding: .8rem;
+  font-size: .85rem; }
 .verdict { font-weight: 600; } .holds { color: var(--holds); } .refuted { color: var(--refuted); }
 .inconclusive { color: var(--inconclusive); } .aside { color: var(--soft); }
 .table { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 .filters { display: flex; flex-wrap: wrap; gap: .6rem; margin: 1rem 0; }
-.filters input, .filters select { font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--line);
-  border-radius: .4rem; padding: .35rem .6rem; max-width: 100%; } .filters input { flex: 1 1 14rem; }
+.filters input, .filters select { font: inherit; color: inherit; background: var(--panel);
+  border: 1px solid var(--line); border-radius: .4rem; padding: .35rem .6rem; max-width: 100%; }
+.filters input { flex: 1 1 14rem; }
 ul.claims { list-style: none; padding: 0; } ul.claims li { padding: .5rem 0; border-bottom: 1px solid var(--line); }
 ul.claims .id { font-size: .85rem; color: var(--soft); overflow-wrap: anywhere; }
 @media print { .filters, nav { display: none; } }
 """
+"""The style sheet of every page."""
 
 SCRIPT = """
 const rows = [...document.querySelectorAll('ul.claims li')];
@@ -50,3 +53,4 @@ function filter() {
 for (const part of [words, kind, course]) part.addEventListener('input', filter);
 filter();
 """
+"""The script of the index: rows are hidden and shown, nothing is asked for."""

@@ -1,6 +1,6 @@
-"""How an error dies: gradient flow, gradient descent and heavy-ball momentum on one mode of curvature a.
+"""Decay of the error along one eigenmode: gradient flow, gradient descent and heavy-ball momentum.
 
-On a quadratic loss each mode is a scalar c with gradient a c - b, started at c = 0. After time t
+On a quadratic loss each mode of curvature a is a scalar c with gradient a c - b, started at c = 0. After time t
 
     c(t) = g_t(a) b,    p_t(a) = 1 - a g_t(a)                                                      (1)
 
@@ -14,35 +14,37 @@ Time is the learning rate lr times the number of steps for all three: with momen
 1 / (1 - beta) by which heavy-ball momentum moves further in the same time.
 Descent converges for 0 < a < 2 / lr, momentum for 0 < a < 2 (1 + beta) / lr.
 
+The update rules themselves are those of `gnomon.training`: ``SGD(lr)`` is (3), ``SGD(lr, momentum=beta)`` is (4).
+
 Hypotheses: a >= 0. (4) is ``torch.optim.SGD(momentum=beta)`` without dampening and without Nesterov's change.
 Reference: [polyak1964some] for (4).
 
 >>> import torch
->>> Descent(0.5).remainder(torch.tensor([1.0]), torch.tensor([1.0]))          # two steps: (1 - 0.5)^2
+>>> error_decay(SGD(0.5)).remainder(torch.tensor([1.0]), torch.tensor([1.0]))   # two steps: (1 - 0.5)^2
 tensor([[0.2500]], dtype=torch.float64)
 """
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import inf, sqrt
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.record import Record
+from gnomon.training import SGD, AbstractOptimizer
+
+__all__ = ["AbstractErrorDecay", "Flow", "error_decay"]
 
 
-class AbstractOptimizer(ABC):
-    """What a way of training does to one mode of curvature a in time t."""
+class AbstractErrorDecay(ABC):
+    """What training does to one mode of curvature a in time t."""
 
     lr: float
     """Learning rate; 0 for the flow, its limit."""
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """What the way of training is called in a sentence."""
 
     @property
     @abstractmethod
@@ -71,7 +73,7 @@ class AbstractOptimizer(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Flow(AbstractOptimizer):
+class Flow(Record, AbstractErrorDecay):
     """Gradient flow, the limit of small steps: p_t = exp(-a t).
 
     >>> round(float(Flow().remainder(torch.ones(1), torch.ones(1))), 12)      # exp(-1)
@@ -81,6 +83,10 @@ class Flow(AbstractOptimizer):
     lr = 0.0
     name = "gradient flow"
     reach = 2.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name and learning rate as plain values for JSON."""
+        return {"name": self.name, "lr": self.lr}
 
     def remainder(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
         a, t = _grid(rates, times)
@@ -95,19 +101,11 @@ class Flow(AbstractOptimizer):
 
 
 @dataclass(frozen=True, slots=True)
-class Descent(AbstractOptimizer):
-    """Gradient descent on the whole data with a fixed learning rate: p_t = (1 - lr a)^s.
-
-    >>> Descent(0.1).largest_lr(4.0)                                        # 2 / a
-    0.5
-    """
+class _Descent(AbstractErrorDecay):
+    """Gradient descent on the whole data with a fixed learning rate: p_t = (1 - lr a)^s."""
 
     lr: float
-    name = "gradient descent"
     reach = 2.0
-
-    def __post_init__(self) -> None:
-        _check(self.lr, 0.0)
 
     def remainder(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
         a, t = _grid(rates, times)
@@ -126,20 +124,11 @@ class Descent(AbstractOptimizer):
 
 
 @dataclass(frozen=True, slots=True)
-class Momentum(AbstractOptimizer):
-    """Heavy-ball momentum on the whole data: the recursion (4), solved by powers of a small matrix.
-
-    >>> two = Momentum(0.5, beta=0.9).remainder(torch.ones(1), torch.ones(1))  # p_2 = 1.4 x 0.5 - 0.9
-    >>> round(float(two), 12)
-    -0.2
-    """
+class _Momentum(AbstractErrorDecay):
+    """Heavy-ball momentum on the whole data: the recursion (4), by powers of a small matrix."""
 
     lr: float
-    beta: float = 0.9
-    name = "momentum"
-
-    def __post_init__(self) -> None:
-        _check(self.lr, self.beta)
+    beta: float
 
     @property
     def reach(self) -> float:  # noqa: D102
@@ -178,6 +167,29 @@ class Momentum(AbstractOptimizer):
         return torch.stack(rows)
 
 
+def error_decay(optimizer: Flow | AbstractOptimizer, *, call: str = "error_decay(optimizer)") -> AbstractErrorDecay:
+    """Equations (2) to (4) for gradient flow or for an update rule of `gnomon.training`.
+
+    Hypotheses: steps along the gradient of the whole data, without weight decay.
+    Reference: [polyak1964some].
+    Cost: none.
+
+    >>> error_decay(SGD(0.1)).largest_lr(4.0)                                  # 2 / a
+    0.5
+    >>> two = error_decay(SGD(0.5, momentum=0.9)).remainder(torch.ones(1), torch.ones(1))  # p_2 = 1.4 x 0.5 - 0.9
+    >>> round(float(two), 12)
+    -0.2
+    """
+    if isinstance(optimizer, Flow):
+        return optimizer
+    if not isinstance(optimizer, SGD):
+        raise InputError(out_of_range(call, "optimizer", "Flow() or SGD(lr, momentum=...)", optimizer))
+    if optimizer.decay:
+        cure = "Use SGD(lr, momentum=...) without decay; for a penalty pass penalty=, which pulls to the start"
+        raise InputError(lesson(call, f"the optimizer is {optimizer}", "steps along the gradient of the loss", cure))
+    return _Momentum(optimizer.lr, optimizer.momentum) if optimizer.momentum else _Descent(optimizer.lr)
+
+
 def _grid(rates: Tensor, times: Tensor) -> tuple[Tensor, Tensor]:
     return rates.double()[None, :], times.double()[:, None]
 
@@ -186,12 +198,3 @@ def _forever(decay: Tensor, rates: Tensor) -> Tensor:
     """The remainder at infinite time."""
     left = torch.where(decay > 0, 0.0, inf).to(torch.float64)
     return torch.where(rates == 0, 1.0, left)
-
-
-def _check(lr: float, beta: float) -> None:
-    if not 0 < lr < inf:
-        cure = "Pass a positive learning rate, or Flow() for the limit of small steps"
-        raise InputError(lesson("dynamics optimizer", f"lr is {lr}", "a positive finite learning rate", cure))
-    if not 0 <= beta < 1:
-        cure = "Pass a number from 0 to below 1; 0.9 is usual"
-        raise InputError(lesson("dynamics.Momentum", f"beta is {beta}", "0 <= beta < 1", cure))

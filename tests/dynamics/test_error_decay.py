@@ -9,7 +9,8 @@ import torch
 from numpy.testing import assert_allclose
 
 from gnomon.core import InputError
-from gnomon.dynamics import Descent, Flow, Momentum
+from gnomon.dynamics import Flow, error_decay, modes
+from gnomon.training import SGD, Adam
 from tests.oracles.ball import rolled
 
 RATES = [0.0, 1e-12, 1e-3, 0.3, 1.0, 1.999, 2.0, 3.6, 3.9]
@@ -19,21 +20,21 @@ RATES = [0.0, 1e-12, 1e-3, 0.3, 1.0, 1.999, 2.0, 3.6, 3.9]
 @pytest.mark.parametrize("count", [0, 1, 2, 7, 150])
 def test_closed_forms_are_the_recursions(beta, count):
     step = 0.5
-    way = Momentum(step, beta=beta) if beta else Descent(step)
+    decay = error_decay(SGD(step, momentum=beta))
     rates, times = torch.tensor(RATES, dtype=torch.float64), torch.tensor([step * count], dtype=torch.float64)
     paths = [rolled(rate, step, beta, count) for rate in RATES]
     gain, remainder = (
         [float(p[-1]) for p in paths],
         [float(1 - Fraction(r) * p[-1]) for r, p in zip(RATES, paths, strict=True)],
     )
-    assert_allclose(way.gain(rates, times)[0], gain, rtol=1e-11)
-    assert_allclose(way.remainder(rates, times)[0], remainder, rtol=1e-9, atol=1e-13)
+    assert_allclose(decay.gain(rates, times)[0], gain, rtol=1e-11)
+    assert_allclose(decay.remainder(rates, times)[0], remainder, rtol=1e-9, atol=1e-13)
 
 
 def test_momentum_at_its_double_root():
     rate = (1 - 0.9**0.5) ** 2 / 0.5  # both roots are sqrt(beta)
     times = torch.tensor([50.0], dtype=torch.float64)
-    result = Momentum(0.5, beta=0.9).remainder(torch.tensor([rate], dtype=torch.float64), times)
+    result = error_decay(SGD(0.5, momentum=0.9)).remainder(torch.tensor([rate], dtype=torch.float64), times)
     assert_allclose(
         float(result), float(1 - Fraction(rate) * rolled(rate, 0.5, 0.9, 100)[-1]), rtol=1e-6
     )  # a double root has half the digits
@@ -46,18 +47,19 @@ def test_the_flow_loses_no_digits_where_little_happens():
 
 def test_infinite_time():
     rates, forever = torch.tensor([0.0, 1.0, 5.0], dtype=torch.float64), torch.tensor([inf], dtype=torch.float64)
-    for way in (Flow(), Descent(0.1), Momentum(0.1, beta=0.5)):
-        assert way.remainder(rates, forever)[0].tolist() == [1.0, 0.0, 0.0]
-        assert_allclose(way.gain(rates, forever)[0], [inf, 1.0, 0.2])
-    assert Descent(1.0).remainder(rates, forever)[0].tolist() == [1.0, 0.0, inf]
+    for optimizer in (Flow(), SGD(0.1), SGD(0.1, momentum=0.5)):
+        decay = error_decay(optimizer)
+        assert decay.remainder(rates, forever)[0].tolist() == [1.0, 0.0, 0.0]
+        assert_allclose(decay.gain(rates, forever)[0], [inf, 1.0, 0.2])
+    assert error_decay(SGD(1.0)).remainder(rates, forever)[0].tolist() == [1.0, 0.0, inf]
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.5, 0.9])
 def test_the_decay_is_the_one_that_is_seen(beta):
-    way = Momentum(0.5, beta=beta) if beta else Descent(0.5)
+    decay = error_decay(SGD(0.5, momentum=beta))
     rates = [0.001, 0.02, 0.4, 1.3, 4 * (1 + beta) + 0.3]
     seen = [-log(slowest(rolled(rate, 0.5, beta, 6), 1 / Fraction(rate), 2 if beta else 1)) / 0.5 for rate in rates]
-    assert_allclose(way.decay(torch.tensor(rates, dtype=torch.float64)), seen, rtol=1e-9)
+    assert_allclose(decay.decay(torch.tensor(rates, dtype=torch.float64)), seen, rtol=1e-9)
 
 
 def slowest(path, end, waves):
@@ -71,19 +73,25 @@ def slowest(path, end, waves):
 
 @pytest.mark.parametrize("beta", [0.0, 0.5, 0.9])
 def test_the_reach_is_where_a_long_run_turns_from_falling_to_growing(beta):
-    way, rate = Momentum(0.5, beta=beta) if beta else Descent(0.5), 1.7
+    decay, rate = error_decay(SGD(0.5, momentum=beta)), 1.7
     for factor, grows in ((0.99, False), (1.01, True)):
-        path = [abs(c - 1 / Fraction(rate)) for c in rolled(rate, factor * way.largest_lr(rate), beta, 2000)]
+        path = [abs(c - 1 / Fraction(rate)) for c in rolled(rate, factor * decay.largest_lr(rate), beta, 2000)]
         assert (max(path[-30:]) > max(path[:30])) == grows
 
 
 def test_times_move_to_whole_steps():
-    assert_allclose(Descent(0.3).clock(torch.tensor([0.0, 0.4, 0.5, inf]).double()), [0.0, 0.3, 0.6, inf])
+    assert_allclose(error_decay(SGD(0.3)).clock(torch.tensor([0.0, 0.4, 0.5, inf]).double()), [0.0, 0.3, 0.6, inf])
 
 
 @pytest.mark.parametrize(
-    "make, message", [(lambda: Descent(0.0), "lr is 0.0"), (lambda: Momentum(0.1, beta=1.0), "beta is 1.0")]
+    "optimizer, message",
+    [(Adam(), r"optimizer must be Flow\(\) or SGD"), (SGD(0.1, decay=0.1), "the optimizer is SGD.*without decay")],
 )
-def test_bad_options_are_lessons(make, message):
-    with pytest.raises(InputError, match=message):
-        make()
+def test_rules_that_are_no_descent_along_the_gradient_are_refused(optimizer, message):
+    with pytest.raises(InputError, match=r"modes\(K, y\): " + message):
+        error_decay(optimizer, call="modes(K, y)")
+
+
+def test_weight_decay_is_refused_in_the_name_of_the_call():
+    with pytest.raises(InputError, match=r"dynamics.modes\(ntk, y\): the optimizer is SGD.*without decay"):
+        modes(torch.eye(2), torch.ones(2), optimizer=SGD(0.1, decay=0.1))

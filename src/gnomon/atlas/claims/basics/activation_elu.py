@@ -1,0 +1,54 @@
+"""The ELU has the slopes 1 and alpha on the two sides of zero: it is smooth exactly for alpha = 1.
+
+elu(x) = x for x >= 0 and alpha (e^x - 1) for x < 0, so
+
+    elu(h) / h = 1,    -elu(-h) / h = alpha (1 - h / 2 + ...)                                            (1)
+
+Reference: [clevert2016fast].
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+STEP = 1e-6
+ZERO = "slopes are taken at zero"
+
+
+def predicted(alphas):
+    """The slopes to the right and to the left of zero, equation (1)."""
+    return [[1.0, alpha] for alpha in alphas]
+
+
+def slopes(alphas, place):
+    """One-sided difference quotients at a place."""
+    at = torch.tensor([place, place + STEP, place - STEP], dtype=torch.float64)
+    values = [torch.nn.ELU(alpha)(at).tolist() for alpha in alphas]
+    return [[(right - here) / STEP, (here - left) / STEP] for here, right, left in values]
+
+
+def observed(alphas):
+    """At zero."""
+    return slopes(alphas, 0.0)
+
+
+def control(alphas):
+    """At minus one, where the slope is alpha / e on both sides."""
+    return slopes(alphas, -1.0)
+
+
+CLAIM = Claim(
+    id="activation-elu",
+    title="The ELU has slopes 1 and alpha beside zero, and is smooth exactly for alpha = 1",
+    equation=r"\mathrm{elu}'(0^+) = 1, \quad \mathrm{elu}'(0^-) = \alpha",
+    source=Source("theorem", "clevert2016fast"),
+    premises=(Premise(ZERO),),
+    breaks=ZERO,
+    parameters={"alphas": (0.5, 1.0, 2.0)},
+    judge=equals(
+        within=2e-6, because="half the step times the second derivative alpha <= 2, and rounding over the step"
+    ),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,54 @@
+"""The leaky ReLU is the larger of x and a x, as long as a <= 1, and has an inverse.
+
+leaky(x) = max(a x, x)   for 0 < a <= 1,    leaky^{-1}(y) = min(y / a, y)                            (1)
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+GENTLE = "the slope is between 0 and 1"
+
+
+def inputs(n, seed):
+    """Gaussian numbers."""
+    return np.random.default_rng(seed).normal(size=n)
+
+
+def predicted(n, slope, seed):
+    """Values by (1); then the inputs themselves, which the inverse must give back."""
+    x = inputs(n, seed)
+    return np.stack([np.maximum(slope * x, x), x])
+
+
+def leaky(n, slope, seed):
+    """Values of torch's module, and the inverse of (1) on them."""
+    y = torch.nn.LeakyReLU(slope)(torch.from_numpy(inputs(n, seed)))
+    return torch.stack([y, torch.minimum(y / slope, y)])
+
+
+def observed(n, slope, seed):
+    """The stated slope."""
+    return leaky(n, slope, seed)
+
+
+def control(n, slope, seed):
+    """The inverse of the slope, which is larger than 1."""
+    return leaky(n, 1 / slope, seed)
+
+
+CLAIM = Claim(
+    id="activation-leaky-relu",
+    title="The leaky ReLU is the larger of x and a x, and has an inverse",
+    equation=r"\mathrm{leaky}(x) = \max(a x, x), \quad 0 < a \le 1",
+    source=Source("derived"),
+    premises=(Premise(GENTLE, lambda slope: 0 < slope <= 1),),
+    breaks=GENTLE,
+    parameters={"n": 1000, "slope": 0.1},
+    full={"n": 1_000_000},
+    judge=equals(rounding=4),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,63 @@
+"""A maxout unit is convex, and contains the ReLU and the absolute value.
+
+A maximum of linear functions lies below its chords: for 0 <= t <= 1
+
+    t f(x) + (1 - t) f(y) - f(t x + (1 - t) y) >= 0,    f(x) = max_j (<w_j, x> + b_j)                    (1)
+
+max(<w, x> + b, 0) is the ReLU, max(x, -x) the absolute value.
+Reference: [goodfellow2013maxout].
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+ONE = "the unit takes one maximum, and no differences of maxima"
+
+
+def predicted():
+    """Zero, less the rounding of numbers up to about 30; equation (1)."""
+    return -1e-13
+
+
+def gaps(points, d, difference):
+    """Chord less value at random places of random segments, and minus the distances to ReLU and absolute value."""
+    w, b = torch.randn(2, 2, d, dtype=torch.float64), torch.randn(2, 2, dtype=torch.float64)
+    x, y = torch.randn(2, points, d, dtype=torch.float64)
+    t = torch.rand(points, dtype=torch.float64)
+
+    def f(z):
+        first, second = ((z @ w[k].mT + b[k]).amax(-1) for k in range(2))
+        return first - difference * second
+
+    jensen = t * f(x) + (1 - t) * f(y) - f(t[:, None] * x + (1 - t)[:, None] * y)  # (1)
+    z = x[:, 0]
+    relu = torch.stack([z, 0 * z]).amax(0) - z.relu()
+    absolute = torch.stack([z, -z]).amax(0) - z.abs()
+    return torch.cat([jensen, -relu.abs(), -absolute.abs()])
+
+
+def observed(points, d):
+    """Maxout units."""
+    return gaps(points, d, 0.0)
+
+
+def control(points, d):
+    """The difference of two units."""
+    return gaps(points, d, 1.0)
+
+
+CLAIM = Claim(
+    id="activation-maxout",
+    title="A maxout unit is convex, and contains the ReLU and the absolute value",
+    equation=r"f(tx + (1-t)y) \le t f(x) + (1-t) f(y), \quad f(x) = \max_j (w_j^T x + b_j)",
+    source=Source("theorem", "goodfellow2013maxout"),
+    premises=(Premise(ONE),),
+    breaks=ONE,
+    parameters={"points": 5000, "d": 5},
+    full={"points": 1_000_000, "d": 5},
+    judge=bounded_by("below"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

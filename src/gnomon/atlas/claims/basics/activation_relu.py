@@ -1,0 +1,49 @@
+"""The ReLU never drives two numbers apart, and commutes with positive factors.
+
+|relu(a) - relu(b)| <= |a - b|  with equality for a, b >= 0,    relu(c z) = c relu(z)  for c >= 0     (1)
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+POSITIVE = "the factor is not negative"
+
+
+def predicted():
+    """The largest ratio of distances, and the largest defect of homogeneity; equation (1)."""
+    return [1.0, 0.0]
+
+
+def ratio_and_defect(pairs, factors):
+    """The largest |relu(a) - relu(b)| / |a - b|, and the largest |relu(c z) - c relu(z)|."""
+    a, b = torch.randn(2, pairs, dtype=torch.float64)
+    c = factors(torch.randn(pairs, dtype=torch.float64))
+    ratio = (a.relu() - b.relu()).abs() / (a - b).abs()
+    return [float(ratio.max()), float(((c * a).relu() - c * a.relu()).abs().max())]
+
+
+def observed(pairs):
+    """Factors of absolute values."""
+    return ratio_and_defect(pairs, torch.abs)
+
+
+def control(pairs):
+    """Factors of both signs."""
+    return ratio_and_defect(pairs, lambda c: c)
+
+
+CLAIM = Claim(
+    id="activation-relu",
+    title="The ReLU never drives two numbers apart, and commutes with positive factors",
+    equation=r"|\rho(a)-\rho(b)| \le |a-b|, \quad \rho(cz) = c\rho(z)\ (c \ge 0)",
+    source=Source("derived"),
+    premises=(Premise(POSITIVE),),
+    breaks=POSITIVE,
+    parameters={"pairs": 10_000},
+    full={"pairs": 1_000_000},
+    judge=equals(rounding=0),  # the same subtraction and the same product on both sides
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,54 @@
+"""The steepest slope of the sigmoid is 1/4, that of tanh is 1, both at zero.
+
+s(z) = 1 / (1 + e^{-z}) has the slope s (1 - s), and tanh the slope 1 - tanh^2; a product p (1 - p) is at most 1/4, so
+
+    max s' = 1/4,    max |tanh'| = 1,    at z = 0                                                        (1)
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+GAIN = "the input is not scaled"
+
+
+def predicted():
+    """Largest slopes and where they are, equation (1); then the defect of tanh(-z) = -tanh(z)."""
+    return [1 / 4, 0.0, 1.0, 0.0, 0.0]
+
+
+def slopes(points, gain):
+    """The largest slopes by automatic differentiation on a grid, the places, and how far tanh is from odd."""
+    z = torch.linspace(-10, 10, 2 * points + 1, dtype=torch.float64, requires_grad=True)
+    found = []
+    for f in (torch.sigmoid, torch.tanh):
+        (slope,) = torch.autograd.grad(f(gain * z).sum(), z)
+        found += [slope.abs().max(), z[slope.abs().argmax()].detach()]
+    return [float(v) for v in (*found, (torch.tanh(z) + torch.tanh(-z)).detach().abs().max())]
+
+
+def observed(points):
+    """As they are."""
+    return slopes(points, 1.0)
+
+
+def control(points):
+    """Twice the input."""
+    return slopes(points, 2.0)
+
+
+CLAIM = Claim(
+    id="activation-sigmoid",
+    title="The steepest slope of the sigmoid is 1/4 and that of tanh is 1",
+    equation=r"\max \sigma' = 1/4, \quad \max \tanh' = 1",
+    source=Source("derived"),
+    premises=(Premise(GAIN),),
+    breaks=GAIN,
+    parameters={"points": 1000},
+    full={"points": 1_000_000},
+    judge=equals(rounding=10),
+    covers=("activation-tanh",),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,65 @@
+"""A plane fits random labels of n points in d dimensions as often as not at n = 2 d, nearly always below, hardly above.
+
+Of the 2^n labelings C(n, d) are realized by planes through the origin, so for coin-flip labels
+
+    P(separable) = C(n, d) / 2^n = P(Binomial(n - 1, 1/2) <= d - 1)                                      (1)
+
+which is 1/2 at n = 2 d by symmetry: the capacity is two labels for each weight.
+Reference: [cover1965geometrical].
+"""
+
+from math import comb
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+COINS = "labels are independent coin flips"
+
+
+def predicted(d, sizes):
+    """Equation (1)."""
+    return [2 * sum(comb(n - 1, i) for i in range(d)) / 2**n for n in sizes]
+
+
+def separable(z):
+    """Whether 0 lies outside the convex hull of the rows y_i x_i."""
+    from scipy.optimize import nnls
+
+    return nnls(np.vstack([z.T, np.ones(len(z))]), np.eye(z.shape[1] + 1)[-1])[1] > 1e-9
+
+
+def observed(d, sizes, draws, seed):
+    """Gaussian points with coin-flip labels; y x is then Gaussian again."""
+    rng = np.random.default_rng(seed)
+    return [
+        [separable(rng.normal(size=(n, d)) * rng.choice((-1, 1), size=(n, 1))) for n in sizes] for _ in range(draws)
+    ]
+
+
+def control(d, sizes, draws, seed):
+    """Labels of a plane, one in ten flipped."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(draws):
+        sets = [rng.normal(size=(n, d)) for n in sizes]
+        flips = [np.where(rng.random(n) < 0.1, -1, 1) for n in sizes]
+        rows.append([separable(x * (np.sign(x[:, 0]) * f)[:, None]) for x, f in zip(sets, flips, strict=True)])
+    return rows
+
+
+CLAIM = Claim(
+    id="cover-capacity-2d",
+    title="Half of all labelings of 2 d points are fit by a plane in d dimensions",
+    equation=r"P = C(n, d) / 2^n, \quad P(n = 2d) = 1/2",
+    source=Source("theorem", "cover1965geometrical"),
+    premises=(Premise(COINS),),
+    breaks=COINS,
+    parameters={"d": 8, "sizes": (8, 13, 16, 19, 22), "draws": 400},
+    full={"d": 25, "sizes": (25, 40, 45, 50, 55, 60), "draws": 1000},
+    judge=mean_equals(confidence=0.9999),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="It is the fraction of labelings that falls with n; their number grows.",
+)

@@ -1,0 +1,66 @@
+"""The number of ways in which planes through the origin divide n points in general position.
+
+A new point splits those divisions whose planes can pass through it: they divide the other points as planes of one
+dimension less do, so C(n+1, d) = C(n, d) + C(n, d-1), with C(1, d) = C(n, 1) = 2, and
+
+    C(n, d) = 2 sum_{i=0}^{d-1} binom(n - 1, i)                                                          (1)
+
+Reference: [cover1965geometrical].
+"""
+
+from itertools import product
+from math import comb
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+POSITION = "any d of the points are linearly independent"
+
+
+def problem(sizes, seed):
+    """Gaussian points, n in d dimensions for sizes n1, d1, n2, d2, ..."""
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=(n, d)) for n, d in zip(sizes[::2], sizes[1::2], strict=True)]
+
+
+def predicted(sizes):
+    """Equation (1)."""
+    return [2 * sum(comb(n - 1, i) for i in range(d)) for n, d in zip(sizes[::2], sizes[1::2], strict=True)]
+
+
+def count(x):
+    """Labelings, with the first label fixed and then doubled, for which 0 is not in the hull of the y_i x_i."""
+    from scipy.optimize import nnls
+
+    n, d = x.shape
+    target = np.eye(d + 1)[-1]
+    signs = (np.array([1.0, *rest]) for rest in product((-1.0, 1.0), repeat=n - 1))
+    return 2 * sum(nnls(np.vstack([(y[:, None] * x).T, np.ones(n)]), target)[1] > 1e-9 for y in signs)
+
+
+def observed(sizes, seed):
+    """Labelings that some plane realizes, each tried."""
+    return [count(x) for x in problem(sizes, seed)]
+
+
+def control(sizes, seed):
+    """All points of a set lie in one plane: the first coordinate is 0."""
+    return [count(x * (np.arange(x.shape[1]) > 0)) for x in problem(sizes, seed)]
+
+
+CLAIM = Claim(
+    id="cover-counting",
+    title="Planes through the origin divide n points in 2 (1 + (n-1) + ... + binom(n-1, d-1)) ways",
+    equation=r"C(n, d) = 2 \sum_{i=0}^{d-1} \binom{n-1}{i}",
+    source=Source("theorem", "cover1965geometrical"),
+    premises=(Premise(POSITION),),
+    breaks=POSITION,
+    parameters={"sizes": (3, 4, 5, 2, 7, 3, 8, 3, 8, 4)},
+    full={"sizes": (3, 4, 6, 2, 8, 3, 9, 4, 10, 3, 10, 5)},
+    judge=equals(rounding=0),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Also printed as C(n+1, d) = 2 sum binom(n, i): the same count for one point more.",
+)

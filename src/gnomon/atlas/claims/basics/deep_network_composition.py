@@ -1,0 +1,73 @@
+"""A deep network is its layers, one after the other; and their order matters.
+
+With x^0 = x, weights W_l of shape (outputs, inputs) and biases b_l of length outputs,
+
+    x^l = s(W_l x^{l-1} + b_l),    f(x) = W_L x^{L-1} + b_L                                              (1)
+"""
+
+import numpy as np
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+ORDER = "layers are applied in their order"
+
+
+def net(width, depth):
+    """A network with tanh."""
+    layers = [layer for _ in range(depth) for layer in (nn.Linear(width, width), nn.Tanh())]
+    return nn.Sequential(*layers, nn.Linear(width, width)).double()
+
+
+def inputs(width, seed):
+    """Gaussian inputs."""
+    return torch.randn(5, width, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def predicted(width, depth, seed):
+    """All x^l, and the output, by equation (1)."""
+    x, states = inputs(width, seed).numpy(), []
+    layers = [m for m in net(width, depth) if isinstance(m, nn.Linear)]
+    for i, layer in enumerate(layers):
+        x = np.einsum("ij,nj->ni", layer.weight.detach().numpy(), x) + layer.bias.detach().numpy()
+        x = np.tanh(x) if i < depth else x
+        states.append(x)
+    return np.stack(states)
+
+
+def recorded(module, x, depth):
+    """What hooks see at the outputs of the activations, and at the end."""
+    states = []
+    for m in [*list(module)[1 : 2 * depth : 2], module]:
+        m.register_forward_hook(lambda _, __, out: states.append(out.detach()))
+    module(x)
+    return torch.stack(states)
+
+
+def observed(width, depth, seed):
+    """The module, watched by hooks."""
+    return recorded(net(width, depth), inputs(width, seed), depth)
+
+
+def control(width, depth, seed):
+    """The same layers, the first two exchanged."""
+    layers = list(net(width, depth))
+    return recorded(nn.Sequential(layers[2], layers[1], layers[0], *layers[3:]), inputs(width, seed), depth)
+
+
+CLAIM = Claim(
+    id="deep-network-composition",
+    title="A deep network is the composition of its layers, in their order",
+    equation=r"x^l = \sigma(W_l x^{l-1} + b_l)",
+    source=Source("derived"),
+    premises=(Premise(ORDER), Premise("at least two hidden layers", lambda depth: depth >= 2)),
+    breaks=ORDER,
+    parameters={"width": 16, "depth": 3},
+    full={"width": 128, "depth": 10},
+    judge=equals(rounding=1000),  # sums of `width` terms in each layer
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="For W of shape (m, n) the bias has length m; lecture notes sometimes print n.",
+)

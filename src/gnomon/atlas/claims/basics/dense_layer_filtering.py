@@ -1,0 +1,63 @@
+"""Each unit of a dense layer takes one inner product, and depends on its own weights only.
+
+y_i = s(<w_i, x> + b_i),    dy_i / dw_j = s'(<w_i, x> + b_i) x 1{i = j}                              (1)
+"""
+
+import numpy as np
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+ELEMENTWISE = "the activation works on each unit alone"
+
+
+def problem(n, m, seed):
+    """Weights, biases, an input."""
+    g = torch.Generator().manual_seed(seed)
+    return [torch.randn(*shape, generator=g, dtype=torch.float64) for shape in ((m, n), (m,), (n,))]
+
+
+def predicted(n, m, seed):
+    """Outputs and the derivatives by all weights, equation (1) with tanh."""
+    w, b, x = (t.numpy() for t in problem(n, m, seed))
+    y = np.tanh([sum(w[i, j] * x[j] for j in range(n)) + b[i] for i in range(m)])
+    slopes = np.einsum("i,ij,k->ijk", 1 - y**2, np.eye(m), x)
+    return [*y, *slopes.ravel()]
+
+
+def layer(n, m, seed, activation):
+    """Outputs of nn.Linear with an activation behind it, and the derivatives by its weights."""
+    w, b, x = problem(n, m, seed)
+    module = nn.Sequential(nn.Linear(n, m), activation).double()
+    with torch.no_grad():
+        module[0].weight.copy_(w)
+        module[0].bias.copy_(b)
+    slopes = torch.autograd.functional.jacobian(lambda weight: activation(weight @ x + b), w)
+    return torch.cat([module(x), slopes.flatten()])
+
+
+def observed(n, m, seed):
+    """With tanh."""
+    return layer(n, m, seed, nn.Tanh())
+
+
+def control(n, m, seed):
+    """With softmax, which mixes the units."""
+    return layer(n, m, seed, nn.Softmax(-1))
+
+
+CLAIM = Claim(
+    id="dense-layer-filtering",
+    title="Each unit of a dense layer is one inner product, and depends on its own weights only",
+    equation=r"y_i = \sigma(w_i^T x + b_i)",
+    source=Source("derived"),
+    premises=(Premise(ELEMENTWISE),),
+    breaks=ELEMENTWISE,
+    parameters={"n": 7, "m": 5},
+    full={"n": 100, "m": 50},
+    judge=equals(rounding=1000),  # sums of n terms, and one tanh
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,76 @@
+"""On a target that depends on one direction, trained hidden units beat random ones by far.
+
+The target relu(<a, x>) in d dimensions lies in the class of the network: one unit that turns to a is enough. Random
+units point elsewhere: of the part of the target that is not linear they fit only what d^2 and more units would span.
+
+    test error with trained features / with random features <= 0.2                                       (1)
+
+Both have the same width; the random ones get the best output weights (ridge, the best of five strengths on test data).
+Reference: [yehudai2019power].
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, at_most
+
+TRAINED = "the hidden layer is trained"
+
+
+def problem(nets, d, n, seed):
+    """Inputs, and targets relu(<a, x>) for unit vectors a, one for each network; training and test parts."""
+    g = torch.Generator().manual_seed(seed)
+    x, a = torch.randn(nets, 2 * n, d, generator=g), torch.randn(nets, d, 1, generator=g)
+    y = (x @ (a / a.norm(dim=1, keepdim=True))).relu()
+    return x[:, :n], y[:, :n], x[:, n:], y[:, n:]
+
+
+def predicted():
+    """Equation (1)."""
+    return 0.2
+
+
+def ratios(nets, d, n, width, steps, seed, learn):
+    """Test error of networks trained by Adam, over that of ridge regression on their features at the start."""
+    x, y, test, target = problem(nets, d, n, seed)
+    w, v = torch.randn(nets, d, width) / d**0.5, torch.randn(nets, width, 1) / width**0.5
+    first, second = (x @ w).relu(), (test @ w).relu()
+    gram, eye = first.mT @ first, torch.eye(width)
+    fixed = torch.stack(
+        [
+            (second @ torch.linalg.solve(gram + 10.0**k * eye, first.mT @ y) - target).square().mean((1, 2))
+            for k in range(-1, 4)
+        ]
+    ).amin(0)
+    w.requires_grad_(learn)
+    optimizer = torch.optim.Adam([w, v.requires_grad_()] if learn else [v.requires_grad_()], lr=0.02)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        ((x @ w).relu() @ v - y).square().mean((1, 2)).sum().backward()
+        optimizer.step()
+    return ((test @ w).relu() @ v - target).square().mean((1, 2)).detach() / fixed
+
+
+def observed(nets, d, n, width, steps, seed):
+    """All weights are trained."""
+    return ratios(nets, d, n, width, steps, seed, True)
+
+
+def control(nets, d, n, width, steps, seed):
+    """Only the output weights are trained."""
+    return ratios(nets, d, n, width, steps, seed, False)
+
+
+CLAIM = Claim(
+    id="fixed-vs-learned-features",
+    title="On a target of one direction, trained features have a fifth of the error of random ones, or less",
+    equation=r"E_{learned} / E_{random} \le 0.2",
+    source=Source("observed", "yehudai2019power"),
+    premises=(Premise(TRAINED),),
+    breaks=TRAINED,
+    parameters={"nets": 10, "d": 20, "n": 300, "width": 30, "steps": 120},
+    full={"nets": 20, "d": 20, "n": 1000, "width": 100, "steps": 1000},
+    judge=at_most(confidence=0.999),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,69 @@
+"""The Gram matrix of a kernel that is an inner product of features has no negative eigenvalue.
+
+For any v,
+
+    v^T K v = sum_ij v_i <f(x_i), f(x_j)> v_j = |sum_i v_i f(x_i)|^2 >= 0                                (1)
+
+The Gaussian kernel and the two kernels of infinitely wide networks are such inner products.
+Reference: [aronszajn1950theory].
+"""
+
+import numpy as np
+from torch import nn
+
+from gnomon import data
+from gnomon.kernels import limit
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+PRODUCT = "the kernel is an inner product of features"
+
+
+def inputs(n, seed):
+    """Flat images of digits."""
+    return data.digits(n, 0, seed=seed).x.flatten(1).double()
+
+
+def predicted(n):
+    """Zero less the rounding of a symmetric eigenvalue problem, relative to the trace; (1)."""
+    return -n * np.finfo(float).eps
+
+
+def smallest(k):
+    """The smallest eigenvalue over the trace."""
+    return np.linalg.eigvalsh(k)[0] / np.trace(k)
+
+
+def distances(x):
+    """Squared distances between all rows."""
+    gram = (x @ x.T).numpy()
+    return gram.diagonal()[:, None] + gram.diagonal() - 2 * gram
+
+
+def observed(n, seed):
+    """Inner products of pixels, which have eigenvalues 0; a Gaussian kernel; NNGP and NTK of a deep ReLU network."""
+    x = inputs(n, seed)
+    wide = limit(nn.Sequential(nn.Linear(64, 1), nn.ReLU(), nn.Linear(1, 1), nn.ReLU(), nn.Linear(1, 1)))
+    kernels = [(x @ x.mT).numpy(), np.exp(-distances(x) / 30), wide.nngp(x).numpy(), wide.ntk(x).numpy()]
+    return [smallest(k) for k in kernels]
+
+
+def control(n, seed):
+    """Similarity that is 1 for near points and 0 for others, at four reaches: no features have this inner product."""
+    d = distances(inputs(n, seed))
+    return [smallest((d <= np.quantile(d, q)).astype(float)) for q in (0.1, 0.2, 0.3, 0.4)]
+
+
+CLAIM = Claim(
+    id="kernel-gram-psd",
+    title="A Gram matrix of inner products has no negative eigenvalue",
+    equation=r"\lambda_{min}(K) \ge 0",
+    source=Source("theorem", "aronszajn1950theory"),
+    premises=(Premise(PRODUCT),),
+    breaks=PRODUCT,
+    parameters={"n": 80},
+    full={"n": 600},
+    judge=bounded_by("below"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,60 @@
+"""Linear layers one after another are one linear layer.
+
+    W_3 (W_2 (W_1 x + b_1) + b_2) + b_3 = W x + b,    W = W_3 W_2 W_1,  b = W_3 (W_2 b_1 + b_2) + b_3    (1)
+
+and so on for any depth: depth adds no functions, unless a layer between is narrower than both ends, which removes some.
+"""
+
+import numpy as np
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+LINEAR = "there is nothing between the layers"
+
+
+def net(depth, width, between):
+    """Linear layers with a module between each two."""
+    layers = [module for _ in range(depth) for module in (nn.Linear(width, width), between)]
+    return nn.Sequential(*layers[:-1]).double()
+
+
+def inputs(width, seed):
+    """Gaussian inputs."""
+    return torch.randn(20, width, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def predicted(depth, width, seed):
+    """One matrix and one vector, equation (1)."""
+    w, b = np.eye(width), np.zeros(width)
+    for layer in net(depth, width, nn.Identity())[::2]:
+        weight, bias = layer.weight.detach().numpy(), layer.bias.detach().numpy()
+        w, b = weight @ w, weight @ b + bias
+    return inputs(width, seed).numpy() @ w.T + b
+
+
+def observed(depth, width, seed):
+    """The deep network."""
+    return net(depth, width, nn.Identity())(inputs(width, seed))
+
+
+def control(depth, width, seed):
+    """With ReLUs between the same layers."""
+    return net(depth, width, nn.ReLU())(inputs(width, seed))
+
+
+CLAIM = Claim(
+    id="linear-networks-closure",
+    title="Linear layers one after another are one linear layer",
+    equation=r"W_L \cdots W_1 x = W x",
+    source=Source("derived"),
+    premises=(Premise(LINEAR), Premise("at least two layers", lambda depth: depth >= 2)),
+    breaks=LINEAR,
+    parameters={"depth": 4, "width": 10},
+    full={"depth": 20, "width": 100},
+    judge=equals(rounding=10_000),  # sums of `width` terms in each of `depth` products, in another order
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,65 @@
+"""The score of a linear unit, divided by the length of its weights, is the signed distance to its boundary.
+
+The boundary is {z : <w, z> + b = 0}. The nearest z to x differs from x along w, x = z + t w / |w|, hence
+
+    <w, x> + b = t |w|,    t = (<w, x> + b) / |w|                                                        (1)
+
+and sgn(<w, x> + b) says on which side x lies.
+Reference: [rosenblatt1958perceptron].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+EUCLIDEAN = "distance is Euclidean"
+
+
+def problem(n, d, seed):
+    """Planes and points."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=(n, d))
+
+
+def predicted(n, d, seed):
+    """Equation (1)."""
+    w, b, x = problem(n, d, seed)
+    return ((w * x).sum(1) + b) / np.linalg.norm(w, axis=1)
+
+
+def observed(n, d, seed):
+    """The point of the plane nearest to x, by least squares over the plane; positive where x lies ahead of it."""
+    distances = []
+    for w, b, x in zip(*problem(n, d, seed), strict=True):
+        axis = np.abs(w).argmax()
+        foot = np.zeros(d)
+        foot[axis] = -b / w[axis]  # one point of the plane
+        along = np.linalg.svd(w[None])[2][1:].T  # directions within the plane
+        nearest = foot + along @ np.linalg.lstsq(along, x - foot, rcond=None)[0]
+        distances.append(np.linalg.norm(x - nearest) * np.sign(w @ (x - nearest)))
+    return distances
+
+
+def control(n, d, seed):
+    """The way to the plane may only follow one of the axes."""
+    distances = []
+    for w, b, x in zip(*problem(n, d, seed), strict=True):
+        steps = (w @ x + b) / np.abs(w)  # with the sign of the side
+        distances.append(steps[np.abs(steps).argmin()])
+    return distances
+
+
+CLAIM = Claim(
+    id="linear-threshold-unit",
+    title="The score of a linear unit over the length of its weights is the signed distance to its boundary",
+    equation=r"t = (w^T x + b) / |w|",
+    source=Source("theorem", "rosenblatt1958perceptron"),
+    premises=(Premise(EUCLIDEAN),),
+    breaks=EUCLIDEAN,
+    parameters={"n": 50, "d": 6},
+    full={"n": 1000, "d": 30},
+    judge=equals(rounding=10_000),  # sums of d terms, a factorization of d columns, a foot up to a few times farther
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,76 @@
+"""The gradient of logistic regression is (s(<w, x>) - y) x, and descent finds the one minimum that Newton finds.
+
+For f = s(<w, x>) and the cross-entropy, each point has the gradient (s(<w, x_i>) - y_i) x_i; with (r / 2) |w|^2 added
+the loss is strictly convex, and its minimum solves
+
+    sum_i (s(<w, x_i>) - y_i) x_i / n + r w = 0                                                          (1)
+
+which has no closed form. Newton's method: w <- w - H^{-1} g with H = X^T D X / n + r I, D = diag(s (1 - s)).
+Reference: [cox1958regression].
+"""
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+ENTROPY = "the loss is the cross-entropy"
+
+
+def problem():
+    """Scikit-learn's breast cancer data, standardized, with 0-1 labels."""
+    from sklearn.datasets import load_breast_cancer
+
+    x, y = load_breast_cancer(return_X_y=True)
+    return (x - x.mean(0)) / x.std(0), y.astype(float)
+
+
+def predicted(ridge):
+    """Newton's method on (1), and the gradients of all points at zero."""
+    x, y = problem()
+    w = np.zeros(x.shape[1])
+    for _ in range(30):
+        s = 1 / (1 + np.exp(-x @ w))
+        hessian = x.T * (s * (1 - s)) @ x / len(y) + ridge * np.eye(len(w))
+        w = w - np.linalg.solve(hessian, x.T @ (s - y) / len(y) + ridge * w)
+    return np.vstack([w, (0.5 - y)[:, None] * x])
+
+
+def descend(ridge, steps, loss):
+    """Accelerated gradient descent on a loss of torch, and its gradients for each point at zero."""
+    x, y = (torch.from_numpy(v) for v in problem())
+    w = torch.zeros(x.shape[1], dtype=torch.float64, requires_grad=True)
+    single = torch.autograd.functional.jacobian(lambda v: loss(x @ v, y, reduction="none"), w)
+    optimizer = torch.optim.SGD([w], lr=0.25, momentum=0.9, nesterov=True, weight_decay=ridge)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss(x @ w, y).backward()
+        optimizer.step()
+    return torch.vstack([w.detach(), single])
+
+
+def observed(ridge, steps):
+    """Cross-entropy."""
+    return descend(ridge, steps, functional.binary_cross_entropy_with_logits)
+
+
+def control(ridge, steps):
+    """The squared error of the probability."""
+    return descend(ridge, steps, lambda z, y, **options: functional.mse_loss(z.sigmoid(), y, **options))
+
+
+CLAIM = Claim(
+    id="logistic-regression",
+    title="Logistic regression has the gradient (s - y) x for each point, and descent finds Newton's minimum",
+    equation=r"\nabla_w \ell_i = (\sigma(w^T x_i) - y_i) x_i",
+    source=Source("theorem", "cox1958regression"),
+    premises=(Premise(ENTROPY), Premise("the penalty is positive", lambda ridge: ridge > 0)),
+    breaks=ENTROPY,
+    parameters={"ridge": 0.1, "steps": 250},
+    full={"ridge": 0.1, "steps": 2500},
+    judge=equals(within=1e-4, because="momentum 0.9 shrinks the error by 0.95 a step or more, and 0.95^250 = 3e-6"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

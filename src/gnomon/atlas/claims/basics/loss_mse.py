@@ -1,0 +1,59 @@
+"""The gradient of the mean squared error has the factor 2 / N; that of half the sum of squares has the factor 1.
+
+grad (1/N) sum (y_i - <w, x_i>)^2 = (2/N) X^T (X w - y),    grad (1/2) |X w - y|^2 = X^T (X w - y)   (1)
+"""
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+AVERAGE = "the loss is averaged over the points"
+
+
+def problem(n, d, seed):
+    """Points, targets, weights."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=d)
+
+
+def predicted(n, d, seed):
+    """Both gradients, equation (1)."""
+    x, y, w = problem(n, d, seed)
+    return np.stack([2 / n * x.T @ (x @ w - y), x.T @ (x @ w - y)])
+
+
+def gradients(n, d, seed, reduction):
+    """By automatic differentiation: torch's loss, and half the squared norm."""
+    x, y, w = (torch.from_numpy(v) for v in problem(n, d, seed))
+    w.requires_grad_()
+    losses = functional.mse_loss(x @ w, y, reduction=reduction), (x @ w - y).norm() ** 2 / 2
+    return torch.stack([torch.autograd.grad(loss, w)[0] for loss in losses])
+
+
+def observed(n, d, seed):
+    """The mean."""
+    return gradients(n, d, seed, "mean")
+
+
+def control(n, d, seed):
+    """The sum."""
+    return gradients(n, d, seed, "sum")
+
+
+CLAIM = Claim(
+    id="loss-mse",
+    title="The mean squared error has the gradient 2/N X^T (X w - y), half the sum of squares X^T (X w - y)",
+    equation=r"\nabla \frac1N \sum_i (y_i - w^T x_i)^2 = \frac2N X^T (X w - y)",
+    source=Source("derived"),
+    premises=(Premise(AVERAGE),),
+    breaks=AVERAGE,
+    parameters={"n": 30, "d": 5},
+    full={"n": 10_000, "d": 50},
+    judge=equals(rounding=10_000),  # sums of n terms
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="A learning rate means N / 2 times less with the first convention than with the second.",
+)

@@ -1,0 +1,53 @@
+"""The 0-1 loss of labels and decisions -1 and +1 is (1 - y f) / 2, so an error rate is an inner product.
+
+1{f != y} = (1 - y f) / 2,    error rate = (1 - <y, f> / n) / 2                                      (1)
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+SIGNS = "labels and decisions are -1 and +1"
+
+
+def problem(n, seed):
+    """Labels and decisions, 0 or 1: all four pairs, then random ones."""
+    rng = np.random.default_rng(seed)
+    return np.concatenate([[[0, 0, 1, 1], [0, 1, 0, 1]], rng.integers(2, size=(2, n))], 1)
+
+
+def predicted(n, seed):
+    """Mistakes, one for each pair, and their share: by comparison."""
+    y, f = problem(n, seed)
+    return [*(y != f), np.mean(y != f)]
+
+
+def products(y, f):
+    """The right sides of (1)."""
+    return [*(1 - y * f) / 2, (1 - y @ f / len(y)) / 2]
+
+
+def observed(n, seed):
+    """Coded as -1 and +1."""
+    return products(*(2 * problem(n, seed) - 1))
+
+
+def control(n, seed):
+    """Coded as 0 and 1."""
+    return products(*problem(n, seed))
+
+
+CLAIM = Claim(
+    id="loss-zero-one",
+    title="The 0-1 loss of signs is (1 - y f) / 2",
+    equation=r"1\{f \ne y\} = (1 - y f) / 2",
+    source=Source("derived"),
+    premises=(Premise(SIGNS),),
+    breaks=SIGNS,
+    parameters={"n": 100},
+    full={"n": 100_000},
+    judge=equals(rounding=4),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,66 @@
+"""A linear model of features and a kernel machine with the kernel of these features are the same model.
+
+Ridge regression on features F = (f(x_i)) has the weights w = (F^T F + r I)^{-1} F^T y, which is F^T c with
+c = (F F^T + r I)^{-1} y, so for K(x, x') = <f(x), f(x')>
+
+    <w, f(x)> = sum_i K(x, x_i) c_i                                                                      (1)
+
+Reference: [saunders1998ridge].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+SAME = "the kernel is the inner product of the features"
+
+
+def problem(n, d, seed):
+    """Training inputs, targets, and test inputs, all Gaussian."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=(20, d))
+
+
+def predicted(n, d, ridge, seed):
+    """The right side of (1) with the kernel (1 + <x, x'>)^2."""
+    x, y, test = problem(n, d, seed)
+    kernel = (1 + x @ x.T) ** 2
+    return (1 + test @ x.T) ** 2 @ np.linalg.solve(kernel + ridge * np.eye(n), y)
+
+
+def fit(n, d, ridge, seed, weight):
+    """The left side of (1): 1, coordinates, squares and products, each with its weight in the feature map."""
+    x, y, test = problem(n, d, seed)
+    i, j = np.triu_indices(d, 1)
+
+    def features(z):
+        return np.hstack([np.ones((len(z), 1)), 2**0.5 * z, z**2, weight * z[:, i] * z[:, j]])
+
+    f = features(x)
+    return features(test) @ np.linalg.solve(f.T @ f + ridge * np.eye(f.shape[1]), f.T @ y)
+
+
+def observed(n, d, ridge, seed):
+    """The features of this kernel: products have the weight sqrt(2)."""
+    return fit(n, d, ridge, seed, 2**0.5)
+
+
+def control(n, d, ridge, seed):
+    """The same functions with other weights: the span is the same, the kernel is not."""
+    return fit(n, d, ridge, seed, 1.0)
+
+
+CLAIM = Claim(
+    id="model-ladder-linear-feature-kernel",
+    title="A ridge regression on features and a kernel machine with their inner product predict the same",
+    equation=r"w^T \phi(x) = \sum_i K(x, x_i) c_i",
+    source=Source("theorem", "saunders1998ridge"),
+    premises=(Premise(SAME),),
+    breaks=SAME,
+    parameters={"n": 40, "d": 5, "ridge": 1.0},
+    full={"n": 400, "d": 10, "ridge": 1.0},
+    judge=equals(within=1e-8, because="rounding times the condition of K + ridge, at most about 1e5 here, times n"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

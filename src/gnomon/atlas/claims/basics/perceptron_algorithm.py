@@ -1,0 +1,78 @@
+"""The perceptron never leaves the span of its data, ends without errors on separable data, and cycles on XOR.
+
+Each update adds y_i x_i, so from w_0 = 0, with a_i the number of mistakes on point i,
+
+    w_t = sum_i a_i y_i x_i                                                                              (1)
+
+The mistakes can be counted from inner products alone. On points that no plane separates, with integer coordinates, the
+weights stay bounded and hence return to a state they have been in.
+References: [rosenblatt1958perceptron], [minsky1969perceptrons].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+START = "the weights start in the span of the data"
+XOR = np.array([[0, 0, 1], [1, 1, 1], [0, -1, -1], [-1, 0, -1]])  # y (x, 1)
+
+
+def problem(n, d, seed):
+    """Fewer points than dimensions, which a plane always separates; rows y_i x_i."""
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def predicted(n, d, seed):
+    """Weights by counts of mistakes on the Gram matrix, (1); then: no errors left, and a repeated state on XOR."""
+    z = problem(n, d, seed)
+    gram, counts, clean = z @ z.T, np.zeros(n), False
+    while not clean:
+        before = counts.sum()
+        for i in range(n):
+            counts[i] += gram[i] @ counts <= 0
+        clean = counts.sum() == before
+    return [*(counts @ z), 0, 1]
+
+
+def learn(z, w):
+    """Weights after passes until one has no mistake or ends where an earlier one did; and whether it was the latter."""
+    seen = set()
+    while tuple(w) not in seen:
+        seen.add(tuple(w))
+        mistakes = 0
+        for row in z:
+            wrong = row @ w <= 0
+            w, mistakes = w + wrong * row, mistakes + wrong
+        if not mistakes:
+            return w, False
+    return w, True
+
+
+def observed(n, d, seed):
+    """The algorithm on weights."""
+    z = problem(n, d, seed)
+    w = learn(z, np.zeros(d))[0]
+    return [*w, (z @ w <= 0).sum(), learn(XOR, np.zeros(3))[1]]
+
+
+def control(n, d, seed):
+    """Weights start anywhere."""
+    z = problem(n, d, seed)
+    w = learn(z, np.random.default_rng(seed + 1).normal(size=d))[0]
+    return [*w, (z @ w <= 0).sum(), learn(XOR, np.zeros(3))[1]]
+
+
+CLAIM = Claim(
+    id="perceptron-algorithm",
+    title="The weights of the perceptron are the mistaken points, added up; on XOR it goes around in circles",
+    equation=r"w_t = \sum_i a_i y_i x_i",
+    source=Source("theorem", "rosenblatt1958perceptron"),
+    premises=(Premise(START), Premise("the points are separable", lambda n, d: n <= d)),
+    breaks=START,
+    parameters={"n": 10, "d": 15},
+    full={"n": 60, "d": 80},
+    judge=equals(rounding=1000),  # one addition for each mistake
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

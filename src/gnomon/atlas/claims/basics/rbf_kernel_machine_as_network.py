@@ -1,0 +1,92 @@
+"""A kernel machine is a network with one hidden layer that is not trained: a unit for each data point.
+
+Hidden unit i has the output K(x, x_i), and the output weights c minimize |K c - y|^2 / 2 + (r / 2) c^T K c, which is
+convex with gradient K (K c - y + r c). For an invertible K its minimum is
+
+    f(x) = sum_i K(x, x_i) c_i,    c = (K + r I)^{-1} y                                                  (1)
+
+Reference: [broomhead1988multivariable].
+"""
+
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+FIXED = "the hidden layer is fixed"
+
+
+def problem(n, seed):
+    """A grid of n x n points in the unit square, moved by up to half of its step; targets; test points."""
+    g = torch.Generator().manual_seed(seed)
+    x, test = (torch.rand(m, 2, generator=g, dtype=torch.float64) for m in (n**2, 20))
+    places = torch.cartesian_prod(torch.arange(n), torch.arange(n))
+    return (places + 0.5 * x) / n, torch.randn(n**2, generator=g, dtype=torch.float64), test
+
+
+def predicted(n, width, ridge, seed):
+    """Equation (1)."""
+    x, y, test = problem(n, seed)
+    kernel = torch.exp(-(((n / width) * torch.cdist(x, x)) ** 2))
+    near = torch.exp(-(((n / width) * torch.cdist(test, x)) ** 2))
+    return near @ torch.linalg.solve(kernel + ridge * torch.eye(n**2), y)
+
+
+class Network(nn.Module):
+    """Gaussian units with centers, and output weights."""
+
+    def __init__(self, centers, width):
+        super().__init__()
+        self.centers = nn.Parameter(centers.clone())
+        self.out = nn.Parameter(torch.zeros(len(centers), dtype=torch.float64))
+        self.width = width
+
+    def forward(self, x):
+        """Outputs of the hidden layer, weighted."""
+        square = ((x[:, None] - self.centers) ** 2).sum(-1)
+        return torch.exp(-square / self.width**2) @ self.out
+
+
+def trained(n, width, ridge, seed, parameters):
+    """Test outputs after training the named parameters with L-BFGS until the loss no longer falls."""
+    x, y, test = problem(n, seed)
+    net = Network(x, width / n)
+    chosen = [getattr(net, name) for name in parameters]
+    optimizer = torch.optim.LBFGS(
+        chosen, max_iter=200, tolerance_grad=1e-10, tolerance_change=0, history_size=50, line_search_fn="strong_wolfe"
+    )
+
+    def loss():
+        optimizer.zero_grad()
+        value = (net(x) - y).square().sum() / 2 + ridge / 2 * net.out @ net(net.centers)
+        value.backward(inputs=chosen)
+        return value
+
+    optimizer.step(loss)
+    return net(test)
+
+
+def observed(n, width, ridge, seed):
+    """Output weights are trained."""
+    return trained(n, width, ridge, seed, ["out"])
+
+
+def control(n, width, ridge, seed):
+    """The centers are trained as well."""
+    return trained(n, width, ridge, seed, ["out", "centers"])
+
+
+CLAIM = Claim(
+    id="rbf-kernel-machine-as-network",
+    title="A network of fixed Gaussian units at the data, with trained output weights, is a kernel machine",
+    equation=r"f(x) = \sum_i K(x, x_i) c_i, \quad c = (K + r I)^{-1} y",
+    source=Source("theorem", "broomhead1988multivariable"),
+    premises=(Premise(FIXED), Premise("the kernel matrix is invertible")),
+    breaks=FIXED,
+    parameters={"n": 5, "width": 0.6, "ridge": 0.1},
+    full={"n": 12, "width": 0.6, "ridge": 0.1},
+    judge=equals(within=1e-6, because="the search ends where losses agree to rounding: sqrt(1e-16 loss / curvature)"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,58 @@
+"""The softmax of scores sums to one, ignores a common shift, and has the Jacobian diag(s) - s s^T.
+
+    s_i(z) = e^{z_i} / sum_j e^{z_j},    ds_i / dz_j = s_i (1{i = j} - s_j),    s(z + c) = s(z)          (1)
+
+For z = (1.1, 2.2, 0.2, -1.7): s = (0.22364, 0.67184, 0.09092, 0.01360).
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+NORMALIZED = "the outputs are divided by their sum"
+
+
+def inputs(k, seed):
+    """The scores of the example, then random ones."""
+    return np.concatenate([[1.1, 2.2, 0.2, -1.7], np.random.default_rng(seed).normal(size=k)])
+
+
+def predicted(k, seed):
+    """Values, values after a shift, and the Jacobian, by equation (1)."""
+    z = inputs(k, seed)
+    s = np.exp(z) / np.exp(z).sum()
+    return np.stack([s, s, *(np.diag(s) - np.outer(s, s))])
+
+
+def measured(k, seed, function):
+    """Values, values after a shift by 3, and the Jacobian by automatic differentiation."""
+    z = torch.from_numpy(inputs(k, seed))
+    return torch.cat([function(z)[None], function(z + 3)[None], torch.autograd.functional.jacobian(function, z)])
+
+
+def observed(k, seed):
+    """Torch's softmax."""
+    return measured(k, seed, lambda z: z.softmax(0))
+
+
+def control(k, seed):
+    """A sigmoid for each score."""
+    return measured(k, seed, torch.sigmoid)
+
+
+CLAIM = Claim(
+    id="softmax",
+    title="The softmax ignores a common shift and has the Jacobian diag(s) - s s^T",
+    equation=r"s_i = e^{z_i} / \sum_j e^{z_j}, \quad \partial s / \partial z = \mathrm{diag}(s) - s s^T",
+    source=Source("derived"),
+    premises=(Premise(NORMALIZED),),
+    breaks=NORMALIZED,
+    parameters={"k": 6},
+    full={"k": 200},
+    judge=equals(rounding=100),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="The last figure of the example rounds to 0.014; lecture notes print 0.013.",
+)

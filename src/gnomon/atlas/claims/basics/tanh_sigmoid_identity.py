@@ -1,0 +1,60 @@
+"""A network with sigmoids is a network with tanh: only the weights differ.
+
+From s(z) = (1 + tanh(z / 2)) / 2,
+
+    <v, s(W x + b)> + c = <v / 2, tanh((W x + b) / 2)> + c + sum(v) / 2                                  (1)
+"""
+
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+HALVED = "the weights and biases of the hidden layer are halved"
+
+
+def inputs(seed):
+    """Gaussian inputs."""
+    return torch.randn(50, 6, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def net(width):
+    """A network with sigmoids and weights of order one."""
+    module = nn.Sequential(nn.Linear(6, width), nn.Sigmoid(), nn.Linear(width, 1)).double()
+    with torch.no_grad():
+        module[0].weight.normal_()
+    return module
+
+
+def predicted(width, seed):
+    """The right side of (1)."""
+    with torch.no_grad():
+        first, _, last = net(width)
+        hidden = torch.tanh((inputs(seed) @ first.weight.mT + first.bias) / 2)
+        return hidden @ (last.weight.mT / 2) + last.bias + last.weight.sum() / 2
+
+
+def observed(width, seed):
+    """The network with sigmoids."""
+    return net(width)(inputs(seed))
+
+
+def control(width, seed):
+    """Inputs twice as large stand for weights that are not halved."""
+    return net(width)(2 * inputs(seed))
+
+
+CLAIM = Claim(
+    id="tanh-sigmoid-identity",
+    title="A network with sigmoids becomes one with tanh by halving its weights and moving its bias",
+    equation=r"v^T \sigma(Wx+b) = \frac{v^T}{2} \tanh(\frac{Wx+b}{2}) + \frac12 \sum_i v_i",
+    source=Source("derived"),
+    premises=(Premise(HALVED),),
+    breaks=HALVED,
+    parameters={"width": 30},
+    full={"width": 1000},
+    judge=equals(rounding=1000),  # sums of `width` terms
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,77 @@
+"""Points can be separated exactly if the set of planes that separate them is not empty; each further point shrinks it.
+
+V(S) = {(w, b) : y_i (<w, x_i> + b) > 0 for all i} is an intersection of half-spaces. By Gordan's theorem
+
+    V(S) is empty   exactly if   sum_i u_i y_i (x_i, 1) = 0  for some u >= 0 that is not 0                (1)
+
+which says that the convex hulls of the two classes meet. V(S + point) is contained in V(S).
+Reference: [minsky1969perceptrons].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+OFFSET = "planes may pass anywhere, not only through the origin"
+
+
+def problem(sets, n, d, seed):
+    """Sets of Gaussian points with labels of coin flips; with n = 2 (d + 1) half of them are separable."""
+    rng = np.random.default_rng(seed)
+    return [(rng.normal(size=(n, d)), rng.choice((-1.0, 1.0), size=n)) for _ in range(sets)]
+
+
+def predicted(sets, n, d, seed):
+    """Whether the hulls are apart, by the distance of 0 to the hull of the y_i (x_i, 1), (1); then: V grew never."""
+    from scipy.optimize import nnls
+
+    apart = []
+    for x, y in problem(sets, n, d, seed):
+        z = y[:, None] * np.hstack([x, np.ones((n, 1))])
+        apart.append(nnls(np.vstack([z.T, np.ones(n)]), np.eye(d + 2)[-1])[1] > 1e-9)
+    return [*apart, 0]
+
+
+def feasible(z):
+    """Whether some v has <v, z_i> >= 1 for all i, by linear programming."""
+    from scipy.optimize import linprog
+
+    return linprog(np.zeros(z.shape[1]), A_ub=-z, b_ub=-np.ones(len(z)), bounds=(None, None)).status == 0
+
+
+def growths(sets, n, d, seed):
+    """How often the share of 1000 random planes that are right on the first k points grows with k."""
+    planes = np.random.default_rng(seed + 1).normal(size=(d + 1, 1000))
+    total = 0
+    for x, y in problem(sets, n, d, seed):
+        right = np.hstack([x, np.ones((n, 1))]) @ planes * y[:, None] > 0
+        total += (np.diff([right[:k].all(0).mean() for k in range(1, n + 1)]) > 0).sum()
+    return total
+
+
+def observed(sets, n, d, seed):
+    """Planes found by linear programming, and the sampled volume of V."""
+    ones = np.ones((n, 1))
+    found = [feasible(y[:, None] * np.hstack([x, ones])) for x, y in problem(sets, n, d, seed)]
+    return [*found, growths(sets, n, d, seed)]
+
+
+def control(sets, n, d, seed):
+    """Only planes through the origin."""
+    return [*(feasible(y[:, None] * x) for x, y in problem(sets, n, d, seed)), 0]
+
+
+CLAIM = Claim(
+    id="version-space",
+    title="A separating plane exists exactly where the hulls of the classes are apart; more points leave fewer planes",
+    equation=r"V(S) = \{(w,b): y_i(w^T x_i + b) > 0\} \ne \emptyset \iff 0 \notin \mathrm{conv}\{y_i (x_i, 1)\}",
+    source=Source("theorem", "minsky1969perceptrons"),
+    premises=(Premise(OFFSET),),
+    breaks=OFFSET,
+    parameters={"sets": 60, "n": 8, "d": 3},
+    full={"sets": 400, "n": 20, "d": 9},
+    judge=equals(rounding=0),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,56 @@
+"""Scaling up the output of a network that starts at zero makes training lazy.
+
+With L(w) = |alpha f(w) - y|^2 / (2 alpha^2),
+
+    kappa(alpha) = (1/alpha) |alpha f(w_0) - y| |D^2 f| / |D f|^2                                            (1)
+
+falls as 1/alpha where f(w_0) = 0, and has the floor |f(w_0)| |D^2 f| / |D f|^2 elsewhere.
+Reference: [chizat2019lazy], equation 4.
+"""
+
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.tangent import kappa
+
+
+def predicted(scales):
+    """alpha kappa(alpha) / kappa(1) where the output starts at zero."""
+    return [1.0] * len(scales)
+
+
+def numbers(width, scales, centered):
+    """alpha kappa(alpha) / kappa(1) at each scale, with kappa from the gradient of the loss, of one network."""
+    net = nn.Sequential(nn.Linear(3, width), nn.Tanh(), nn.Linear(width, 1)).double()
+    with torch.no_grad():
+        net[2].bias.add_(1.0)
+    x, y = torch.randn(4, 3).double(), torch.randn(4, 1).double()
+    found = [kappa(net, x, y, alpha=a, centered=centered, starts=1, iterations=2).value for a in (1.0, *scales)]
+    return [a * k / found[0] for a, k in zip(scales, found[1:], strict=True)]
+
+
+def observed(width, scales):
+    """The output counted from its start."""
+    return numbers(width, scales, True)
+
+
+def control(width, scales):
+    """The output as it is, which does not start at zero."""
+    return numbers(width, scales, False)
+
+
+CLAIM = Claim(
+    id="alpha-scaling",
+    title="Scaling up an output that starts at zero makes training lazy",
+    equation=r"\kappa_\alpha = \frac{1}{\alpha} \|\alpha f(w_0) - y\| \, \|D^2 f\| / \|D f\|^2",
+    source=Source("theorem", "chizat2019lazy", "equation 4"),
+    premises=(Premise("the output starts at zero"),),
+    breaks="the output starts at zero",
+    parameters={"width": 32, "scales": (8.0, 64.0)},
+    full={"width": 128, "scales": (4.0, 16.0, 64.0, 256.0)},
+    judge=equals(rounding=10_000),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,76 @@
+"""In the feature regime the time to learn is proportional to alpha sqrt(width).
+
+With F = alpha (f - f_0), the loss |F - y|^2 / (2 n alpha^2) and u = alpha sqrt(m), weights obey w' = O(1/u) w^L for a
+homogeneous network of L layers of weights. They grow without limit within a time of order u, at which F = u w^L passes
+any value, so the time to halve the loss is
+
+    t = u (c + O(u^((L-2)/L)))       for u << 1,           t = O(1)       for u >> 1                           (1)
+
+Here L = 4: three hidden ReLU layers.
+Reference: [geiger2020disentangling], Section 3.
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, rate_is
+
+
+def predicted():
+    """The exponent of alpha sqrt(width) in the feature regime."""
+    return 1.0
+
+
+def half_time(nets, width, scale, n=6, most=500):
+    """Time at which each network has halved its loss, by steps that change neither weights nor loss by over 5 %."""
+    torch.manual_seed(torch.initial_seed())  # the same networks and data at every scale
+    x, y = torch.randn(n, 3), torch.randn(n).sign()
+    x = x / x.norm(dim=1, keepdim=True) * 3**0.5
+    shapes = ((3, width), (width, width), (width, width), (width, 1))
+    p = [torch.randn(nets, *shape).requires_grad_() for shape in shapes]
+    alpha, time, start = scale / width**0.5, torch.zeros(nets), None
+    done = torch.zeros(nets, dtype=torch.bool)
+    for _ in range(most):
+        h = x
+        for k, q in enumerate(p):
+            h = (torch.relu(h) * 2**0.5 if k else h) @ q / q.shape[1] ** 0.5
+        start = h.detach() if start is None else start
+        loss = ((alpha * (h - start)[..., 0] - y) ** 2).mean(1) / (2 * alpha**2)
+        done = done | (loss.detach() < 1 / (4 * alpha**2))  # it starts at 1 / (2 alpha^2)
+        if done.all():
+            break
+        slopes = torch.autograd.grad(loss.sum(), p)
+        force = sum((g**2).flatten(1).sum(1) for g in slopes)
+        size = sum((q.detach() ** 2).flatten(1).sum(1) for q in p)
+        step = torch.minimum(0.05 * (size / force) ** 0.5, 0.05 * loss.detach() / force) * ~done
+        time = time + step
+        p = [(q - step[:, None, None] * g).detach().requires_grad_() for q, g in zip(p, slopes, strict=True)]
+    return time
+
+
+def observed(nets, width, scales):
+    """alpha sqrt(width) far below one."""
+    return scales, torch.stack([half_time(nets, width, s) for s in scales], 1)
+
+
+def control(nets, width, scales):
+    """The same factors between scales, but far above one: lazy."""
+    return scales, torch.stack([half_time(nets, width, s * 1e6) for s in scales], 1)
+
+
+CLAIM = Claim(
+    id="characteristic-time-tc",
+    title="When features are learned, the time it takes is proportional to alpha sqrt(width)",
+    equation=r"t_{1/2} \propto \alpha \sqrt{m} \text{ for } \alpha \sqrt{m} \ll 1",
+    source=Source("observed", "geiger2020disentangling", "Section 3"),
+    premises=(Premise("alpha sqrt(width) is far below one"), Premise("three layers of weights or more")),
+    breaks="alpha sqrt(width) is far below one",
+    parameters={"nets": 10, "width": 32, "scales": (1e-4, 1e-3, 1e-2)},
+    full={"nets": 30, "width": 100, "scales": (1e-5, 1e-4, 1e-3, 1e-2)},
+    judge=rate_is(
+        confidence=0.999, within=0.05, because="the correction of order u^1/2 is 0.1 at most", label="alpha sqrt(width)"
+    ),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="With one hidden layer growth is exponential and the time has a factor log(1 / (alpha sqrt(width))).",
+)

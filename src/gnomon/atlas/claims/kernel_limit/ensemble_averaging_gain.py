@@ -1,0 +1,65 @@
+"""The mean of an ensemble errs less than its members, by exactly their spread.
+
+For outputs F_k with mean F over K networks, expanding (F_k - y)^2 around F gives, for the squared loss,
+
+    |F - y|^2 / n = (1/K) sum_k |F_k - y|^2 / n - (1/K) sum_k |F_k - F|^2 / n                                (1)
+
+The spread is of order 1/width for wide networks, and so is what an ensemble gains.
+Reference: [geiger2020scaling] for the spread of networks.
+"""
+
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+
+def problem(members, width, steps, seed):
+    """Outputs (members, n) on new points of networks trained on a noisy sine, and the true values."""
+    torch.manual_seed(seed)
+    x = torch.rand(30, 1) * 6
+    y, test = x.sin() + 0.3 * torch.randn(30, 1), torch.linspace(0, 6, 50)[:, None]
+    outs = []
+    for _ in range(members):
+        net = nn.Sequential(nn.Linear(1, width), nn.Tanh(), nn.Linear(width, 1))
+        optimizer = torch.optim.Adam(net.parameters(), 0.05)
+        for _ in range(steps):
+            optimizer.zero_grad()
+            ((net(x) - y) ** 2).mean().backward()
+            optimizer.step()
+        outs.append(net(test).detach()[:, 0].double())
+    return torch.stack(outs), test.sin()[:, 0].double()
+
+
+def predicted(members, width, steps, seed):
+    """The right side of equation (1)."""
+    f, y = problem(members, width, steps, seed)
+    return ((f - y) ** 2).mean() - ((f - f.mean(0)) ** 2).mean()
+
+
+def observed(members, width, steps, seed):
+    """The mean squared error of the mean of the outputs."""
+    f, y = problem(members, width, steps, seed)
+    return ((f.mean(0) - y) ** 2).mean()
+
+
+def control(members, width, steps, seed):
+    """The mean absolute error of the mean, squared."""
+    f, y = problem(members, width, steps, seed)
+    return (f.mean(0) - y).abs().mean() ** 2
+
+
+CLAIM = Claim(
+    id="ensemble-averaging-gain",
+    title="The mean of an ensemble errs less than its members by exactly their spread",
+    equation=r"\|\bar F - y\|^2 = \langle \|F_k - y\|^2 \rangle - \langle \|F_k - \bar F\|^2 \rangle",
+    source=Source("derived"),
+    premises=(Premise("the error is a mean of squares"),),
+    breaks="the error is a mean of squares",
+    parameters={"members": 3, "width": 20, "steps": 40},
+    full={"members": 10, "width": 100, "steps": 500},
+    judge=equals(rounding=1000),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

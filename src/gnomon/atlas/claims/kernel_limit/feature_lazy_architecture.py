@@ -1,0 +1,59 @@
+"""With weights of variance one over the fan-in and a rescaled softplus, every layer starts with variance one.
+
+z_1 = W_0 x / sqrt(d), z_(l+1) = W_l s(z_l) / sqrt(m), f = W_L s(z_L) / sqrt(m), with standard Gaussian entries,
+|x|^2 = d and s(z) = a softplus(5 z) / 5. If E s(z)^2 = 1 for z ~ N(0, 1), which a = 1.404 achieves,
+
+    E z_l^2 = 1 in every layer,    E f^2 = 1,    at every width                                              (1)
+
+Reference: [geiger2020disentangling], Section 2.
+"""
+
+import torch
+from torch.nn.functional import softplus
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+
+def predicted(depth, widths):
+    """One for each layer and the output, at each width."""
+    return [1.0] * (depth + 1) * len(widths)
+
+
+def variances(nets, depth, widths, factor, d=10):
+    """Mean squares of the preactivations of each layer and of the output, one row for each network."""
+    columns = []
+    for m in widths:
+        x = torch.randn(nets, d, 1)
+        z = torch.randn(nets, m, d) @ (x / x.norm(dim=1, keepdim=True))
+        columns.append((z**2).mean((1, 2)))
+        for _ in range(depth - 1):
+            z = torch.randn(nets, m, m) @ (factor * softplus(z, beta=5)) / m**0.5
+            columns.append((z**2).mean((1, 2)))
+        columns.append(factor**2 * (softplus(z, beta=5) ** 2).mean((1, 2)))  # f^2 averaged over the last weights
+    return torch.stack(columns, 1)
+
+
+def observed(nets, depth, widths):
+    """a = 1.404."""
+    return variances(nets, depth, widths, 1.404)
+
+
+def control(nets, depth, widths):
+    """The plain softplus, a = 1."""
+    return variances(nets, depth, widths, 1.0)
+
+
+CLAIM = Claim(
+    id="feature-lazy-architecture",
+    title="A rescaled softplus keeps the variance at one in every layer at every width",
+    equation=r"E z_l^2 = E f^2 = 1",
+    source=Source("theorem", "geiger2020disentangling", "Section 2"),
+    premises=(Premise("the activation keeps E s(z)^2 = 1"), Premise("weights have variance 1 / fan_in")),
+    breaks="the activation keeps E s(z)^2 = 1",
+    parameters={"nets": 250, "depth": 3, "widths": (40, 120)},
+    full={"nets": 400, "widths": (50, 150, 500)},
+    judge=mean_equals(confidence=0.9995, within=0.03, because="1.404 has four digits, and 1/width is 0.025"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,75 @@
+"""Counted from its start and scaled by alpha, with the loss over alpha^2, a network trains alike at all large alpha.
+
+F = alpha (f - f_0) is exactly zero at the start, and the loss (1 / (alpha^2 n)) sum_i (F_i - y_i)^2 / 2 gives
+
+    F' = -(1/n) Theta(t) (F - y),       Theta(t) = Theta(0) + O(1/alpha)                                     (1)
+
+so that for large alpha the curves F(t) come together on that of the kernel at the start.
+Reference: [geiger2020disentangling].
+"""
+
+import torch
+from torch import nn
+
+from gnomon.forecast.predict import predict
+from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.training import SGD
+
+
+def problem(n, width, seed):
+    """A network with two hidden tanh layers, points and labels."""
+    torch.manual_seed(seed)
+    net = nn.Sequential(nn.Linear(4, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1))
+    return net.double(), torch.randn(n, 4).double(), torch.randn(n, 1).double()
+
+
+def predicted(n, width, seed, lr, steps):
+    """The curve of the kernel at the start, for two scales, which is the same; and zero for F at time zero."""
+    net, x, y = problem(n, width, seed)
+    run = predict(net, x, y, optimizer=SGD(lr), times=[0.0, lr * steps / 2, lr * steps], f0=torch.zeros_like(y))
+    return torch.stack([run.train[..., 0]] * 2)
+
+
+def curves(n, width, seed, lr, steps, power):
+    """F at the start, in the middle and at the end of gradient descent, for alpha = 50 and 100."""
+    found = []
+    for alpha in (50.0, 100.0):
+        net, x, y = problem(n, width, seed)
+        start, parameters, rows = net(x).detach(), list(net.parameters()), []
+        for k in range(steps + 1):
+            out = alpha * (net(x) - start)
+            if k in (0, steps // 2, steps):
+                rows.append(out.detach()[:, 0])
+            slopes = torch.autograd.grad(((out - y) ** 2).sum() / (2 * n * alpha**power), parameters)
+            with torch.no_grad():
+                for p, g in zip(parameters, slopes, strict=True):
+                    p -= lr * g
+        found.append(torch.stack(rows))
+    return torch.stack(found)
+
+
+def observed(n, width, seed, lr, steps):
+    """The loss divided by alpha^2."""
+    return curves(n, width, seed, lr, steps, 2)
+
+
+def control(n, width, seed, lr, steps):
+    """The loss divided by alpha^2.5: the larger alpha, the slower."""
+    return curves(n, width, seed, lr, steps, 2.5)
+
+
+CLAIM = Claim(
+    id="feature-lazy-model-centred",
+    title="Centered and scaled, with the loss divided by the scale squared, training has one limit",
+    equation=r"F = \alpha (f - f_0), \quad F' = -\frac{1}{n} \Theta_0 (F - y) + O(1/\alpha)",
+    source=Source("theorem", "geiger2020disentangling", "Section 2"),
+    premises=(Premise("the loss is divided by the square of the scale"), Premise("the output scale is large")),
+    breaks="the loss is divided by the square of the scale",
+    parameters={"n": 6, "width": 50, "lr": 0.05, "steps": 100},
+    full={"n": 20, "width": 200, "steps": 400},
+    judge=equals(within=0.05, because="the theorem's order 1/alpha = 0.02, times |y| of up to 2.5"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Dividing F by alpha^2 inside the loss, as sometimes printed, is another problem.",
+)

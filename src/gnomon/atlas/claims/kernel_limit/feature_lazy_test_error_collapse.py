@@ -1,0 +1,67 @@
+"""At a fixed alpha sqrt(width) the test error does not depend on the width.
+
+F = alpha (f - f_0) with f = sum_i v_i tanh(w_i x) / sqrt m learns a product of two inputs. Whether it finds features
+depends on u = alpha sqrt(m) alone, and so does the test error, up to fluctuations of order 1/m:
+
+    test error(alpha, m) = e(alpha sqrt m)                                                                   (1)
+
+Reference: [geiger2020disentangling], Section 3.
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, rate_is
+
+
+def predicted():
+    """The exponent of the width at fixed alpha sqrt(width)."""
+    return 0.0
+
+
+def errors(nets, widths, scale, n=70, d=9, time=30.0, step=0.5):
+    """Mean squared error at 100 new points of each network after training, at each width."""
+    x = torch.randint(0, 2, (n + 100, d)) * 2.0 - 1
+    y, found = (x[:, 0] * x[:, 1])[:, None], []
+    x[:, -1] = 1  # in place of biases
+    for m in widths:
+        w, v, alpha, c = torch.randn(nets, m, d), torch.randn(nets, m, 1), scale(m), m**-0.5
+        start = torch.tanh(x @ w.mT) @ v
+        for _ in range(round(time / step)):
+            h = torch.tanh(x[:n] @ w.mT)
+            r = (y[:n] - alpha * c * (h @ v - start[:, :n])) * c / (alpha * n)
+            w, v = w + step * (r * (1 - h**2) * v.mT).mT @ x[:n], v + step * h.mT @ r
+        out = alpha * c * (torch.tanh(x[n:] @ w.mT) @ v - start[:, n:])
+        found.append(((out - y[n:]) ** 2).mean((1, 2)))
+    return widths, torch.stack(found, 1)
+
+
+def observed(nets, widths):
+    """alpha = 1 / sqrt(width)."""
+    return errors(nets, widths, lambda m: m**-0.5)
+
+
+def control(nets, widths):
+    """alpha grows with the width: from features at the smallest to none at the largest."""
+    return errors(nets, widths, lambda m: m**-0.5 * (m / widths[0]) ** 1.2)
+
+
+CLAIM = Claim(
+    id="feature-lazy-test-error-collapse",
+    title="At a fixed alpha sqrt(width) the test error does not depend on the width",
+    equation=r"\epsilon(\alpha, m) = e(\alpha \sqrt{m})",
+    source=Source("observed", "geiger2020disentangling", "Section 3"),
+    premises=(Premise("the output scale goes as width^-1/2"), Premise("the network is wide")),
+    breaks="the output scale goes as width^-1/2",
+    parameters={"nets": 24, "widths": (24, 72, 192)},
+    full={"nets": 30, "widths": (50, 100, 200, 400, 800, 1600, 3200)},
+    judge=rate_is(
+        confidence=0.999,
+        resolution=0.3,
+        within=0.1,
+        because="fluctuations and corrections of order 24^-1/2 / 2",
+        label="width",
+    ),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,63 @@
+"""With outputs of every layer divided by the root of the width, gradients of inner weights are 1/width.
+
+For f = W_2 s(W_1 s(W_0 x / sqrt d) / sqrt m) / sqrt m with entries of order one, backward signals of each unit are
+m^-1/2, and an inner weight carries the factor m^-1/2 of its layer once more:
+
+    df/dW_0 = O(m^-1/2),     df/dW_1 = O(1/m),     df/dW_2 = O(m^-1/2)       for each entry                   (1)
+
+Reference: [geiger2020disentangling], Section 4.
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+
+def predicted():
+    """The exponents of equation (1)."""
+    return [-0.5, -1.0, -0.5]
+
+
+def slopes(nets, widths, inside, d=5):
+    """Slope of the root mean square gradient entry against the width: three layers, one row for each network.
+
+    ``inside``: factors 1 / sqrt(fan_in) are outside the weights (False) or part of them (True).
+    """
+    x, rows = torch.randn(1, d), []
+    for m in widths:
+        shapes = ((d, m), (m, m), (m, 1))
+        sizes = [1.0] * 3 if not inside else [shape[0] ** -0.5 for shape in shapes]
+        p = [(torch.randn(nets, *s) * size).requires_grad_() for s, size in zip(shapes, sizes, strict=True)]
+        c = [s[0] ** -0.5 if not inside else 1.0 for s in shapes]
+        h = torch.tanh(torch.tanh(x @ p[0] * c[0]) @ p[1] * c[1])
+        gradients = torch.autograd.grad((h @ p[2] * c[2]).sum(), p)
+        rows.append(torch.stack([(g**2).mean((1, 2)).sqrt() for g in gradients], 1).log().numpy())
+    u = np.log(widths) - np.mean(np.log(widths))
+    return np.einsum("k,kil->il", u, np.stack(rows)) / (u @ u)
+
+
+def observed(nets, widths):
+    """Factors outside the weights."""
+    return slopes(nets, widths, False)
+
+
+def control(nets, widths):
+    """Factors inside the weights, as PyTorch's layers have them."""
+    return slopes(nets, widths, True)
+
+
+CLAIM = Claim(
+    id="gradient-scaling-exponents",
+    title="Gradients fall with the width at rates that depend on the layer",
+    equation=r"\partial f / \partial W_{0,1,2} = O(m^{-1/2}), O(m^{-1}), O(m^{-1/2})",
+    source=Source("theorem", "geiger2020disentangling", "Section 4"),
+    premises=(Premise("factors 1 / sqrt(fan_in) are outside the weights"),),
+    breaks="factors 1 / sqrt(fan_in) are outside the weights",
+    parameters={"nets": 20, "widths": (32, 64, 128, 256)},
+    full={"nets": 40, "widths": (32, 64, 128, 256, 512, 1024)},
+    judge=mean_equals(confidence=0.9995, resolution=0.15, within=0.03, because="corrections of order 1/32"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

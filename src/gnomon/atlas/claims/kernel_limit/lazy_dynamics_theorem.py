@@ -1,0 +1,71 @@
+"""The larger the scale of the output, the closer training is to that of the tangent model: three rates.
+
+With L(w) = |alpha f(w) - y|^2 / (2 alpha^2), f(w_0) = 0 and a fixed time T, the velocity of w is 1/alpha, the change of
+the Jacobian as well, and the two paths part at the product of both:
+
+    |w - w_0| = O(1/alpha),   |w - w_lin| = O(1/alpha^2),   |alpha f(w) - alpha f_lin(w_lin)| = O(1/alpha)    (1)
+
+Hence for alpha to infinity training is learning with the kernel frozen at its start.
+Reference: [chizat2019lazy], Theorem 2.2.
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+
+def predicted():
+    """The exponents of equation (1)."""
+    return [-1.0, -2.0, -1.0]
+
+
+def slopes(width, scales, centered, time=2.0, step=0.05):
+    """Slopes in logarithms of the three distances at time T against the scale, for a tanh network of one layer."""
+    x, y = torch.randn(5, 3).double(), torch.randn(5, 1).double()
+    w0, v0 = torch.randn(width, 3).double(), torch.randn(width, 1).double()
+    h0, c = torch.tanh(x @ w0.T), width**-0.5
+    gate, start = (1 - h0**2) * v0.T, h0 @ v0
+    gone = start if centered else 0 * start
+    rows = []
+    for alpha in scales:
+        w, v, a, b = w0, v0, w0, v0
+        for _ in range(round(time / step)):
+            h = torch.tanh(x @ w.T)
+            out = alpha * c * (h @ v - gone)
+            tangent = alpha * c * (start - gone + h0 @ (b - v0) + (gate * (x @ (a - w0).T)).sum(1, keepdim=True))
+            r, s = (y - out) * c / alpha, (y - tangent) * c / alpha
+            w, v = w + step * (r * (1 - h**2) * v.T).T @ x, v + step * h.T @ r
+            a, b = a + step * (s * gate).T @ x, b + step * h0.T @ s
+        moved, apart = torch.cat((w - w0, v - v0), 1).norm(), torch.cat((w - a, v - b), 1).norm()
+        rows.append([float(moved), float(apart), float((out - tangent).norm())])
+    return np.polyfit(np.log(scales), np.log(rows), 1)[0]
+
+
+def observed(width, scales):
+    """The output counted from its start."""
+    return slopes(width, scales, True)
+
+
+def control(width, scales):
+    """The output as it is: alpha f(w_0) grows with alpha, and the parameters move however large it is."""
+    return slopes(width, scales, False)
+
+
+CLAIM = Claim(
+    id="lazy-dynamics-theorem",
+    title="Training at a large output scale is that of the tangent model, at three rates",
+    equation=r"\|w - w_0\| = O(\alpha^{-1}), \; \|w - \bar w\| = O(\alpha^{-2}), \; "
+    r"\|\alpha f - \alpha \bar f\| = O(\alpha^{-1})",
+    source=Source("theorem", "chizat2019lazy", "Theorem 2.2"),
+    premises=(Premise("the output starts at zero"), Premise("the output scale is large")),
+    breaks="the output starts at zero",
+    parameters={"width": 50, "scales": (16.0, 32.0, 64.0, 128.0)},
+    full={"width": 500, "scales": (16.0, 32.0, 64.0, 128.0, 256.0, 512.0)},
+    judge=equals(within=0.1, because="the next order is a few times 1/16 at the smallest scale, over a range of log 8"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    covers=("frozen-ntk-limit",),
+    remark="With units doubled at opposite signs to start at zero, the third rate is 1/alpha^2 by symmetry.",
+)

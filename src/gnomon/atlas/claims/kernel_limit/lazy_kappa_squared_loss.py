@@ -1,0 +1,76 @@
+"""For the squared loss kappa has the square of the first derivative in its denominator.
+
+L = |f - y|^2 / 2 and |grad L| <= |D f| |f - y| turn kappa into
+
+    kappa = |f - y| |D^2 f| / |D f|^2                                                                        (1)
+
+which does not change with the units of the output: f -> c f, y -> c y multiplies all three factors by c. The model
+f = a b x at x = 1 has |D f|^2 = a^2 + b^2 and |D^2 f| = 1, so kappa = |a b - y| / (a^2 + b^2) in all units.
+Reference: [chizat2019lazy], equation 4.
+"""
+
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.tangent import kappa
+
+
+class Product(nn.Module):
+    """c a b x."""
+
+    def __init__(self, a, b, c):
+        super().__init__()
+        self.a, self.b, self.c = nn.Parameter(a), nn.Parameter(b), c
+
+    def forward(self, x):
+        """(n, 1) to (n, 1)."""
+        return self.c * self.a * self.b * x
+
+
+def inputs(seed):
+    """a, b and the label."""
+    return torch.randn(3, generator=torch.Generator().manual_seed(seed)).double() + torch.tensor([1.0, 1.0, 4.0])
+
+
+def predicted(units, seed):
+    """Equation (1), the same in all units."""
+    a, b, y = inputs(seed)
+    return torch.stack([abs(a * b - y) / (a**2 + b**2)] * len(units))
+
+
+def measured(units, seed, labels):
+    """kappa of the package for the model in each unit."""
+    a, b, y = inputs(seed)
+    one = torch.ones(1, 1).double()
+    return [
+        kappa(Product(a.clone(), b.clone(), c), one, y * one * (c if labels else 1), starts=1, iterations=30).squared
+        for c in units
+    ]
+
+
+def observed(units, seed):
+    """Outputs and labels in the same units."""
+    return measured(units, seed, True)
+
+
+def control(units, seed):
+    """Only the output changes its unit."""
+    return measured(units, seed, False)
+
+
+CLAIM = Claim(
+    id="lazy-kappa-squared-loss",
+    title="For the squared loss kappa does not depend on the units of the output",
+    equation=r"\kappa = \|f - y\| \, \|D^2 f\| / \|D f\|^2",
+    source=Source("theorem", "chizat2019lazy", "equation 4"),
+    premises=(Premise("labels are in the units of the output"),),
+    breaks="labels are in the units of the output",
+    parameters={"units": (0.1, 1.0, 7.0)},
+    full={"units": (0.01, 0.1, 1.0, 10.0, 100.0)},
+    judge=equals(within=1e-5, because="the power iterations stop at relative changes of 1e-6"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Some slides print the first power of |D f|, which would depend on the units.",
+)

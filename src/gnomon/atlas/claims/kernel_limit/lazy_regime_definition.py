@@ -1,0 +1,63 @@
+"""Training is lazy where the path of the network and that of its tangent model stay close.
+
+Both start at w_0 and follow the gradient of L(w) = |alpha f - y|^2 / (2 alpha^2), one for the centered network f and
+one for its tangent. For large alpha their largest distance is a small part of the way they go:
+
+    sup_t |w(t) - w_lin(t)| <= 0.05 |w(T) - w_0|                                                             (1)
+
+Reference: [chizat2019lazy].
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+
+def predicted():
+    """What counts as close."""
+    return 0.05
+
+
+def separation(width, nets, alpha, time=2.0, step=0.01):
+    """The left side of equation (1) over |w(T) - w_0|, for several networks."""
+    x, y = torch.randn(5, 3).double(), torch.randn(5, 1).double()
+    w0, v0 = torch.randn(nets, width, 3).double(), torch.randn(nets, width, 1).double()
+    h0 = torch.tanh(x @ w0.mT)
+    gate, start, c = (1 - h0**2) * v0.mT, h0 @ v0, width**-0.5
+    w, v, a, b = w0, v0, w0, v0
+    far = torch.zeros(nets).double()
+    for _ in range(round(time / step)):
+        h = torch.tanh(x @ w.mT)
+        r = (y - alpha * c * (h @ v - start)) * c / alpha
+        tangent = h0 @ (b - v0) + (gate * (x @ (a - w0).mT)).sum(-1, keepdim=True)
+        s = (y - alpha * c * tangent) * c / alpha
+        w, v = w + step * (r * (1 - h**2) * v.mT).mT @ x, v + step * h.mT @ r
+        a, b = a + step * (s * gate).mT @ x, b + step * h0.mT @ s
+        far = torch.maximum(far, torch.cat((w - a, v - b), 2).flatten(1).norm(dim=1))
+    return far / torch.cat((w - w0, v - v0), 2).flatten(1).norm(dim=1)
+
+
+def observed(width, nets):
+    """A large scale of the output."""
+    return separation(width, nets, 64.0)
+
+
+def control(width, nets):
+    """A small one."""
+    return separation(width, nets, 0.1)
+
+
+CLAIM = Claim(
+    id="lazy-regime-definition",
+    title="At a large output scale the paths of a network and of its tangent model stay together",
+    equation=r"\sup_t \|w - \bar w\| \le 0.05 \, \|w(T) - w_0\|",
+    source=Source("theorem", "chizat2019lazy", "Section 1"),
+    premises=(Premise("the output scale is large"), Premise("the output starts at zero")),
+    breaks="the output scale is large",
+    parameters={"width": 50, "nets": 10},
+    full={"width": 500, "nets": 50},
+    judge=bounded_by("above"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,64 @@
+"""With many neurons spread over all directions, gradient descent finds the teacher that few neurons miss.
+
+For a two-layer ReLU network divided by its width, trained at rate m, the flow of the distribution of neurons can stop
+only at a global minimum if the neurons at the start cover all directions. With as many neurons as the teacher has,
+descent is often caught before:
+
+    loss(m large) < loss(m = 3)       on a teacher of 3 ReLU neurons                                         (1)
+
+Reference: [chizat2018global], Theorem 3.3.
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, ordered
+
+
+def predicted():
+    """The order of the losses after training."""
+    return ("wide", "narrow")
+
+
+def final(m, nets, steps, spread, n=25):
+    """Logarithm of the loss of each network after descent; neurons start within ``spread`` pi of one direction."""
+    g = torch.Generator().manual_seed(torch.initial_seed())
+    teacher = torch.randn(nets, 3, 2, generator=g)
+    teacher = teacher / teacher.norm(dim=2, keepdim=True)
+    x = torch.randn(n, 2, generator=g)
+    y = torch.relu(x @ teacher.mT) @ torch.tensor([[1.0], [-1.0], [1.0]])
+    angle = spread * (torch.rand(nets, m, generator=g) * 2 - 1) * torch.pi
+    w = torch.stack((angle.cos(), angle.sin()), 2)
+    v = torch.randn(nets, m, 1, generator=g).sign()
+    for _ in range(steps):
+        u = x @ w.mT
+        h = torch.relu(u)
+        r = 0.2 * (y - h @ v / m) / n
+        w, v = w + (r * (u > 0) * v.mT).mT @ x, v + h.mT @ r
+    return (y - torch.relu(x @ w.mT) @ v / m).square().mean((1, 2)).log()
+
+
+def observed(width, nets, steps):
+    """Neurons in all directions."""
+    return {"wide": final(width, nets, steps, 1.0), "narrow": final(3, nets, steps, 1.0)}
+
+
+def control(width, nets, steps):
+    """All neurons of the wide network start in one direction, which makes it one of two neurons."""
+    return {"wide": final(width, nets, steps, 0.0), "narrow": final(3, nets, steps, 1.0)}
+
+
+CLAIM = Claim(
+    id="mean-field-global-convergence",
+    title="Many neurons spread over all directions find what few neurons miss",
+    equation=r"L(m \gg 3) < L(m = 3)",
+    source=Source("theorem", "chizat2018global", "Theorem 3.3"),
+    premises=(Premise("neurons at the start cover all directions"), Premise("many neurons")),
+    breaks="neurons at the start cover all directions",
+    parameters={"width": 60, "nets": 20, "steps": 250},
+    full={"width": 300, "nets": 50, "steps": 5000},
+    judge=ordered(confidence=0.999),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="The theorem is about infinitely many neurons and infinite time, and says nothing of deeper networks.",
+)

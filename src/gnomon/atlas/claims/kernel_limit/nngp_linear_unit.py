@@ -1,0 +1,61 @@
+"""A linear unit with random weights is a Gaussian process with a linear kernel.
+
+For w ~ N(0, (s^2/d) 1) and inputs in the rows of X (n, d), the outputs y = X w are jointly Gaussian with
+
+    E[y y^T] = (s^2 / d) X X^T,      k(x, x') = (s^2 / d) x.x'                                               (1)
+
+Reference: [rasmussen2006gaussian], section 2.1.
+"""
+
+import numpy as np
+import torch
+from torch import nn
+
+from gnomon.kernels import limit
+from gnomon.lab import Claim, Premise, Source, mean_equals
+from gnomon.program import Law
+
+
+def inputs(n, d, seed):
+    """Gaussian rows."""
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def predicted(n, d, std, seed):
+    """Equation (1), by gnomon.limit of a linear layer."""
+    return limit(nn.Linear(d, 1), init=Law(std), parametrization="ntk").nngp(torch.tensor(inputs(n, d, seed)))
+
+
+def products(w, n, d, seed):
+    """y y^T for each draw of the weights (draws, d)."""
+    y = w @ inputs(n, d, seed).T
+    return y[:, :, None] * y[:, None, :]
+
+
+def observed(n, d, std, draws, seed):
+    """Independent weights."""
+    rng = np.random.default_rng([seed, 1])
+    return products(std / d**0.5 * rng.normal(size=(draws, d)), n, d, seed)
+
+
+def control(n, d, std, draws, seed):
+    """All weights of a unit are the same number, of the same variance."""
+    rng = np.random.default_rng([seed, 1])
+    return products(std / d**0.5 * np.repeat(rng.normal(size=(draws, 1)), d, 1), n, d, seed)
+
+
+CLAIM = Claim(
+    id="nngp-linear-unit",
+    title="A random linear unit is a Gaussian process with a linear kernel",
+    equation=r"E[y y^T] = (\sigma^2 / d) X X^T",
+    source=Source("theorem", "rasmussen2006gaussian", "Section 2.1"),
+    premises=(Premise("weights are independent"),),
+    breaks="weights are independent",
+    parameters={"n": 4, "d": 6, "std": 1.3, "draws": 20_000},
+    full={"n": 10, "d": 30, "draws": 200_000},
+    judge=mean_equals(confidence=0.9999, resolution=0.1),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Often printed with X^T X for inputs in rows, or with the number of points in place of the dimension.",
+)

@@ -1,0 +1,62 @@
+"""The output of a wide random network is Gaussian, with a covariance that follows a recursion over the layers.
+
+    S_1 = w^2 x.x'/d,    S_(j+1)(x, x') = w^2 E[phi(u) phi(v)],   (u, v) ~ N(0, S_j on x, x')                (1)
+
+so a f(x) + b f(x') is Gaussian of variance a^2 S(x, x) + 2 a b S(x, x') + b^2 S(x', x'), up to order 1/width.
+Reference: [lee2018deep]; [matthews2018gaussian].
+"""
+
+import torch
+from scipy.stats import norm
+from torch import nn
+
+from gnomon.kernels import limit
+from gnomon.lab import Claim, Premise, Source, distributed_as
+from gnomon.program import Law
+
+
+def inputs(seed):
+    """Two Gaussian points in four dimensions."""
+    return torch.randn(2, 4, generator=torch.Generator().manual_seed(seed))
+
+
+def predicted(seed):
+    """The law of f(x) - f(x') / 2 by equation (1), for two hidden tanh layers and w = 1.5."""
+    net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 1))
+    a = torch.tensor([1.0, -0.5]).double()
+    return norm(0, float(a @ limit(net, init=Law(1.5), parametrization="ntk").nngp(inputs(seed)) @ a) ** 0.5)
+
+
+def outputs(nets, width, seed):
+    """f(x) - f(x') / 2 of many networks with Gaussian weights."""
+    x = inputs(seed)
+    h = torch.tanh(1.5 / 2 * x @ torch.randn(nets, 4, width))
+    h = torch.tanh(1.5 / width**0.5 * h @ torch.randn(nets, width, width))
+    f = 1.5 / width**0.5 * h @ torch.randn(nets, width, 1)
+    return f[:, 0, 0] - f[:, 1, 0] / 2
+
+
+def observed(nets, width, seed):
+    """Wide layers."""
+    return outputs(nets, width, seed)
+
+
+def control(nets, seed):
+    """Hidden layers of a single unit."""
+    return outputs(nets, 1, seed)
+
+
+CLAIM = Claim(
+    id="nngp-recursion",
+    title="The output of a wide random network is Gaussian, with a known covariance",
+    equation=r"\Sigma_{j+1}(x,x') = w^2 E_{(u,v) \sim N(0, \Sigma_j)}[\phi(u)\phi(v)]",
+    source=Source("theorem", "lee2018deep", "Section 2"),
+    premises=(Premise("all hidden layers are wide", lambda width: width >= 32), Premise("independent weights")),
+    breaks="all hidden layers are wide",
+    parameters={"nets": 1000, "width": 64},
+    full={"nets": 10_000, "width": 256},
+    judge=distributed_as(confidence=0.9995),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

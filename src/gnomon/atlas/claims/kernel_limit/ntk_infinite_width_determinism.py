@@ -1,0 +1,58 @@
+"""The tangent kernel at the start is the same for all wide networks: its spread over draws falls as width^-1/2.
+
+For f = sum_i v_i relu(w_i x) / sqrt(m) the kernel is a mean over m independent units,
+
+    K(x, x') = (1/m) sum_i [relu(w_i x) relu(w_i x') + v_i^2 x.x' 1(w_i x > 0) 1(w_i x' > 0)]                (1)
+
+so by the central limit theorem its standard deviation is that of one unit divided by sqrt(m).
+Reference: [jacot2018neural], Theorem 1.
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, rate_is
+
+
+def predicted():
+    """The exponent of the width."""
+    return -0.5
+
+
+def spread(groups, nets, widths, seed, weights):
+    """Standard deviation of K(x, x') over the nets of each group at each width."""
+    rng = np.random.default_rng(seed)
+    x, other = rng.normal(size=(2, 3))
+    rows = []
+    for width in widths:
+        w, v = rng.normal(size=(groups, nets, width, 3)), weights(rng, (groups, nets, width))
+        a, b = w @ x, w @ other
+        units = np.maximum(a, 0) * np.maximum(b, 0) + v**2 * (x @ other) * (a > 0) * (b > 0)
+        rows.append(units.mean(-1).std(1, ddof=1))  # (1)
+    return widths, np.stack(rows, 1)
+
+
+def observed(groups, nets, widths, seed):
+    """Gaussian weights."""
+    return spread(groups, nets, widths, seed, lambda rng, shape: rng.normal(size=shape))
+
+
+def control(groups, nets, widths, seed):
+    """Output weights of Cauchy's law, whose variance is infinite: single units dominate at every width."""
+    return spread(groups, nets, widths, seed, lambda rng, shape: rng.standard_cauchy(shape))
+
+
+CLAIM = Claim(
+    id="ntk-infinite-width-determinism",
+    title="At the start, all wide networks have the same tangent kernel",
+    equation=r"std\, K_m(x, x') \propto m^{-1/2}",
+    source=Source("theorem", "jacot2018neural", "Theorem 1"),
+    premises=(Premise("weights have a finite fourth moment"), Premise("the output is divided by sqrt(width)")),
+    breaks="weights have a finite fourth moment",
+    parameters={"groups": 12, "nets": 16, "widths": (32, 128, 512, 2048)},
+    full={"groups": 20, "nets": 50, "widths": (64, 256, 1024, 4096)},
+    judge=rate_is(confidence=0.9995, label="width"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Weights have variance s^2 / fan_in; lecture notes sometimes print the standard deviation in its place.",
+)

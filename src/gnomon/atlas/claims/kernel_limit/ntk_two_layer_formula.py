@@ -1,0 +1,65 @@
+"""The tangent kernel of a network with one hidden layer in closed form.
+
+f(x) = c sum_i v_i s(w_i x) has df/dv_i = c s(w_i x) and df/dw_i = c v_i s'(w_i x) x, hence
+
+    Theta(x, x') = c^2 [sum_i s(w_i x) s(w_i x') + x.x' sum_i v_i^2 s'(w_i x) s'(w_i x')]                    (1)
+
+Reference: [jacot2018neural].
+"""
+
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.tangent import ntk
+
+ACTIVATIONS = {
+    nn.Tanh: (torch.tanh, lambda u: 1 - torch.tanh(u) ** 2),
+    nn.ReLU: (torch.relu, lambda u: (u > 0).double()),
+}
+
+
+def problem(n, d, width, seed, bias=False):
+    """Inputs, and for each activation a network whose output is multiplied by 1 / sqrt(width)."""
+    torch.manual_seed(seed)
+    x = torch.randn(n, d).double()
+    for activation in ACTIVATIONS:
+        net = nn.Sequential(nn.Linear(d, width, bias=bias), activation(), nn.Linear(width, 1, bias=False)).double()
+        yield net, x, activation
+
+
+def predicted(n, d, width, seed):
+    """Equation (1) with c = 1."""
+    found = []
+    for net, x, activation in problem(n, d, width, seed):
+        s, slope = ACTIVATIONS[activation]
+        u, v = x @ net[0].weight.T, net[2].weight[0]
+        found.append(s(u) @ s(u).T + (x @ x.T) * ((slope(u) * v**2) @ slope(u).T))
+    return torch.stack(found)
+
+
+def observed(n, d, width, seed):
+    """gnomon.ntk of the modules."""
+    return torch.stack([ntk(net, x) for net, x, _ in problem(n, d, width, seed)])
+
+
+def control(n, d, width, seed):
+    """Networks with biases, which add to the kernel and shift the hidden layer."""
+    return torch.stack([ntk(net, x) for net, x, _ in problem(n, d, width, seed, bias=True)])
+
+
+CLAIM = Claim(
+    id="ntk-two-layer-formula",
+    title="The tangent kernel of one hidden layer in closed form",
+    equation=r"\Theta(x,x') = \sum_i s(w_i x) s(w_i x') + x \cdot x' \sum_i v_i^2 s'(w_i x) s'(w_i x')",
+    source=Source("derived"),
+    premises=(Premise("there are no biases"), Premise("one hidden layer")),
+    breaks="there are no biases",
+    parameters={"n": 10, "d": 4, "width": 50},
+    full={"n": 100, "width": 2000},
+    judge=equals(rounding=10_000),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="A prefactor of the output enters squared.",
+)

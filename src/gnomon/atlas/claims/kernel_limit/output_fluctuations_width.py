@@ -1,0 +1,60 @@
+"""After training, outputs of wide networks differ between initializations by width^-1/2.
+
+The trained output is a smooth function of the tangent kernel at the start, which is a mean over m independent units, so
+
+    std over initializations of F(x) = O(m^-1/2)                                                             (1)
+
+and the part of the test error that comes from the draw of the weights is of order 1/m.
+Reference: [geiger2020scaling].
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, rate_is
+
+
+def predicted():
+    """The exponent of equation (1)."""
+    return -0.5
+
+
+def spread(groups, nets, widths, centered, time=3.0, step=0.1):
+    """Standard deviation over the nets of each group of the trained outputs at 4 new points, at each width."""
+    x, y, test = torch.randn(5, 3), torch.randn(5, 1), torch.randn(4, 3)
+    found = []
+    for m in widths:
+        w, v = torch.randn(groups * nets, m, 3), torch.randn(groups * nets, m, 1)
+        start, begin = (torch.tanh(part @ w.mT) @ v * centered for part in (x, test))
+        for _ in range(round(time / step)):
+            h = torch.tanh(x @ w.mT)
+            r = (y * m**0.5 - (h @ v - start)) / m
+            w, v = w + step * (r * (1 - h**2) * v.mT).mT @ x, v + step * h.mT @ r
+        out = (torch.tanh(test @ w.mT) @ v - begin) / m**0.5
+        found.append(out.reshape(groups, nets, 4).var(1).mean(1).sqrt())
+    return widths, torch.stack(found, 1)
+
+
+def observed(groups, nets, widths):
+    """The output counted from its start."""
+    return spread(groups, nets, widths, 1.0)
+
+
+def control(groups, nets, widths):
+    """The output as it is, which differs between initializations before training already, at every width."""
+    return spread(groups, nets, widths, 0.0)
+
+
+CLAIM = Claim(
+    id="output-fluctuations-width",
+    title="Trained outputs differ between initializations by width^-1/2",
+    equation=r"std F(x) = O(m^{-1/2})",
+    source=Source("observed", "geiger2020scaling"),
+    premises=(Premise("the output is counted from its start"), Premise("the network is wide")),
+    breaks="the output is counted from its start",
+    parameters={"groups": 16, "nets": 8, "widths": (48, 192, 768)},
+    full={"groups": 20, "nets": 20, "widths": (32, 128, 512, 2048)},
+    judge=rate_is(confidence=0.999, within=0.05, because="the next order is about a third of 48^-1/2", label="width"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,61 @@
+"""In lazy training the patterns of active ReLU units freeze: the share that flips falls as 1/alpha.
+
+Hidden weights move by |w - w_0| = O(1/alpha), and a unit flips at x where |w_0 x| is less than |(w - w_0) x|. As w_0 x
+has a density at zero,
+
+    share of flipped units = O(1/alpha)                                                                      (1)
+
+Reference: [chizat2019lazy], Section 3.
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, rate_is
+
+
+def predicted():
+    """The exponent of alpha."""
+    return -1.0
+
+
+def flips(nets, width, scales, centered, time=2.0, step=0.05):
+    """Share of (unit, point) pairs of each network that change sign in training at each scale."""
+    x, y = torch.randn(6, 4), torch.randn(6, 1)
+    w0, v0 = torch.randn(nets, width, 4), torch.randn(nets, width, 1)
+    active, c, rows = x @ w0.mT > 0, width**-0.5, []
+    start = torch.relu(x @ w0.mT) @ v0 if centered else 0.0
+    for alpha in scales:
+        w, v = w0, v0
+        for _ in range(round(time / step)):
+            u = x @ w.mT
+            h = torch.relu(u)
+            r = (y - alpha * c * (h @ v - start)) * c / alpha
+            w, v = w + step * (r * (u > 0) * v.mT).mT @ x, v + step * h.mT @ r
+        rows.append(((x @ w.mT > 0) != active).double().mean((1, 2)))
+    return scales, torch.stack(rows, 1)
+
+
+def observed(nets, width, scales):
+    """The output counted from its start."""
+    return flips(nets, width, scales, True)
+
+
+def control(nets, width, scales):
+    """The output as it is, at 40 times the scales: it must first be unlearned, and weights move as much at each."""
+    return scales, flips(nets, width, [40 * s for s in scales], False)[1]
+
+
+CLAIM = Claim(
+    id="relu-activation-stability",
+    title="In lazy training the patterns of active ReLU units freeze",
+    equation=r"P(1[w x > 0] \ne 1[w_0 x > 0]) = O(1/\alpha)",
+    source=Source("observed", "chizat2019lazy", "Section 3"),
+    premises=(Premise("the output starts at zero"), Premise("the output scale is large")),
+    breaks="the output starts at zero",
+    parameters={"nets": 10, "width": 1000, "scales": (0.25, 0.5, 1.0, 2.0)},
+    full={"nets": 20, "width": 4000, "scales": (0.25, 0.5, 1.0, 2.0, 4.0)},
+    judge=rate_is(confidence=0.9995, within=0.1, because="next order and counts of tens of flips", label="alpha"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

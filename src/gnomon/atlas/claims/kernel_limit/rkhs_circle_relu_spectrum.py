@@ -1,0 +1,59 @@
+"""On the circle a ReLU layer multiplies Fourier coefficients by known numbers, zero for odd frequencies above one.
+
+f(t) = integral p(s) relu(cos(t - s)) ds is a convolution, so c_k(f) = g_k c_k(p), where g_k is the integral of
+relu(cos s) e^(-iks) over the circle:
+
+    g_0 = 2,   g_1 = pi/2,   g_k = (-1)^(k/2+1) 2 / (k^2 - 1) for even k,   g_k = 0 for odd k >= 3           (1)
+
+Reference: [bach2017breaking], Appendix D.
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+
+def predicted(frequencies):
+    """Equation (1)."""
+    even = [(-1) ** (k // 2 + 1) * 2 / (k**2 - 1) if k % 2 == 0 else 0.0 for k in range(2, frequencies)]
+    return [2.0, np.pi / 2, *even]
+
+
+def ratios(frequencies, points, activation, seed):
+    """Fourier coefficients of f over those of p, for a random p with all frequencies, by sums over the circle."""
+    rng = np.random.default_rng(seed)
+    angles = 2 * np.pi * np.arange(points) / points
+    orders = np.arange(frequencies)
+    a, b = rng.normal(size=(2, frequencies)) + 2
+    p = a @ np.cos(np.outer(orders, angles)) + b @ np.sin(np.outer(orders, angles))
+    g = activation(np.cos(angles))
+    f = np.array([p @ np.roll(g[::-1], j + 1) for j in range(points)]) * 2 * np.pi / points
+    waves = np.exp(-1j * np.outer(orders, angles))
+    return (waves @ f / (waves @ p)).real
+
+
+def observed(frequencies, points, seed):
+    """ReLU."""
+    return ratios(frequencies, points, lambda u: np.maximum(u, 0), seed)
+
+
+def control(frequencies, points, seed):
+    """The absolute value, which has no odd frequencies at all."""
+    return ratios(frequencies, points, np.abs, seed)
+
+
+CLAIM = Claim(
+    id="rkhs-circle-relu-spectrum",
+    title="On the circle a ReLU layer multiplies Fourier coefficients by known numbers",
+    equation=r"\gamma_0 = 2, \gamma_1 = \pi/2, \gamma_k = (-1)^{k/2+1} 2/(k^2-1) \text{ (even)}, 0 \text{ (odd)}",
+    source=Source("theorem", "bach2017breaking", "Appendix D"),
+    premises=(Premise("the activation is ReLU"),),
+    breaks="the activation is ReLU",
+    parameters={"frequencies": 9, "points": 1200},
+    full={"points": 6000},
+    judge=equals(within=1e-5, because="sums over 1200 points err by (2 pi / 1200)^2 / 6 at the corners"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Often printed with the sign (-1)^(k/2) and with zero for k = 1.",
+)

@@ -1,0 +1,57 @@
+"""A Lipschitz function need not be in the function space of a ReLU layer on the circle.
+
+The norm is sum_k |c_k|^2 / g_k^2 with g_k = 2 / (k^2 - 1) for even k. The triangle wave of period pi is Lipschitz, with
+c_k ~ k^-2 at k = 2, 6, 10, ..., so every term is of order one and
+
+    sum_(k <= K) |c_k|^2 / g_k^2 ~ K                                                                         (1)
+
+diverges. Smoothed with a Poisson kernel, c_k -> r^k c_k, the wave has a finite norm: Lipschitz functions can be
+approached, not reached.
+Reference: [bach2017breaking], Appendix D.
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, rate_is
+
+
+def predicted():
+    """The exponent of equation (1)."""
+    return 1.0
+
+
+def sums(cuts, points, smoothing):
+    """Partial sums of the norm of the triangle wave, with coefficients from a discrete Fourier transform."""
+    angles = 2 * np.pi * np.arange(points) / points
+    wave = np.abs((2 * angles / np.pi) % 2 - 1)
+    k = np.arange(2, max(cuts) + 1, 2)
+    c = np.abs(np.fft.rfft(wave)[k]) / points * smoothing**k
+    terms = (c * (k**2 - 1) / 2) ** 2
+    return cuts, [terms[k <= cut].sum() for cut in cuts]
+
+
+def observed(cuts, points):
+    """The wave as it is."""
+    return sums(cuts, points, 1.0)
+
+
+def control(cuts, points):
+    """The wave smoothed with r = 0.95."""
+    return sums(cuts, points, 0.95)
+
+
+CLAIM = Claim(
+    id="rkhs-lipschitz-claim",
+    title="A Lipschitz function need not be in the function space of a ReLU layer",
+    equation=r"\sum_{k \le K} |c_k|^2 / \gamma_k^2 \sim K",
+    source=Source("derived"),
+    premises=(Premise("the function has corners"), Premise("frequencies are even")),
+    breaks="the function has corners",
+    parameters={"cuts": (62, 126, 254, 510, 1022), "points": 65536},
+    full={"cuts": (62, 126, 254, 510, 1022, 2046, 4094), "points": 1048576},
+    judge=rate_is(confidence=0.999, within=0.02, because="partial sums are whole numbers of terms", label="K"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Lecture notes say that Lipschitz functions are in this space; that is refuted by this one.",
+)

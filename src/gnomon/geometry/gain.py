@@ -1,0 +1,78 @@
+"""What an activation does to the size of a Gaussian signal, and the factor that keeps it.
+
+For z ~ N(0, 1):
+
+    E[phi(z)^2]    the mean square it passes on,       E[phi'(z)^2]    that of gradients                 (1)
+    gain = E[phi(z)^2]^{-1/2}                          so that E[(gain phi(z))^2] = 1                    (2)
+
+>>> import torch
+>>> activation_gain(torch.nn.ReLU())
+ActivationGain(square=0.5, slope_square=0.5, gain=1.41421)
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gnomon.core.checks import check_kind
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.results import Axis, Bars, Plot, Result
+from gnomon.geometry.gaussian import expectation
+from gnomon.geometry.meanfield import Activation
+
+__all__ = ["ActivationGain", "activation_gain"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ActivationGain(Result):
+    """The mean squares of equation (1) and the gain of equation (2)."""
+
+    square: float
+    slope_square: float
+    gain: float
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        backward = self.gain**2 * self.slope_square
+        fate = "keeps" if abs(backward - 1) < 1e-3 else "shrinks" if backward < 1 else "grows"
+        return f"A gain of {self.gain:.4g} keeps the mean square of signals; that of gradients it then {fate}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Both mean squares, before and after the gain."""
+        names = ("signal", "gradient", "signal with gain", "gradient with gain")
+        factor = self.gain**2
+        sizes = (self.square, self.slope_square, factor * self.square, factor * self.slope_square)
+        return (Plot("Mean squares passed on", (Bars("mean square", names, sizes),), Axis("mean square")),)
+
+
+def activation_gain(activation: Activation) -> ActivationGain:
+    """The mean squares that an activation passes on, and the factor that keeps signals at size one.
+
+        gain = E[phi(z)^2]^{-1/2},    z ~ N(0, 1)                                                      (1)
+
+    Args:
+        activation: an elementwise function or module; its slope is taken by autograd.
+
+    Hypotheses: smooth but for a corner at zero.
+    Reference: [he2015delving], for the ReLU.
+    Cost: two quadratures of 340 points.
+
+    >>> round(activation_gain(torch.nn.Softplus(5.0)).gain, 4)
+    1.4044
+    """
+    call = "activation_gain(activation)"
+    check_kind("activation", activation, Callable, call=call, cure="Pass a function such as torch.tanh or nn.ReLU()")
+    square = float(expectation(lambda z: activation(z).detach() ** 2, 1.0))
+    if not square > 0:
+        found, cure = f"E[phi(z)^2] is {square:.3g}", "Pass an activation that is not zero everywhere"
+        raise InputError(lesson(call, found, "a signal that passes", cure))
+
+    def slope(z: Tensor) -> Tensor:
+        with torch.enable_grad():
+            z = z.detach().requires_grad_()
+            return torch.autograd.grad(activation(z).sum(), z)[0]
+
+    return ActivationGain(square, float(expectation(lambda z: slope(z) ** 2, 1.0)), square**-0.5)
