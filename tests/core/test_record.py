@@ -61,6 +61,7 @@ def records():
     return vocabulary + [
         gnomon.data.digits(300, 100), run, signal, signal.layers[0], examined, ranking, ranking.candidates[0],
         signal.layers[0].forward, signal.layers[0].backward, run.curves, geometry.mean_field(torch.tanh, weight_std=1.5),
+        geometry.activation_gain(nn.ReLU()), geometry.label_regularity(x, y),
         dynamics.predict_from_kernel(k, y, test=k, y_test=y), dynamics.modes(k, y), dynamics.stopping(k, y, ridge=0.1),
         dynamics.ensemble(k, k, y), dynamics.posterior(k, y),
         dynamics.Flow(), training.SGD(0.1), training.Adam(),
