@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from gnomon.examination.run import examine
     from gnomon.examination.watch import watch
     from gnomon.forecast.predict import predict
-    from gnomon.kernels import Cost, Kernels, Limit, Sampled, limit
+    from gnomon.kernels import Cost, Kernels, Limit, SampledLimit, limit, sampled_limit
     from gnomon.program import Law
     from gnomon.tangent import linearize, ntk, ntk_by_layer
     from gnomon.training import train
@@ -61,7 +61,7 @@ __all__ = [
     "NotConvergedError",
     "NotFiniteError",
     "ReadError",
-    "Sampled",
+    "SampledLimit",
     "WorkersLostError",
     "data",
     "dynamics",
@@ -82,6 +82,7 @@ __all__ = [
     "program",
     "rank",
     "report",
+    "sampled_limit",
     "tangent",
     "train",
     "training",
@@ -89,7 +90,7 @@ __all__ = [
 ]
 
 HOMES = {
-    **dict.fromkeys(("Cost", "Kernels", "Limit", "Sampled", "limit"), "kernels"),
+    **dict.fromkeys(("Cost", "Kernels", "Limit", "SampledLimit", "limit", "sampled_limit"), "kernels"),
     **dict.fromkeys(("linearize", "ntk", "ntk_by_layer"), "tangent"),
     **dict.fromkeys(("examine", "rank", "watch"), "examination"),
     **dict.fromkeys((name for name in __all__ if name.endswith("Error")), "core"),

@@ -21,7 +21,7 @@ MEASURED = {
     "alignment": lambda y: tangent.alignment(K, y),
     "spectrum": lambda y: tangent.kernel_spectrum(K, y).energy,
     "kappa": lambda y: tangent.kappa(NET, X, y, iterations=5).squared,
-    "dynamics.predict": lambda y: dynamics.predict_from_kernel(K, y, times=[1.0]).train,
+    "predict_from_kernel": lambda y: dynamics.predict_from_kernel(K, y, times=[1.0]).train,
     "gnomon.predict of a matrix": lambda y: gnomon.predict(K, y, times=[1.0]).train,
     "gnomon.predict of a module": lambda y: gnomon.predict(NET, X, y, loss=Squared(), times=[1.0]).train,
     "modes": lambda y: dynamics.modes(K, y).power,
@@ -43,7 +43,7 @@ def test_class_indices_are_their_one_hot_rows(name, form):
     assert labels.shape == rows.shape and torch.equal(labels, rows)
 
 
-@pytest.mark.parametrize("name", ["alignment", "spectrum", "dynamics.predict", "modes", "posterior", "solve"])
+@pytest.mark.parametrize("name", ["alignment", "spectrum", "predict_from_kernel", "modes", "posterior", "solve"])
 def test_floating_point_labels_are_numbers(name):
     numbers_, classes = (torch.as_tensor(MEASURED[name](y)) for y in (LABELS.double(), LABELS))
     assert numbers_.shape != classes.shape or not torch.allclose(numbers_, classes)

@@ -28,7 +28,7 @@ def points(dtype):
 def test_what_comes_back(module, inputs):
     net, (x, y) = network(module), points(inputs)
     lim = gnomon.limit(net)
-    guess = gnomon.limit(net, method="monte-carlo", samples=2)(x)
+    guess = gnomon.sampled_limit(net, samples=2)(x)
     doubles = [lim.ntk(x), lim.nngp(x), lim(x, x).ntk, guess.ntk, guess.nngp_error]
     k = lim.ntk(x)
     told = gnomon.predict(net, x, y, x, y_test=y, times=[1.0])

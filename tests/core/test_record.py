@@ -75,7 +75,7 @@ def records():
         NTKRegressor(), NTKClassifier(), NNGPRegressor(), NNGPClassifier(),
         solve.IndexedKernel(gnomon.limit(net).ntk, x), solve.Direct(), solve.ConjugateGradient(), solve.Nystrom(N, centers=tuple(range(N))),
         solve.Landmarks(3), solve.PivotedCholesky(3), solve.Tiles("k"), solve.Distributed(2),
-        gnomon.limit(net), gnomon.limit(net, method="monte-carlo", samples=2), gnomon.limit(net)(x), gnomon.limit(net).cost(N),
+        gnomon.limit(net), gnomon.sampled_limit(net, samples=2), gnomon.limit(net)(x), gnomon.limit(net).cost(N),
         *kernels.layers(gnomon.limit(net), x[:9])[:1], gnomon.Law(1.0), program, *program.steps[:2],
         advice, value, section, page, report.Definition(TEXT, TEXT, TEXT), report.Hypothesis(TEXT, None, TEXT),
         report.Figure("a", TEXT, TEXT * 100),

@@ -143,3 +143,10 @@ def test_a_source_of_inputs_keeps_the_targets_of_data_and_has_none_for_arguments
     net = nn.Linear(2, 1)
     assert torch.equal(source_of_inputs(KINDS["loader"](), net, call="signal(module, x)").labels(), Y)
     assert source_of_inputs((X, Y), net, call="signal(module, x)").labels() is None
+
+
+@pytest.mark.parametrize("y", [[0, 1], [0.5, 1.5], [[0.5], [1.5]], (0, 1)])
+def test_targets_that_are_a_list_of_numbers_make_a_pair_and_no_batches(y):
+    pair = source(([[1.0, 2.0], [3.0, 4.0]], y))
+    assert len(pair) == 2 and pair.whole().x.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert torch.equal(pair.labels(), torch.tensor(y))

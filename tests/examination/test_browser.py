@@ -19,8 +19,8 @@ EMPTY = """return [...document.querySelectorAll('figure svg')].filter(s => {
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     train, test = data(120, 60)
-    found = examined(cnn, train, test, budget=2)
-    return found, found.save(tmp_path_factory.mktemp("report") / "report.html")
+    result = examined(cnn, train, test, budget=2)
+    return result, result.save(tmp_path_factory.mktemp("report") / "report.html")
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def asked_for(browser):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [380, 1400])
 def test_the_page_is_whole(browser, report, width, scheme):
-    found, path = report
+    result, path = report
     resize(browser, width, scheme)
     browser.get_log("performance")
     browser.get(path.as_uri())
@@ -62,7 +62,7 @@ def test_the_page_is_whole(browser, report, width, scheme):
     assert asked_for(browser) == []
     assert browser.execute_script(OVERFLOW) <= 0
     assert browser.execute_script(EMPTY) == 0
-    figures = sum(len(s.figures) for s in found.sections)
+    figures = sum(len(s.content.plots) for s in result.sections)
     assert browser.execute_script("return document.querySelectorAll('figure svg').length") == figures
 
 

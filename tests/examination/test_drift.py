@@ -11,10 +11,10 @@ Y = X[:, :1]
 
 
 def test_the_spread_is_the_share_of_the_trace_that_centering_leaves():
-    found = rank({"line": nn.Linear(3, 1, bias=False)}, (X, Y)).candidates[0]  # its kernel is x . x'
+    candidate = rank({"line": nn.Linear(3, 1, bias=False)}, (X, Y)).candidates[0]  # its kernel is x . x'
     x = X.double()
     centered = x - x.mean(0)
-    assert found.spread == pytest.approx(float(centered.square().sum() / x.square().sum()), rel=1e-6)
+    assert candidate.spread == pytest.approx(float(centered.square().sum() / x.square().sum()), rel=1e-6)
 
 
 class Product(nn.Module):

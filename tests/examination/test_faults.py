@@ -1,4 +1,4 @@
-"""Planted faults are found, and named first; healthy networks get a clean bill."""
+"""Planted faults are result, and named first; healthy networks get a clean bill."""
 
 import re
 from functools import cache
@@ -19,10 +19,11 @@ def look(net, train=TRAIN, budget=8, **options):
     return examined(net, train, budget=budget, fit=False, **options)
 
 
-def first(found):
-    assert found.advice, str(found)
-    assert not found.healthy
-    return found.advice[0]
+def first(result):
+    """The key of the section and the finding that come first; the network is not healthy."""
+    assert result.findings, str(result)
+    assert not result.healthy and result.findings[0].level.name == "FAULT"
+    return result.section_of(result.findings[0]).key, result.findings[0]
 
 
 @cache
@@ -35,84 +36,86 @@ SLOW = [pytest.param(*of, marks=pytest.mark.full) for of in ((60, 0.5), (40, 0.6
 
 @pytest.mark.parametrize("depth, gain", [(30, 0.5), *SLOW])
 def test_a_deep_tanh_network_with_small_weights(depth, gain):
-    found = first(tanh(depth, gain))
-    assert found.section == "signal" and "vanishing" in found.because and "1 / fan_in for tanh" in found.action
-    assert float(re.search(r"variance ([0-9.]+) / fan_in", found.because)[1]) == pytest.approx(gain**2, rel=0.1)
+    key, finding = first(tanh(depth, gain))
+    assert key == "signal" and "vanishing" in finding.kind and "1 / fan_in for tanh" in finding.cure
+    assert float(re.search(r"variance ([0-9.]+) / fan_in", finding.what)[1]) == pytest.approx(gain**2, rel=0.1)
 
 
 def test_theory_says_how_deep_signals_reach():
-    found = tanh(30, 0.5).section("signal")
-    assert found.value("phase, by mean-field theory").value == "ordered"
-    assert found.value("chi").value == pytest.approx(0.25, rel=0.1)  # weight_std^2 for tanh around zero
-    assert {f.name for f in found.figures} == {"signal", "correlations"}
+    result = tanh(30, 0.5).section("signal")
+    assert result.value("phase, by mean-field theory").value == "ordered"
+    assert result.value("chi").value == pytest.approx(0.25, rel=0.1)  # weight_std^2 for tanh around zero
+    assert [p.title for p in result.content.plots][-1] == "Correlations through a layer" and len(
+        result.content.plots
+    ) == 3
 
 
 def test_a_deep_relu_network_with_default_weights():
     torch.manual_seed(0)
     layers = [part for i in range(20) for part in (nn.Linear(64, 64), nn.ReLU())]
-    found = first(look(nn.Sequential(*layers, nn.Linear(64, 10)), FLAT))
-    assert found.section == "signal" and "vanishing" in found.because and "2 / fan_in for relu" in found.action
+    key, finding = first(look(nn.Sequential(*layers, nn.Linear(64, 10)), FLAT))
+    assert key == "signal" and "vanishing" in finding.kind and "2 / fan_in for relu" in finding.cure
 
 
 @pytest.mark.full
 def test_a_chaotic_network():
-    found = first(look(perceptron(40, gain=4.0), FLAT))
-    assert found.section == "signal" and "exploding" in found.because
+    key, finding = first(look(perceptron(40, gain=4.0), FLAT))
+    assert key == "signal" and "exploding" in finding.kind
 
 
 @pytest.mark.parametrize("factor", [3.0, pytest.param(10.0, marks=pytest.mark.full)])
 def test_a_step_that_is_too_large(factor):
     net = cnn()
     limit = sharpness(net, TRAIN[0][:128], TRAIN[1][:128]).largest_lr
-    found = first(look(net, optimizer=SGD(factor * limit)))
-    assert found.section == "stability" and "above the stable limit" in found.because
+    key, finding = first(look(net, optimizer=SGD(factor * limit)))
+    assert key == "stability" and "above the stable limit" in finding.what
 
 
 def test_a_step_with_momentum_that_is_too_large():
     net = cnn()
     limit = sharpness(net, TRAIN[0][:128], TRAIN[1][:128], momentum=0.9).largest_lr
-    found = first(look(net, optimizer=SGD(3 * limit, momentum=0.9)))
-    assert found.section == "stability"
+    key, finding = first(look(net, optimizer=SGD(3 * limit, momentum=0.9)))
+    assert key == "stability"
 
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_shuffled_labels(seed):
-    found = first(look(cnn(), shuffled(TRAIN, seed)))
-    assert found.section == "kernel" and "shuffled" in found.action
+    key, finding = first(look(cnn(), shuffled(TRAIN, seed)))
+    assert key == "kernel" and "shuffled" in finding.cure
 
 
 @pytest.mark.parametrize("name", ["2", pytest.param("0", marks=pytest.mark.full)])
 def test_a_layer_of_zeros(name):
-    found = first(look(zeroed(cnn(), name)))
-    assert found.section == "signal" and f"'{name}'" in found.because and "zero" in found.because
+    key, finding = first(look(zeroed(cnn(), name)))
+    assert key == "signal" and f"'{name}'" in finding.what and "zero" in finding.what
 
 
 @pytest.mark.parametrize("scale", [1000.0, pytest.param(1e-4, marks=pytest.mark.full)])
 def test_inputs_of_another_size(scale):
-    found = first(look(cnn(), (TRAIN[0] * scale, TRAIN[1])))
-    assert found.section == "data" and "Standardize" in found.action
+    key, finding = first(look(cnn(), (TRAIN[0] * scale, TRAIN[1])))
+    assert key == "data" and "Standardize" in finding.cure
 
 
 @pytest.mark.parametrize("make", [cnn, lambda: perceptron(2, act=nn.ReLU, gain=2**0.5)], ids=["cnn", "mlp"])
 def test_a_healthy_network_gets_a_clean_bill(make):
     net = make()
     x = TRAIN if isinstance(net[0], nn.Conv2d) else FLAT
-    found = look(net, x)
-    assert found.healthy, str(found)
-    assert "no fault" in found.verdict
+    result = look(net, x)
+    assert result.healthy, str(result)
+    assert "no fault" in result.verdict
 
 
 def test_a_healthy_regression():
     g = torch.Generator().manual_seed(0)
     x = torch.randn(200, 5, generator=g)
-    found = look(perceptron(2, inputs=5, outputs=1), (x, x[:, 0].sin() + 0.1 * x[:, 1]))
-    assert found.healthy, str(found)
-    assert found.section("limit").value("leave-one-out error").value < 0.5
+    result = look(perceptron(2, inputs=5, outputs=1), (x, x[:, 0].sin() + 0.1 * x[:, 1]))
+    assert result.healthy, str(result)
+    assert result.section("limit").value("leave-one-out error").value < 0.5
 
 
 @pytest.mark.full
 def test_training_a_healthy_network_stays_clean():
-    found = examined(cnn, TRAIN, TEST, budget=40)
-    assert found.healthy, str(found)
-    assert found.section("training").value("test accuracy").value > 0.8
-    assert found.section("regime").status == "good"
+    result = examined(cnn, TRAIN, TEST, budget=40)
+    assert result.healthy, str(result)
+    assert result.section("training").value("test accuracy").value > 0.8
+    assert result.section("regime").status == "good"

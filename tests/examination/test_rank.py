@@ -18,10 +18,10 @@ def test_what_suits_images_comes_first():
     def silent():
         return nn.Sequential(nn.Flatten(), *perceptron(40, gain=0.5))
 
-    found = rank({"silent": silent, "line": flat, "cnn": cnn}, TRAIN, examples=120)
-    assert found.names[-1] == "silent" and not found.candidates[-1].trainable
-    assert "tells examples apart" in found.candidates[-1].reason
-    assert found.names[0] in ("cnn", "line") and found.candidates[0].score > 0.7
+    ranking = rank({"silent": silent, "line": flat, "cnn": cnn}, TRAIN, examples=120)
+    assert ranking.names[-1] == "silent" and not ranking.candidates[-1].trainable
+    assert "tells examples apart" in ranking.candidates[-1].reason
+    assert ranking.names[0] in ("cnn", "line") and ranking.candidates[0].score > 0.7
 
 
 def test_nothing_to_rank_is_told():
@@ -33,18 +33,18 @@ def test_candidates_beyond_the_budget_are_named():
     """On a clock that moves a second at each look: the first two candidates begin within 2 s."""
     begun = []
     networks = dict.fromkeys("abcd", cnn)
-    found = rank(
+    ranking = rank(
         networks, TRAIN, examples=20, budget=2.0, progress=lambda *told: begun.append(told), clock=Ticking(1.0)
     )
-    assert begun == [("a", 0, 4), ("b", 1, 4)] and found.unranked == ("c", "d")
+    assert begun == [("a", 0, 4), ("b", 1, 4)] and ranking.unranked == ("c", "d")
 
 
 def test_the_first_is_judged_and_the_others_are_told():
-    found = rank({"a": cnn, "b": cnn}, TRAIN, examples=20, budget=1e-9)
-    assert found.names == ("a",) and found.unranked == ("b",) == tuple(found.to_dict()["unranked"])
-    assert "not ranked, for the time did not suffice: b" in str(found)
+    ranking = rank({"a": cnn, "b": cnn}, TRAIN, examples=20, budget=1e-9)
+    assert ranking.names == ("a",) and ranking.unranked == ("b",) == tuple(ranking.to_dict()["unranked"])
+    assert "not ranked, for the time did not suffice: b" in str(ranking)
     assert rank({"a": cnn, "b": cnn}, TRAIN, examples=20).unranked == ()
-    with pytest.raises(gnomon.InputError, match="budget is 0"):
+    with pytest.raises(gnomon.InputError, match="budget must be .* but it is 0"):
         rank({"a": cnn}, TRAIN, budget=0)
 
 

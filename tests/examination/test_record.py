@@ -1,56 +1,55 @@
-"""The record of an examination: words, data, files; steps that fail or are stopped lose nothing."""
+"""The result of an examination: words, data, files, all from one list of findings."""
 
 import json
 import re
-from time import perf_counter
+import sys
 
 import pytest
 import torch
 from torch import nn
 
 import gnomon
+from gnomon import cli
 from gnomon.core.clock import Ticking
-from gnomon.examination import examine
-from gnomon.examination.run import walk
-from gnomon.examination.step import AbstractStep, Outcome, Skipped
-from gnomon.examination.subject import subject
-from gnomon.report import Section
+from gnomon.core.results import Finding, Result
+from gnomon.examination import STEPS, AbstractStep, StepResult, examine
+from gnomon.report import Content
 from tests.examination.patients import cnn, data, examined
 
 TRAIN, TEST = data(120, 60)
 
 
 @pytest.fixture(scope="module")
-def found():
+def result():
     return examined(cnn, TRAIN, TEST, budget=2, name="a <b>net</b>")
 
 
-def test_every_step_has_a_section(found):
-    keys = [s.key for s in found.sections]
+def test_every_step_has_a_section(result):
+    keys = [s.key for s in result.sections]
     assert keys == ["architecture", "data", "signal", "kernel", "stability", "limit", "forecast", "training", "regime",
                     "curvature", "margins", "invariance"]  # fmt: skip
-    assert not [s.answer for s in found.sections if s.status == "failed"]
+    assert not [s.answer for s in result.sections if s.status == "failed"]
 
 
-def test_the_data_are_json_with_a_version(found):
-    again = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert again["schema"] == 1 and len(again["sections"]) == 12 and again["manifest"]["seed"] == 0
+def test_the_data_are_json_with_a_version(result):
+    again = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert again["schema"] == 2 and len(again["sections"]) == 12 and again["manifest"]["seed"] == 0
 
 
-def test_the_report_is_one_small_file(found, tmp_path):
-    path = found.save(tmp_path / "deep" / "report.html")
+def test_the_report_is_one_small_file(result, tmp_path):
+    path = result.save(tmp_path / "deep" / "report.html")
     text = path.read_text("utf-8")
     assert len(text) < 1_000_000 and "<b>net</b>" not in text
-    figures = sum(len(s.figures) for s in found.sections)
+    figures = sum(len(s.content.plots) for s in result.sections)
     assert figures >= 6 and text.count("<svg") == figures
     assert json.loads(re.search(r'id="gnomon-data">(.*?)</script>', text, re.S)[1])["title"].endswith("a <b>net</b>")
 
 
-def test_it_shows_and_compares_itself(found):
-    assert found._repr_html_().startswith("<iframe")
+def test_it_shows_and_compares_itself(result):
+    assert isinstance(result, Result) and result._repr_html_().startswith("<iframe")
     other = examined(lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), TRAIN, budget=2, fit=False)
-    assert "parameters" in found.compare(other)
-    assert found.compare(found).count("\n") == 0
+    assert "parameters" in result.compare(other)
+    assert result.compare(result).count("\n") == 0
 
 
 def test_the_module_is_left_as_found():
@@ -62,61 +61,55 @@ def test_the_module_is_left_as_found():
     assert all(torch.equal(v, before[k]) for k, v in net.state_dict().items())
 
 
-class Named(AbstractStep):
-    title, question, share = "t", "q", 1.0
+def planted(severity):
+    """A step that gives one finding of this severity."""
 
-    def __init__(self, key, act):
-        self.key, self.act = key, act  # type: ignore[misc]
+    class Planted(AbstractStep):
+        key, title, question, share, gives = "planted", "Planted", "q", 1.0, str
 
-    def run(self, subject, context):
-        self.act(context)
-        return Outcome(Section(self.key, "t", "q", "fine"), {self.key: 1})
+        def run(self, subject, products, context):
+            loud = Finding("planted", "It is loud.", "Mend it.", severity)
+            return StepResult(Content("An answer.", (loud,)), "product")
 
-
-def steps(*acts):
-    return [Named(str(i), act) for i, act in enumerate(acts)]
+    return Planted()
 
 
-def raising(error):
-    def act(context):
-        raise error
-
-    return act
-
-
-def walked(*acts, budget=5.0, clock=perf_counter):
-    given = subject(cnn, TRAIN, None, optimizer=None, seed=0)
-    return walk(steps(*acts), given, budget=budget, seed=0, fit=False, progress=None, clock=clock)
-
-
-def nothing(context):
-    pass
-
-
-def test_a_step_that_fails_does_not_stop_the_rest():
-    sections, facts, partial = walked(raising(ZeroDivisionError("by zero")), raising(Skipped("no need")), nothing)
-    assert [s.status for s in sections] == ["failed", "skipped", "good"] and not partial
-    assert "ZeroDivisionError" in sections[0].answer and sections[1].answer == "no need" and "2" in facts
+@pytest.mark.parametrize("severity", [0.0, 0.24, 0.25, 0.49, 0.5, 1.0])
+def test_status_verdict_advice_and_health_cannot_contradict_each_other(severity, tmp_path, monkeypatch):
+    """A red section, an unhealthy verdict and exit code 1 of --strict come together or not at all."""
+    result = examine(cnn, TRAIN, steps=(planted(severity),), name="net")
+    level = "fault" if severity >= 0.5 else "warning" if severity >= 0.25 else "note"
+    assert result.section("planted").status == level and result.findings[0].level.name.lower() == level
+    assert result.healthy == (level != "fault") == ("no fault found" in result.verdict)
+    assert ("1 fault found. It is loud." in result.verdict) == (level == "fault")
+    assert result.to_dict()["healthy"] == result.healthy and result.to_dict()["findings"][0]["level"] == level
+    assert "Mend it." in str(result) and result.products[str] == "product"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["gnomon", "examine", "--strict"])
+    monkeypatch.setattr("gnomon.examination.examine", lambda *args, **options: result)
+    with pytest.raises(SystemExit) as end:
+        cli.run()
+    assert (end.value.code or 0) == (1 if level == "fault" else 0)
+    assert f'<span class="badge {level}">' in (tmp_path / "report.html").read_text("utf-8")
 
 
-def test_an_interrupt_leaves_what_there_is():
-    sections, facts, partial = walked(nothing, raising(KeyboardInterrupt()), nothing)
-    assert partial and [s.status for s in sections] == ["good", "skipped", "skipped"] and set(facts) == {"0"}
+def test_findings_come_from_their_sections_the_gravest_first():
+    result = examine(cnn, (1000 * TRAIN[0], TRAIN[1]), budget=2, fit=False, clock=Ticking(0.01))
+    severities = [finding.severity for finding in result.findings]
+    assert severities == sorted(severities, reverse=True) and result.section_of(result.findings[0]).key == "data"
+    assert sorted(map(str, result.findings)) == sorted(str(f) for s in result.sections for f in s.findings)
+    for section in result.sections:
+        if section.state == "answered":
+            worst = max(
+                (f.level.name.lower() for f in section.findings), key=("note", "warning", "fault").index, default="good"
+            )
+            assert section.status == worst
 
 
-def test_time_that_is_left_goes_on_and_overruns_are_bounded():
-    """On a clock that stands still but where a step moves it."""
-    clock, seen = Ticking(0.0), []
-
-    def overrun(context):
-        clock.now += 5.0
-
-    def look(context):
-        seen.append(context.seconds)
-
-    walked(nothing, look, budget=4.0, clock=clock)
-    walked(overrun, look, budget=3.0, clock=clock)
-    assert seen == [4.0, 0.5]  # all of it, where the first step took none; a third of its half, where all was spent
+def test_images_of_bytes_are_examined_and_the_report_says_what_was_done():
+    images = (16 * TRAIN[0][:, 0]).clamp(0, 255).byte()
+    result = examine(cnn, (images, TRAIN[1]), fit=False, steps=STEPS[:2])
+    assert "uint8 inputs were scaled to [0, 1] and a channel axis was added." in result.section("data").answer
 
 
 @pytest.mark.parametrize(
@@ -125,7 +118,7 @@ def test_time_that_is_left_goes_on_and_overruns_are_bounded():
         ("text", TRAIN, "a module or a function"),
         (lambda: 3, TRAIN, "returned a int"),
         (lambda width: cnn(), TRAIN, "without arguments"),
-        (cnn, TRAIN[0], "a pair of inputs and targets"),
+        (cnn, TRAIN[0], "inputs with targets"),
         (cnn, (TRAIN[0], TRAIN[1][:-1]), "a target for each input"),
         (cnn, (TRAIN[0], TRAIN[1].float()), r"y\.long\(\)"),
         (cnn, (TRAIN[0], TRAIN[1] + 5), "one output for each class"),

@@ -46,9 +46,9 @@ SLOW = ("float64", "one example", "signs as truth values", "classes without exam
 def test_nothing_fails_and_nothing_is_wrong(name):
     make, train = SOUND[name]
     torch.manual_seed(0)
-    found = examined(make, train, budget=1)
-    assert not {s.key: s.answer for s in found.sections if s.status == "failed"}
-    assert found.healthy, str(found)
+    result = examined(make, train, budget=1)
+    assert not {s.key: s.answer for s in result.sections if s.status == "failed"}
+    assert result.healthy, str(result)
 
 
 def frozen():
@@ -67,12 +67,12 @@ UNSOUND = {
 def test_what_is_wrong_is_said_first(name):
     make, train, words = UNSOUND[name]
     torch.manual_seed(0)
-    found = examined(make, train, budget=1)
-    assert not {s.key: s.answer for s in found.sections if s.status == "failed"}
-    assert words in found.advice[0].because
+    result = examined(make, train, budget=1)
+    assert not {s.key: s.answer for s in result.sections if s.status == "failed"}
+    assert words in result.findings[0].what.lower()
 
 
 @pytest.mark.full
 def test_words_are_no_trouble():
-    found = examined(Tokens, ids(), budget=1)
-    assert not {s.key: s.answer for s in found.sections if s.status == "failed"}
+    result = examined(Tokens, ids(), budget=1)
+    assert not {s.key: s.answer for s in result.sections if s.status == "failed"}

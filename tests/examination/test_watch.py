@@ -17,7 +17,7 @@ from gnomon.examination import watch
 from tests.examination.patients import cnn, data
 
 TRAIN, _ = data(150, 50)
-FULL = {"step", "loss", "probe loss", "kernel drift", "alignment", "sharpness", "overhead"}
+FULL = {"step", "loss", "probe loss", "kernel drift", "kernel rotation", "alignment", "sharpness", "overhead"}
 
 
 class Board:
@@ -104,7 +104,7 @@ def test_writers_are_known_by_what_they_do():
         net = cnn()
         loop(net, watch(net, TRAIN, every=1, log=log), steps=1)
         assert seen in str(log.seen)
-    with pytest.raises(gnomon.InputError, match="a path, a writer or a function"):
+    with pytest.raises(gnomon.InputError, match="log must be a path, a writer or a function"):
         watch(cnn(), TRAIN, log=3)
 
 
@@ -175,29 +175,31 @@ def test_a_loss_that_is_no_number_is_told():
 def test_every_means_every_whatever_it_costs():
     w = watch(nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), TRAIN, every=10)
     now = [0.0]
-    w.clock = lambda: now.__setitem__(0, now[0] + 1.0) or now[0]  # a measurement takes much longer than a step
+    w.time.clock = lambda: now.__setitem__(0, now[0] + 1.0) or now[0]  # a measurement takes much longer than a step
     for _ in range(101):
         w.step()
-    assert [row["step"] for row in w.rows] == list(range(0, 101, 10)) and w.skipped == 0
-    assert w.spent == 11 and w.rows[-1]["overhead"] == 11 / 33  # of three looks at the clock one is the measurement
+    assert [row["step"] for row in w.rows] == list(range(0, 101, 10)) and w.time.skipped == 0
+    assert (
+        w.time.spent == 11 and w.rows[-1]["overhead"] == 11 / 33
+    )  # of three looks at the clock one is the measurement
 
 
 def test_the_share_of_time_spent_stays_below_what_was_asked_for(monkeypatch):
     """On a clock of our own: steps of 0.1 s, measurements of 1 s, so one in 190 steps at 5 %."""
     now = [0.0]
     w = watch(nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), TRAIN, every=1, overhead=0.05)
-    w.clock = lambda: now[0]
-    look = type(w)._look
+    w.time.clock = lambda: now[0]
+    measured = type(w)._measured
 
-    def slow(self, row):
+    def slow(self):
         now[0] += 1.0
-        look(self, row)
+        return measured(self)
 
-    monkeypatch.setattr(type(w), "_look", slow)
+    monkeypatch.setattr(type(w), "_measured", slow)
     for _ in range(1000):
         w.step()
         now[0] += 0.1
-    assert len(w.rows) == 5 and w.skipped == 995  # at times 0, 19, 38, 57 and 76 of the loop
+    assert len(w.rows) == 5 and w.time.skipped == 995  # at times 0, 19, 38, 57 and 76 of the loop
     assert w.overhead <= 0.05 and all(row["overhead"] <= 0.05 for row in w.rows[1:])
     assert "995 left out to stay below 5.0%" in w.verdict
 
@@ -253,14 +255,14 @@ def test_a_batch_of_names_brings_its_labels():
         w = watch(Named(), probe, every=1)
         w.step()
         assert not w.missing and w.rows[0].keys() == FULL - {"loss"}
-    with pytest.raises(gnomon.InputError, match="a batch with 'labels'"):
+    with pytest.raises(gnomon.InputError, match="dicts with 'labels'"):
         watch(Named(), {"pixels": x})
 
 
 @pytest.mark.parametrize("options", [{"every": 0}, {"overhead": 0.0}, {"overhead": 1.5}, {"examples": 1}])
 def test_bad_options_are_told_before_the_loop(options):
     ((name, value),) = options.items()
-    with pytest.raises(gnomon.InputError, match=f"{name} is {value}"):
+    with pytest.raises(gnomon.InputError, match=f"{name} must be .*, but it is {value}"):
         watch(cnn(), TRAIN, **options)
 
 

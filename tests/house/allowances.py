@@ -3,9 +3,4 @@
 A change that mends breaches lowers its number; a rule without a number here is kept everywhere.
 """
 
-BREACHES = {
-    "boundaries": 71,
-    "plain words": 21,
-    "returns": 1,
-    "types ignored": 106,
-}
+BREACHES: dict[str, int] = {}

@@ -17,22 +17,22 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the resul
     from rich.console import Console
     from rich.table import Table
 
-    found = checkup()
+    state = checkup()
     if as_json:
-        print(json.dumps(found))
+        print(json.dumps(state))
     else:
         console = Console()
         table = Table(box=None, show_header=False)
-        for name, value in found["versions"].items():
+        for name, value in state["versions"].items():
             note = f"  ({OPTIONAL[name]})" if name in OPTIONAL else ""
             table.add_row(name, value or f"[yellow]not installed[/]{note}")
         console.print(table)
-        console.print(f"threads {found['threads']}; kernel of 500 points in {found['kernel seconds']:.2f} s")
+        console.print(f"threads {state['threads']}; kernel of 500 points in {state['kernel seconds']:.2f} s")
         console.print(
-            f"finite against infinite width: {found['gap']:.1%} apart at width 2048 (expected: a few percent)"
+            f"finite against infinite width: {state['gap']:.1%} apart at width 2048 (expected: a few percent)"
         )
-        console.print("[green]all is well[/]" if found["well"] else "[red]something is wrong: numbers disagree[/]")
-    if not found["well"]:
+        console.print("[green]all is well[/]" if state["well"] else "[red]something is wrong: numbers disagree[/]")
+    if not state["well"]:
         raise typer.Exit(1)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, lesson, out_of_range
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 MARKS = {
     "good": "[green]✓[/]",
-    "note": "[yellow]•[/]",
+    "note": "[blue]•[/]",
+    "warning": "[yellow]▲[/]",
     "fault": "[red]![/]",
     "skipped": "[dim]–[/]",
     "failed": "[red]×[/]",
@@ -57,43 +58,44 @@ def examine(
     from torch import nn
 
     from gnomon.cli import sources
-    from gnomon.examination import examine as examined
+    from gnomon.examination import examine as examine_network
 
     console = Console(stderr=as_json)
     seconds = sources.seconds(budget, CALL)
-    points, test = sources.data(data, target, seed, CALL)
+    train, test = sources.data(data, target, seed, CALL)
     built = small_cnn if network is None else sources.model(network, CALL)
     if checkpoint is not None:
         net = built if isinstance(built, nn.Module) else built()
         built, fit = sources.checkpoint(checkpoint, net, CALL), bool(fit)
-    built, points, test = _placed(built, points, test, device)
+    built, train, test = _placed(built, train, test, device)
     with console.status("reading") as status:
-        found = examined(
-            built, points, test, optimizer=_optimizer(optimizer, lr, momentum), fit=fit, budget=seconds, seed=seed,
+        result = examine_network(
+            built, train, test, optimizer=_optimizer(optimizer, lr, momentum), fit=fit, budget=seconds, seed=seed,
             name=network.rpartition(":")[2] if network else "small CNN on digits", command=" ".join(sys.argv[1:]),
             progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),
         )  # fmt: skip
-    path = found.save(out)
+    path = result.save(out)
     if as_json:
-        print(json.dumps(found.to_dict(), default=str))
+        print(json.dumps(result.to_dict(), allow_nan=False))
     else:
-        show(found, console)
+        show(result, console)
         console.print(f"\nReport: [bold]{path}[/bold]")
-    if strict and not found.healthy:
+    if strict and not result.healthy:
         raise typer.Exit(1)
 
 
-def show(found: "Examination", console: "Console") -> None:
-    """The summary on a terminal: what was found in each step, then what to do."""
+def show(result: "Examination", console: "Console") -> None:
+    """The summary on a terminal: the answer of each step, then what to do."""
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, show_header=False, padding=(0, 1))
-    for s in found.sections:
-        table.add_row(MARKS[s.status], f"[bold]{s.title}[/]", s.answer)
+    for s in result.sections:
+        table.add_row(MARKS[s.status], f"[bold]{s.title}[/]", escape(s.answer))
     console.print(table)
-    console.print(f"\n[bold]{found.verdict}[/]")
-    for i, a in enumerate(found.advice, 1):
-        console.print(f" {i}. [bold]{a.action}[/]\n    [dim]{a.because}[/]")
+    console.print(f"\n[bold]{escape(result.verdict)}[/]")
+    for i, finding in enumerate(result.findings, 1):
+        console.print(f" {i}. [bold]{escape(finding.cure)}[/]\n    [dim]{escape(finding.what)}[/]")
 
 
 def small_cnn() -> "nn.Module":
@@ -110,18 +112,17 @@ def _optimizer(name: str, lr: float | None, momentum: float) -> "AbstractOptimiz
     from gnomon.training import SGD, Adam
 
     if name not in ("sgd", "adam", "adamw"):
-        raise InputError(lesson(CALL, f"--optimizer is '{name}'", "a known optimizer", "Write sgd, adam or adamw"))
+        raise InputError(out_of_range(CALL, "--optimizer", "sgd, adam or adamw", name))
     if name == "sgd":
         return None if lr is None else SGD(lr, momentum=momentum)
     return Adam(1e-3 if lr is None else lr, decay=0.01 if name == "adamw" else 0.0)
 
 
-def _placed(built: Any, points: Any, test: Any, device: str) -> tuple[Any, Any, Any]:
+def _placed(built: Any, train: Any, test: Any, device: str) -> tuple[Any, Any, Any]:
+    """The network on the device; data follow it when they are read."""
     if device == "cpu":
-        return built, points, test
+        return built, train, test
     import torch
-
-    from gnomon.core.inputs import transform
 
     try:
         torch.empty(1, device=device)
@@ -130,9 +131,5 @@ def _placed(built: Any, points: Any, test: Any, device: str) -> tuple[Any, Any, 
         raise InputError(
             lesson(CALL, f"--device is '{device}': {words}", "a device of this machine", "Write cpu")
         ) from None
-
-    def there(pair: Any) -> Any:
-        return None if pair is None else tuple(transform(lambda t: t.to(device), p) for p in pair)
-
     net = built if isinstance(built, torch.nn.Module) else built()
-    return net.to(device), there(points), there(test)
+    return net.to(device), train, test

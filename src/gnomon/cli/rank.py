@@ -28,25 +28,25 @@ def rank(
     from rich.table import Table
 
     from gnomon.cli import sources
-    from gnomon.examination import rank as ranked
+    from gnomon.examination import rank as rank_networks
 
     seconds = None if budget is None else sources.seconds(budget, CALL)
-    points, _ = sources.data(data, target, seed, CALL)
-    given = {spec: sources.model(spec, CALL) for spec in networks}
+    train, _ = sources.data(data, target, seed, CALL)
+    candidates = {spec: sources.model(spec, CALL) for spec in networks}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("ranking", total=len(given))
-        found = ranked(
-            given, points, examples=examples, seed=seed, budget=seconds,
+        task = bar.add_task("ranking", total=len(candidates))
+        ranking = rank_networks(
+            candidates, train, examples=examples, seed=seed, budget=seconds,
             progress=lambda name, i, n: bar.update(task, completed=i, description=name),
         )  # fmt: skip
     if as_json:
-        print(json.dumps(found.to_dict()))
+        print(json.dumps(ranking.to_dict(), allow_nan=False))
         return
     table = Table("rank", "network", "score", "alignment", "why")
-    for i, c in enumerate(found.candidates, 1):
+    for i, c in enumerate(ranking.candidates, 1):
         table.add_row(str(i), c.name, f"{c.score:.3f}", f"{c.alignment:.3f}", c.reason)
     console = Console()
     console.print(table)
-    if found.unranked:
-        console.print(f"Not ranked within {budget}: {', '.join(found.unranked)}")
+    if ranking.unranked:
+        console.print(f"Not ranked within {budget}: {', '.join(ranking.unranked)}")

@@ -19,7 +19,8 @@ from gnomon.data import digits
 PAIRS = (("x_train", "y_train", "x_test", "y_test"), ("X_train", "y_train", "X_test", "y_test"), ("x", "y", "", ""),
          ("X", "y", "", ""), ("data", "target", "", ""), ("inputs", "targets", "", ""))  # fmt: skip
 HELD_OUT = 0.2
-Data = tuple[tuple[Any, Any], tuple[Any, Any] | None]
+Data = tuple[Any, Any]
+"""Training data and test data, or None for the second."""
 
 
 def model(spec: str, call: str) -> nn.Module | Callable[[], nn.Module]:
@@ -27,8 +28,8 @@ def model(spec: str, call: str) -> nn.Module | Callable[[], nn.Module]:
     value = named(spec, call)
     if isinstance(value, nn.Module) or callable(value):
         return value
-    found = f"{spec} is a {type(value).__name__}"
-    raise InputError(lesson(call, found, "a module or a function that builds one", "Name one of these"))
+    what = f"{spec} is a {type(value).__name__}"
+    raise InputError(lesson(call, what, "a module or a function that builds one", "Name one of these"))
 
 
 def named(spec: str, call: str) -> Any:
@@ -50,9 +51,9 @@ def checkpoint(path: Path, net: nn.Module, call: str) -> nn.Module:
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as reason:  # a pickle that asks for code, or no checkpoint at all
-        found = f"{path} is not a file of plain weights ({type(reason).__name__})"
+        what = f"{path} is not a file of plain weights ({type(reason).__name__})"
         cure = "Save with torch.save(model.state_dict(), path); nothing in the file was executed"
-        raise InputError(lesson(call, found, "tensors only (weights_only=True)", cure)) from None
+        raise InputError(lesson(call, what, "tensors only (weights_only=True)", cure)) from None
     if isinstance(state, dict):
         state = state.get("state_dict", state.get("model", state))
     try:
@@ -142,16 +143,16 @@ def _npz(path: Path, seed: int, call: str) -> Data:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except Exception as reason:  # not a zip, or arrays of objects
-        found = f"{path} cannot be read without executing it ({reason})"
-        raise InputError(lesson(call, found, "plain arrays", "Save numbers: np.savez(path, x=..., y=...)")) from None
+        what = f"{path} cannot be read without executing it ({reason})"
+        raise InputError(lesson(call, what, "plain arrays", "Save numbers: np.savez(path, x=..., y=...)")) from None
     for x, y, xt, yt in PAIRS:
         if x in arrays and y in arrays:
             first = (_tensor(arrays[x]), _tensor(arrays[y]))
             if xt in arrays and yt in arrays:
                 return first, (_tensor(arrays[xt]), _tensor(arrays[yt]))
             return held_out(*first, seed)
-    found = f"{path} has the arrays {', '.join(arrays) or 'none'}"
-    raise InputError(lesson(call, found, "inputs x and targets y", "Name them x and y (and x_test, y_test)"))
+    what = f"{path} has the arrays {', '.join(arrays) or 'none'}"
+    raise InputError(lesson(call, what, "inputs x and targets y", "Name them x and y (and x_test, y_test)"))
 
 
 def _csv(path: Path, target: str | None, call: str) -> tuple[Tensor, Tensor]:
@@ -162,8 +163,8 @@ def _csv(path: Path, target: str | None, call: str) -> tuple[Tensor, Tensor]:
     header, body = [h.strip() for h in rows[0]], rows[1:]
     ragged = next((i for i, row in enumerate(body, 2) if len(row) != len(header)), None)
     if ragged is not None:
-        found = f"row {ragged} of {path} has {len(body[ragged - 2])} fields, the header {len(header)}"
-        raise InputError(lesson(call, found, "a rectangular table", "Repair that row"))
+        what = f"row {ragged} of {path} has {len(body[ragged - 2])} fields, the header {len(header)}"
+        raise InputError(lesson(call, what, "a rectangular table", "Repair that row"))
     return _table(header, {h: [row[i] for row in body] for i, h in enumerate(header)}, target, str(path), call)
 
 
@@ -195,9 +196,9 @@ def _table(
                 features.append([float(v) for v in columns[name]])
             except ValueError:
                 bad = next((i, v) for i, v in enumerate(columns[name], 2) if not _is_number(v))
-                found = f"column '{name}' holds '{bad[1]}' in row {bad[0]}"
+                what = f"column '{name}' holds '{bad[1]}' in row {bad[0]}"
                 raise InputError(
-                    lesson(call, found, "inputs are numbers", "Encode or drop this column, and fill gaps")
+                    lesson(call, what, "inputs are numbers", "Encode or drop this column, and fill gaps")
                 ) from None
     x = torch.tensor(features, dtype=torch.float32).T.contiguous()
     return x, _labels(columns[target])
@@ -225,12 +226,12 @@ def _tensor(array: np.ndarray) -> Tensor:
     if array.dtype.kind in "US":
         names = sorted(set(array.tolist()))
         return torch.tensor([names.index(v) for v in array.tolist()])
-    found = torch.from_numpy(np.ascontiguousarray(array))
-    return found.long() if not found.is_floating_point() and found.dtype != torch.bool and found.dim() == 1 else found
+    table = torch.from_numpy(np.ascontiguousarray(array))
+    return table.long() if not table.is_floating_point() and table.dtype != torch.bool and table.dim() == 1 else table
 
 
 def _made(value: Any, spec: str, seed: int, call: str) -> Data:
-    """What a function returned: (x, y), or ((x, y), (x_test, y_test)), or four of them."""
+    """What a function returned: (x, y), ((x, y), (x_test, y_test)), four of them, or any data that `examine` takes."""
     if isinstance(value, tuple | list) and len(value) == 4:
         return (value[0], value[1]), (value[2], value[3])
     if isinstance(value, tuple | list) and len(value) == 2:
@@ -239,5 +240,4 @@ def _made(value: Any, spec: str, seed: int, call: str) -> Data:
         if isinstance(value[0], Array):
             return held_out(as_tensor(value[0]), torch.as_tensor(as_array(value[1])), seed)
         return (value[0], value[1]), None
-    found = f"{spec} returned a {type(value).__name__}"
-    raise InputError(lesson(call, found, "(x, y) or ((x, y), (x_test, y_test))", "Return tensors in this form"))
+    return value, None  # a Dataset, a DataLoader, batches: read as any data, or refused there

@@ -227,7 +227,9 @@ def number(name: str, value: Any, *, call: str, above: float = -inf, below: floa
     known = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not known or not above < value < below:  # NaN is between no two numbers
         low, high = f"above {above:g}" if above > -inf else "", f"below {below:g}" if below < inf else "finite"
-        accepted = f"a number {' and '.join(part for part in (low, high) if part)}"
+        accepted = (
+            f"a number {low} and {high}" if low else f"a {high} number" if high == "finite" else f"a number {high}"
+        )
         raise InputError(out_of_range(call, name, accepted, value))
     return float(value)
 

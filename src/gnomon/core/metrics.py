@@ -21,7 +21,7 @@ from torch import Tensor
 from gnomon.core.classes import are_classes
 from gnomon.core.results import Interval
 
-__all__ = ["accuracy", "binomial_interval", "explained_variance", "relative_change"]
+__all__ = ["accuracy", "binomial_interval", "effective_rank", "explained_variance", "relative_change"]
 
 
 def binomial_interval(successes: int, trials: int, *, confidence: float = 0.95) -> Interval:

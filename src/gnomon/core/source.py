@@ -280,7 +280,14 @@ def _pair(x: Any, y: Any, call: str, module: nn.Module | None) -> Pair:
 
 
 def _is_pair(data: Any) -> bool:
-    """(inputs, targets): two of them, the second an array or None; two batches are two tuples or two dicts."""
+    """(inputs, targets): two of them, the second numbers or None; two batches are two tuples or two dicts."""
     if not isinstance(data, tuple | list) or len(data) != 2:
         return False
-    return data[1] is None or isinstance(data[1], Tensor) or is_array(data[1])
+    return data[1] is None or isinstance(data[1], Tensor) or is_array(data[1]) or _is_list_of_numbers(data[1])
+
+
+def _is_list_of_numbers(y: Any) -> bool:
+    """Whether targets are a list of numbers, or of lists of numbers; a batch holds tensors or arrays."""
+    if isinstance(y, tuple | list) and y:
+        return isinstance(y[0], int | float) or _is_list_of_numbers(y[0])
+    return False

@@ -10,11 +10,10 @@ from gnomon.core.results.plot import Scatter
 from gnomon.dynamics.error_decay import Flow
 from gnomon.dynamics.modes import Modes
 from gnomon.training import SGD
-from gnomon.training.run import Run
 
 __all__ = ["Trajectory"]
 
-Measured = Run | Mapping[str, tuple[Sequence[float], Sequence[float]]]
+Measured = WithCurves | Mapping[str, tuple[Sequence[float], Sequence[float]]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +87,7 @@ class Trajectory(WithCurves):
         points = (
             tuple(Scatter(name, times, losses) for name, (times, losses) in measured.items())
             if isinstance(measured, Mapping)
-            else Curves(measured.times, measured.loss, measured.loss_name, measured.test_loss).points("measured")
+            else measured.curves.points("measured")
         )
         return Plot(plot.title, (*self.curves.lines("predicted"), *points), plot.x, plot.y, plot.caption)
 

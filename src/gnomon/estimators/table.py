@@ -29,6 +29,7 @@ SCALINGS = ("standard", "sphere", None)
 def to_numpy(values: Any, name: str, call: str) -> Any:
     """A torch tensor of any float type and device as an array; anything else unchanged, for scikit-learn to check.
 
+    >>> import torch
     >>> to_numpy(torch.ones(1, dtype=torch.bfloat16, requires_grad=True), "X", "NTKRegressor().fit(X, y)")
     array([1.])
     """
@@ -98,6 +99,7 @@ def moments(x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 class Rows:
     """n scaled inputs, k centered targets each, and positive weights, as tensors.
 
+    >>> import torch
     >>> rows = Rows(torch.zeros(3, 2), torch.zeros(3, 1), torch.tensor([1.0, 1.0, 2.0]))
     >>> rows.total, len(rows[torch.tensor([0, 2])])
     (4.0, 2)

@@ -1,6 +1,6 @@
 """Second floor: the examination of a user's network, and what watches it during training.
 
-Lives here: `examine` (also `gnomon.examine`), its steps (one file each), the rules of its advice; `rank`, `watch`.
+Lives here: `examine` (also `gnomon.examine`), its steps (one file each) and what a step is made of; `rank`, `watch`.
 Does not live here: any instrument; the rooms below measure, this one asks and puts side by side.
 May import: every room of lower floors.
 """
@@ -8,6 +8,26 @@ May import: every room of lower floors.
 from gnomon.examination.rank import Candidate, Ranking, rank
 from gnomon.examination.record import Examination
 from gnomon.examination.run import examine
+from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.steps import STEPS
+from gnomon.examination.subject import Examples, Subject, Task
 from gnomon.examination.watch import Watch, watch
 
-__all__ = ["Candidate", "Examination", "Ranking", "Watch", "examine", "rank", "watch"]
+__all__ = [
+    "STEPS",
+    "AbstractStep",
+    "Candidate",
+    "Context",
+    "Examination",
+    "Examples",
+    "Products",
+    "Ranking",
+    "Skipped",
+    "StepResult",
+    "Subject",
+    "Task",
+    "Watch",
+    "examine",
+    "rank",
+    "watch",
+]

@@ -30,8 +30,8 @@ def chain(module: nn.Module, program: Program | None) -> MeanField | None:
         return None
     leaves = [part for part in module.modules() if not list(part.children())]
     activations = [p for p in leaves if type(p).__module__ == "torch.nn.modules.activation"]
-    shown = {repr(part) for part in activations}
-    if len(shown) != 1 or len(activations) < LEAST or any(True for _ in activations[0].parameters()):
+    kinds = {repr(part) for part in activations}
+    if len(kinds) != 1 or len(activations) < LEAST or any(True for _ in activations[0].parameters()):
         return None
     weights = [p.weight.detach().double() for p in leaves if isinstance(p, nn.Linear | nn.Conv1d | nn.Conv2d)]
     biases = [p.detach().double() for name, p in module.named_parameters() if name.endswith("bias")]

@@ -5,7 +5,7 @@
 1. deep  score 0.900  alignment 0.4
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
 from time import perf_counter
@@ -18,14 +18,17 @@ from gnomon.core.checks import check_seed, integer, number
 from gnomon.core.clock import Clock
 from gnomon.core.errors import GnomonError, InputError, called, lesson
 from gnomon.core.record import Record
-from gnomon.examination.score import Score, leave_one_out
+from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.examination.subject import Subject, subject
 from gnomon.kernels import Limit
+from gnomon.linalg.leave_one_out import leave_one_out
 from gnomon.tangent import alignment, ntk
 
 CALL = "rank(networks, train=(x, y))"
 Progress = Callable[[str, int, int], None]
 """Called with the name of the candidate that begins, its number, and how many there are."""
+SCHEMA = 2
+"""Version of `Ranking.to_dict`."""
 LEAST = 1e-3
 """Share of a kernel that tells examples apart, below which they take a thousand times as long as the mean to learn."""
 
@@ -42,13 +45,9 @@ class Candidate(Record):
     kernel: str
     reason: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
 
 @dataclass(frozen=True, slots=True)
-class Ranking(Record):
+class Ranking(Result):
     """Candidates, the best first, and the names of those for which the time did not suffice."""
 
     candidates: tuple[Candidate, ...]
@@ -60,21 +59,31 @@ class Ranking(Record):
         """In order."""
         return tuple(c.name for c in self.candidates)
 
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        best, count = self.candidates[0], len(self.candidates)
+        return f"{best.name} is the best of {count} by its kernel on {self.examples} examples: score {best.score:.3f}."
+
     def __str__(self) -> str:
         wide = max(len(c.name) for c in self.candidates)
         rows = [f"{i}. {c.name:<{wide}}  score {c.score:.3f}  {c.reason}" for i, c in enumerate(self.candidates, 1)]
         rows += [f"not ranked, for the time did not suffice: {', '.join(self.unranked)}"] if self.unranked else []
         return "\n".join(rows)
 
+    def plots(self) -> tuple[Plot, ...]:
+        """The score of each candidate, the best on top."""
+        bars = Bars("score", self.names, [c.score for c in self.candidates])
+        return (Plot("Ranking before training", (bars,), Axis("leave-one-out score"), caption=self.verdict),)
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        candidates = [c.to_dict() for c in self.candidates]
-        return {"schema": 1, "examples": self.examples, "candidates": candidates, "unranked": list(self.unranked)}
+        """Plain values for JSON; ``schema`` says which version of the names this is."""
+        return {"schema": SCHEMA} | Result.to_dict(self)
 
 
 def rank(
     networks: Mapping[str, nn.Module | Callable[[], nn.Module]],
-    train: tuple[Any, Any],
+    train: Any,
     *,
     examples: int = 300,
     budget: float | None = None,
@@ -86,16 +95,16 @@ def rank(
 
         score = leave-one-out accuracy (or explained variance) of kernel regression                              (1)
 
-    The kernel is the infinite-width one where it can be read off the module, the finite network's own otherwise. A
+    The kernel is the infinite-width one where it can be computed from the module, the finite network's own otherwise. A
     network whose kernel hardly tells examples apart is put last, for its training would take too long:
 
         spread = trace(H K H) / trace(K) < 1e-3,    H = I - 1 1^T / n                                            (2)
 
-    Targets are numbers, or integer classes. ``budget`` is in seconds: a candidate that is due after it is named in
-    ``unranked``; the first is always judged. ``progress(name, number, count)`` is called as each candidate begins;
-    ``clock`` is what ``budget`` is read from.
+    ``train`` is data as `gnomon.examine` takes them; targets are numbers, or integer classes. ``budget`` is in seconds:
+    a candidate that is due after it is named in ``unranked``; the first is always judged. ``progress(name, number,
+    count)`` is called as each candidate begins; ``clock`` is what ``budget`` is read from.
 
-    Hypotheses: what the kernel scores says something about what the trained network scores; how much, depends.
+    Hypotheses: the score of the kernel says something about the score of the trained network; how much, depends.
     Reference: [jacot2018neural].
     Cost: one kernel of ``examples`` points for each network, and its eigendecomposition.
 
@@ -110,58 +119,53 @@ def rank(
         raise InputError(lesson(CALL, what, "networks by name", 'Pass at least one, as in {"deep": network}'))
     examples, seed = integer("examples", examples, call=CALL), check_seed(seed, call=CALL)
     limit = inf if budget is None else number("budget", budget, call=CALL, above=0)
+    train = list(train) if isinstance(train, Iterator) else train  # each candidate reads the data
     subjects = {
-        name: subject(net, train, None, optimizer=None, seed=seed, name=name, call=CALL)
-        for name, net in networks.items()
+        name: subject(network, train, None, optimizer=None, seed=seed, name=name, call=CALL, probe=examples)
+        for name, network in networks.items()
     }
     with called(CALL):
-        judged = _judged(subjects, examples, seed, limit, progress, clock)
-    ordered = sorted(judged, key=lambda c: (not c.trainable, -c.score, -c.alignment))
-    left = tuple(name for name in subjects if name not in {c.name for c in judged})
-    return Ranking(tuple(ordered), min(examples, len(next(iter(subjects.values())).train)), left)
+        candidates = _candidates(subjects, limit, progress, clock)
+    ranked = sorted(candidates, key=lambda c: (not c.trainable, -c.score, -c.alignment))
+    left = tuple(name for name in subjects if name not in {c.name for c in candidates})
+    return Ranking(tuple(ranked), len(next(iter(subjects.values())).probe), left)
 
 
-def _judged(
-    subjects: Mapping[str, Subject],
-    examples: int,
-    seed: int,
-    budget: float,
-    progress: Progress | None,
-    clock: Clock,
+def _candidates(
+    subjects: Mapping[str, Subject], budget: float, progress: Progress | None, clock: Clock
 ) -> list[Candidate]:
     """Those candidates that can begin before the time is spent."""
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     start = clock()
-    for i, (name, given) in enumerate(subjects.items()):
-        if found and clock() - start >= budget:
+    for i, (name, network) in enumerate(subjects.items()):
+        if candidates and clock() - start >= budget:
             break
         if progress is not None:
             progress(name, i, len(subjects))
-        found.append(_candidate(name, given, examples, seed))
-    return found
+        candidates.append(_candidate(name, network))
+    return candidates
 
 
-def _candidate(name: str, given: Subject, examples: int, seed: int) -> Candidate:
-    points = given.train.some(examples, seed)
-    kernel, kind = _kernel(given, points.x)
-    y = given.targets(points.y).double()
-    centered = y - y.mean(0)
+def _candidate(name: str, network: Subject) -> Candidate:
+    kernel, kind = _kernel(network)
+    y = network.targets(network.probe.y)
     if not bool(torch.isfinite(kernel).all()) or not bool(kernel.abs().max() > 0):
         return Candidate(name, 0.0, 0.0, 0.0, False, kind, "its kernel is zero or not finite")
-    best: Score = leave_one_out(kernel, y)
-    score = best.accuracy(y) if given.classes else 1 - best.error(y)
+    prediction = leave_one_out(kernel, y)
+    score = (prediction.accuracy or 0.0) if network.task.classes else 1 - prediction.error
     spread = float((kernel.diagonal().mean() - kernel.mean()) / kernel.diagonal().mean())  # (2)
-    aligned = alignment(kernel, centered) if spread > 1e-9 else 0.0
+    aligned = alignment(kernel, y - y.mean(0)) if spread > 1e-9 else 0.0
     trainable = spread >= LEAST
-    told = f"{kind} kernel, alignment {aligned:.3f}, spread {spread:.2g}"
-    reason = told if trainable else f"{told}: it hardly tells examples apart"
+    numbers = f"{kind} kernel, alignment {aligned:.3f}, spread {spread:.2g}"
+    reason = numbers if trainable else f"{numbers}: it hardly tells examples apart"
     return Candidate(name, score, aligned, spread, trainable, kind, reason)
 
 
-def _kernel(given: Subject, x: Any) -> tuple[Tensor, str]:
+def _kernel(network: Subject) -> tuple[Tensor, str]:
+    x = network.probe.x
     if isinstance(x, Tensor) and x.is_floating_point():
         try:
-            return Limit(given.module).ntk(x), "infinite-width"
+            return Limit(network.module).ntk(x), "infinite-width"
         except GnomonError:
-            pass  # what theory cannot read is measured
-    return ntk(given.module, x).double(), "finite-width"
+            pass  # without an infinite-width limit, the finite network's own kernel is used
+    return ntk(network.module, x).double(), "finite-width"

@@ -1,39 +1,54 @@
-"""The result of an examination: a record that prints, saves, compares and shows itself.
+"""The result of an examination: it prints, saves, compares and shows itself.
 
->>> print(Examination("net", (), (), {"seed": 0}))
+The findings of its sections are the one list of what is wrong; the verdict, ``healthy``, the status of each section,
+the advice on the page and the exit code of ``gnomon examine --strict`` are derived from it.
+
+>>> print(Examination("net", (), {"seed": 0}))
 net: no fault found.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import Any
 
-from gnomon.core.record import Record
-from gnomon.examination.advice import FAULT
-from gnomon.report import Advice, Page, Section, html
+from gnomon.core.results import Finding, Level, Plot, Result
+from gnomon.core.results.plain import HIDDEN
+from gnomon.examination.step import Products
+from gnomon.report import Page, Section, html
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of `Examination.to_dict`; a change of names or meanings raises it."""
+HEADLINES = ("regime", "limit", "training", "stability")
+"""Sections whose answers come first on the page."""
+PICTURES = ("training", "signal", "kernel")
+"""Sections whose first picture stands for the examination."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Examination(Record):
-    """Sections in order, advice ranked by effect, and what it was all made from.
+class Examination(Result):
+    """Sections in order, with their findings, and what it was all made from.
 
-    ``facts`` are the objects behind the numbers (kernel, trained model, ...), for those who want to go on from there.
+    ``products`` are the objects behind the numbers by their type (``result.products[Run]`` has the trained model), for
+    those who want to go on from there. ``partial`` says that the examination was stopped before its end.
     """
 
     name: str
     sections: tuple[Section, ...]
-    advice: tuple[Advice, ...]
-    manifest: dict[str, Any]
+    manifest: Mapping[str, Any]
     partial: bool = False
-    facts: dict[str, Any] = field(default_factory=dict, repr=False)
+    products: Products = field(default_factory=Products, repr=False, metadata=HIDDEN)
 
     @property
-    def faults(self) -> tuple[Advice, ...]:
-        """Advice that names a fault, not an improvement."""
-        return tuple(a for a in self.advice if a.effect >= FAULT)
+    def findings(self) -> tuple[Finding, ...]:
+        """All that was found wrong or worth knowing, the gravest first."""
+        return tuple(finding for _, finding in self.page().findings)
+
+    @property
+    def faults(self) -> tuple[Finding, ...]:
+        """Findings that must be mended before training or its result can be trusted."""
+        return tuple(finding for finding in self.findings if finding.level is Level.FAULT)
 
     @property
     def healthy(self) -> bool:
@@ -42,40 +57,41 @@ class Examination(Record):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
-        if self.healthy:
-            count = len(self.advice)
-            more = f" {count} thing{'s' if count > 1 else ''} could be better." if count else ""
-            return f"{self.name}: no fault found{' before it was stopped' if self.partial else ''}.{more}"
-        count = len(self.faults)
-        return f"{self.name}: {count} fault{'s' if count > 1 else ''} found, first: {self.faults[0].because}."
+        """One sentence, or two where there is a fault."""
+        return _verdict(self.name, self.sections, self.partial)
 
     def __str__(self) -> str:
         lines = [self.verdict, ""]
-        lines += [f"  {s.title}: {s.answer}" for s in self.sections if s.status not in ("skipped", "failed")]
-        if self.advice:
+        lines += [f"  {s.title}: {s.answer}" for s in self.sections if s.state == "answered"]
+        if self.findings:
             lines += ["", "What to do:"]
-            lines += [f"  {i}. {a.action}: {a.because}." for i, a in enumerate(self.advice, 1)]
+            lines += [f"  {i}. {finding.cure} {finding.what}" for i, finding in enumerate(self.findings, 1)]
         return "\n".join(lines).rstrip()
 
     def section(self, key: str) -> Section:
         """The section of a step, by its key."""
         return next(s for s in self.sections if s.key == key)
 
+    def section_of(self, finding: Finding) -> Section:
+        """The section that a finding comes from."""
+        return next(s for s in self.sections if any(other is finding for other in s.findings))
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The first picture of training, of signal propagation and of the kernel, where they are there."""
+        shown = [s.content.plots[0] for key in PICTURES for s in self.sections if s.key == key and s.content.plots]
+        return tuple(shown) or (Plot("No pictures", (), caption=self.verdict),)
+
     def to_dict(self) -> dict[str, Any]:
-        """Everything but ``facts``, as plain values for JSON; ``schema`` says which version of the names this is."""
-        page = self.page().to_dict()
-        return {"schema": SCHEMA, "name": self.name, "verdict": self.verdict, "healthy": self.healthy,
-                "partial": self.partial, **page}  # fmt: skip
+        """Everything but ``products``, as plain values for JSON; ``schema`` says which version of the names this is."""
+        head = {"schema": SCHEMA, "name": self.name, "verdict": self.verdict, "healthy": self.healthy}
+        return head | {"partial": self.partial} | self.page().to_dict()
 
     def page(self) -> Page:
         """The examination as a page."""
-        keys = ("regime", "limit", "training", "stability")
-        words = [s.answer for k in keys for s in self.sections if s.key == k and s.status not in ("skipped", "failed")]
+        answers = [s.answer for key in HEADLINES for s in self.sections if s.key == key and s.state == "answered"]
         note = "This report is partial: the examination was stopped before its end." if self.partial else ""
-        return Page(
-            f"Examination of {self.name}", (self.verdict, *words), self.sections, self.advice, self.manifest, note
-        )
+        verdict = _verdict(self.name, self.sections, self.partial)
+        return Page(f"Examination of {self.name}", (verdict, *answers), self.sections, self.manifest, note)
 
     def save(self, path: str | Path) -> Path:
         """Write the report as one HTML file; its folder is made if it is not there."""
@@ -85,17 +101,28 @@ class Examination(Record):
         return target
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         return f'<iframe srcdoc="{escape(html(self.page()))}" style="width:100%;height:40rem;border:0"></iframe>'
 
     def compare(self, other: "Examination") -> str:
         """A table of the values that both have and that differ, one line each."""
         lines = [f"{self.name} | {other.name}"]
-        theirs = {(s.key, v.name): v for s in other.sections for v in s.values}
+        theirs = {(s.key, v.name): v for s in other.sections for v in s.content.values}
         for s in self.sections:
-            for v in s.values:
+            for v in s.content.values:
                 match = theirs.get((s.key, v.name))
                 if match is not None and match.value != v.value:
                     lines.append(f"{s.title}, {v.name}: {v} | {match}")
         return "\n".join(lines)
+
+
+def _verdict(name: str, sections: tuple[Section, ...], partial: bool) -> str:
+    findings = sorted((f for s in sections for f in s.findings), key=lambda finding: -finding.severity)
+    faults = [finding for finding in findings if finding.level is Level.FAULT]
+    if faults:
+        return f"{name}: {_counted(len(faults), 'fault')} found. {faults[0].what}"
+    more = f" {_counted(len(findings), 'thing')} could be better." if findings else ""
+    return f"{name}: no fault found{' before it was stopped' if partial else ''}.{more}"
+
+
+def _counted(n: int, word: str) -> str:
+    return f"{n} {word}{'s' if n > 1 else ''}"

@@ -2,8 +2,9 @@
 
 import hashlib
 import platform
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+import traceback
+import warnings
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
@@ -12,17 +13,18 @@ from typing import Any
 import torch
 from torch import nn
 
+from gnomon.core.adapt import AdaptedInputWarning
 from gnomon.core.checks import number
 from gnomon.core.clock import Clock
 from gnomon.core.errors import GnomonError
 from gnomon.core.inputs import tensors
 from gnomon.core.pure import evaluating, random_state
-from gnomon.examination.advice import advise
+from gnomon.core.source import AbstractSource
 from gnomon.examination.record import Examination
-from gnomon.examination.step import AbstractStep, Context, Outcome, Skipped
+from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, ordered
 from gnomon.examination.steps import STEPS
 from gnomon.examination.subject import CALL, Subject, subject
-from gnomon.report import Section
+from gnomon.report import Content, Section, State
 from gnomon.training.native import Choice
 
 Progress = Callable[[str, int, int], None]
@@ -40,6 +42,7 @@ def examine(
     seed: int = 0,
     name: str | None = None,
     command: str = "",
+    steps: Sequence[AbstractStep] | None = None,
     progress: Progress | None = None,
     clock: Clock = perf_counter,
 ) -> Examination:
@@ -49,21 +52,23 @@ def examine(
 
         lr < 2 / lambda_max(Hessian of the loss)                                                             (1)
 
-    the score of the infinitely wide network, training with the kernel and the curvature watched, and afterwards the
-    regime, the curvature, margins, calibration and invariances. Each step answers, is skipped with a reason, or fails
-    with one; none stops the rest. Ctrl-C ends the examination with what there is.
+    the score of the infinitely wide network, training with the kernel and the curvature measured on the way, and
+    afterwards the regime, the curvature, margins, calibration and invariances. Each step answers, is skipped with a
+    reason, or fails with one; none stops the rest. Ctrl-C ends the examination with what there is.
 
     Args:
         module: the network, or a function that builds it; it is never changed.
-        train: inputs (a tensor, a tuple or a dict of tensors) and targets (integers are classes).
+        train: inputs and targets (integers are classes): a pair, a dict with "labels", a ``Dataset``, a ``DataLoader``,
+            or batches that are pairs or dicts; inputs are a tensor, a tuple or a dict of tensors.
         test: the same, never trained on.
         optimizer: what the network is, or will be, trained with, as `gnomon.train` takes it; by default
-            descent at a quarter of the stable learning rate.
+            gradient descent at a quarter of the stable learning rate.
         fit: whether to train a copy; by default if a function was given.
         budget: seconds for the whole.
         seed: of everything random.
         name: of the network in the report.
         command: what was typed, for the manifest.
+        steps: the questions to ask; by default `gnomon.examination.STEPS`.
         progress: see `Progress`.
         clock: what ``budget`` is read from.
 
@@ -72,64 +77,67 @@ def examine(
     Cost: ``budget`` seconds at most, but for the first compilation of the fused kernels.
 
     >>> x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
-    >>> found = examine(nn.Linear(3, 2), (x, (x[:, 0] > 0).long()), budget=5)
-    >>> found.section("architecture").value("parameters").value
+    >>> result = examine(nn.Linear(3, 2), (x, (x[:, 0] > 0).long()), budget=5)
+    >>> result.section("architecture").value("parameters").value
     8
     """
     budget = number("budget", budget, call=CALL, above=0)
-    given = subject(module, train, test, optimizer=optimizer, seed=seed, name=name)
-    wanted = not isinstance(module, nn.Module) if fit is None else fit
-    start = clock()
-    sections, facts, partial = walk(STEPS, given, budget=budget, seed=seed, fit=wanted, progress=progress, clock=clock)
-    made = manifest(given, seed, budget, command, clock() - start)
-    return Examination(given.name, sections, advise(given, facts), made, partial, facts)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AdaptedInputWarning)  # the section on the data says so
+        network = subject(module, train, test, optimizer=optimizer, seed=seed, name=name)
+        wanted = not isinstance(module, nn.Module) if fit is None else fit
+        start = clock()
+        sections, products, partial = run_steps(
+            STEPS if steps is None else steps, network, budget=budget, seed=seed, fit=wanted, progress=progress,
+            clock=clock,
+        )  # fmt: skip
+        made = manifest(network, seed, budget, command, clock() - start)
+    return Examination(network.name, sections, made, partial, products)
 
 
-def walk(
-    steps: Iterable[AbstractStep],
-    given: Subject,
+def run_steps(
+    steps: Sequence[AbstractStep],
+    network: Subject,
     *,
     budget: float,
     seed: int,
     fit: bool,
     progress: Progress | None,
     clock: Clock,
-) -> tuple[tuple[Section, ...], dict[str, Any], bool]:
-    """All steps; time that one leaves goes to those after it, and one that overruns leaves them a third of theirs."""
-    steps = list(steps)
-    end, partial = clock() + budget, False
-    facts: dict[str, Any] = {}
+) -> tuple[tuple[Section, ...], Products, bool]:
+    """All steps: time that one leaves goes to those after it, and one that overruns leaves them a third of theirs.
+
+    Returns their sections, their products, and whether they were interrupted.
+    """
+    steps = ordered(steps)
+    end, partial, products = clock() + budget, False, Products()
     sections: list[Section] = []
     for i, step in enumerate(steps):
         if progress is not None:
             progress(step.title, i, len(steps))
         if partial:
-            sections.append(_without(step, "skipped", "The examination was stopped before this step.", 0.0))
+            sections.append(_section(step, "skipped", "The examination was stopped before this step.", 0.0))
             continue
         began = clock()
         left = (end - began) / sum(s.share for s in steps[i:])
         deadline = began + step.share * max(left, budget / 3 / sum(s.share for s in steps))
         try:
-            outcome = _answered(step, given, Context(facts, seed, deadline, fit, clock))
-            sections.append(replace(outcome.section, seconds=clock() - began))
-            facts.update(outcome.facts)
+            result = _run(step, steps, network, products, Context(seed, deadline, fit, clock))
+            sections.append(Section(step.key, step.title, step.question, result.content, seconds=clock() - began))
+            products = products if result.product is None else products.plus(step.gives, result.product)
         except Skipped as reason:
-            sections.append(_without(step, "skipped", str(reason), clock() - began))
+            sections.append(_section(step, "skipped", str(reason), clock() - began))
         except KeyboardInterrupt:
             partial = True
-            sections.append(_without(step, "skipped", "Interrupted.", clock() - began))
-        except Exception as reason:  # one instrument that fails must not lose what the others have found
-            words = str(reason).splitlines()[0] if str(reason) else ""
-            told = words if isinstance(reason, GnomonError) else f"{type(reason).__name__}: {words}"
-            sections.append(_without(step, "failed", told, clock() - began))
-    return tuple(sections), facts, partial
+            sections.append(_section(step, "skipped", "Interrupted.", clock() - began))
+        except Exception as error:  # one instrument that fails must not lose the results of the others
+            whole = "".join(traceback.format_exception(error))
+            sections.append(_section(step, "failed", _sentence(error), clock() - began, whole))
+    return tuple(sections), products, partial
 
 
-def manifest(given: Subject, seed: int, budget: float, command: str, seconds: float) -> dict[str, Any]:
+def manifest(network: Subject, seed: int, budget: float, command: str, seconds: float) -> dict[str, Any]:
     """Versions, seeds, a digest of the data, the command: what is needed to do it again."""
-    digest = hashlib.sha256()
-    for t in (*tensors(given.train.x), given.train.y):
-        digest.update(t.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())  # numpy has no bfloat16
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "gnomon": _version(),
@@ -138,10 +146,20 @@ def manifest(given: Subject, seed: int, budget: float, command: str, seconds: fl
         "threads": torch.get_num_threads(),
         "seed": seed,
         "budget": f"{budget:g} s, used {seconds:.1f} s",
-        "training data": f"{len(given.train)} examples, sha256 {digest.hexdigest()[:16]}",
-        "loss": given.loss.name,
+        "training data": f"{len(network.train)} examples, sha256 {_digest(network.train)[:16]}",
+        "loss": network.task.loss.name,
         "command": command or "gnomon.examine(...)",
     }
+
+
+def _digest(data: AbstractSource) -> str:
+    """Of all examples, whatever batches they come in: each tensor has a digest, and these have one."""
+    digests: dict[int, Any] = {}
+    for batch in data.batches():
+        for i, t in enumerate((*tensors(batch.x), *(() if batch.y is None else (batch.y,)))):
+            numbers = t.detach().cpu().contiguous().view(torch.uint8).numpy()  # numpy has no bfloat16
+            digests.setdefault(i, hashlib.sha256()).update(numbers.tobytes())
+    return hashlib.sha256(b"".join(digest.digest() for digest in digests.values())).hexdigest()
 
 
 def _version() -> str:
@@ -151,10 +169,21 @@ def _version() -> str:
         return "not installed"
 
 
-def _answered(step: AbstractStep, given: Subject, context: Context) -> Outcome:
-    with evaluating(given.module), random_state(context.seed):
-        return step.run(given, context)
+def _run(
+    step: AbstractStep, steps: Sequence[AbstractStep], network: Subject, products: Products, context: Context
+) -> StepResult:
+    for kind in step.needs:
+        if kind not in products:
+            giver = next(other for other in steps if other.gives is kind)
+            raise Skipped(f"It needs the result of '{giver.title}', which there is not.")
+    with evaluating(network.module), random_state(context.seed):
+        return step.run(network, products.only((*step.needs, *step.uses)), context)
 
 
-def _without(step: AbstractStep, status: str, reason: str, seconds: float) -> Section:
-    return Section(step.key, step.title, step.question, reason, status, seconds=seconds)  # type: ignore[arg-type]
+def _sentence(error: Exception) -> str:
+    first = str(error).splitlines()[0] if str(error) else ""
+    return first if isinstance(error, GnomonError) else f"{type(error).__name__}: {first}"
+
+
+def _section(step: AbstractStep, state: State, reason: str, seconds: float, whole: str = "") -> Section:
+    return Section(step.key, step.title, step.question, Content(reason), state, seconds, whole)

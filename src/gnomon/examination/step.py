@@ -1,28 +1,47 @@
 """A step of an examination: one question, one file, one section of the report.
 
-Steps come in a list (`gnomon.examination.steps`); each sees the subject and what earlier steps have found, and gives a
-section, the facts that later steps and the advice may use, or a reason why it was skipped.
+A step declares the types of the products it needs and may use, and the type of the one it gives; the runner orders
+steps by these declarations, and passes to each the products it has declared and no others.
+
+>>> class Count(AbstractStep):
+...     key, title, question, share = "count", "Count", "How many examples?", 0.1
+...     gives = int
+...     def run(self, subject, products, context):
+...         return StepResult(Content("60 examples."), 60)
+>>> class Double(AbstractStep):
+...     key, title, question, share = "double", "Double", "How many twice?", 0.1
+...     needs, gives = (int,), float
+...     def run(self, subject, products, context):
+...         return StepResult(Content(f"{2 * products[int]}."), 2.0 * products[int])
+>>> [step.key for step in ordered([Double(), Count()])]
+['count', 'double']
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from graphlib import CycleError, TopologicalSorter
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeVar
 
 from gnomon.core.clock import Clock
+from gnomon.core.record import Record
 from gnomon.examination.subject import Subject
-from gnomon.report import Section
+from gnomon.report import Content
+
+__all__ = ["AbstractStep", "Context", "Products", "Skipped", "StepResult", "ordered"]
+
+T = TypeVar("T")
 
 
 class Skipped(Exception):
-    """A premise of the step fails, or it cannot be afforded; the text is the reason."""
+    """A premise of the step does not hold, or the step cannot be afforded; the text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a step may use: facts of earlier steps, the seed, whether to train, and its share of time on a clock."""
+    """The circumstances of a step: the seed, whether to train, and its share of time on a clock."""
 
-    facts: Mapping[str, Any]
     seed: int
     deadline: float
     fit: bool
@@ -33,35 +52,104 @@ class Context:
         """Time that is left for this step."""
         return self.deadline - self.clock()
 
-    def fact(self, name: str, needed_for: str) -> Any:
-        """A fact that must be there."""
-        if self.facts.get(name) is None:
-            raise Skipped(f"{needed_for} needs '{name}', which no earlier step has found.")
-        return self.facts[name]
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Products(Record):
+    """What steps have given, by type.
+
+    >>> products = Products({int: 3})
+    >>> products[int], products.get(float)
+    (3, None)
+    """
+
+    items: Mapping[type, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __getitem__(self, kind: type[T]) -> T:
+        value: T = self.items[kind]
+        return value
+
+    def get(self, kind: type[T]) -> T | None:
+        """The product of this type, None where no step gave it or the step that asks has not declared it."""
+        return self.items.get(kind)
+
+    def __contains__(self, kind: type) -> bool:
+        return kind in self.items
+
+    def __iter__(self) -> Iterator[type]:
+        return iter(self.items)
+
+    def only(self, kinds: Sequence[type]) -> "Products":
+        """Those of these types alone."""
+        return Products({kind: self.items[kind] for kind in kinds if kind in self.items})
+
+    def plus(self, kind: type, value: Any) -> "Products":
+        """With one more."""
+        return Products({**self.items, kind: value})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepResult(Record):
+    """What a step says in its section, and its product; None where it has none."""
+
+    content: Content
+    product: Any = None
+
+
+class AbstractStep(ABC):
+    """One question. ``share`` is the part of the whole time budget that the step may take.
+
+    ``needs`` are types of products without which the step is skipped, ``uses`` those it takes into account where they
+    are there, ``gives`` the type of its own.
+    """
+
+    key: ClassVar[str]
+    title: ClassVar[str]
+    question: ClassVar[str]
+    share: ClassVar[float]
+    needs: ClassVar[tuple[type, ...]] = ()
+    uses: ClassVar[tuple[type, ...]] = ()
+    gives: ClassVar[type]
+
+    @abstractmethod
+    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:
+        """Answer the question, or raise `Skipped` with the reason."""
+
+
+def ordered(steps: Sequence[AbstractStep]) -> tuple[AbstractStep, ...]:
+    """Steps so that each comes after those whose products it needs or uses, otherwise in the order given.
+
+    Cost: none.
+
+    >>> ordered([])
+    ()
+    """
+    givers: dict[type, int] = {}
+    for i, step in enumerate(steps):
+        if step.gives in givers:
+            other = steps[givers[step.gives]]
+            raise ValueError(f"the steps '{other.key}' and '{step.key}' both give {step.gives.__name__}")
+        givers[step.gives] = i
+    for step in steps:
+        for kind in step.needs:
+            if kind not in givers:
+                raise ValueError(f"the step '{step.key}' needs {kind.__name__}, which no step gives")
+    graph = {i: {givers[kind] for kind in (*s.needs, *s.uses) if kind in givers} for i, s in enumerate(steps)}
+    sorter = TopologicalSorter(graph)
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        names = " -> ".join(steps[i].key for i in error.args[1])
+        raise ValueError(f"the steps need each other in a circle: {names}") from None
+    order: list[int] = []
+    waiting: list[int] = []
+    while sorter.is_active():
+        waiting = sorted([*waiting, *sorter.get_ready()])
+        order.append(waiting.pop(0))
+        sorter.done(order[-1])
+    return tuple(steps[i] for i in order)
 
 
 def require_gradients(subject: Subject) -> None:
     """Skip where nothing can be differentiated."""
     if not subject.trainable:
         raise Skipped("No parameter requires a gradient.")
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """A section and the facts behind it."""
-
-    section: Section
-    facts: dict[str, Any] = field(default_factory=dict)
-
-
-class AbstractStep(ABC):
-    """One question. ``share`` is the part of the whole time budget that it may take."""
-
-    key: ClassVar[str]
-    title: ClassVar[str]
-    question: ClassVar[str]
-    share: ClassVar[float]
-
-    @abstractmethod
-    def run(self, subject: Subject, context: Context) -> Outcome:
-        """Answer it, or raise `Skipped` with the reason."""

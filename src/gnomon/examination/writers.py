@@ -1,4 +1,4 @@
-"""Where a watch writes: a CSV file, TensorBoard, W&B, or a function, told apart by what they can do.
+"""Where a watch writes: a CSV file, TensorBoard, W&B, or a function, recognized by their methods.
 
 >>> seen = []
 >>> writer(lambda row, step: seen.append((row, step)), "watch(model, probe)")({"loss": 1.0}, 3)
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, out_of_range
 
 Log = Callable[[dict[str, float], int], None]
 """Called with what was measured, by name, and the number of the step."""
 
-COLUMNS = ("step", "loss", "probe loss", "kernel drift", "alignment", "sharpness", "overhead")
+COLUMNS = ("step", "loss", "probe loss", "kernel drift", "kernel rotation", "alignment", "sharpness", "overhead")
 """Of the CSV file."""
 
 
@@ -33,8 +33,8 @@ def writer(log: Any, call: str) -> Log | None:
         return lambda row, step: log.log({f"gnomon/{k}": v for k, v in row.items()}, step=step)
     if callable(log):
         return cast(Log, log)
-    found = f"log is a {type(log).__name__}"
-    raise InputError(lesson(call, found, "a path, a writer or a function", "Pass log='watch.csv'"))
+    accepted = "a path, a writer or a function"
+    raise InputError(out_of_range(call, "log", accepted, log))
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,18 +86,18 @@ def predict(
         outputs: of the empirical kernel: "full" couples outputs as they are, "trace" takes their mean for each and
             nothing between, which is exact at infinite width; "auto" is full up to 3000 examples times outputs.
         test: with a Gram matrix, the kernel between test and training points.
-        f0: outputs before training, in place of the module's own or of zero; ``f0_test`` at the test points.
-        f0_test: see ``f0``.
+        f0: outputs before training, in place of the module's own or of zero.
+        f0_test: the same at the test points.
 
     Hypotheses: the kernel stays constant: (1) is exact for a model that is linear in its parameters, and errs like
     width^(-1/2) for wide networks; training uses all points at each step, with dropout off.
     Reference: [jacot2018neural], [lee2019wide].
     Cost: the kernel, `gnomon.ntk`; then one eigendecomposition, (n k)^3 for coupled outputs.
 
+    >>> from gnomon.training import train
     >>> net = nn.Linear(2, 1, bias=False)                              # linear: the prediction is exact
     >>> x, y = torch.eye(2), torch.tensor([1.0, -1.0])
     >>> predicted = predict(net, x, y, optimizer=SGD(0.5), times=[0.0, 5.0])
-    >>> from gnomon import train
     >>> run = train(net, x, y, optimizer=SGD(0.5), steps=10, record=[10])
     >>> torch.allclose(predicted.loss, run.loss)
     True
@@ -111,10 +111,7 @@ def predict(
         )  # fmt: skip
     points, labels = (x, y) if y is not None else source(x, call=CALL).pair()
     with called(CALL):
-        if isinstance(model, nn.Module):
-            parts = _of_module(model, points, x_test, kernel, outputs)
-        else:
-            parts = _of_kernel(model, points, x_test)
+        parts = _kernels(model, points, x_test, kernel, outputs)
         start, start_test = (parts.f0, parts.f0_test) if f0 is None else (as_numbers(f0, "f0", call=CALL), f0_test)
         loss, targets = _loss_targets(loss, labels, len(parts.gram), start)
         run = predict_from_kernel(
@@ -143,6 +140,12 @@ class _Kernels:
     f0_test: Tensor | None
     name: str
     y_test: Tensor | None = None
+
+
+def _kernels(model: nn.Module | Limit | Kernel, x: Any, x_test: Any, kernel: str, outputs: str) -> _Kernels:
+    if isinstance(model, nn.Module):
+        return _of_module(model, x, x_test, kernel, outputs)
+    return _of_kernel(model, x, x_test)
 
 
 def _of_kernel(model: Limit | Kernel, x: Any, x_test: Any) -> _Kernels:

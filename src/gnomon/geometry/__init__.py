@@ -2,7 +2,7 @@
 
 Lives here: signal propagation, measured on any module by hooks on its layers (`signal`), with what is wrong and the
 cure (`signal_findings`), and as predicted by mean-field theory for a fully connected network (`mean_field`); the gain
-of an activation (`activation_gain`).
+of an activation (`activation_gain`), and how regular labels are over the inputs (`label_regularity`).
 Does not live here: exact kernels of infinite width (`gnomon.kernels`); theory and measurement meet upstairs.
 May import: core, the ground floor; torch.
 """
@@ -11,17 +11,20 @@ from gnomon.geometry.findings import signal_findings
 from gnomon.geometry.gain import ActivationGain, activation_gain
 from gnomon.geometry.layer import Backward, Forward, LayerSignal
 from gnomon.geometry.meanfield import MeanField, critical_weight_std, mean_field
+from gnomon.geometry.regularity import LabelRegularity, label_regularity
 from gnomon.geometry.signal import Signal, signal
 
 __all__ = [
     "ActivationGain",
     "Backward",
     "Forward",
+    "LabelRegularity",
     "LayerSignal",
     "MeanField",
     "Signal",
     "activation_gain",
     "critical_weight_std",
+    "label_regularity",
     "mean_field",
     "signal",
     "signal_findings",

@@ -19,7 +19,7 @@ from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Axis, Histogram, Interval, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
 
-__all__ = ["Margins", "margins", "probabilities"]
+__all__ = ["HARDEST", "Margins", "margins", "probabilities"]
 
 HARDEST = 8
 """Examples that are named."""

@@ -8,7 +8,7 @@ May import: program, linalg, core.
 from gnomon.kernels.cost import Cost
 from gnomon.kernels.layers import Layer, layers
 from gnomon.kernels.limit import Limit, limit
-from gnomon.kernels.montecarlo import Sampled
+from gnomon.kernels.montecarlo import SampledLimit, sampled_limit
 from gnomon.kernels.record import Kernels
 
-__all__ = ["Cost", "Kernels", "Layer", "Limit", "Sampled", "layers", "limit"]
+__all__ = ["Cost", "Kernels", "Layer", "Limit", "SampledLimit", "layers", "limit", "sampled_limit"]

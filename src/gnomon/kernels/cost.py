@@ -1,7 +1,7 @@
 """What a kernel will cost, said before it is computed.
 
-Memory is counted from the plan. Time is measured: kernels of a few points, then twice as many, until one takes a tenth
-of a second; then
+Memory is counted from the plan. Time is measured: kernels of a few points, then four times as many, until one takes a
+tenth of a second and three times what the first took; then
 
     seconds = A + B points + C pairs                                                                      (1)
 
@@ -25,6 +25,8 @@ WORKSPACE = 128 * 2**20  # tiles larger than this gain nothing: they only leave 
 WORD = 8
 FEWEST = 8  # points of the first trial
 ENOUGH = 0.1  # seconds of the last trial
+GROWTH = 3.0  # of the last trial over the first, before which what grows with the pairs is not seen
+PATIENCE = 2.0  # seconds of all trials
 GRAIN = 2**17  # pairs per thread: fewer are not shared out
 
 
@@ -120,7 +122,7 @@ def seconds(run: Callable[[int, int], object], n1: int, n2: int, *, symmetric: b
     """Time of ``run(n1, n2)``, and what the compiler took, from runs on fewer points; equation (1).
 
     Hypotheses: points alike; as many threads as torch uses, each with GRAIN pairs at least.
-    Cost: about a quarter of a second, and the compiler's time where it has not run before.
+    Cost: from a quarter of a second to five, and the compiler's time where it has not run before.
 
     >>> seconds(lambda n1, n2: None, 1000, 1000, symmetric=True)[0] < 1
     True
@@ -138,9 +140,10 @@ def seconds(run: Callable[[int, int], object], n1: int, n2: int, *, symmetric: b
         size = min(k, n1), min(k, n2)
         trials.append(terms(*size))
         times.append(min(_timed(run, *size), _timed(run, *size)))
-        if size == (n1, n2) or times[-1] > ENOUGH:
+        grown = times[-1] > max(ENOUGH, GROWTH * times[0])
+        if size == (n1, n2) or (grown and len(trials) >= len(trials[0])) or sum(times) > PATIENCE:
             break
-        k *= 2
+        k *= 4
     if size == (n1, n2):
         return times[-1], compilation
     return _extrapolated(np.array(trials), np.array(times), np.array(terms(n1, n2))), compilation

@@ -19,6 +19,7 @@ from gnomon.core.inputs import invoke
 from gnomon.core.pure import twin
 from gnomon.core.record import Record
 from gnomon.kernels.inputs import points, second
+from gnomon.kernels.options import Parametrization, check_options
 from gnomon.kernels.record import Kernels
 from gnomon.kernels.widen import widened
 from gnomon.program.laws import Init, Law
@@ -27,9 +28,42 @@ from gnomon.program.trace import RECOMPUTED
 AFFINE = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 
 
+def sampled_limit(
+    net: nn.Module,
+    *,
+    init: Init = "torch",
+    parametrization: Parametrization = "standard",
+    dtype: torch.dtype = torch.float64,
+    samples: int = 64,
+    width: int | None = None,
+    seed: int = 0,
+) -> "SampledLimit":
+    """Kernels of any module, limit or not, averaged over freshly initialized copies; equations (1) and (2).
+
+    Args:
+        net: the module; it is neither run nor changed, copies of it are.
+        init: as for ``limit``.
+        parametrization: as for ``limit``.
+        dtype: of the result.
+        samples: copies to average over.
+        width: widens all hidden layers of the copies to at least that many units; None keeps the module as it is.
+        seed: of the draws.
+
+    Hypotheses: as for `SampledLimit`.
+    Reference: [novak2019bayesian].
+    Cost: for each copy one forward and one backward pass per input and output.
+
+    >>> net = nn.Sequential(nn.Linear(2, 64), nn.MaxPool1d(2), nn.Linear(32, 1))
+    >>> sampled_limit(net, samples=4).ntk(torch.eye(2)).shape
+    torch.Size([2, 2])
+    """
+    check_options(parametrization, dtype, "sampled_limit(net)")
+    return SampledLimit(net, init, parametrization == "standard", dtype, samples, width, seed)
+
+
 @dataclass(frozen=True, slots=True)
-class Sampled(Record):
-    """Kernels estimated over ``samples`` copies of a module; made by ``gnomon.limit(net, method="monte-carlo")``.
+class SampledLimit(Record):
+    """Kernels estimated over ``samples`` copies of a module; made by ``gnomon.sampled_limit(net)``.
 
     Hypotheses: the module has ``reset_parameters`` wherever it has parameters (all layers of torch.nn do), or a law is
     given for its Linear and Conv layers.
@@ -37,7 +71,7 @@ class Sampled(Record):
     output, (n1 + n2) x parameters.
 
     >>> net = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 1))
-    >>> k = Sampled(net, samples=16)(torch.eye(2))
+    >>> k = SampledLimit(net, samples=16)(torch.eye(2))
     >>> bool((k.ntk_error > 0).all())
     True
     """
@@ -52,8 +86,8 @@ class Sampled(Record):
 
     def __post_init__(self) -> None:
         """Refuse what cannot be averaged."""
-        check_readable(self.net, call="limit(net)")
-        call = 'limit(net, method="monte-carlo")'
+        check_readable(self.net, call="sampled_limit(net)")
+        call = "sampled_limit(net)"
         samples = integer("samples", self.samples, call=call, least=2)  # a standard error needs two samples
         width = None if self.width is None else integer("width", self.width, call=call)
         for name, value in (("samples", samples), ("width", width), ("seed", check_seed(self.seed, call=call))):
@@ -106,7 +140,7 @@ class Sampled(Record):
         return Kernels(*result)
 
 
-_CALL = 'limit(net, method="monte-carlo")(x1, x2)'
+_CALL = "sampled_limit(net)(x1, x2)"
 
 
 def _measured(net: nn.Module) -> dict[str, Law]:

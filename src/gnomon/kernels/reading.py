@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.kernels.duals.base import AbstractDual
+from gnomon.kernels.engine import Engine, engine
 from gnomon.kernels.plan import Plan, plan
 from gnomon.program.laws import Init
 from gnomon.program.read import read
@@ -38,31 +39,35 @@ class Reading:
     init: Init
     standard: bool
     _seen: "_Snapshot | None" = None
-    _plans: dict[tuple[Any, ...], Plan] = field(default_factory=dict)
+    _engines: dict[tuple[Any, ...], Engine] = field(default_factory=dict)
     _duals: dict[Any, AbstractDual] = field(default_factory=dict)
 
     def plan(self, x: Tensor) -> Plan:
         """The plan for inputs like x, whose values are not used."""
+        return self.engine(x).plan
+
+    def engine(self, x: Tensor) -> Engine:
+        """The plan for inputs like x with the engine that was chosen for it."""
         if self.init == "measured":  # any weight may have changed
             return self._made(x)
         now = _Snapshot.of(self.net)
         if self._seen is None or not now.same(self._seen):
             self._seen = now
-            self._plans.clear()
+            self._engines.clear()
             self._duals.clear()
         key = (tuple(x.shape), x.device)
-        if key not in self._plans:
-            while len(self._plans) >= SHAPES:
-                del self._plans[next(iter(self._plans))]
-            self._plans[key] = self._made(x)
-        return self._plans[key]
+        if key not in self._engines:
+            while len(self._engines) >= SHAPES:
+                del self._engines[next(iter(self._engines))]
+            self._engines[key] = self._made(x)
+        return self._engines[key]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What was seen stays here: another process reads the module for itself."""
         return Reading, (self.net, self.init, self.standard)
 
-    def _made(self, x: Tensor) -> Plan:
-        return plan(read(self.net, x), self.net, self.init, standard=self.standard, duals=self._duals)
+    def _made(self, x: Tensor) -> Engine:
+        return engine(plan(read(self.net, x), self.net, self.init, standard=self.standard, duals=self._duals))
 
 
 @dataclass(frozen=True, slots=True)

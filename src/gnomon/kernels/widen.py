@@ -15,7 +15,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import invoke
 from gnomon.program.trace import hooked
 
-CALL = 'limit(net, method="monte-carlo", width=...)'
+CALL = "sampled_limit(net, width=...)"
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d)
 BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d)
 

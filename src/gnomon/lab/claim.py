@@ -26,6 +26,8 @@ from gnomon.core.record import Record
 from gnomon.core.results import Plot
 from gnomon.lab.verdict import Judgment
 
+__all__ = ["Claim", "Grade", "Premise", "Scale", "Source", "used"]
+
 Grade = Literal["theorem", "derived", "observed", "folklore"]
 """How sure the statement was before it was measured here: proven, derived here, seen in experiments, or only said."""
 Scale = Literal["smoke", "full"]

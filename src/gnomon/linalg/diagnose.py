@@ -23,7 +23,7 @@ Reference: (3) [roy2007effective]; (5) is derived above.
 The matrix is 3 x 3, float64 and symmetric.
 It is positive definite: its eigenvalues run from 1 to 1.
 Its condition number is 1: a linear solve loses less than one digit.
-Its effective rank is 3.0 of 3, with participation ratio 3.0: the spectrum is flat, every direction counts.
+Its effective rank is 3.0 of 3, with participation ratio 3.0: a flat spectrum, all directions are learned at one rate.
 No two rows are equal.
 Cholesky succeeds without jitter.
 """
@@ -249,7 +249,7 @@ def _rank(d: Diagnosis) -> str | Finding:
         cure = "Some targets on these points cannot be fitted without regularization."
         return Finding("rank-deficient", what, cure, 0.2, evidence=(Value("rank", d.rank),))
     if d.effective_rank > 0.9 * d.n:
-        return f"{head}: the spectrum is flat, all directions are learned at one rate."
+        return f"{head}: a flat spectrum, all directions are learned at one rate."
     return f"{head}: the spectrum is uneven, a few directions are learned first and the rest slowly."
 
 

@@ -19,7 +19,7 @@ from gnomon.program.steps import Activation, Concat, Conv, Dense, Input, Move, O
 from gnomon.program.trace import attribute
 from gnomon.program.values import Call, Fixed, Random, Value
 
-MONTE_CARLO = 'or estimate it: gnomon.limit(net, method="monte-carlo", samples=64)'
+MONTE_CARLO = "or estimate it: gnomon.sampled_limit(net, samples=64)"
 
 
 @dataclass(slots=True)

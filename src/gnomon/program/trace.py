@@ -127,8 +127,7 @@ def trace(module: nn.Module, example: Tensor) -> fx.Graph:
                 f"read({type(module).__name__})",
                 f"forward cannot be traced: {type(reason).__name__}: {_first_line(reason)}",
                 "forward is a fixed sequence of calls on tensors",
-                "Remove branches on tensor values from forward, "
-                'or estimate: gnomon.limit(net, method="monte-carlo", samples=64)',
+                "Remove branches on tensor values from forward, or estimate: gnomon.sampled_limit(net, samples=64)",
             )
         ) from reason
 
@@ -142,8 +141,7 @@ def _refuse_replaced(module: nn.Module) -> None:
                     f"read({type(module).__name__})",
                     f"{path or 'the module'} ({type(part).__name__}) has a forward of its own, set on the object",
                     "forward is that of the class",
-                    "Subclass the module and define forward there, "
-                    'or estimate: gnomon.limit(net, method="monte-carlo", samples=64)',
+                    "Subclass the module and define forward there, or estimate: gnomon.sampled_limit(net, samples=64)",
                 )
             )
 
@@ -183,8 +181,7 @@ def _refuse_hooks(module: nn.Module) -> None:
                 f"read({type(module).__name__})",
                 f"{parts[0] if parts else 'every module'} has a forward hook, which may change what it returns",
                 "forward is all that a module does",
-                "Remove the hook, write what it does into forward, "
-                'or estimate: gnomon.limit(net, method="monte-carlo", samples=64)',
+                "Remove the hook, write what it does into forward, or estimate: gnomon.sampled_limit(net, samples=64)",
             )
         )
 

@@ -1,24 +1,12 @@
 """First floor: results become one page that a person can read, print, send, and open without a network.
 
-Lives here: the records of a page (values, figures, hypotheses, sections, advice) and the HTML made of them.
-Does not live here: any measurement; a section comes in with its numbers.
-May import: core; matplotlib inside the function that draws.
+Lives here: the layout of a page (sections with their content) and the HTML made of it; references in full.
+Does not live here: any measurement, and what results are made of (`gnomon.core.results`).
+May import: core.
 """
 
-from gnomon.report.figure import COLORS, figure
 from gnomon.report.html import html
-from gnomon.report.page import Advice, Definition, Figure, Hypothesis, Page, Section, Status, Value
+from gnomon.report.page import Content, Page, Section, State, Status
+from gnomon.report.references import reference
 
-__all__ = [
-    "COLORS",
-    "Advice",
-    "Definition",
-    "Figure",
-    "Hypothesis",
-    "Page",
-    "Section",
-    "Status",
-    "Value",
-    "figure",
-    "html",
-]
+__all__ = ["Content", "Page", "Section", "State", "Status", "html", "reference"]

@@ -1,21 +1,29 @@
-"""From a page to one HTML file: no script, no request to anywhere, readable on paper and on a telephone."""
+"""From a page to one HTML file: no script, no request to anywhere, readable on paper and on a phone."""
 
 import json
 from html import escape
 
-from gnomon.report.page import Advice, Figure, Page, Section, Value
+from gnomon.core.results import Definition, Finding, Hypothesis, Plot, Value
+from gnomon.core.results.svg import svg
+from gnomon.report.page import Page, Section
+from gnomon.report.references import reference
 from gnomon.report.style import CSS
 
-MARKS = {"good": "✓", "note": "•", "fault": "!", "skipped": "–", "failed": "×"}
-WORDS = {"good": "fine", "note": "to know", "fault": "fault", "skipped": "skipped", "failed": "failed"}
+__all__ = ["html"]
+
+MARKS = {"good": "✓", "note": "•", "warning": "▲", "fault": "!", "skipped": "–", "failed": "×"}
+WORDS = {"good": "fine", "note": "note", "warning": "warning", "fault": "fault", "skipped": "skipped",
+         "failed": "failed"}  # fmt: skip
+PREMISES = {True: ("good", "holds"), False: ("fault", "does not hold"), None: ("note", "not checked")}
 
 
 def html(page: Page) -> str:
     """The page as one self-contained file.
 
-    Cost: none to speak of. Text is escaped: what a model or a data set calls itself is never markup.
+    Text is escaped: what a model or a data set calls itself is never markup.
+    Cost: about 50 ms for each plot.
 
-    >>> text = html(Page("A <b> net", ("Fine.",), (), (), {}))
+    >>> text = html(Page("A <b> net", ("Fine.",), (), {}))
     >>> "A &lt;b&gt; net" in text and "<script src" not in text
     True
     """
@@ -27,7 +35,7 @@ def html(page: Page) -> str:
         '<link rel="icon" href="data:,">',
         f"<title>{escape(page.title)}</title><style>{CSS}</style></head><body>",
         f"<header><p class=brand>gnomon</p><h1>{escape(page.title)}</h1></header><main>",
-        *_verdicts(page),
+        *_summary(page),
         *_contents(page),
         *(line for section in page.sections for line in _section(section)),
         *_manifest(page),
@@ -38,22 +46,27 @@ def html(page: Page) -> str:
     return "\n".join(parts)
 
 
-def _verdicts(page: Page) -> list[str]:
+def _summary(page: Page) -> list[str]:
     lines = ["<section class=box id=verdict><h2>In words</h2>"]
     lines += [f"<p>{escape(text)}</p>" for text in page.headlines]
     if page.note:
         lines.append(f"<p class=aside>{escape(page.note)}</p>")
     lines.append("<h3>What to do</h3>")
-    if page.advice:
-        lines += ["<ol>", *(_advice(a) for a in page.advice), "</ol>"]
+    if page.findings:
+        lines += ["<ol>", *(_finding(key, finding) for key, finding in page.findings), "</ol>"]
     else:
         lines.append("<p>Nothing: no measurement asks for a change.</p>")
     return [*lines, "</section>"]
 
 
-def _advice(advice: Advice) -> str:
-    link = f'<a href="#{escape(advice.section)}">{escape(advice.because)}</a>'
-    return f"<li><strong>{escape(advice.action)}</strong><br><span class=aside>{link}</span></li>"
+def _badge(status: str) -> str:
+    return f'<span class="badge {status}">{WORDS[status]}</span>'
+
+
+def _finding(key: str, finding: Finding) -> str:
+    link = f'<a href="#{escape(key)}">{escape(finding.what)}</a>'
+    badge = _badge(finding.level.name.lower())
+    return f"<li><strong>{escape(finding.cure)}</strong> {badge}<br><span class=aside>{link}</span></li>"
 
 
 def _contents(page: Page) -> list[str]:
@@ -65,27 +78,21 @@ def _contents(page: Page) -> list[str]:
 
 
 def _section(section: Section) -> list[str]:
-    mark = f'<span class="badge {section.status}">{WORDS[section.status]}</span>'
+    content = section.content
     lines = [
-        f'<section id="{escape(section.key)}"><h2>{escape(section.title)} {mark}</h2>',
+        f'<section id="{escape(section.key)}"><h2>{escape(section.title)} {_badge(section.status)}</h2>',
         f"<p class=aside>{escape(section.question)}</p><p class=answer>{escape(section.answer)}</p>",
     ]
-    if section.values:
-        lines += ["<div class=scroll><table>", *(_value(v) for v in section.values), "</table></div>"]
-    lines += [_figure(f) for f in section.figures]
-    if section.definitions or section.hypotheses:
+    if content.values:
+        lines += ["<div class=scroll><table>", *(_value(v) for v in content.values), "</table></div>"]
+    if content.plots:
+        figures = (_figure(plot, f"{section.key}-{i}") for i, plot in enumerate(content.plots))
+        lines += ["<div class=plots>", *figures, "</div>"]
+    if content.definitions or content.hypotheses:
         lines.append("<details><summary>Definitions and premises</summary>")
-        for d in section.definitions:
-            reference = f" [{escape(d.reference)}]" if d.reference else ""
-            lines.append(f"<p><span class=equation>{escape(d.equation)}</span><br>{escape(d.text)}{reference}</p>")
-        if section.hypotheses:
-            lines.append("<ul class=premises>")
-            for h in section.hypotheses:
-                state = {True: "holds", False: "fails", None: "not checked"}[h.holds]
-                why = f": {escape(h.why)}" if h.why else ""
-                kind = "good" if h.holds else "note" if h.holds is None else "fault"
-                lines.append(f'<li><span class="badge {kind}">{state}</span> {escape(h.statement)}{why}</li>')
-            lines.append("</ul>")
+        lines += [_definition(d) for d in content.definitions]
+        if content.hypotheses:
+            lines += ["<ul class=premises>", *(_hypothesis(h) for h in content.hypotheses), "</ul>"]
         lines.append("</details>")
     return [*lines, f"<p class=cost>{section.seconds:.2f} s</p></section>"]
 
@@ -95,9 +102,20 @@ def _value(value: Value) -> str:
     return f"<tr><th scope=row>{escape(value.name)}{meaning}</th><td>{escape(str(value))}</td></tr>"
 
 
-def _figure(figure: Figure) -> str:
-    caption = f"<figcaption>{escape(figure.caption)}</figcaption>"
-    return f'<figure id="figure-{escape(figure.name)}">{figure.svg}{caption}</figure>'
+def _figure(plot: Plot, name: str) -> str:
+    caption = f"<figcaption>{escape(plot.caption)}</figcaption>" if plot.caption else ""
+    return f'<figure id="figure-{escape(name)}">{svg((plot,), name, width=5.2)}{caption}</figure>'
+
+
+def _definition(definition: Definition) -> str:
+    source = f"<br><cite>{escape(reference(definition.reference))}</cite>" if definition.reference else ""
+    return f"<p><span class=equation>{escape(definition.equation)}</span><br>{escape(definition.text)}{source}</p>"
+
+
+def _hypothesis(hypothesis: Hypothesis) -> str:
+    kind, word = PREMISES[hypothesis.holds]
+    how = f": {escape(hypothesis.checked)}" if hypothesis.checked else ""
+    return f'<li><span class="badge {kind}">{word}</span> {escape(hypothesis.statement)}{how}</li>'
 
 
 def _manifest(page: Page) -> list[str]:
@@ -108,4 +126,4 @@ def _manifest(page: Page) -> list[str]:
 
 def _embedded(page: Page) -> str:
     """JSON inside HTML: the only dangerous sequence is the end of a script."""
-    return json.dumps(page.to_dict(), allow_nan=False, default=str).replace("<", "\\u003c")
+    return json.dumps(page.to_dict(), allow_nan=False).replace("<", "\\u003c")

@@ -1,187 +1,119 @@
-"""The records of a page; everything on it is here, and `to_dict` is what is embedded as data.
+"""The layout of a page: sections with their content; everything on it is here, and `to_dict` is embedded as data.
 
->>> why = Hypothesis("inputs are standardized", holds=True)
->>> what = Definition("rms = sqrt(mean x^2)", "the size of the inputs")
->>> section = Section("data", "The data", "Are they fine?", "Yes.", "good", (Value("rms", 1.0),), (), (what,), (why,))
->>> advice = Advice("Do nothing", "all is well", "data", 0.1)
->>> page = Page("A page", ("Fine.",), (section,), (advice,), {"seed": 0})
->>> page.to_dict()["sections"][0]["values"][0]["value"]
-1.0
->>> Figure("line", "A line.", "<svg></svg>").name
-'line'
+The findings of the sections are the one list of what is wrong: the status of a section is the level of its gravest
+finding, and a page ranks them all by severity.
+
+>>> loud = Finding("input-scale", "The inputs have a root mean square of 1000.", "Standardize the inputs.", 0.97)
+>>> section = Section("data", "The data", "Are they fine?", Content("No.", (loud,), (Value("rms", 1000.0),)))
+>>> section.status, section.value("rms").value
+('fault', 1000.0)
+>>> page = Page("A page", ("One fault.",), (section,), {"seed": 0})
+>>> [(key, finding.kind) for key, finding in page.findings]
+[('data', 'input-scale')]
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from gnomon.core.record import Record
+from gnomon.core.results import Definition, Finding, Hypothesis, Plot, Value, plain
 
-Status = Literal["good", "note", "fault", "skipped", "failed"]
-"""How a section came out."""
+__all__ = ["Content", "Page", "Section", "State", "Status"]
+
+State = Literal["answered", "skipped", "failed"]
+"""Whether the question of a section has an answer."""
+Status = Literal["good", "note", "warning", "fault", "skipped", "failed"]
+"""How a section came out: the level of its gravest finding, "good" without one, or why there is no answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Value(Record):
-    """A named number with its interval, or a word.
+class Content(Record):
+    """What a section says: its answer in a sentence, its findings, and what supports them.
 
-    >>> str(Value("largest stable step", 1.25, 1.2, 1.3, meaning="2 / lambda_max"))
-    '1.25 (1.2 to 1.3)'
+    >>> Content("All layers see the inputs.").findings
+    ()
     """
 
-    name: str
-    value: float | int | str
-    low: float | None = None
-    high: float | None = None
-    unit: str = ""
-    meaning: str = ""
-
-    def __str__(self) -> str:
-        unit = f" {self.unit}" if self.unit else ""
-        known = self.low is not None and self.high is not None
-        between = f"{shown(self.low)} to {shown(self.high)}" if known else ""  # type: ignore[arg-type]
-        narrow = between == f"{shown(self.value)} to {shown(self.value)}"  # narrower than the digits that are shown
-        return f"{shown(self.value)}{unit}" + (f" ({between})" if between and not narrow else "")
-
-
-@dataclass(frozen=True, slots=True)
-class Definition(Record):
-    """What a quantity is: an equation in plain characters, a sentence, the key of a reference."""
-
-    equation: str
-    text: str
-    reference: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Hypothesis(Record):
-    """A premise, whether it holds here (None: not checked), and how that is known."""
-
-    statement: str
-    holds: bool | None
-    why: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Figure(Record):
-    """A drawing as SVG, with the sentence that says what to see in it."""
-
-    name: str
-    caption: str
-    svg: str = field(repr=False)
+    answer: str
+    findings: tuple[Finding, ...] = ()
+    values: tuple[Value, ...] = ()
+    plots: tuple[Plot, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    hypotheses: tuple[Hypothesis, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Section(Record):
-    """One step: its answer in a sentence, and what supports it."""
+    """One question with its content; where it was skipped or failed, the answer is the reason.
+
+    ``traceback`` is the whole one of the exception for which a section failed; the page shows a sentence, the data all.
+    """
 
     key: str
     title: str
     question: str
-    answer: str
-    status: Status = "good"
-    values: tuple[Value, ...] = ()
-    figures: tuple[Figure, ...] = ()
-    definitions: tuple[Definition, ...] = ()
-    hypotheses: tuple[Hypothesis, ...] = ()
+    content: Content
+    state: State = "answered"
     seconds: float = 0.0
-    data: dict[str, Any] = field(default_factory=dict, repr=False)
+    traceback: str = field(default="", repr=False)
+
+    @property
+    def status(self) -> Status:
+        """Derived from the findings."""
+        if self.state != "answered":
+            return self.state
+        if not self.findings:
+            return "good"
+        name = max(finding.level for finding in self.findings).name.lower()
+        return next(status for status in get_args(Status) if status == name)
+
+    @property
+    def answer(self) -> str:
+        """One sentence."""
+        return self.content.answer
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found wrong or worth knowing."""
+        return self.content.findings
 
     def value(self, name: str) -> Value | None:
         """The value of that name, if the section has it."""
-        return next((v for v in self.values if v.name == name), None)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; what is not finite becomes a word."""
-        return {
-            "key": self.key,
-            "title": self.title,
-            "question": self.question,
-            "answer": self.answer,
-            "status": self.status,
-            "values": [
-                {
-                    "name": v.name,
-                    "value": plain(v.value),
-                    "low": plain(v.low),
-                    "high": plain(v.high),
-                    "unit": v.unit,
-                }
-                for v in self.values
-            ],
-            "hypotheses": [{"statement": h.statement, "holds": h.holds, "why": h.why} for h in self.hypotheses],
-            "figures": [f.name for f in self.figures],
-            "seconds": self.seconds,
-            "data": plain(self.data),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Advice(Record):
-    """An action, the measurement that supports it, the section it comes from; ``effect`` in [0, 1] ranks it."""
-
-    action: str
-    because: str
-    section: str
-    effect: float
+        return next((v for v in self.content.values if v.name == name), None)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {"action": self.action, "because": self.because, "section": self.section, "effect": self.effect}
+        head = {"key": self.key, "title": self.title, "question": self.question, "status": self.status}
+        failure = {"traceback": self.traceback} if self.traceback else {}
+        return head | plain(self.content) | {"seconds": self.seconds} | failure
 
 
 @dataclass(frozen=True, slots=True)
 class Page(Record):
-    """A whole report; ``headlines`` are the verdicts in words."""
+    """A whole report; ``headlines`` are its first sentences."""
 
     title: str
     headlines: tuple[str, ...]
     sections: tuple[Section, ...]
-    advice: tuple[Advice, ...]
-    manifest: dict[str, Any]
+    manifest: Mapping[str, Any]
     note: str = ""
 
+    @property
+    def findings(self) -> tuple[tuple[str, Finding], ...]:
+        """All findings with the keys of their sections, the gravest first."""
+        pairs = [(section.key, finding) for section in self.sections for finding in section.findings]
+        return tuple(sorted(pairs, key=lambda pair: -pair[1].severity))
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Plain values for JSON; each finding says its level and its section."""
+        findings = [plain(f) | {"level": plain(f.level), "section": key} for key, f in self.findings]
         return {
             "title": self.title,
             "headlines": list(self.headlines),
-            "advice": [a.to_dict() for a in self.advice],
-            "sections": [s.to_dict() for s in self.sections],
+            "findings": findings,
+            "sections": [section.to_dict() for section in self.sections],
             "manifest": plain(self.manifest),
             "note": self.note,
         }
-
-
-def plain(value: Any) -> Any:
-    """Numbers, words, lists and dicts; JSON has no infinity, so what is not finite becomes its name.
-
-    >>> plain({"a": (1, float("inf"))})
-    {'a': [1, 'inf']}
-    """
-    if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(v) for v in value]
-    if isinstance(value, float) and not isfinite(value):
-        return str(value)
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    return value
-
-
-def shown(value: float | int | str) -> str:
-    """Three digits, as people read them.
-
-    >>> shown(1234567), shown(0.000123456), shown("tanh"), shown(2.0)
-    ('1,234,567', '0.000123', 'tanh', '2')
-    """
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if abs(value) >= 1e5 or (value != 0 and abs(value) < 1e-4):
-        return f"{value:.2e}"
-    return f"{value:.3g}"

@@ -3,11 +3,15 @@
 from math import inf
 
 from gnomon.core.clock import Ticking
-from gnomon.examination.step import Context
+from gnomon.examination.step import Context, Products
+from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import subject
 
+PROFILE = Profile(None, "not read", 1e-3)
 
-def answered(step, net, train, facts=None, *, test=None, optimizer=None):
-    """The outcome of one step for a network and its data."""
-    given = subject(net, train, test, optimizer=optimizer, seed=0)
-    return step().run(given, Context(facts or {}, 0, inf, False, Ticking(0.01)))
+
+def answered(step, net, train, products=(), *, test=None, optimizer=None):
+    """The result of one step for a network and its data; a profile of the network is always there."""
+    network = subject(net, train, test, optimizer=optimizer, seed=0)
+    items = {type(product): product for product in (PROFILE, *products)}
+    return step().run(network, Products(items).only((*step.needs, *step.uses)), Context(0, inf, False, Ticking(0.01)))

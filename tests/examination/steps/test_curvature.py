@@ -1,18 +1,14 @@
 """Curvatures and limits of a straight line, whose Hessian is the second moment of its inputs."""
 
-from math import inf
-from types import SimpleNamespace
-
 import pytest
 import torch
 from torch import nn
 
-from gnomon.core.clock import Ticking
-from gnomon.examination.step import Context
-from gnomon.examination.steps.curvature import Curvature
-from gnomon.examination.steps.stability import Stability
+from gnomon.examination.steps.curvature import CurvatureStep
+from gnomon.examination.steps.stability import StabilityStep
 from gnomon.examination.steps.training import default
-from gnomon.training import SGD
+from gnomon.landscape import sharpness
+from gnomon.training import SGD, train
 from tests.examination.steps.setting import answered
 
 X = torch.linspace(-2, 2, 12)[:, None]
@@ -23,29 +19,63 @@ def line():
     return nn.Linear(1, 1, bias=False)
 
 
+def grows(lr, momentum):
+    """Whether 200 steps of the heavy ball on a parabola end farther from its bottom than they began."""
+    away, velocity = 1.0, 0.0
+    for _ in range(200):
+        velocity = momentum * velocity - lr * CURVATURE * away
+        away += velocity
+    return abs(away) > 1
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.5, 0.9])
+@pytest.mark.parametrize("factor", [0.97, 1.03])
+def test_a_learning_rate_is_called_too_large_exactly_where_training_diverges(momentum, factor):
+    edge = 2 * (1 + momentum) / CURVATURE  # where the heavy ball turns unstable, checked by running it
+    lr = factor * edge
+    assert grows(lr, momentum) == (factor > 1)
+    content = answered(StabilityStep, line(), (X, 3 * X), optimizer=SGD(lr, momentum=momentum)).content
+    assert [f.kind for f in content.findings] == (["learning-rate-too-large"] if factor > 1 else [])
+    for finding in content.findings:
+        assert finding.level.name == "FAULT"
+        assert f"{factor:.1f}x above the stable limit {edge:.3g}" in finding.what
+        assert f"{0.5 * edge:.2g}" in finding.cure and finding.evidence[1].value == pytest.approx(edge, rel=1e-5)
+
+
+@pytest.mark.parametrize("factor, asks", [(0.12, False), (0.08, True)])
+def test_a_tenth_of_the_limit_with_momentum_is_where_a_learning_rate_is_called_small(factor, asks):
+    edge = 2 * 1.9 / CURVATURE
+    content = answered(StabilityStep, line(), (X, 3 * X), optimizer=SGD(factor * edge, momentum=0.9)).content
+    assert [f.cure for f in content.findings] == (
+        [f"Try a larger learning rate, up to {0.5 * edge:.2g}."] if asks else []
+    )
+    assert all(finding.level.name == "WARNING" for finding in content.findings)
+
+
 @pytest.mark.parametrize("momentum", [0.0, 0.9])
 @pytest.mark.parametrize("factor", [0.5, 2.0])
 def test_the_stable_limit_is_that_of_the_heavy_ball(momentum, factor):
     edge = 2 * (1 + momentum) / CURVATURE
-    found = answered(Stability, line(), (X, 3 * X), optimizer=SGD(factor * edge, momentum=momentum))
-    assert found.facts["stable lr"] == pytest.approx(2 / CURVATURE, rel=1e-5)
-    assert found.section.value("sharpness").value == pytest.approx(CURVATURE, rel=1e-5)
-    assert found.section.status == ("fault" if factor > 1 else "good")
-    assert found.section.answer.endswith(f"2.0x {'above' if factor > 1 else 'below'} the stable limit {edge:.3g}.")
+    result = answered(StabilityStep, line(), (X, 3 * X), optimizer=SGD(factor * edge, momentum=momentum))
+    assert result.product.largest_lr == pytest.approx(2 / CURVATURE, rel=1e-5)
+    assert result.product.value == pytest.approx(CURVATURE, rel=1e-5)
+    answer = f"2.0x {'above' if factor > 1 else 'below'} the stable limit {edge:.3g}."
+    assert result.content.answer.endswith(answer)
 
 
 @pytest.mark.parametrize("momentum", [0.0, 0.9])
-def test_at_the_end_the_sharpness_is_measured_against_what_the_step_bears(momentum):
-    lr = 0.3 * 2 * (1 + momentum) / CURVATURE  # so the curvature is 30 % of what it bears
-    net, used = line(), SGD(lr, momentum=momentum)
-    found = answered(Curvature, net, (X, 3 * X), {"run": SimpleNamespace(model=net), "optimizer": used})
-    assert found.section.value("limit of the learning rate in use").value == pytest.approx(CURVATURE / 0.3, rel=1e-5)
-    assert "30% of what its learning rate allows" in found.section.answer
-    trace = found.section.value("trace of the Hessian")
-    assert trace.value == pytest.approx(CURVATURE, rel=1e-5)  # of one parameter
-    assert found.facts["sharpness after"] == pytest.approx(CURVATURE, rel=1e-5)
+def test_at_the_end_the_sharpness_is_measured_against_what_the_learning_rate_allows(momentum):
+    lr = 0.3 * 2 * (1 + momentum) / CURVATURE  # so the curvature is 30 % of what it allows
+    run = train(line(), X, 3 * X, optimizer=SGD(lr, momentum=momentum), steps=1)
+    result = answered(CurvatureStep, line(), (X, 3 * X), [run])
+    values = {value.name: value for value in result.content.values}
+    assert values["limit of the learning rate in use"].value == pytest.approx(CURVATURE / 0.3, rel=1e-5)
+    assert "30% of what its learning rate allows" in result.content.answer
+    assert values["trace of the Hessian"].value == pytest.approx(CURVATURE, rel=1e-5)  # of one parameter
+    assert result.product.sharpness == pytest.approx(CURVATURE, rel=1e-5)
 
 
-def test_without_an_optimizer_a_quarter_of_the_stable_step_is_taken():
-    assert default(Context({"stable lr": 0.8}, 0, inf, True, Ticking(0.01))) == SGD(0.2)
-    assert default(Context({}, 0, inf, True, Ticking(0.01))) == SGD(0.1)
+def test_without_an_optimizer_a_quarter_of_the_stable_learning_rate_is_taken():
+    measured = sharpness(line(), X, 3 * X)
+    assert default(measured).lr == pytest.approx(0.5 / CURVATURE, rel=1e-5)
+    assert default(None) == SGD(0.1)

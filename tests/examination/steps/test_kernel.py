@@ -1,42 +1,53 @@
-"""What a kernel thinks of labels: its test by shuffling, and intervals by hand."""
-
-from math import sqrt
+"""What a kernel says of labels: the test by shuffling, what is better than a guess, and numbers by hand."""
 
 import pytest
 import torch
+from scipy.stats import binomtest
 from torch import nn
 
-from gnomon.examination.steps.kernel import SHUFFLES, TangentKernel, _better, _shuffled
+from gnomon.core.metrics import effective_rank
+from gnomon.examination.steps.kernel import KernelStep, better_than_guess, guessed
 from gnomon.examination.subject import subject
-from gnomon.tangent import alignment
+from gnomon.linalg.leave_one_out import LeaveOneOut
+from gnomon.tangent import ntk
 from tests.examination.steps.setting import answered
 
 
-def test_labels_along_the_kernel_have_the_smallest_chance_a_test_can_give():
+def test_labels_along_the_kernel_have_the_smallest_p_value_and_an_accuracy_with_its_interval():
     x = torch.randn(60, 4)
-    found = answered(TangentKernel, nn.Linear(4, 2), (x, (x[:, 0] > 0).long()))
-    assert found.facts["label p"] == pytest.approx(1 / (1 + SHUFFLES))  # never zero: the labels themselves count
-    accuracy = found.section.value("leave-one-out accuracy of the kernel")
-    half = 1.96 * sqrt(accuracy.value * (1 - accuracy.value) / 60)
-    assert 0.8 < accuracy.value < 1 and accuracy.low == pytest.approx(accuracy.value - half)
-    assert accuracy.high == pytest.approx(min(1.0, accuracy.value + half))
+    net = nn.Linear(4, 2)
+    result = answered(KernelStep, net, (x, (x[:, 0] > 0).long()))
+    assert result.product.labels.p_value == pytest.approx(1 / 401)
+    values = {v.name: v for v in result.content.values}
+    accuracy = values["leave-one-out accuracy of the kernel"]
+    exact = binomtest(round(60 * accuracy.value), 60).proportion_ci(0.95, method="exact")
+    assert 0.8 < accuracy.value < 1 and (accuracy.interval.low, accuracy.interval.high) == pytest.approx(tuple(exact))
+    eigenvalues = torch.linalg.eigvalsh(ntk(net, x).double())
+    assert values["largest eigenvalue"].value == pytest.approx(float(eigenvalues[-1]), rel=1e-9)
+    assert values["effective rank"].value == pytest.approx(effective_rank(eigenvalues), rel=1e-9)
+    assert result.content.findings == ()
 
 
-def test_shuffled_alignments_are_alignments_of_shuffled_labels():
-    x = torch.randn(20, 3, dtype=torch.float64)
-    kernel, y = x @ x.T, torch.randn(20, 2, dtype=torch.float64)
-    found = _shuffled(kernel, y - y.mean(0), 5)
-    generator = torch.Generator().manual_seed(5)
-    for value in found[:10].tolist():
-        assert value == pytest.approx(alignment(kernel, y[torch.randperm(20, generator=generator)]), rel=1e-10)
+@pytest.mark.parametrize("hits, better", [(64, False), (66, True)])
+def test_better_than_a_guess_is_three_of_its_deviations(hits, better):
+    """Of 100 signs: the guess has 0.5 with a deviation of 0.05, so the line is at 65."""
+    y = torch.where(torch.arange(100) % 2 == 0, 1.0, -1.0)[:, None].double()
+    predictions = torch.where(torch.arange(100)[:, None] < hits, y, -y)
+    judged = LeaveOneOut(y, predictions, y, 0.1, torch.zeros(1).double())
+    assert better_than_guess(judged, 0.5) == better
 
 
-@pytest.mark.parametrize("accuracy, better", [(0.5 + 2.9 * 0.05, False), (0.5 + 3.1 * 0.05, True)])
-def test_better_than_a_guess_is_three_of_its_deviations(accuracy, better):
-    x = torch.randn(100, 2)
-    given = subject(nn.Linear(2, 2), (x, torch.arange(100) % 2), None, optimizer=None, seed=0)
-    y = given.targets(given.train.y).double()
-    assert _better(given, y - y.mean(0), {"kernel accuracy": accuracy}) == better  # the guess has 0.5 +- 0.05
+@pytest.mark.parametrize("error, better", [(0.81, False), (0.79, True)])
+def test_for_numbers_the_line_is_two_over_the_root_of_n(error, better):
+    y = torch.where(torch.arange(100) % 2 == 0, 3.0, -3.0)[:, None].double()
+    judged = LeaveOneOut(y, y * (1 - error**0.5), y, 0.1, torch.zeros(1).double())
+    assert judged.error == pytest.approx(error) and better_than_guess(judged, None) == better
+
+
+def test_the_guess_is_the_largest_class():
+    x = torch.randn(40, 3)
+    network = subject(nn.Linear(3, 2), (x, torch.tensor([0, 0, 0, 1]).repeat(10)), None, optimizer=None, seed=0)
+    assert guessed(network, network.probe.y) == 0.75
 
 
 @pytest.mark.parametrize("outputs", [1, 2])
@@ -44,5 +55,24 @@ def test_labels_that_nothing_tells_are_guessed_by_the_largest_class(outputs):
     """The fit to the others tends to their mean, which says the largest class: right in 30 of 40 cases."""
     x = torch.randn(40, 3)
     y = torch.tensor([0, 0, 0, 1]).repeat(10)
-    found = answered(TangentKernel, nn.Linear(3, outputs), (x, y))
-    assert found.facts["kernel accuracy"] == pytest.approx(0.75, abs=0.1)
+    result = answered(KernelStep, nn.Linear(3, outputs), (x, y))
+    assert result.product.prediction.accuracy == pytest.approx(0.75, abs=0.1)
+    (finding,) = result.content.findings
+    assert finding.kind == "labels-unrelated" and "guessing the largest class: 75.0%" in finding.what
+
+
+class Constant(nn.Module):
+    """An output that the inputs have no part in."""
+
+    def __init__(self):
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(2))
+
+    def forward(self, x):
+        return self.bias + 0 * x[:, :1]
+
+
+def test_a_network_that_cannot_tell_examples_apart_is_a_fault():
+    result = answered(KernelStep, Constant(), (torch.randn(40, 3), torch.arange(40) % 2))
+    (finding,) = result.content.findings
+    assert finding.kind == "indistinct-examples" and finding.level.name == "FAULT" and result.product is None

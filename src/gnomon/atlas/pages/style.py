@@ -32,6 +32,7 @@ ul.claims { list-style: none; padding: 0; } ul.claims li { padding: .5rem 0; bor
 ul.claims .id { font-size: .85rem; color: var(--soft); overflow-wrap: anywhere; }
 @media print { .filters, nav { display: none; } }
 """
+"""The style sheet of every page."""
 
 SCRIPT = """
 const rows = [...document.querySelectorAll('ul.claims li')];
@@ -52,3 +53,4 @@ function filter() {
 for (const part of [words, kind, course]) part.addEventListener('input', filter);
 filter();
 """
+"""The script of the index: rows are hidden and shown, nothing is asked for."""

@@ -1,33 +1,33 @@
-"""The steps of an examination, in order; a new instrument is one file and one line here."""
+"""The steps of an examination; a new one is one file and one line here."""
 
 from gnomon.examination.step import AbstractStep
-from gnomon.examination.steps.architecture import Architecture
-from gnomon.examination.steps.curvature import Curvature
-from gnomon.examination.steps.data import Data
-from gnomon.examination.steps.forecast import Forecast
-from gnomon.examination.steps.invariance import Invariance
-from gnomon.examination.steps.kernel import TangentKernel
-from gnomon.examination.steps.limit import InfiniteWidth
-from gnomon.examination.steps.margins import Margins
-from gnomon.examination.steps.regime import Regime
-from gnomon.examination.steps.signal import Signals
-from gnomon.examination.steps.stability import Stability
-from gnomon.examination.steps.training import Training
+from gnomon.examination.steps.architecture import ArchitectureStep
+from gnomon.examination.steps.curvature import CurvatureStep
+from gnomon.examination.steps.data import DataStep
+from gnomon.examination.steps.forecast import ForecastStep
+from gnomon.examination.steps.invariance import InvarianceStep
+from gnomon.examination.steps.kernel import KernelStep
+from gnomon.examination.steps.limit import LimitStep
+from gnomon.examination.steps.margins import MarginsStep
+from gnomon.examination.steps.regime import RegimeStep
+from gnomon.examination.steps.signal import SignalStep
+from gnomon.examination.steps.stability import StabilityStep
+from gnomon.examination.steps.training import TrainingStep
 
 STEPS: tuple[AbstractStep, ...] = (
-    Architecture(),
-    Data(),
-    Signals(),
-    TangentKernel(),
-    Stability(),
-    InfiniteWidth(),
-    Forecast(),
-    Training(),
-    Regime(),
-    Curvature(),
-    Margins(),
-    Invariance(),
+    ArchitectureStep(),
+    DataStep(),
+    SignalStep(),
+    KernelStep(),
+    StabilityStep(),
+    LimitStep(),
+    ForecastStep(),
+    TrainingStep(),
+    RegimeStep(),
+    CurvatureStep(),
+    MarginsStep(),
+    InvarianceStep(),
 )
-"""Before training, during, after."""
+"""Before training, during, after; the runner moves a step only behind those whose products it needs or uses."""
 
 __all__ = ["STEPS"]

@@ -1,76 +1,96 @@
-"""What the network is: layers, parameters, memory, the time of a step, and whether theory can read it."""
+"""What the network is: parameters, memory, the time of a step, and whether its infinite-width limit is known."""
+
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from gnomon.core.clock import Clock
 from gnomon.core.errors import GnomonError
-from gnomon.core.inputs import count, invoke, table, take, tensors
+from gnomon.core.inputs import count, invoke, table, tensors
 from gnomon.core.pure import evaluating, random_state, undisturbed
-from gnomon.examination.step import AbstractStep, Context, Outcome
+from gnomon.core.record import Record
+from gnomon.core.results import Finding, Hypothesis, Value, shown
+from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.subject import Subject
-from gnomon.program import read
-from gnomon.report import Hypothesis, Section, Value
-from gnomon.report.page import shown
+from gnomon.program import Program, read
+from gnomon.report import Content
 
 BATCH = 32
 
 
-class Architecture(AbstractStep):
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile(Record):
+    """The program read from the module, or why there is none, and the seconds of a training step per example."""
+
+    program: Program | None
+    reason: str
+    seconds_per_example: float
+
+
+class ArchitectureStep(AbstractStep):
     """Parameters, memory and cost."""
 
     key, title, share = "architecture", "The network", 0.05
-    question = "What is it made of, what does a step cost, and can its infinite-width limit be read off it?"
+    question = "What is it made of, what does a step cost, and can its infinite-width limit be computed?"
+    gives = Profile
 
-    def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
-        module = subject.module
+    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+        module, task = subject.module, subject.task
         sizes = {name: p.numel() for name, p in module.named_parameters()}
-        total, bytes_ = sum(sizes.values()), sum(p.numel() * p.element_size() for p in module.parameters())
+        total, size = sum(sizes.values()), sum(p.numel() * p.element_size() for p in module.parameters())
         seconds = step_seconds(subject, context.clock)
         program, reason = _program(subject)
         largest = sorted(sizes.items(), key=lambda item: -item[1])[:5]
-        n = min(BATCH, len(subject.train))
+        n = min(BATCH, len(subject.probe))
+        milliseconds = round(1e3 * seconds * n, 3)
         values = (
             Value("parameters", total),
             Value("tensors of parameters", len(sizes)),
-            Value("memory of parameters", round(bytes_ / 2**20, 3), unit="MiB"),
-            Value(
-                "training step", round(1e3 * seconds * n, 3), unit="ms", meaning=f"forward and backward, {n} examples"
-            ),
+            Value("memory of parameters", round(size / 2**20, 3), unit="MiB"),
+            Value("training step", milliseconds, unit="ms", meaning=f"forward and backward, {n} examples"),
             Value("training examples", len(subject.train)),
-            Value("outputs", subject.outputs),
-            *(Value(f"parameters of {name}", size) for name, size in largest),
+            Value("outputs", task.outputs),
+            *(Value(f"parameters of {name}", count) for name, count in largest),
         )
-        readable = Hypothesis("the infinite-width limit can be read off the module", program is not None, reason)
-        told = "theory can read it" if program is not None else "theory cannot read it, so it is measured instead"
-        kind = f"{subject.classes} classes" if subject.classes else f"{subject.outputs} real outputs"
+        readable = Hypothesis("the infinite-width limit can be computed from the module", program is not None, reason)
+        known = "its infinite-width limit is known" if program is not None else "its infinite-width limit is not known"
+        kind = f"{task.classes} classes" if task.classes else f"{task.outputs} real outputs"
         time = f"{shown(1e3 * seconds * n)} ms for a step of {n}"
-        answer = f"{subject.name}: {total:,} parameters, {kind}, {time}; {told}."
-        section = Section(self.key, self.title, self.question, answer, "good", values, hypotheses=(readable,))
-        return Outcome(section, {"program": program, "unread": reason, "seconds per example": seconds})
+        answer = f"{subject.name}: {total:,} parameters, {kind}, {time}; {known}."
+        content = Content(answer, _findings(subject), values, hypotheses=(readable,))
+        return StepResult(content, Profile(program, reason, seconds))
 
 
 def step_seconds(subject: Subject, clock: Clock) -> float:
     """Seconds of a forward and a backward pass, per example, the smaller of two."""
-    x = take(subject.train.x, slice(0, BATCH))
+    x = subject.probe.some(BATCH).x
     parameters = [p for p in subject.module.parameters() if p.requires_grad]
     best = float("inf")
     with undisturbed(subject.module), evaluating(subject.module), torch.enable_grad(), random_state(0):
         for _ in range(2):
             start = clock()
-            out = table(invoke(subject.module, x), count(x), "examine")
+            out = table(invoke(subject.module, x), count(x), subject.call)
             if parameters and out.requires_grad:
                 torch.autograd.grad(out.square().sum(), parameters, allow_unused=True)
             best = min(best, clock() - start)
     return best / count(x)
 
 
-def _program(subject: Subject) -> tuple[object | None, str]:
-    if not isinstance(subject.train.x, Tensor):
-        return None, f"it takes {len(list(tensors(subject.train.x)))} tensors, not one"
-    if not subject.train.x.is_floating_point():
+def _findings(subject: Subject) -> tuple[Finding, ...]:
+    if subject.trainable or not any(True for _ in subject.module.parameters()):
+        return ()
+    what = "No parameter requires a gradient, so nothing can be trained."
+    return (Finding("frozen", what, "Call requires_grad_() on what is to be trained.", 0.99),)
+
+
+def _program(subject: Subject) -> tuple[Program | None, str]:
+    x = subject.probe.x
+    if not isinstance(x, Tensor):
+        return None, f"it takes {len(list(tensors(x)))} tensors, not one"
+    if not x.is_floating_point():
         return None, "its inputs are integers"
     try:
-        return read(subject.module, subject.train.x[:2].double()), "every layer has a rule"
-    except GnomonError as reason:
-        return None, str(reason)
+        return read(subject.module, x[:2].double()), "every layer has a rule"
+    except GnomonError as error:
+        return None, str(error)

@@ -1,82 +1,112 @@
 """The data: their scale, constant features, duplicates, balance of classes."""
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
 from gnomon.core.inputs import tensors
-from gnomon.examination.step import AbstractStep, Context, Outcome
+from gnomon.core.record import Record
+from gnomon.core.results import Axis, Definition, Finding, Histogram, Plot, Value
+from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.subject import Subject
-from gnomon.report import COLORS, Definition, Section, Status, Value, figure
+from gnomon.geometry import signal_findings
+from gnomon.report import Content
 
-LARGE = 20.0  # root mean square beyond which default initializations see inputs out of their range
-SMALL = 0.02
 ROWS = 4096
+SHOWN = 20000
+"""Numbers in the histogram at most."""
 
 
-class Data(AbstractStep):
+@dataclass(frozen=True, slots=True)
+class DataSummary(Record):
+    """The root mean square of real inputs, and the share of the largest class; None where there are none."""
+
+    rms: float | None
+    largest_class: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Part(Record):
+    """What is said of inputs, or of targets."""
+
+    values: tuple[Value, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    plots: tuple[Plot, ...] = ()
+
+
+class DataStep(AbstractStep):
     """Scale and balance."""
 
     key, title, share = "data", "The data", 0.05
     question = "Are inputs and targets of a size that networks are made for, and are there traps in them?"
+    gives = DataSummary
 
-    def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
-        some = subject.train.some(ROWS, context.seed)
-        floats = [t for t in tensors(some.x) if t.is_floating_point()]
-        facts: dict[str, object] = {}
-        values: list[Value] = [Value("training examples", len(subject.train))]
-        figures, trouble = [], []
+    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+        x = subject.train.probe(ROWS, seed=context.seed).x
+        floats = [t for t in tensors(x) if t.is_floating_point()]
+        rms, inputs = None, _Part()
         if floats:
             flat = torch.cat([t.reshape(len(t), -1).double() for t in floats], 1)
-            rms, constant = float(flat.square().mean().sqrt()), int((flat.std(0, correction=0) == 0).sum())
-            spread = flat.std(0, correction=0)
-            varying = spread[spread > 0]
-            ratio = float(varying.max() / varying.min()) if len(varying) else 1.0
-            repeated = len(flat) - len(torch.unique(flat, dim=0))
-            facts["input scale"] = rms
-            values += [
-                Value("root mean square of the inputs", rms, meaning="1 where each feature is standardized"),
-                Value("mean of the inputs", float(flat.mean())),
-                Value("constant features", constant, meaning=f"of {flat.shape[1]}"),
-                Value("largest over smallest spread of a feature", ratio),
-                Value("examples that occur before", repeated, meaning=f"of {len(flat)}"),
-            ]
-            figures.append(_histogram(flat))
-            whole = len(floats) == len(list(tensors(some.x)))  # no input but these
-            facts["constant inputs"] = whole and len(flat) > 1 and constant == flat.shape[1]
-            if facts["constant inputs"]:
-                trouble.append("all examples are the same")
-            if not SMALL <= rms <= LARGE:
-                trouble.append(f"the inputs have a root mean square of {rms:.3g}")
-        if subject.classes:
-            counts = torch.bincount(subject.train.y, minlength=subject.classes)
-            facts["largest class"] = float(counts.max() / counts.sum())
-            empty = int((counts == 0).sum())
-            values += [
-                Value("largest class", f"{facts['largest class']:.1%}", meaning="what guessing it always would score"),
-                Value("smallest class", int(counts.min())),
-            ]
-            facts["one class"] = int((counts > 0).sum()) == 1 and len(subject.train) > 1
-            if facts["one class"]:
-                trouble.append("all labels are the same")
-            elif empty:
-                trouble.append(f"{empty} of {subject.classes} classes have no training example")
-        else:
-            values.append(Value("spread of the targets", float(subject.train.y.double().std(correction=0))))
-        answer = "Nothing unusual." if not trouble else f"To know: {'; '.join(trouble)}."
-        meaning = Definition("rms = √(mean of x²)", "over all features of the examples looked at")
-        status: Status = "fault" if trouble else "good"
-        section = Section(
-            self.key, self.title, self.question, answer, status, tuple(values), tuple(figures), (meaning,)
-        )
-        return Outcome(section, facts)
+            rms = float(flat.square().mean().sqrt())
+            inputs = _inputs(flat, rms, alone=len(floats) == len(list(tensors(x))))
+        y = subject.train.labels()
+        assert y is not None  # checked when the subject was made
+        largest, targets = _classes(y.long(), subject.task.classes) if subject.task.classes else (None, _numbers(y))
+        findings = inputs.findings + targets.findings
+        answer = " ".join(finding.what for finding in findings) or "Nothing unusual."
+        if subject.notes:
+            answer += f" Note: {' and '.join(subject.notes)}."
+        values = (Value("training examples", len(subject.train)), *inputs.values, *targets.values)
+        meaning = Definition("rms = √(mean of x²)", f"over all features of at most {ROWS} examples")
+        content = Content(answer, findings, values, inputs.plots, (meaning,))
+        return StepResult(content, DataSummary(rms, largest))
 
 
-def _histogram(flat: Tensor):  # type: ignore[no-untyped-def]
-    whole = flat.reshape(-1)
-    sample = whole[:: max(1, len(whole) // 20000)].numpy()
+def _inputs(flat: Tensor, rms: float, *, alone: bool) -> _Part:
+    """``alone``: there are no other inputs than these."""
+    spread = flat.std(0, correction=0)
+    varying, constant = spread[spread > 0], int((spread == 0).sum())
+    ratio = float(varying.max() / varying.min()) if len(varying) else 1.0
+    values = (
+        Value("root mean square of the inputs", rms, meaning="1 where each feature is standardized"),
+        Value("mean of the inputs", float(flat.mean())),
+        Value("constant features", constant, meaning=f"of {flat.shape[1]}"),
+        Value("largest over smallest spread of a feature", ratio),
+        Value("examples that occur before", len(flat) - len(torch.unique(flat, dim=0)), meaning=f"of {len(flat)}"),
+    )
+    findings = []
+    if alone and len(flat) > 1 and constant == flat.shape[1]:
+        cure = "Look at how the inputs were made."
+        findings.append(Finding("constant-inputs", "All examples are the same.", cure, 0.995, "inputs"))
+    findings += signal_findings((), rms**2)  # the range of inputs is stated there
+    return _Part(values, tuple(findings), (_histogram(flat),))
 
-    def draw(axes):  # type: ignore[no-untyped-def]
-        axes.hist(sample, bins=60, color=COLORS["second"])
-        axes.set(xlabel="value of an input feature", ylabel="how often", yscale="log")
 
-    return figure("inputs", "Values of the input features; networks are made for values of order one.", draw)
+def _classes(y: Tensor, classes: int) -> tuple[float, _Part]:
+    counts = torch.bincount(y, minlength=classes)
+    largest, empty = float(counts.max() / counts.sum()), int((counts == 0).sum())
+    values = (
+        Value("largest class", f"{largest:.1%}", meaning="the accuracy of always guessing it"),
+        Value("smallest class", int(counts.min()), unit="examples"),
+    )
+    findings: tuple[Finding, ...] = ()
+    if int((counts > 0).sum()) == 1 and len(y) > 1:
+        cure = "Give examples of more than one class."
+        findings = (Finding("one-class", "All labels are the same.", cure, 0.993, "labels"),)
+    elif empty:
+        what = f"{empty} of {classes} classes have no training example."
+        findings = (Finding("empty-classes", what, "Give examples of them, or remove their outputs.", 0.3, "labels"),)
+    return largest, _Part(values, findings)
+
+
+def _numbers(y: Tensor) -> _Part:
+    return _Part((Value("spread of the targets", float(y.double().std(correction=0))),))
+
+
+def _histogram(flat: Tensor) -> Plot:
+    numbers = flat.reshape(-1)
+    sample = numbers[:: max(1, len(numbers) // SHOWN)]
+    words = "Values of the input features; networks are made for values of order one."
+    axes = Axis("value of an input feature"), Axis("how often", log=True)
+    return Plot("Inputs", (Histogram.of("values", sample, bins=60),), *axes, words)

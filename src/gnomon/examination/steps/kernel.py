@@ -1,144 +1,145 @@
-"""The network's own tangent kernel on a probe set: its modes, its conditioning, and what it thinks of the labels."""
+"""The network's own tangent kernel on the probe: its modes, its conditioning, and whether labels lie along them."""
 
+from dataclasses import dataclass
 from math import sqrt
-from typing import Any, cast
 
 import torch
 from torch import Tensor
 
-from gnomon.examination.score import leave_one_out
-from gnomon.examination.step import AbstractStep, Context, Outcome, Skipped, require_gradients
-from gnomon.examination.subject import Points, Subject
-from gnomon.report import COLORS, Definition, Hypothesis, Section, Status, Value, figure
-from gnomon.tangent import alignment, effective_rank, kernel_spectrum, ntk
+from gnomon.core.metrics import effective_rank
+from gnomon.core.record import Record
+from gnomon.core.results import Definition, Finding, Hypothesis, Value
+from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, require_gradients
+from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.subject import Examples, Subject
+from gnomon.linalg.leave_one_out import LeaveOneOut, leave_one_out_of_modes
+from gnomon.report import Content
+from gnomon.tangent import KernelSpectrum, kernel_spectrum, ntk
+from gnomon.tangent.label_test import LabelTest, label_test
 
 MOST, LEAST = 256, 16
-SHUFFLES = 400
-CHANCE = 0.01  # of an alignment that shuffled labels have as often counts as related
-ENOUGH = 20  # examples to say that labels are unrelated
+ENOUGH = 20
+"""Examples from which on labels may be called unrelated to inputs."""
 
 
-class TangentKernel(AbstractStep):
+@dataclass(frozen=True, slots=True, eq=False)
+class ProbeKernel(Record):
+    """The kernel of some examples of the probe, its modes, and what it says of the labels."""
+
+    examples: Examples
+    kernel: Tensor
+    spectrum: KernelSpectrum
+    prediction: LeaveOneOut
+    labels: LabelTest
+
+
+class KernelStep(AbstractStep):
     """Spectrum, rank, alignment, and a test of the labels against shuffled ones."""
 
     key, title, share = "kernel", "The tangent kernel", 0.25
     question = "Which directions does this network learn first, and do the labels lie along them?"
+    needs = (Profile,)
+    gives = ProbeKernel
 
-    def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
+    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         require_gradients(subject)
-        points = probe(subject, context)
-        k = ntk(subject.module, points.x).double()
-        if not bool(k.abs().max() > 0):
+        examples = subject.probe.some(affordable(subject, products[Profile], context))
+        kernel = ntk(subject.module, examples.x).double()
+        if not bool(kernel.abs().max() > 0):
             raise Skipped("The tangent kernel is zero: no parameter has an effect on the outputs.")
-        targets = subject.targets(points.y).double()
+        targets = subject.targets(examples.y)
         y = targets - targets.mean(0)
         if not bool(y.abs().max() > 0):
             raise Skipped("All targets are the same: there is nothing to learn.")
-        if float(_centered(k).abs().max()) <= 1e-6 * float(k.abs().max()):
-            answer = "The kernel is the same for all pairs of examples: the network cannot tell them apart."
-            return Outcome(Section(self.key, self.title, self.question, answer, "fault"), {"probe": points})
-        found = kernel_spectrum(k, y)
-        rank, aligned = effective_rank(k), alignment(k, y)
-        shuffled = _shuffled(k, y, context.seed)
-        p = float((1 + (shuffled >= aligned).sum()) / (1 + SHUFFLES))
-        score = leave_one_out(k, targets)
-        positive = found.values[found.values > found.values[0] * len(k) * torch.finfo(torch.float32).eps]
-        condition = float(positive[0] / positive[-1])
-        low, high = (float(v) for v in torch.quantile(shuffled, torch.tensor([0.025, 0.975], dtype=shuffled.dtype)))
-        values = [
-            Value("probe examples", len(points)),
-            Value("largest eigenvalue", float(found.values[0])),
-            Value("condition number", condition, meaning="slowest mode over fastest, in training time"),
-            Value("effective rank", rank, meaning=f"of {len(points)} modes"),
-            Value("modes that hold 90 % of the labels", found.modes_for(0.9)),
-            Value("alignment with the labels", aligned, meaning=f"shuffled labels: {low:.3g} to {high:.3g} (95 %)"),
-            Value("chance of such an alignment with shuffled labels", p, meaning=f"{SHUFFLES} shuffles"),
-        ]
-        facts: dict[str, Any] = {
-            "probe": points, "kernel": k, "label p": p, "alignment": aligned, "spectrum": found,
-        }  # fmt: skip
-        if subject.classes:
-            accuracy = score.accuracy(targets)
-            spread = 1.96 * sqrt(max(accuracy * (1 - accuracy), 1 / len(points)) / len(points))
-            name = "leave-one-out accuracy of the kernel"
-            values.append(Value(name, accuracy, max(0.0, accuracy - spread), min(1.0, accuracy + spread)))
-            facts["kernel accuracy"] = accuracy
-        else:
-            error = score.error(targets)
-            values.append(Value("leave-one-out error of the kernel", error, meaning="1 is guessing the mean"))
-            facts["kernel error"] = error
-        related = p < CHANCE or _better(subject, y, facts)
-        facts["labels unrelated"] = not related and len(points) >= ENOUGH
-        answer = (
-            f"{found.modes_for(0.9)} of {len(points)} modes hold 90 % of the labels; the alignment {aligned:.2g} is "
-            + ("far from" if p < CHANCE else "no better than")
-            + " that of shuffled labels"
-            + (
-                "."
-                if p < CHANCE or not related
-                else ", but what it predicts for examples left out is better than a guess."
-            )
-        )
+        centered = kernel - kernel.mean(0) - kernel.mean(1, keepdim=True) + kernel.mean()
+        if float(centered.abs().max()) <= 1e-6 * float(kernel.abs().max()):
+            return StepResult(_indistinct())
+        modes = kernel_spectrum(kernel, y)
+        prediction = leave_one_out_of_modes(modes.values, modes.vectors, targets)
+        labels = label_test(kernel, y, seed=context.seed)
+        return self._result(subject, ProbeKernel(examples, kernel, modes, prediction, labels))
+
+    def _result(self, subject: Subject, product: ProbeKernel) -> StepResult:
+        n, modes, labels = len(product.examples), product.spectrum, product.labels
+        guess = guessed(subject, product.examples.y)
+        related = labels.related or better_than_guess(product.prediction, guess)
+        findings = () if related or n < ENOUGH else (_unrelated(product, guess),)
+        answer = f"{modes.modes_for(0.9)} of {n} modes hold 90 % of the labels. {labels.verdict}"
+        if related and not labels.related:
+            answer += " Yet what it predicts for examples left out is better than a guess."
         hypotheses = (
-            Hypothesis("labels are related to inputs as the network sees them", related, f"p = {p:.3g}"),
-            Hypothesis("the probe stands for the data", None, f"{len(points)} of {len(subject.train)} examples"),
+            Hypothesis("labels are related to inputs as the network sees them", related, f"p = {labels.p_value:.3g}"),
+            Hypothesis("the probe stands for the data", None, f"{n} of {len(subject.train)} examples"),
         )
-        status: Status = "fault" if facts["labels unrelated"] else "good"
-        section = Section(
-            self.key, self.title, self.question, answer, status, tuple(values),
-            (_modes(found.values, found.captured),), _definitions(), hypotheses,
-            data={"eigenvalues": found.values.tolist(), "captured": cast(Tensor, found.captured).tolist()},
+        data = {"eigenvalues": modes.values, "captured": modes.captured}
+        content = Content(
+            answer, findings, _values(product, classes=guess is not None), modes.plots(),
+            _definitions(), hypotheses, data,
         )  # fmt: skip
-        return Outcome(section, facts)
+        return StepResult(content, product)
 
 
-def probe(subject: Subject, context: Context) -> Points:
+def affordable(subject: Subject, profile: Profile, context: Context) -> int:
     """As many examples as the time allows: each needs one backward pass per output."""
-    each = 3 * context.facts.get("seconds per example", 1e-3) * max(1, subject.outputs)
-    n = int(min(MOST, max(LEAST, 0.5 * context.seconds / max(each, 1e-9))))
+    each = 3 * profile.seconds_per_example * max(1, subject.task.outputs)
     if context.seconds < each * LEAST:
         raise Skipped(
             f"{LEAST} probe examples would take about {each * LEAST:.1f} s, and {context.seconds:.1f} s are left."
         )
-    return subject.train.some(n, context.seed)
+    return int(min(MOST, max(LEAST, 0.5 * context.seconds / max(each, 1e-9))))
 
 
-def _shuffled(k: Tensor, y: Tensor, seed: int) -> Tensor:
-    """The alignment after each of many shuffles of the labels; what does not change is computed once."""
-    n = len(k)
-    centered = _centered(k)
-    scale = float(centered.norm() * (y @ y.mT).norm())
-    generator = torch.Generator().manual_seed(seed)
-    found = []
-    for _ in range(SHUFFLES):
-        s = y[torch.randperm(n, generator=generator)]
-        found.append(float((s * (centered @ s)).sum()) / max(scale, 1e-300))
-    return torch.tensor(found, dtype=torch.float64)
+def guessed(subject: Subject, y: Tensor) -> float | None:
+    """The accuracy of always guessing the largest class of these examples; None for regression."""
+    return float(torch.bincount(y).max()) / len(y) if subject.task.classes else None
 
 
-def _better(subject: Subject, y: Tensor, facts: dict[str, Any]) -> bool:
+def better_than_guess(prediction: LeaveOneOut, guess: float | None) -> bool:
     """Whether examples left out are predicted better than by a guess: by three of its deviations, or 2 / sqrt(n)."""
-    n = len(y)
-    if not subject.classes:
-        return bool(facts["kernel error"] < 1 - 2 / sqrt(n))
-    guess = float(torch.bincount((y if y.shape[1] > 1 else torch.cat([-y, y], 1)).argmax(1)).max()) / n
-    return bool(facts["kernel accuracy"] > guess + 3 * sqrt(guess * (1 - guess) / n))
+    n = len(prediction.targets)
+    if guess is None or prediction.accuracy is None:
+        return prediction.error < 1 - 2 / sqrt(n)
+    return prediction.accuracy > guess + 3 * sqrt(guess * (1 - guess) / n)
 
 
-def _centered(k: Tensor) -> Tensor:
-    return k - k.mean(0) - k.mean(1, keepdim=True) + k.mean()
+def _unrelated(product: ProbeKernel, guess: float | None) -> Finding:
+    labels, accuracy = product.labels, product.prediction.accuracy
+    score = "" if guess is None or accuracy is None else (
+        f", and its leave-one-out accuracy is {accuracy:.1%} (always guessing the largest class: {guess:.1%})"
+    )  # fmt: skip
+    what = f"The kernel is aligned with the labels no better than with shuffled ones (p = {labels.p_value:.2g}){score}."
+    cure = "Check that labels belong to their inputs: they look shuffled."
+    evidence = Value("alignment with the labels", labels.alignment, labels.shuffled_interval)
+    return Finding("labels-unrelated", what, cure, 0.9, "labels", (evidence,))
 
 
-def _modes(values: Tensor, captured: Tensor | None):  # type: ignore[no-untyped-def]
-    def draw(axes):  # type: ignore[no-untyped-def]
-        n = range(1, len(values) + 1)
-        axes[0].loglog(n, values.clamp(min=float(values[0]) * 1e-12).tolist(), color=COLORS["first"])
-        axes[0].set(xlabel="mode", ylabel="eigenvalue", title="spectrum")
-        if captured is not None:
-            axes[1].semilogx(n, captured.tolist(), color=COLORS["second"])
-        axes[1].set(xlabel="first modes", ylabel="share of the labels", title="labels", ylim=(0, 1.02))
+def _indistinct() -> Content:
+    what = "The kernel is the same for all pairs of examples: the network cannot tell them apart."
+    cure = "Check that the outputs depend on the inputs: a collapsed or zeroed layer, or inputs that are all alike."
+    return Content(what, (Finding("indistinct-examples", what, cure, 0.7),))
 
-    return figure("modes", "Large modes are learned first; labels that lie in them are learned early.", draw, parts=2)
+
+def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:
+    modes, labels, prediction, n = product.spectrum, product.labels, product.prediction, len(product.examples)
+    positive = modes.values[modes.values > modes.values[0] * n * torch.finfo(torch.float32).eps]
+    condition, usual = float(positive[0] / positive[-1]), labels.shuffled_interval
+    slowest = "training time of the slowest mode over the fastest"
+    shuffled = f"shuffled labels: {usual.low:.3g} to {usual.high:.3g} (95 %)"
+    against = f"against {len(labels.shuffled)} shuffles of the labels"
+    values = (
+        Value("probe examples", n),
+        Value("largest eigenvalue", float(modes.values[0])),
+        Value("condition number", condition, meaning=slowest),
+        Value("effective rank", effective_rank(modes.values), meaning=f"of {n} modes"),
+        Value("modes that hold 90 % of the labels", modes.modes_for(0.9)),
+        Value("alignment with the labels", labels.alignment, meaning=shuffled),
+        Value("p-value of the alignment", labels.p_value, meaning=against),
+    )
+    if classes:
+        accuracy = prediction.accuracy or 0.0
+        name = "leave-one-out accuracy of the kernel"
+        return (*values, Value(name, accuracy, prediction.accuracy_interval, "estimate"))
+    return (*values, Value("leave-one-out error of the kernel", prediction.error, meaning="1 is predicting the mean"))
 
 
 def _definitions() -> tuple[Definition, ...]:

@@ -1,53 +1,48 @@
-"""Lazy or learning features: how far kernel, parameters and activations moved."""
+"""Lazy training or feature learning: how far kernel, parameters and activations moved."""
 
-from gnomon.examination.step import AbstractStep, Context, Outcome
+from gnomon.core.results import Axis, Bars, Definition, Plot, Value
+from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.subject import Subject
-from gnomon.report import COLORS, Definition, Section, Value, figure
-from gnomon.tangent import laziness
+from gnomon.report import Content
+from gnomon.tangent import Laziness, laziness
+from gnomon.training import Run
 
 LAZY, RICH = 0.1, 0.5  # relative change of the kernel
-PROBE = 64
+EXAMPLES = 64
+LAYERS = 80
+"""Layers that are drawn at most."""
 
 
-class Regime(AbstractStep):
+class RegimeStep(AbstractStep):
     """The verdict on the regime, with the numbers behind it."""
 
     key, title, share = "regime", "The regime", 0.1
-    question = "Did training use the features the network was born with, or learn others?"
+    question = "Did training use the features of the untrained network, or learn others?"
+    needs = (Run,)
+    gives = Laziness
 
-    def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
-        run = context.fact("run", "The regime")
-        points = subject.train.some(PROBE, context.seed)
-        found = laziness(subject.module, run.model, points.x)
+    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+        moved = laziness(subject.module, products[Run].model, subject.probe.some(EXAMPLES).x)
         regime = (
-            "lazy" if found.kernel < LAZY else "feature learning" if found.kernel > RICH else "between lazy and rich"
+            "lazy" if moved.kernel < LAZY else "feature learning" if moved.kernel > RICH else "between lazy and rich"
         )
+        meaning = f"below {LAZY} is lazy, above {RICH} is feature learning"
         values = (
-            Value(
-                "change of the kernel", found.kernel, meaning=f"below {LAZY} is lazy, above {RICH} is feature learning"
-            ),
-            Value("turn of the kernel", found.rotation, meaning="change of direction alone"),
-            Value("change of the parameters", found.parameters),
-            Value("change of the outputs", found.outputs),
+            Value("change of the kernel", moved.kernel, meaning=meaning),
+            Value("rotation of the kernel", moved.rotation, meaning="change of direction alone"),
+            Value("change of the parameters", moved.parameters),
+            Value("change of the outputs", moved.outputs),
         )
-        layers = {name: change for name, change in found.activations.items() if name}
-        moved = f"the kernel changed by {_share(found.kernel)}, the parameters by {_share(found.parameters)}"
-        answer = f"{regime.capitalize()}: {moved}."
-
-        def draw(axes):  # type: ignore[no-untyped-def]
-            axes.bar(range(len(layers)), list(layers.values()), color=COLORS["first"])
-            axes.set_xticks(range(len(layers)), list(layers), rotation=60, ha="right", fontsize=8)
-            axes.set(ylabel="relative change of activations")
-
-        shown = (
-            (figure("layers", "How much the activations of each layer changed.", draw),)
-            if 0 < len(layers) <= 80
-            else ()
-        )
+        layers = {name: change for name, change in moved.activations.items() if name}
+        changes = f"the kernel changed by {_share(moved.kernel)}, the parameters by {_share(moved.parameters)}"
+        bars = Bars("change", list(layers), list(layers.values()))
+        words = "How much the activations of each layer changed."
+        plot = Plot("Change of activations", (bars,), Axis("relative change"), caption=words)
         definition = Definition("|Θ₁ − Θ₀| / |Θ₀|", "between the network before and after", "chizat2019lazy")
-        section = Section(self.key, self.title, self.question, answer, "good", values, shown, (definition,),
-                          data={"regime": regime, **found.to_dict()})  # fmt: skip
-        return Outcome(section, {"regime": regime, "laziness": found})
+        plots = (plot,) if 0 < len(layers) <= LAYERS else ()
+        data = {"regime": regime, **moved.to_dict()}
+        content = Content(f"{regime.capitalize()}: {changes}.", (), values, plots, (definition,), data=data)
+        return StepResult(content, moved)
 
 
 def _share(change: float) -> str:

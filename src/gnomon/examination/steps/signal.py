@@ -1,5 +1,7 @@
 """Signals on their way forward and gradients on their way back: measured at every layer, with theory beside them."""
 
+from dataclasses import replace
+from math import nan
 from statistics import median
 from typing import Any
 
@@ -7,76 +9,98 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import GnomonError
 from gnomon.core.inputs import take
+from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Scatter, Value
 from gnomon.examination.chain import chain
-from gnomon.examination.step import AbstractStep, Context, Outcome
+from gnomon.examination.step import AbstractStep, Context, Products, StepResult
+from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.geometry import LayerSignal, MeanField, Signal, signal
 from gnomon.kernels import Limit, layers
-from gnomon.report import COLORS, Definition, Hypothesis, Section, Status, Value, figure
+from gnomon.report import Content
 
 EXAMPLES, THEORY = 64, 24
+ROOT_CAUSE = 0.9
+"""Severity from which on other findings about the signal are consequences, and are left out."""
 
 
-class Signals(AbstractStep):
+class SignalStep(AbstractStep):
     """Per-layer mean squares, gradients, correlations, dead units; which layer is at fault, and the cure."""
 
     key, title, share = "signal", "Signal propagation", 0.1
     question = "Does every layer see the inputs, and does every layer see the gradient?"
+    uses = (Profile,)
+    gives = Signal
 
-    def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
-        x = subject.train.some(EXAMPLES, context.seed).x
-        found = signal(subject.module, x, seed=context.seed)
-        theory, why = _theory(subject, x, context)
-        seen = tuple(v for v in found.layers if v.weighted)
-        own = [finding for finding in found.findings if finding.kind != "input-scale"]  # those belong to the data
-        status: Status = "fault" if own else "good"
-        answer = own[0].what if own else found.verdict
-        hypothesis = Hypothesis("theory can follow the signal through this module", bool(theory), why)
-        shown = [_drawn(seen, theory)] if len(seen) > 1 else []
-        values = _values(seen, found)
-        field = chain(subject.module, context.facts.get("program"))
+    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+        x = subject.probe.some(EXAMPLES).x
+        profile = products.get(Profile)
+        measured = signal(subject.module, x, seed=context.seed)
+        theory, why = _theory(subject, x, profile)
+        weighted = tuple(layer for layer in measured.layers if layer.weighted)
+        findings = _findings(measured, _variance(subject.module))
+        answer = findings[0].what if findings else measured.verdict
+        hypothesis = Hypothesis("mean squares can be predicted for this module", bool(theory), why)
+        plots = [*_through_layers(weighted, theory)] if len(weighted) > 1 else []
+        values = _values(weighted, measured)
+        field = chain(subject.module, None if profile is None else profile.program)
         if field is not None:
-            shown.append(_map(field))
+            plots.append(_correlations(field))
             values += _scales(field)
-        section = Section(self.key, self.title, self.question, answer, status, values, tuple(shown), _definitions(),
-                          (hypothesis,), data=found.to_dict())  # fmt: skip
-        return Outcome(section, {"signal": found, "signal faults": own, "weight variance": _variance(subject.module)})
+        content = Content(answer, findings, values, tuple(plots), _definitions(), (hypothesis,), measured.to_dict())
+        return StepResult(content, measured)
+
+
+def _findings(measured: Signal, variance: float | None) -> tuple[Finding, ...]:
+    """What is wrong with the layers, the gravest first, without what follows from a graver cause."""
+    own = [finding for finding in measured.findings if finding.where != "inputs"]  # their scale belongs to the data
+    own = own[:1] if own and own[0].severity > ROOT_CAUSE else own
+    return tuple(_with_variance(finding, variance) for finding in own)
+
+
+def _with_variance(finding: Finding, variance: float | None) -> Finding:
+    """Where all layers contribute to a vanishing or exploding signal, the variance of the weights is the reason."""
+    if finding.where or variance is None or not finding.kind.startswith(("vanishing", "exploding")):
+        return finding
+    evidence = Value("variance of the weights times fan_in", variance, meaning="median over layers")
+    what = f"{finding.what.rstrip('.')}; the weights have variance {variance:.2g} / fan_in."
+    return replace(finding, what=what, evidence=(*finding.evidence, evidence))
 
 
 def _variance(module: nn.Module) -> float | None:
-    """fan_in times the mean square of the weights, in the middle of all layers: the sigma_w^2 of theory."""
+    """fan_in times the mean square of the weights, the median of all layers: the sigma_w^2 of theory."""
     weights = [p.detach() for name, p in module.named_parameters() if p.dim() > 1 and name.endswith("weight")]
-    found = [float(w.double().square().mean()) * w[0].numel() for w in weights]
-    return median(found) if found else None
+    variances = [float(w.double().square().mean()) * w[0].numel() for w in weights]
+    return median(variances) if variances else None
 
 
-def _theory(subject: Subject, x: Any, context: Context) -> tuple[dict[str, float], str]:
+def _theory(subject: Subject, x: Any, profile: Profile | None) -> tuple[dict[str, float], str]:
     """Mean squares by module path, for the law of the present weights."""
-    if context.facts.get("program") is None:
-        return {}, str(context.facts.get("unread", ""))
+    if profile is None or profile.program is None:
+        return {}, "" if profile is None else profile.reason
     some = take(x, slice(0, THEORY))
     assert isinstance(some, Tensor)
     try:
-        found = layers(Limit(subject.module, init="measured"), some.double())
-    except GnomonError as reason:
-        return {}, str(reason)
-    return {v.where: v.second_moment for v in found}, "the law is that of the present weights"
+        predicted = layers(Limit(subject.module, init="measured"), some.double())
+    except GnomonError as error:
+        return {}, str(error)
+    return {layer.where: layer.second_moment for layer in predicted}, "the law is that of the present weights"
 
 
-def _values(seen: tuple[LayerSignal, ...], found: Signal) -> tuple[Value, ...]:
-    values = [Value("layers with weights", len(seen)), Value("examples", found.examples)]
-    if len(seen) > 1:
+def _values(weighted: tuple[LayerSignal, ...], measured: Signal) -> tuple[Value, ...]:
+    values = [Value("layers with weights", len(weighted)), Value("examples", measured.examples)]
+    if len(weighted) > 1:
+        first, last = weighted[0], weighted[-1]
         values += [
-            Value("signal, last layer over first", _ratio(seen[-1].activation, seen[0].activation)),
-            Value("relative gradient, first layer over last", _ratio(seen[0].update, seen[-1].update)),
+            Value("signal, last layer over first", _ratio(last.activation, first.activation)),
+            Value("relative gradient, first layer over last", _ratio(first.update, last.update)),
         ]
-        for place, layer in (("first", seen[0]), ("last", seen[-1])):
+        for place, layer in (("first", first), ("last", last)):
             if layer.correlation is not None:
                 name = f"correlation of different inputs, {place} layer"
-                values.append(Value(name, layer.correlation, meaning="1: cannot be told apart"))
-    dead = max((v for v in found.layers if v.dead), key=lambda v: v.dead or 0, default=None)
-    told = "none" if dead is None else f"{dead.dead:.1%} of '{dead.name}'"
-    return (*values, Value("dead units, worst layer", told, meaning="the same for every probe example"))
+                values.append(Value(name, layer.correlation, meaning="at 1 they look the same to the layers after it"))
+    dead = max((layer for layer in measured.layers if layer.dead), key=lambda layer: layer.dead or 0, default=None)
+    worst = "none" if dead is None else f"{dead.dead:.1%} of '{dead.name}'"
+    return (*values, Value("dead units, worst layer", worst, meaning="units with one output for all probe examples"))
 
 
 def _scales(field: MeanField) -> tuple[Value, ...]:
@@ -89,38 +113,31 @@ def _scales(field: MeanField) -> tuple[Value, ...]:
     )
 
 
-def _map(field: MeanField):  # type: ignore[no-untyped-def]
-    def draw(axes):  # type: ignore[no-untyped-def]
-        places = [i / 40 for i in range(41)]
-        axes.plot(places, [field.correlation(c) for c in places], color=COLORS["third"], label="after a layer")
-        axes.plot([0, 1], [0, 1], linestyle=":", color=COLORS["second"], label="no change")
-        axes.set(xlabel="correlation of two inputs before a layer", ylabel="after", xlim=(0, 1), ylim=(0, 1.02))
-        axes.legend()
-
-    words = "Above the dotted line inputs grow alike with depth, below it they grow apart."
-    return figure("correlations", words, draw, size=(4.2, 3.2))
+def _correlations(field: MeanField) -> Plot:
+    before = [i / 40 for i in range(41)]
+    after = [field.correlation(c) for c in before]
+    marks = (Line("after a layer", before, after), Line("no change", (0, 1), (0, 1), "dotted"))
+    words = "Above the dotted line different inputs become more alike with depth, below it less."
+    axes = Axis("correlation of two inputs before a layer", limits=(0, 1)), Axis("after", limits=(0, 1.02))
+    return Plot("Correlations through a layer", marks, *axes, words)
 
 
 def _ratio(a: float | None, b: float | None) -> float | str:
     return "unknown" if a is None or b is None else a / max(b, 1e-300)
 
 
-def _drawn(seen: tuple[LayerSignal, ...], theory: dict[str, float]):  # type: ignore[no-untyped-def]
-    def draw(axes):  # type: ignore[no-untyped-def]
-        places = list(range(1, len(seen) + 1))
-        measured = [max(v.activation or 0, 1e-300) for v in seen]
-        axes[0].plot(places, measured, "o", markersize=4, color=COLORS["first"], label="measured")
-        told = [(i, theory[v.name]) for i, v in zip(places, seen, strict=True) if theory.get(v.name, 0) > 0]
-        if told:
-            axes[0].plot([i for i, _ in told], [q for _, q in told], color=COLORS["third"], label="theory")
-        axes[0].set(yscale="log", xlabel="layer with weights", title="signal: mean of h²")
-        axes[0].legend()
-        updates = [max(v.update or 0, 1e-300) for v in seen]
-        axes[1].plot(places, updates, "o-", markersize=4, color=COLORS["second"])
-        axes[1].set(yscale="log", xlabel="layer with weights", title="gradient: |∂L/∂W|² / |W|²")
-
-    words = "Flat lines mean that every layer learns; a fall over many decades means that one end does not."
-    return figure("signal", words, draw, parts=2)
+def _through_layers(weighted: tuple[LayerSignal, ...], theory: dict[str, float]) -> tuple[Plot, Plot]:
+    places = range(1, len(weighted) + 1)
+    measured = Scatter("measured", places, [layer.activation or nan for layer in weighted])
+    known = [(i, theory[v.name]) for i, v in zip(places, weighted, strict=True) if theory.get(v.name, 0) > 0]
+    predicted = (Line("theory", [i for i, _ in known], [q for _, q in known]),) if known else ()
+    axis = Axis("layer with weights")
+    words = "A flat line means that the signal reaches every layer."
+    forwards = Plot("Signal: mean of h²", (measured, *predicted), axis, Axis(log=True), words)
+    updates = Line("measured", places, [layer.update or nan for layer in weighted])
+    words = "A flat line means that every layer learns; a fall over many decades means that one end does not."
+    backwards = Plot("Gradient: |∂L/∂W|² / |W|²", (updates,), axis, Axis(log=True), words)
+    return forwards, backwards
 
 
 def _definitions() -> tuple[Definition, ...]:

@@ -1,63 +1,76 @@
-"""The largest learning rate that training bears at the start: what the curvature allows."""
+"""The largest learning rate that is stable at the start: what the curvature allows."""
 
-from math import inf
+from math import inf, isfinite
 
-from gnomon.examination.step import AbstractStep, Context, Outcome, require_gradients
-from gnomon.examination.steps.kernel import probe
+from gnomon.core.results import Definition, Finding, Hypothesis, Interval, Value
+from gnomon.examination.step import AbstractStep, Context, Products, StepResult, require_gradients
+from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
-from gnomon.landscape import sharpness
-from gnomon.report import Definition, Hypothesis, Section, Status, Value
+from gnomon.landscape import Sharpness, sharpness
+from gnomon.report import Content
+from gnomon.training import SGD
 from gnomon.training.native import descent
 
 EXAMPLES = 128
+SMALL = 0.1
+"""Share of the stable learning rate below which a larger one is worth trying."""
 
 
-class Stability(AbstractStep):
+class StabilityStep(AbstractStep):
     """Sharpness before training, and the learning rate against it."""
 
     key, title, share = "stability", "The learning rate", 0.1
     question = "Which learning rates are stable, and is the one in use among them?"
+    needs = (Profile,)
+    gives = Sharpness
 
-    def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
+    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         require_gradients(subject)
-        points = (context.facts.get("probe") or probe(subject, context)).some(EXAMPLES, context.seed)
-        count = products(len(points), context)
-        found = sharpness(
-            subject.module, points.x, subject.said(points.y), loss=subject.loss, steps=count, seed=context.seed
-        )
-        limit = found.largest_lr
+        examples, task = subject.probe.some(EXAMPLES), subject.task
+        count = hessian_products(len(examples), products[Profile], context, 0.6)
+        y = task.loss_targets(examples.y)
+        measured = sharpness(subject.module, examples.x, y, loss=task.loss, steps=count, seed=context.seed)
+        limit, value = measured.largest_lr, measured.value
+        within = Interval(value, value + measured.residuals[0])
+        start = "of plain gradient descent on the probe, at the start"
         values = [
-            Value("sharpness", found.value, found.value, found.value + found.residuals[0], meaning="largest curvature"),
-            Value(
-                "largest stable learning rate", limit, meaning="of plain descent on the probe examples, at the start"
-            ),
+            Value("sharpness", value, within, "estimate", meaning="largest curvature of the mean loss"),
+            Value("largest stable learning rate", limit, meaning=start),
         ]
         used = descent(subject.optimizer)
-        status: Status = "good"
+        findings: tuple[Finding, ...] = ()
         if used is not None:
             bound = limit * (1 + used.momentum)
-            above = used.lr > bound
-            relation = f"{used.lr / bound:.1f}x above" if above else f"{bound / used.lr:.1f}x below"
-            values.append(
-                Value("learning rate in use", used.lr, meaning=f"momentum {used.momentum:g}: limit {bound:.3g}")
-            )
-            answer = f"Learning rate {used.lr:.3g} is {relation} the stable limit {bound:.3g}."
-            status = "fault" if above else "good"
+            ratio = f"{used.lr / bound:.1f}x above" if used.lr > bound else f"{bound / used.lr:.1f}x below"
+            meaning = f"momentum {used.momentum:g}: limit {bound:.3g}"
+            values.append(Value("learning rate in use", used.lr, meaning=meaning))
+            answer = f"Learning rate {used.lr:.3g} is {ratio} the stable limit {bound:.3g}."
+            findings = _findings(used, bound, answer)
         elif limit == inf:
-            answer = "No direction curves upward: no learning rate is too large by this measure."
+            answer = "The loss curves upward in no direction: no learning rate is too large by this measure."
         else:
-            answer = f"Descent is stable at the start for learning rates below {limit:.3g}."
+            answer = f"Gradient descent is stable at the start for learning rates below {limit:.3g}."
         definition = Definition(
             "lr < 2 (1 + β) / λ_max(H)", "H: Hessian of the mean loss, β: momentum", "cohen2021gradient"
         )
-        start = Hypothesis("the curvature stays what it is at the start", None, "it is watched during training")
-        section = Section(
-            self.key, self.title, self.question, answer, status, tuple(values), (), (definition,), (start,)
-        )
-        return Outcome(section, {"stable lr": limit, "sharpness before": found.value})
+        same = Hypothesis("the curvature stays what it is at the start", None, "it is measured during training")
+        return StepResult(Content(answer, findings, tuple(values), (), (definition,), (same,)), measured)
 
 
-def products(n: int, context: Context, part: float = 0.6) -> int:
-    """Hessian products that the time allows: each costs about three training steps."""
-    each = 3 * n * context.facts.get("seconds per example", 1e-3)
+def _findings(used: SGD, bound: float, answer: str) -> tuple[Finding, ...]:
+    if not isfinite(bound):
+        return ()
+    evidence = (Value("learning rate in use", used.lr), Value("stable limit", bound, obtained="estimate"))
+    if used.lr > bound:
+        cure = f"Use a learning rate of at most {0.5 * bound:.2g}."
+        return (Finding("learning-rate-too-large", answer, cure, 0.85, "optimizer", evidence),)
+    if used.lr < SMALL * bound:
+        cure = f"Try a larger learning rate, up to {0.5 * bound:.2g}."
+        return (Finding("learning-rate-small", answer, cure, 0.3, "optimizer", evidence),)
+    return ()
+
+
+def hessian_products(n: int, profile: Profile, context: Context, part: float) -> int:
+    """Hessian products that a part of the time allows, 8 to 30: each costs about three training steps."""
+    each = 3 * n * profile.seconds_per_example
     return int(min(30, max(8, part * context.seconds / max(each, 1e-9))))

@@ -1,174 +1,166 @@
-"""Training, really done: predicted and measured on one axis, the kernel and the curvature watched on the way."""
+"""Training, measured: the losses beside their prediction, and the kernel and the curvature on the way."""
 
-from collections.abc import Callable
 from math import inf, nan
-from typing import Any
 
 import torch
-from torch import Tensor, nn
 
-from gnomon.core.errors import GnomonError
-from gnomon.core.inputs import take
-from gnomon.examination.step import AbstractStep, Context, Outcome, Skipped, require_gradients
+from gnomon.core.results import Axis, Definition, Finding, Line, Plot, Reference, Scatter, Value
+from gnomon.dynamics import Trajectory
+from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, require_gradients
+from gnomon.examination.steps.data import DataSummary
+from gnomon.examination.steps.forecast import TIME
+from gnomon.examination.steps.kernel import ProbeKernel
+from gnomon.examination.steps.limit import LimitScore
 from gnomon.examination.subject import Subject
-from gnomon.landscape import sharpness
-from gnomon.report import COLORS, Definition, Section, Status, Value, figure
-from gnomon.tangent import alignment, ntk, rotation
+from gnomon.examination.tracker import Tracker
+from gnomon.landscape import Sharpness
+from gnomon.report import Content
 from gnomon.training import SGD, AbstractOptimizer, Run, train
 from gnomon.training.native import descent
 
 STEPS, RECORDS, BATCH, WHOLE = 2000, 24, 64, 512
-WATCHED = 48  # examples of the kernel that is watched
+TRACKED, PRODUCTS = 48, 12
+"""Examples whose kernel is measured during training, and Hessian products for each measurement of the sharpness."""
+SHARE = 0.25
+"""Of the stable learning rate at the start: training sharpens the loss, and batches add noise."""
 
 
-class Training(AbstractStep):
+class TrainingStep(AbstractStep):
     """One run of the one training loop on a copy of the network."""
 
     key, title, share = "training", "Training, measured", 0.35
-    question = "How does training really go, and does the network change its mind on the way?"
+    question = "How does training really go, and how do kernel and curvature change during training?"
+    uses = (DataSummary, Sharpness, ProbeKernel, LimitScore, Trajectory)
+    gives = Run
 
-    def run(self, subject: Subject, context: Context) -> Outcome:  # noqa: D102
+    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         if not context.fit:
             raise Skipped("Training was not asked for: pass fit=True (--fit), or a function that builds the network.")
         require_gradients(subject)
-        optimizer = subject.optimizer or default(context)
-        batch = None if len(subject.train) <= WHOLE else BATCH
-        points = subject.train.some(WATCHED, context.seed + 1)
-        x_test, y_test = (None, None) if subject.test is None else (subject.test.x, subject.said(subject.test.y))
-        run = train(
-            subject.module, subject.train.x, subject.said(subject.train.y), x_test=x_test, y_test=y_test,
-            loss=subject.loss, optimizer=optimizer, steps=STEPS, batch=batch, record=moments(STEPS),
-            watch=watchers(subject, points.x, points.y), seconds=0.8 * context.seconds, seed=context.seed,
-            clock=context.clock,
-        )  # fmt: skip
+        run, batch = _trained(subject, subject.optimizer or default(products.get(Sharpness)), context)
         if run.stopped == "interrupted":
             raise KeyboardInterrupt
-        values = [
-            Value("optimizer", f"{optimizer.name}, learning rate {optimizer.lr:.3g}"),
-            Value(
-                "steps taken",
-                int(run.steps[-1]),
-                meaning="all examples at once" if batch is None else f"batches of {batch}",
-            ),
-            Value("training loss", float(run.loss[-1]), meaning=f"{float(run.loss[0]):.3g} before"),
-        ]
-        if run.accuracy is not None:
-            values.append(Value("training accuracy", float(run.accuracy[-1])))
-        if run.test_accuracy is not None:
-            values.append(Value("test accuracy", float(run.test_accuracy[-1])))
-        if run.test_loss is not None:
-            values.append(
-                Value("test loss", float(run.test_loss[-1]), meaning=f"least: {float(run.test_loss.min()):.3g}")
-            )
-        figures = [_curves(run, context.facts.get("forecast") if descent(optimizer) else None)]
+        predicted = products.get(Trajectory) if descent(run.optimizer) else None
+        plots = [_losses(run, predicted)]
         if len(run.steps) > 2:
-            figures.append(_watched(run, optimizer))
-        status: Status = "fault" if run.diverges else "good"
+            plots += _tracked(run)
         definition = Definition(
-            "2 / lr", "a sharpness above this line makes plain descent oscillate", "cohen2021gradient"
+            "2 / lr", "with a sharpness above this line plain gradient descent oscillates", "cohen2021gradient"
         )
-        section = Section(
-            self.key, self.title, self.question, run.verdict, status, tuple(values), tuple(figures), (definition,),
-            data={"steps": run.steps.tolist(), "loss": run.loss.tolist(), "watched": dict(run.watched)},
-        )  # fmt: skip
-        return Outcome(section, {"run": run, "optimizer": optimizer})
+        data = {"steps": run.steps, "loss": run.loss, "watched": dict(run.watched)}
+        findings = (*run.findings, *_below_kernel(run, products), *_overfit(run), *_below_limit(run, products))
+        content = Content(run.verdict, findings, _values(run, batch), tuple(plots), (definition,), data=data)
+        return StepResult(content, run)
 
 
-SHARE = 0.25
-"""Of the stable learning rate at the start: descent sharpens the landscape, and batches add noise."""
+def _trained(subject: Subject, optimizer: AbstractOptimizer, context: Context) -> tuple[Run, int | None]:
+    task, examples = subject.task, subject.examples(subject.train.whole())
+    test = None if subject.test is None else subject.examples(subject.test.whole())
+    batch = None if len(examples) <= WHOLE else BATCH
+    tracker = Tracker(subject, subject.probe.some(TRACKED), products=PRODUCTS)
+    run = train(
+        subject.module, examples.x, task.loss_targets(examples.y), x_test=None if test is None else test.x,
+        y_test=None if test is None else task.loss_targets(test.y), loss=task.loss, optimizer=optimizer, steps=STEPS,
+        batch=batch, record=moments(STEPS), watch=tracker.watchers(), seconds=0.8 * context.seconds, seed=context.seed,
+        clock=context.clock,
+    )  # fmt: skip
+    return run, batch
 
 
-def default(context: Context) -> AbstractOptimizer:
-    """Plain descent with a share of the largest stable learning rate, where the user names no optimizer."""
-    limit = context.facts.get("stable lr")
-    return SGD(0.1) if not limit or limit == inf else SGD(SHARE * float(limit))
+def default(measured: Sharpness | None) -> AbstractOptimizer:
+    """Gradient descent with a share of the largest stable learning rate, where the user names no optimizer."""
+    return SGD(0.1) if measured is None or measured.largest_lr == inf else SGD(SHARE * measured.largest_lr)
 
 
 def moments(steps: int) -> list[int]:
     """Recorded steps, closer together at the beginning."""
-    found = torch.logspace(0, torch.log10(torch.tensor(float(steps))), RECORDS).round().int().unique()
-    return [0, *found.tolist()]
+    recorded = torch.logspace(0, torch.log10(torch.tensor(float(steps))), RECORDS).round().int().unique()
+    return [0, *recorded.tolist()]
 
 
-def watchers(subject: Subject, x: Any, y: Tensor) -> dict[str, Callable[[int, nn.Module, float], float]]:
-    """Drift and turn of the kernel, its alignment with the labels, and the sharpness, on a few examples."""
-    first: list[Tensor] = []
-    targets, said = subject.targets(y).double(), subject.said(y)
-
-    def kernel(model: nn.Module) -> Tensor:
-        return ntk(model, take(x, slice(0, WATCHED))).double()
-
-    state: dict[str, Tensor] = {}
-
-    def drift(step: int, model: nn.Module, loss: float) -> float:
-        state["k"] = kernel(model)
-        if not first:
-            first.append(state["k"])
-        return float((state["k"] - first[0]).norm() / first[0].norm().clamp(min=1e-300))
-
-    def careful(measure: Callable[[nn.Module], float]) -> Callable[[int, nn.Module, float], float]:
-        """A network may die on the way: what has no number then is NaN, and training goes on."""
-
-        def watch(step: int, model: nn.Module, loss: float) -> float:
-            try:
-                return measure(model)
-            except GnomonError:
-                return nan
-
-        return watch
-
-    return {
-        "kernel drift": drift,
-        "kernel rotation": careful(lambda model: float(rotation(first[0], state["k"]))),
-        "alignment": careful(lambda model: float(alignment(state["k"], targets))),
-        "sharpness": careful(lambda model: sharpness(model, x, said, loss=subject.loss, steps=12).value),
-    }
+def _values(run: Run, batch: int | None) -> tuple[Value, ...]:
+    steps = "all examples at once" if batch is None else f"batches of {batch}"
+    values = [
+        Value("optimizer", f"{run.optimizer.name}, learning rate {run.optimizer.lr:.3g}"),
+        Value("steps taken", int(run.steps[-1]), meaning=steps),
+        Value("training loss", float(run.loss[-1]), meaning=f"{float(run.loss[0]):.3g} before"),
+    ]
+    if run.accuracy is not None:
+        values.append(Value("training accuracy", float(run.accuracy[-1])))
+    if run.test_accuracy is not None:
+        values.append(Value("test accuracy", float(run.test_accuracy[-1])))
+    if run.test_loss is not None:
+        least = f"least: {float(run.test_loss.min()):.3g}"
+        values.append(Value("test loss", float(run.test_loss[-1]), meaning=least))
+    return tuple(values)
 
 
-def _curves(run: Run, forecast: Any):  # type: ignore[no-untyped-def]
-    def draw(axes):  # type: ignore[no-untyped-def]
-        times = run.times[1:].tolist()
-        axes.plot(times, run.loss[1:].tolist(), "o", markersize=3, color=COLORS["first"], label="measured, training")
-        if run.test_loss is not None:
-            axes.plot(
-                times, run.test_loss[1:].tolist(), "o", markersize=3, color=COLORS["second"], label="measured, test"
-            )
-        if forecast is not None and times:
-            shown = [i for i, t in enumerate(forecast.times.tolist()) if 0 < t <= times[-1] * 1.01]
-            at = [float(forecast.times[i]) for i in shown]
-            axes.plot(at, [float(forecast.loss[i]) for i in shown], color=COLORS["first"], label="predicted, training")
-            if forecast.test_loss is not None:
-                axes.plot(
-                    at, [float(forecast.test_loss[i]) for i in shown], color=COLORS["second"], label="predicted, test"
-                )
-        axes.set(xscale="log", yscale="log", xlabel="time (learning rate × steps)", ylabel=run.loss_name)
-        axes.legend()
-
-    words = "Dots are measured; lines are the forecast for a kernel that does not move, on the probe examples."
-    return figure("training", words, draw)
-
-
-def _watched(run: Run, optimizer: AbstractOptimizer):  # type: ignore[no-untyped-def]
-    def draw(axes):  # type: ignore[no-untyped-def]
-        steps = [max(1, s) for s in run.steps.tolist()]
-        axes[0].plot(steps, run.watched["kernel rotation"], color=COLORS["first"], label="turn of the kernel")
-        axes[0].plot(steps, run.watched["alignment"], color=COLORS["second"], label="alignment with labels")
-        axes[0].set(xscale="log", xlabel="step", title="the kernel")
-        axes[0].legend()
-        axes[1].plot(steps, run.watched["sharpness"], color=COLORS["third"], label="sharpness")
-        if (way := descent(optimizer)) is not None:
-            axes[1].axhline(
-                2 * (1 + way.momentum) / way.lr,
-                color=COLORS["fourth"],
-                linestyle="--",
-                label="limit of this learning rate",
-            )
-        axes[1].set(xscale="log", yscale="symlog", xlabel="step", title="the curvature")
-        axes[1].legend()
-
-    return figure(
-        "watched",
-        "A kernel that stays means lazy training; sharpness above its limit means oscillation.",
-        draw,
-        parts=2,
+def _below_kernel(run: Run, products: Products) -> tuple[Finding, ...]:
+    """Training that ended below what a kernel already scores on examples that it was not fitted to."""
+    data, limit, kernel = products.get(DataSummary), products.get(LimitScore), products.get(ProbeKernel)
+    prediction = limit.prediction if limit is not None else kernel.prediction if kernel is not None else None
+    known = prediction is not None and data is not None and data.largest_class is not None
+    if run.accuracy is None or run.diverges or run.stopped != "finished" or prediction is None or not known:
+        return ()
+    last, score = float(run.accuracy[-1]), prediction.accuracy
+    if score is None or score - last <= 0.1:
+        return ()
+    what = (
+        f"Training reached {last:.1%} of its own examples, where the kernel alone reaches {score:.1%} of examples "
+        "left out."
     )
+    return (Finding("undertrained", what, "Train longer or with a larger learning rate.", 0.45, "optimizer"),)
+
+
+def _overfit(run: Run) -> tuple[Finding, ...]:
+    if run.test_loss is None or run.diverges:
+        return ()
+    least, last = float(run.test_loss.min()), float(run.test_loss[-1])
+    if last <= 1.2 * least or last - least <= 0.02:
+        return ()
+    step = int(run.steps[int(run.test_loss.argmin())])
+    what = f"The test loss was {least:.3g} at step {step} and is {last:.3g} at the end."
+    return (Finding("overfit", what, f"Stop near step {step}, or add weight decay.", 0.4, "optimizer"),)
+
+
+def _below_limit(run: Run, products: Products) -> tuple[Finding, ...]:
+    score = products.get(LimitScore)
+    wide = None if score is None else score.test_accuracy
+    if wide is None or run.test_accuracy is None or wide <= float(run.test_accuracy[-1]) + 0.02:
+        return ()
+    what = (
+        f"The infinitely wide network scores {wide:.1%} on the test examples, the trained one "
+        f"{float(run.test_accuracy[-1]):.1%}."
+    )
+    cure = "Widen the network or train it longer; NTKClassifier already does better."
+    return (Finding("below-limit", what, cure, 0.35),)
+
+
+def _losses(run: Run, predicted: Trajectory | None) -> Plot:
+    times = run.times[1:]
+    marks: list[Scatter | Line] = [Scatter("measured, training", times, run.loss[1:])]
+    if run.test_loss is not None:
+        marks.append(Scatter("measured, test", times, run.test_loss[1:]))
+    if predicted is not None and len(times):
+        inside = (predicted.times > 0) & (predicted.times <= float(times[-1]) * 1.01)
+        curves = {"predicted, training": predicted.loss, "predicted, test": predicted.test_loss}
+        marks += [Line(name, predicted.times[inside], v[inside]) for name, v in curves.items() if v is not None]
+    words = "Dots are measured; lines are the prediction for a kernel that does not change, on the probe examples."
+    return Plot("Loss", tuple(marks), TIME, Axis(run.loss_name, log=True), words)
+
+
+def _tracked(run: Run) -> tuple[Plot, Plot]:
+    steps = [max(1, step) for step in run.steps.tolist()]
+    axis = Axis("step", log=True)
+    marks = (
+        Line("rotation of the kernel", steps, run.watched["kernel rotation"]),
+        Line("alignment with labels", steps, run.watched["alignment"]),
+    )
+    words = "A kernel that does not rotate means lazy training."
+    kernel = Plot("The kernel", marks, axis, caption=words)
+    positive = [value if value > 0 else nan for value in run.watched["sharpness"]]
+    way = descent(run.optimizer)
+    limit = () if way is None else (Reference("limit of this learning rate", 2 * (1 + way.momentum) / way.lr),)
+    words = "A sharpness above its limit means oscillation."
+    curvature = Plot("The curvature", (Line("sharpness", steps, positive), *limit), axis, Axis(log=True), words)
+    return kernel, curvature

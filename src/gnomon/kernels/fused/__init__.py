@@ -5,6 +5,6 @@ Does not live here: formulas of layers (rules/) and activations (duals/), which 
 May import: the plan, the rules and the duals of this room, core. numba is imported by the first computation.
 """
 
-from gnomon.kernels.fused.engine import kernels, workspace
+from gnomon.kernels.fused.engine import Compiled, compiled, takes
 
-__all__ = ["kernels", "workspace"]
+__all__ = ["Compiled", "compiled", "takes"]

@@ -34,19 +34,19 @@ R64 = (0.42441318157838753, 0.0424413181578411, 0.013641852264516096, 0.00631567
        0.09978982784741616, -0.061257494711443455, 0.018089761859256856)  # fmt: skip
 
 
-def angles(m):  # type: ignore[no-untyped-def]
+def angles(m):
     """(t / 2 pi, (sin t - t cos t) / 2 pi) for m = sin^2(t / 2) <= 1/2; equations (1) and (2)."""
     raise NotImplementedError  # compiled code only: the overload below
 
 
 @overload(angles, jit_options={"fastmath": set(ARITHMETIC), "forceinline": True})
-def _angles(m):  # type: ignore[no-untyped-def]
+def _angles(m):
     """One polynomial per precision; coefficients have the type of m, or all arithmetic would become float64."""
     if m == types.float32:
         p0, p1, p2, p3, p4, p5, p6, p7 = (np.float32(v) for v in P32)
         r0, r1, r2, r3, r4, r5, r6 = (np.float32(v) for v in R32)
 
-        def single(m):  # type: ignore[no-untyped-def]
+        def single(m):
             x = sqrt(m)
             p = p0 + m * (p1 + m * (p2 + m * (p3 + m * (p4 + m * (p5 + m * (p6 + m * p7))))))
             r = r0 + m * (r1 + m * (r2 + m * (r3 + m * (r4 + m * (r5 + m * r6)))))
@@ -57,7 +57,7 @@ def _angles(m):  # type: ignore[no-untyped-def]
     a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18 = P64
     b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13, b14, b15, b16, b17 = R64
 
-    def double(m):  # type: ignore[no-untyped-def]
+    def double(m):
         x = sqrt(m)
         p = a12 + m * (a13 + m * (a14 + m * (a15 + m * (a16 + m * (a17 + m * a18)))))
         p = a6 + m * (a7 + m * (a8 + m * (a9 + m * (a10 + m * (a11 + m * p)))))

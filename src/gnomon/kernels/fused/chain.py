@@ -8,16 +8,15 @@ import numpy as np
 from numba import njit
 
 from gnomon.kernels.fused import pointwise as do
+from gnomon.kernels.fused.opcodes import ADD, AFFINE, DROPOUT, ERF, KINK, NORMALIZE, SCALE, SERIES, TRAINED
 from gnomon.kernels.machine.loops import INNER, bare, entry, wide
 
 RUN = 512
-AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)  # as in tape.py
-SERIES = 15
 BLOCK = 16  # side of the squares in which the mirror image is written
 
 
 @entry
-def chain(code, numbers, k, gram, x, y, fx, fy, near, place, mirror, regs, nngp, ntk):  # type: ignore[no-untyped-def]
+def chain(code, numbers, k, gram, x, y, fx, fy, near, place, mirror, regs, nngp, ntk):
     """Run the tape over a tile; returns how many results are not finite.
 
     ``place`` is (first row, rows, first column, columns, last stat row); with ``mirror`` only the lower triangle is
@@ -51,7 +50,7 @@ def chain(code, numbers, k, gram, x, y, fx, fy, near, place, mirror, regs, nngp,
 
 
 @njit(**INNER)
-def _instruction(ins, numbers, k, x, y, i, j, n, mirror, regs):  # type: ignore[no-untyped-def]
+def _instruction(ins, numbers, k, x, y, i, j, n, mirror, regs):
     """Dispatch: (operation, target, source, first statistic, first number)."""
     op, st, p = ins[0], ins[3], numbers[ins[4] :]
     e, t = regs[ins[1], 0, :n], regs[ins[1], 1, :n]
@@ -88,7 +87,7 @@ def _instruction(ins, numbers, k, x, y, i, j, n, mirror, regs):  # type: ignore[
 
 
 @njit(**INNER)
-def _series(e, t, x, y, numbers, regs):  # type: ignore[no-untyped-def]
+def _series(e, t, x, y, numbers, regs):
     """A power series; the last two registers are its room."""
     n, last = len(e), len(regs) - 1
     rho, value, slope = regs[last, 0, :n], regs[last, 1, :n], regs[last - 1, 0, :n]
@@ -99,7 +98,7 @@ def _series(e, t, x, y, numbers, regs):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _load(gram, a, b, e, t):  # type: ignore[no-untyped-def]
+def _load(gram, a, b, e, t):
     """Half the second moments of the data are the first statistic."""
     wide()
     zero = a - a
@@ -109,7 +108,7 @@ def _load(gram, a, b, e, t):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _count_near(e, a, b, near):  # type: ignore[no-untyped-def]
+def _count_near(e, a, b, near):
     wide()
     count = 0
     for q in range(len(e)):
@@ -118,7 +117,7 @@ def _count_near(e, a, b, near):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _recompute(e, a, b, fx, fy, near, k):  # type: ignore[no-untyped-def]
+def _recompute(e, a, b, fx, fy, near, k):
     """Nearly equal points: their distance from the differences of their features, not from the Gram matrix."""
     for q in range(len(e)):
         if e[q] < near * (a + b[q]):
@@ -129,7 +128,7 @@ def _recompute(e, a, b, fx, fy, near, k):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _mirror(out, row, rows, col, cols):  # type: ignore[no-untyped-def]
+def _mirror(out, row, rows, col, cols):
     """Reflect a tile of the lower triangle, square after square."""
     for top in range(row, row + rows, BLOCK):
         for left in range(col, min(col + cols, top + BLOCK), BLOCK):

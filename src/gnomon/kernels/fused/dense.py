@@ -10,18 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.kernels.fused.tape import (
-    ADD,
-    AFFINE,
-    DROPOUT,
-    NORMALIZE,
-    SCALE,
-    Instruction,
-    Moments,
-    activation,
-    kinked,
-    moments,
-)
+from gnomon.kernels.fused.opcodes import ADD, AFFINE, DROPOUT, NORMALIZE, SCALE
+from gnomon.kernels.fused.tape import Instruction, Moments, activation, kinked, moments
 from gnomon.kernels.machine.threads import share_out
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.rules.activation import ActivationRule, LineRule

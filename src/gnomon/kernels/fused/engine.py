@@ -1,11 +1,12 @@
-"""Which engine runs a plan: the fused one where it applies, the reference otherwise.
+"""Compiled loops for the plans that they cover: chains of dense layers, and convolutional programs.
 
-It applies to programs that it covers, on the CPU, when no gradient is asked for and numba is installed. Results are
-those of the reference, to 1e-10 in float64 and 2e-5 in float32.
+Results are those of the reference, to 1e-10 in float64 and 2e-5 in float32.
 """
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 
@@ -19,86 +20,110 @@ from gnomon.kernels.plan import Plan
 DTYPES = {torch.float32: np.float32, torch.float64: np.float64}
 
 
-def kernels(
-    plan: Plan, points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype
-) -> dict[str, Tensor] | None:
-    """The kernels of a plan, or None where the reference must run (or must explain what is not finite).
+class Compiled(ABC):
+    """A plan that compiled loops cover."""
 
-    ``points`` are both sides, one object twice for a symmetric kernel. Equations: those of the rules.
-    Hypotheses: float64 points, as ``limit`` prepares them.
-    Reference: [jacot2018neural], [novak2019bayesian].
-    Cost: about that of one dual evaluation per entry and layer.
+    @abstractmethod
+    def run(
+        self, points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype
+    ) -> dict[str, Tensor] | None:
+        """The kernels; None where the statistics of these points need the reference, or a result is not finite."""
+
+    @abstractmethod
+    def workspace(self, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:
+        """Bytes beside the result, for so many points like those of a sample; None where those need the reference."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledChain(Compiled):
+    """Dense layers, activations, normalizations and sums, without positions."""
+
+    plan: Plan
+
+    def run(  # noqa: D102
+        self, points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype
+    ) -> dict[str, Tensor] | None:
+        with torch.no_grad():
+            sides = _both(points, stages.data_rule(self.plan).features)
+            tape = dense.lower(self.plan, sides, dtype)
+            if tape is None:
+                return None
+            out = _room(points, kinds, dtype)
+            bad = dense.run(tape, (out.get("nngp"), out.get("ntk")), symmetric=sides[0] is sides[1])
+        return None if bad else out
+
+    def workspace(self, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:  # noqa: D102
+        with torch.no_grad():
+            data = stages.data_rule(self.plan).features(sample)
+            tape = dense.lower(self.plan, (data, data), dtype)
+        return None if tape is None else dense.workspace(tape, count, torch.get_num_threads())
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledImages(Compiled):
+    """Convolutions, poolings and what stands between them, plane by plane."""
+
+    tape: images.PlaneTape
+
+    def run(  # noqa: D102
+        self, points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype
+    ) -> dict[str, Tensor] | None:
+        with torch.no_grad():
+            sides, out = _both(points, self._images), _room(points, kinds, dtype)
+            try:
+                bad = pairs.run(self.tape, sides, out, symmetric=sides[0] is sides[1])
+            except images.Uncovered:
+                return None
+        return None if bad else out
+
+    def workspace(self, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:  # noqa: D102
+        if self.run((sample, sample), ("ntk",), dtype) is None:
+            return None
+        with torch.no_grad():
+            return pairs.workspace(self.tape, self._images(sample), count, torch.get_num_threads())
+
+    def _images(self, x: Tensor) -> Tensor:
+        op = stages.data_rule(self.tape.plan).op
+        return op.function(x).movedim(op.channel, 1)
+
+
+def compiled(plan: Plan) -> Compiled | None:
+    """The compiled loops of a plan; None where they do not cover it, or numba is absent.
+
+    Cost: none; loops are compiled by their first run.
 
     >>> from torch import nn
     >>> from gnomon.program.laws import Law
-    >>> from gnomon.kernels.plan import plan
+    >>> from gnomon.kernels.plan import plan as make
     >>> from gnomon.program.read import read
     >>> net, x = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 1)), torch.eye(2, dtype=torch.float64)
-    >>> made = plan(read(net, x), net, Law(2**0.5), standard=False)
-    >>> kernels(made, (x, x), ("nngp",), torch.float64)["nngp"]  # the arc-cosine kernel: 1 and 1 / pi
+    >>> chain = compiled(make(read(net, x), net, Law(2**0.5), standard=False))
+    >>> chain.run((x, x), ("nngp",), torch.float64)["nngp"]  # the arc-cosine kernel: 1 and 1 / pi
     tensor([[1.0000, 0.3183],
             [0.3183, 1.0000]], dtype=torch.float64)
     """
-    x, y = points
-    if (
-        dtype not in DTYPES
-        or x.device.type != "cpu"
-        or (torch.is_grad_enabled() and (x.requires_grad or y.requires_grad))
-    ):
-        return None
-    chained = dense.covers(plan)
-    staged = None if chained else images.lower(plan)
-    if (not chained and staged is None) or not _compiler():
-        return None
-    with torch.no_grad():
-        # numpy asks the system for huge pages, torch does not
-        out = {kind: torch.from_numpy(np.empty((len(x), len(y)), DTYPES[dtype])) for kind in kinds}
-        bad = _chain(plan, points, out) if staged is None else _images(staged, points, out)
-    return None if bad else out
+    if dense.covers(plan):
+        return CompiledChain(plan) if _compiler() else None
+    tape = images.lower(plan)
+    return CompiledImages(tape) if tape is not None and _compiler() else None
 
 
-def workspace(plan: Plan, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:
-    """Bytes beside the result, for so many points like those of a sample; None where the reference runs.
+def takes(points: tuple[Tensor, Tensor], dtype: torch.dtype) -> bool:
+    """Whether compiled loops take such points: on the CPU, without gradients, for float64 or float32.
 
-    Cost: that of a few points.
+    Cost: none.
 
-    >>> from torch import nn
-    >>> from gnomon.kernels.plan import plan
-    >>> from gnomon.program.read import read
-    >>> net, x = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 1)), torch.eye(2, dtype=torch.float64)
-    >>> workspace(plan(read(net, x), net, "torch", standard=True), x, 1000, torch.float64) < 2**23
+    >>> takes((torch.zeros(1, 1), torch.zeros(1, 1)), torch.float64)
     True
     """
-    if kernels(plan, (sample, sample), ("ntk",), dtype) is None:
-        return None
-    threads, rule = torch.get_num_threads(), stages.data_rule(plan)
-    with torch.no_grad():
-        if dense.covers(plan):
-            data = rule.features(sample)
-            made = dense.lower(plan, (data, data), dtype)
-            return None if made is None else dense.workspace(made, count, threads)
-        staged = images.lower(plan)
-        found = None if staged is None else rule.op.function(sample).movedim(rule.op.channel, 1)
-        return None if staged is None or found is None else pairs.workspace(staged, found, count, threads)
+    gradients = torch.is_grad_enabled() and any(p.requires_grad for p in points)
+    return dtype in DTYPES and points[0].device.type == "cpu" and not gradients
 
 
-def _chain(plan: Plan, points: tuple[Tensor, Tensor], out: dict[str, Tensor]) -> bool:
-    """Run a dense program; True if the reference must take over."""
-    sides = _both(points, stages.data_rule(plan).features)
-    made = dense.lower(plan, sides, next(iter(out.values())).dtype)
-    if made is None:
-        return True
-    return dense.run(made, (out.get("nngp"), out.get("ntk")), symmetric=sides[0] is sides[1]) > 0
-
-
-def _images(staged: images.Programme, points: tuple[Tensor, Tensor], out: dict[str, Tensor]) -> bool:
-    """Run a convolutional program; True if the reference must take over."""
-    op = stages.data_rule(staged.plan).op
-    sides = _both(points, lambda x: op.function(x).movedim(op.channel, 1))
-    try:
-        return pairs.run(staged, sides, out, symmetric=sides[0] is sides[1]) > 0
-    except images.Uncovered:
-        return True
+def _room(points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype) -> dict[str, Tensor]:
+    """Uninitialized results; numpy asks the system for huge pages, torch does not."""
+    shape = (len(points[0]), len(points[1]))
+    return {kind: torch.from_numpy(np.empty(shape, DTYPES[dtype])) for kind in kinds}
 
 
 def _both(points: tuple[Tensor, Tensor], function: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:

@@ -12,19 +12,19 @@ from gnomon.kernels.machine.loops import INNER, wide
 
 
 @njit(**INNER)
-def index(high, width, dy, dx):  # type: ignore[no-untyped-def]
+def index(high, width, dy, dx):
     """The number of a displacement."""
     return (dy + high - 1) * (2 * width - 1) + dx + width - 1
 
 
 @njit(**INNER)
-def extent(size, d, wraps):  # type: ignore[no-untyped-def]
+def extent(size, d, wraps):
     """Positions of one axis that have a partner at displacement d."""
     return size if wraps else size - abs(d)
 
 
 @njit(**INNER)
-def box(source, ins, dy, dx, tag, vx, vy, room, e, t, u):  # type: ignore[no-untyped-def]
+def box(source, ins, dy, dx, tag, vx, vy, room, e, t, u):
     """Row u of the sums over the taps; vx and vy are half the variances of the images, which stand where one ends.
 
     Padded rows are made when the first sum needs them: rows come in order, and what they share is still in the cache.
@@ -56,7 +56,7 @@ def box(source, ins, dy, dx, tag, vx, vy, room, e, t, u):  # type: ignore[no-unt
 
 
 @njit(**INNER)
-def _taps(source, target, taps, step):  # type: ignore[no-untyped-def]
+def _taps(source, target, taps, step):
     """target[i] = sum over taps of source[i + tap * step]."""
     n = len(target)
     if taps == 3:
@@ -69,34 +69,34 @@ def _taps(source, target, taps, step):  # type: ignore[no-untyped-def]
 
 # Indices are loop variables: an index that the compiler cannot prove to be positive keeps it from vectorizing.
 @njit(**INNER)
-def _three(a, b, c, target):  # type: ignore[no-untyped-def]
+def _three(a, b, c, target):
     wide()
     for i in range(len(target)):
         target[i] = a[i] + b[i] + c[i]
 
 
 @njit(**INNER)
-def _set(values, target):  # type: ignore[no-untyped-def]
+def _set(values, target):
     wide()
     for i in range(len(target)):
         target[i] = values[i]
 
 
 @njit(**INNER)
-def _increase(values, target):  # type: ignore[no-untyped-def]
+def _increase(values, target):
     wide()
     for i in range(len(target)):
         target[i] += values[i]
 
 
 @njit(**INNER)
-def _clear(target):  # type: ignore[no-untyped-def]
+def _clear(target):
     for i in range(len(target)):
         target[i] = 0
 
 
 @njit(**INNER)
-def _pad(source, row, u, w, width, left, lanes, inside):  # type: ignore[no-untyped-def]
+def _pad(source, row, u, w, width, left, lanes, inside):
     """Row u of the plane between zeros."""
     if not inside:
         _clear(row)
@@ -108,7 +108,7 @@ def _pad(source, row, u, w, width, left, lanes, inside):  # type: ignore[no-unty
 
 
 @njit(**INNER)
-def _border(row, ins, dy, dx, w, width, u, inside, lanes, vx, vy):  # type: ignore[no-untyped-def]
+def _border(row, ins, dy, dx, w, width, u, inside, lanes, vx, vy):
     """Beyond one border the other image still has its variance: e = a / 2 + 0 - 0."""
     left = ins[16]
     for piece in range(2 if inside else 1):
@@ -126,7 +126,7 @@ def _border(row, ins, dy, dx, w, width, u, inside, lanes, vx, vy):  # type: igno
 
 
 @njit(**INNER)
-def _wrap(source, row, u, w, width, left, lanes):  # type: ignore[no-untyped-def]
+def _wrap(source, row, u, w, width, left, lanes):
     """Row u of the plane, continued periodically."""
     for c in range(width):
         of = (u * w + (c - left) % w) * lanes
@@ -134,7 +134,7 @@ def _wrap(source, row, u, w, width, left, lanes):  # type: ignore[no-untyped-def
 
 
 @njit(**INNER)
-def pool(source, ins, dy, dx, tag, out, out_at, weight):  # type: ignore[no-untyped-def]
+def pool(source, ins, dy, dx, tag, out, out_at, weight):
     """Add a plane to the (up to four) planes of the pooled grid that it feeds."""
     wraps, lanes = ins[17] == 1, len(tag)
     ky, kx, high, width = ins[9], ins[10], ins[7], ins[8]
@@ -164,7 +164,7 @@ def pool(source, ins, dy, dx, tag, out, out_at, weight):  # type: ignore[no-unty
 
 
 @njit(**INNER)
-def _blocks(source, of, target, k, begin, end, tag, weight):  # type: ignore[no-untyped-def]
+def _blocks(source, of, target, k, begin, end, tag, weight):
     """Add the weighted sum of positions begin to end of each block to one position, lane by lane."""
     wide()
     lanes = len(tag)
@@ -177,7 +177,7 @@ def _blocks(source, of, target, k, begin, end, tag, weight):  # type: ignore[no-
 
 
 @njit(**INNER)
-def flat(source, ins, dy, dx, tag, out, out_at, weight):  # type: ignore[no-untyped-def]
+def flat(source, ins, dy, dx, tag, out, out_at, weight):
     """The mean over equal positions."""
     if dy != 0 or dx != 0:
         return

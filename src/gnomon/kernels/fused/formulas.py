@@ -28,7 +28,7 @@ from gnomon.kernels.machine.loops import INNER
 
 
 @njit(**INNER)
-def half_angle(e, dd, rr, k):  # type: ignore[no-untyped-def]
+def half_angle(e, dd, rr, k):
     """Equation (2), clipped to [0, 1]."""
     zero, quarter, half, one = k
     h = (e - half * dd) * (half * rr)
@@ -37,7 +37,7 @@ def half_angle(e, dd, rr, k):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def kink(e, sa, ra, sb, rb, k):  # type: ignore[no-untyped-def]
+def kink(e, sa, ra, sb, rb, k):
     """Equations (3) and (4); a point without variance has no derivative."""
     zero, quarter, half, one = k
     dd = (sa - sb) * (sa - sb)
@@ -52,7 +52,7 @@ def kink(e, sa, ra, sb, rb, k):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def turned(e, dd, rr, k):  # type: ignore[no-untyped-def]
+def turned(e, dd, rr, k):
     """(t / 2 pi, sin^2(t / 2)) from (2)."""
     zero, quarter, half, one = k
     h = half_angle(e, dd, rr, k)
@@ -62,7 +62,7 @@ def turned(e, dd, rr, k):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def error_function(e, ha, hb, sa, ra, sb, rb, k):  # type: ignore[no-untyped-def]
+def error_function(e, ha, hb, sa, ra, sb, rb, k):
     """Equation (5); ha and hb are a' / 2 and b' / 2."""
     zero, quarter, half, one = k
     d = sa - sb

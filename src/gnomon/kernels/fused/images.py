@@ -12,19 +12,8 @@ import torch
 from torch import Tensor
 
 from gnomon.kernels.fused import stages as st
-from gnomon.kernels.fused.tape import (
-    ADD,
-    AFFINE,
-    CONV,
-    DATA,
-    DROPOUT,
-    FETCH,
-    FLAT,
-    KINK,
-    NORMALIZE,
-    POOL,
-    activation,
-)
+from gnomon.kernels.fused.opcodes import ADD, AFFINE, CONV, DATA, DROPOUT, FETCH, FLAT, KINK, NORMALIZE, POOL
+from gnomon.kernels.fused.tape import activation
 from gnomon.kernels.machine.threads import share_out
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.rules.affine import ConvRule, DenseRule, Terms
@@ -45,7 +34,7 @@ class Uncovered(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Programme:
+class PlaneTape:
     """A plan and its stages."""
 
     plan: Plan
@@ -84,7 +73,7 @@ class Statistics:
 class Runner:
     """Runs batches of lanes through all stages in one precision."""
 
-    def __init__(self, programme: Programme, dtype: type, *, alone: bool) -> None:
+    def __init__(self, programme: PlaneTape, dtype: type, *, alone: bool) -> None:
         self.programme, self.dtype, self.alone = programme, dtype, alone
         self.lanes = BYTES // np.dtype(dtype).itemsize
         self.tag = (0,) * self.lanes
@@ -138,13 +127,13 @@ class Runner:
         return found.reshape(len(groups), 2, self.lanes)
 
 
-def lower(plan: Plan) -> Programme | None:
+def lower(plan: Plan) -> PlaneTape | None:
     """The stages of a plan, or None if it is not covered. Cost: none."""
     made = st.cut(plan)
-    return None if made is None else Programme(plan, made)
+    return None if made is None else PlaneTape(plan, made)
 
 
-def measure(programme: Programme, images: Tensor) -> Statistics:
+def measure(programme: PlaneTape, images: Tensor) -> Statistics:
     """All statistics of all images, from each image with itself, in float64."""
     runner = Runner(programme, np.float64, alone=True)
 
@@ -160,7 +149,7 @@ def measure(programme: Programme, images: Tensor) -> Statistics:
     return Statistics(table, half, tangent, first.tapes)
 
 
-def _self(programme: Programme, runner: Runner, x: Tensor, room: dict[str, np.ndarray]) -> Statistics:
+def _self(programme: PlaneTape, runner: Runner, x: Tensor, room: dict[str, np.ndarray]) -> Statistics:
     """One batch of images with themselves, stage after stage: each stage's variances come from the one before."""
     own: dict[int, Tensor] = {}
     tables: list[Tensor] = []

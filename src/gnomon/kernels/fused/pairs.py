@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.kernels.fused.images import Programme, Runner, Statistics, measure
+from gnomon.kernels.fused.images import PlaneTape, Runner, Statistics, measure
 from gnomon.kernels.fused.tape import kinked
 from gnomon.kernels.machine.threads import share_out
 from gnomon.kernels.rules.normalization import DropoutRule
@@ -27,7 +27,7 @@ Write = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
 class Work:
     """Everything that a batch of pairs needs, in one precision."""
 
-    programme: Programme
+    programme: PlaneTape
     found: Statistics
     runner: Runner
     table: np.ndarray
@@ -35,7 +35,7 @@ class Work:
     numbers: list[np.ndarray]
 
     @classmethod
-    def of(cls, programme: Programme, found: Statistics, dtype: type) -> "Work":
+    def of(cls, programme: PlaneTape, found: Statistics, dtype: type) -> "Work":
         """Translate tapes and statistics."""
         runner = Runner(programme, dtype, alone=False)
         codes = [programme.code(p, t, runner.lanes) for p, t in zip(programme.stages.parts, found.tapes, strict=True)]
@@ -65,7 +65,7 @@ class Work:
         return found[:, 0].reshape(-1).astype(np.float64), found[:, 1].reshape(-1).astype(np.float64)
 
 
-def run(programme: Programme, data: tuple[Tensor, Tensor], out: dict[str, Tensor], *, symmetric: bool) -> int:
+def run(programme: PlaneTape, data: tuple[Tensor, Tensor], out: dict[str, Tensor], *, symmetric: bool) -> int:
     """Fill the kernels; returns how many numbers are not finite."""
     merge = not any(isinstance(r, DropoutRule) for r in programme.plan.rules)  # equal images have different masks
     images, left, right = _distinct(data, symmetric, merge)
@@ -80,7 +80,7 @@ def run(programme: Programme, data: tuple[Tensor, Tensor], out: dict[str, Tensor
     return bad
 
 
-def workspace(programme: Programme, sample: Tensor, count: int, threads: int) -> int:
+def workspace(programme: PlaneTape, sample: Tensor, count: int, threads: int) -> int:
     """Bytes beside the result for so many images: their statistics, also in the order of the loops, and rooms."""
     work = Work.of(programme, measure(programme, sample[:1]), np.float64)
     copies = 3 if work.flat else 2
@@ -89,7 +89,7 @@ def workspace(programme: Programme, sample: Tensor, count: int, threads: int) ->
 
 
 def _compute(
-    programme: Programme, found: Statistics, images: np.ndarray, sides: tuple[np.ndarray, np.ndarray],
+    programme: PlaneTape, found: Statistics, images: np.ndarray, sides: tuple[np.ndarray, np.ndarray],
     out: dict[str, np.ndarray], single: bool, symmetric: bool,
 ) -> int:  # fmt: skip
     """Batches of pairs, shared out among threads; the diagonal is already known."""

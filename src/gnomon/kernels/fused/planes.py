@@ -18,14 +18,27 @@ from numba import njit
 
 from gnomon.kernels.fused import pointwise as do
 from gnomon.kernels.fused.filters import box, extent, flat, index, pool
+from gnomon.kernels.fused.opcodes import (
+    ADD,
+    AFFINE,
+    CONV,
+    DATA,
+    DROPOUT,
+    ERF,
+    FETCH,
+    FLAT,
+    KINK,
+    NORMALIZE,
+    POOL,
+    SCALE,
+    SERIES,
+    TRAINED,
+)
 from gnomon.kernels.machine.loops import INNER, bare, entry, wide
-
-AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)  # as in tape.py
-DATA, FETCH, CONV, POOL, FLAT, SERIES = range(10, 16)
 
 
 @entry
-def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at, regs, room, runs):  # type: ignore[no-untyped-def]
+def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at, regs, room, runs):
     """Take every plane through the tape of one stage.
 
     A row of ``code`` is: operation, target, source, first statistic, first number, grid before (2), grid after (2),
@@ -46,7 +59,7 @@ def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at
 
 
 @entry
-def sweep(codes, numbers, k, planes, tag, x, groups, outs, outs_at, regs, room, runs, found):  # type: ignore[no-untyped-def]
+def sweep(codes, numbers, k, planes, tag, x, groups, outs, outs_at, regs, room, runs, found):
     """Two stages, for one image against groups of images, one result per group: Python is left once."""
     for g in range(len(groups)):
         y = groups[g]
@@ -90,7 +103,7 @@ def sweep(codes, numbers, k, planes, tag, x, groups, outs, outs_at, regs, room, 
 
 
 @njit(**INNER)
-def _step(ins, numbers, k, dy, dx, tag, alone, x, y, kept, kept_at, out, out_at, regs, room, table):  # type: ignore[no-untyped-def]
+def _step(ins, numbers, k, dy, dx, tag, alone, x, y, kept, kept_at, out, out_at, regs, room, table):
     op, wraps, numbers = ins[0], ins[17] == 1, numbers[ins[4] :]
     if op == CONV:
         _convolve(ins, numbers, dy, dx, tag, x, y, out, out_at, regs, room, table)
@@ -126,7 +139,7 @@ def _step(ins, numbers, k, dy, dx, tag, alone, x, y, kept, kept_at, out, out_at,
 
 
 @njit(**INNER)
-def _runs(high, width, dy, dx, wraps, lanes, table):  # type: ignore[no-untyped-def]
+def _runs(high, width, dy, dx, wraps, lanes, table):
     """Stretches that are contiguous in the plane and in both images: (place in the plane, in x, in y, length)."""
     h, w = extent(high, dy, wraps), extent(width, dx, wraps)
     top, left = (0, 0) if wraps else (max(0, -dy), max(0, -dx))
@@ -146,7 +159,7 @@ def _runs(high, width, dy, dx, wraps, lanes, table):  # type: ignore[no-untyped-
 
 
 @njit(**INNER)
-def _convolve(ins, numbers, dy, dx, tag, x, y, out, out_at, regs, room, table):  # type: ignore[no-untyped-def]
+def _convolve(ins, numbers, dy, dx, tag, x, y, out, out_at, regs, room, table):
     """Within the stage; with a stride, into the next one."""
     wraps = ins[17] == 1
     if dy % ins[11] or dx % ins[12]:
@@ -174,7 +187,7 @@ def _convolve(ins, numbers, dy, dx, tag, x, y, out, out_at, regs, room, table): 
 
 
 @njit(**INNER)
-def _elementwise(op, runs, x, y, st, grid, numbers, e, t, regs, k, own):  # type: ignore[no-untyped-def]
+def _elementwise(op, runs, x, y, st, grid, numbers, e, t, regs, k, own):
     """The instructions of pointwise.py, with a vector of statistics on both sides."""
     for r in range(len(runs)):
         at, p, q, n = runs[r, 0], st + runs[r, 1], st + runs[r, 2], runs[r, 3]
@@ -207,7 +220,7 @@ def _elementwise(op, runs, x, y, st, grid, numbers, e, t, regs, k, own):  # type
 
 
 @njit(**INNER)
-def _series(e, t, x, y, grid, numbers, regs):  # type: ignore[no-untyped-def]
+def _series(e, t, x, y, grid, numbers, regs):
     """A power series; the last two registers are its room."""
     n, last = len(e), len(regs) - 1
     rho, value, slope = regs[last, 0, :n], regs[last, 1, :n], regs[last - 1, 0, :n]
@@ -219,7 +232,7 @@ def _series(e, t, x, y, grid, numbers, regs):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _data(runs, x, y, st, channels, grid, e, t):  # type: ignore[no-untyped-def]
+def _data(runs, x, y, st, channels, grid, e, t):
     """Equation (1); the features are scaled by 1 / sqrt(2 C)."""
     _zero(t)
     if channels != 3:
@@ -237,13 +250,13 @@ def _data(runs, x, y, st, channels, grid, e, t):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _zero(values):  # type: ignore[no-untyped-def]
+def _zero(values):
     for i in range(len(values)):
         values[i] = 0
 
 
 @njit(**INNER)
-def _colors(e, x0, x1, x2, y0, y1, y2):  # type: ignore[no-untyped-def]
+def _colors(e, x0, x1, x2, y0, y1, y2):
     wide()
     for i in range(len(e)):
         r, g, b = x0[i] - y0[i], x1[i] - y1[i], x2[i] - y2[i]
@@ -251,7 +264,7 @@ def _colors(e, x0, x1, x2, y0, y1, y2):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _squares(e, a, b):  # type: ignore[no-untyped-def]
+def _squares(e, a, b):
     wide()
     for i in range(len(e)):
         d = a[i] - b[i]
@@ -259,7 +272,7 @@ def _squares(e, a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _correct(runs, x, y, st, e):  # type: ignore[no-untyped-def]
+def _correct(runs, x, y, st, e):
     """The second half of (3); rounding must not make a distance negative."""
     for r in range(len(runs)):
         at, p, q, n = runs[r, 0], st + runs[r, 1], st + runs[r, 2], runs[r, 3]
@@ -267,7 +280,7 @@ def _correct(runs, x, y, st, e):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _minus(e, za, zb):  # type: ignore[no-untyped-def]
+def _minus(e, za, zb):
     wide()
     for i in range(len(e)):
         d = e[i] - (za[i] + zb[i])

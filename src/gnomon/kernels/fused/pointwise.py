@@ -22,20 +22,20 @@ from gnomon.kernels.fused.formulas import error_function, kink, turned
 from gnomon.kernels.machine.loops import INNER, wide
 
 
-def at(values, q):  # type: ignore[no-untyped-def]
+def at(values, q):
     """The q-th value of a vector; a number is the same at every q."""
     raise NotImplementedError  # compiled code only: the overload below
 
 
 @overload(at, jit_options={"forceinline": True})
-def _at(values, q):  # type: ignore[no-untyped-def]
+def _at(values, q):
     if isinstance(values, types.Float):
         return lambda values, q: values
     return lambda values, q: values[q]
 
 
 @njit(**INNER)
-def affine(e, t, ua, ub, w2, a):  # type: ignore[no-untyped-def]
+def affine(e, t, ua, ub, w2, a):
     """Equation (1)."""
     wide()
     for q in range(len(e)):
@@ -45,7 +45,7 @@ def affine(e, t, ua, ub, w2, a):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def kinked(e, t, sa, ra, sb, rb, p, q2, k):  # type: ignore[no-untyped-def]
+def kinked(e, t, sa, ra, sb, rb, p, q2, k):
     """Equation (2); statistics s, r."""
     wide()
     for q in range(len(e)):
@@ -56,7 +56,7 @@ def kinked(e, t, sa, ra, sb, rb, p, q2, k):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def trained(e, t, sa, ra, ha, sb, rb, hb, numbers, k):  # type: ignore[no-untyped-def]
+def trained(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
     """Equation (3); statistics s, r, a' / 2; numbers p, q, bias, gain, slope of a PReLU."""
     wide()
     p, q2, bias, gain, prelu = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
@@ -71,7 +71,7 @@ def trained(e, t, sa, ra, ha, sb, rb, hb, numbers, k):  # type: ignore[no-untype
 
 
 @njit(**INNER)
-def erf(e, t, sa, ra, ha, sb, rb, hb, numbers, k):  # type: ignore[no-untyped-def]
+def erf(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
     """Equation (4); statistics S, 1 / S, g's own second moment / 2; numbers o^2, s^2, o^2 s^2 4 / pi, bias."""
     wide()
     outer, inside, factor, bias = numbers[0], numbers[1], numbers[2], numbers[3]
@@ -82,7 +82,7 @@ def erf(e, t, sa, ra, ha, sb, rb, hb, numbers, k):  # type: ignore[no-untyped-de
 
 
 @njit(**INNER)
-def sign(e, t, sa, ra, ha, sb, rb, hb, numbers, k):  # type: ignore[no-untyped-def]
+def sign(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
     """Equation (4) without derivative; statistics s, r, g's own second moment / 2; numbers o^2, s^2."""
     wide()
     outer, inside = numbers[0], numbers[1]
@@ -94,7 +94,7 @@ def sign(e, t, sa, ra, ha, sb, rb, hb, numbers, k):  # type: ignore[no-untyped-d
 
 
 @njit(**INNER)
-def correlation(e, ra, ha, rb, hb, rho, value, slope):  # type: ignore[no-untyped-def]
+def correlation(e, ra, ha, rb, hb, rho, value, slope):
     """c / sqrt(a b) in [-1, 1]; starts (7)."""
     wide()
     for q in range(len(e)):
@@ -105,7 +105,7 @@ def correlation(e, ra, ha, rb, hb, rho, value, slope):  # type: ignore[no-untype
 
 
 @njit(**INNER)
-def horner(rho, value, slope, first, second):  # type: ignore[no-untyped-def]
+def horner(rho, value, slope, first, second):
     """One power of (7)."""
     wide()
     for q in range(len(rho)):
@@ -114,7 +114,7 @@ def horner(rho, value, slope, first, second):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def summed(e, t, value, slope, ra, ha, rb, hb, bias):  # type: ignore[no-untyped-def]
+def summed(e, t, value, slope, ra, ha, rb, hb, bias):
     """Ends (7); points that coincide still do."""
     wide()
     for q in range(len(e)):
@@ -123,7 +123,7 @@ def summed(e, t, value, slope, ra, ha, rb, hb, bias):  # type: ignore[no-untyped
 
 
 @njit(**INNER)
-def normalize(e, t, la, ga, lb, gb):  # type: ignore[no-untyped-def]
+def normalize(e, t, la, ga, lb, gb):
     """Equation (5)."""
     wide()
     for q in range(len(e)):
@@ -133,7 +133,7 @@ def normalize(e, t, la, ga, lb, gb):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def dropout(e, t, ha, hb, excess, own, k):  # type: ignore[no-untyped-def]
+def dropout(e, t, ha, hb, excess, own, k):
     """Equation (6); ``own`` is the place where both sides are one point (-1: nowhere, -2: everywhere)."""
     wide()
     for q in range(len(e)):
@@ -143,7 +143,7 @@ def dropout(e, t, ha, hb, excess, own, k):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def scale(e, t, weight):  # type: ignore[no-untyped-def]
+def scale(e, t, weight):
     """Multiples."""
     wide()
     for q in range(len(e)):
@@ -152,7 +152,7 @@ def scale(e, t, weight):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def add(e, t, e2, t2, weight):  # type: ignore[no-untyped-def]
+def add(e, t, e2, t2, weight):
     """Sums with another register."""
     wide()
     for q in range(len(e)):
@@ -161,7 +161,7 @@ def add(e, t, e2, t2, weight):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def copy(values, out):  # type: ignore[no-untyped-def]
+def copy(values, out):
     """Copies; returns how many are not finite."""
     wide()
     bad = 0
@@ -172,7 +172,7 @@ def copy(values, out):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def covariance(e, ha, hb, out):  # type: ignore[no-untyped-def]
+def covariance(e, ha, hb, out):
     """(a + b) / 2 - e; returns how many are not finite."""
     wide()
     bad = 0

@@ -28,6 +28,7 @@ from gnomon.kernels.duals.base import AbstractDual
 NODES = 256
 MOST = 128  # powers beyond which the series costs more than it saves
 TOLERANCE = 1e-12
+AT_ONCE = 512  # points whose function values are held
 
 
 def coefficients(
@@ -46,15 +47,18 @@ def coefficients(
         return None
     nodes, weighted = _rule()
     flat = variance.reshape(-1)
-    values = function(flat.sqrt()[:, None] * nodes)
-    h = values @ weighted if values.shape == (len(flat), NODES) else None
-    if h is None or not bool(torch.isfinite(h).all()):
-        return None
-    power = torch.arange(MOST, dtype=h.dtype)
-    square = (h * h * (1 + power)).cumsum(1)
-    needed = int((square < square[:, -1:] * (1 - 1e-15)).sum(1).max()) + 1
+    power = torch.arange(MOST, dtype=flat.dtype)
+    found, needed = [], 0
+    for some in flat.split(AT_ONCE):
+        values = function(some.sqrt()[:, None] * nodes)
+        h = values @ weighted if values.shape == (len(some), NODES) else None
+        if h is None or not bool(torch.isfinite(h).all()):
+            return None
+        square = (h * h * (1 + power)).cumsum(1)
+        needed = max(needed, int((square < square[:, -1:] * (1 - 1e-15)).sum(1).max()) + 1)
+        found.append(h)
     terms = needed if terms is None else terms
-    h = h[:, :terms]
+    h = torch.cat([part[:, :terms] for part in found])
     moment, slope = dual.variance(flat), dual.dual_derivative(flat, flat, flat)
     missing = (moment - (h * h).sum(1)).abs(), (slope - (h * h * power[:terms]).sum(1) / flat).abs()  # (4)
     if bool((missing[0] > TOLERANCE * moment).any()) or bool((missing[1] > TOLERANCE * slope).any()):

@@ -14,16 +14,13 @@ from torch import Tensor
 from gnomon.kernels.duals import Erf, LeakyReLU, Quadrature, ReLU, Scaled, Sign
 from gnomon.kernels.duals.base import AbstractDual
 from gnomon.kernels.fused import series
+from gnomon.kernels.fused.opcodes import AFFINE, ERF, KINK, SERIES, SIGN, TRAINED
 from gnomon.kernels.match import Function
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.rules.activation import ActivationRule, LineRule
 from gnomon.kernels.rules.base import Context, Pair
 from gnomon.kernels.rules.data import DataRule
 from gnomon.program.steps import Activation, Trainable
-
-AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)  # as in chain.py and planes.py
-DATA, FETCH, CONV, POOL, FLAT = range(10, 15)  # planes only
-SERIES = 15
 
 
 @dataclass(frozen=True, slots=True)

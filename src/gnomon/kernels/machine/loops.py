@@ -47,10 +47,10 @@ def _stamp(function: Callable[..., Any]) -> tuple[tuple[str, int, int], ...]:
 
 
 @_intrinsic
-def wide(typing_context):  # type: ignore[no-untyped-def]
+def wide(typing_context):
     """Ask for 512-bit vectors, and promise that the arrays given to the calling function do not overlap."""
 
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):
         function = builder.function
         set.add(
             function.attributes, '"prefer-vector-width"="512"'
@@ -66,13 +66,13 @@ def wide(typing_context):  # type: ignore[no-untyped-def]
 
 
 @_intrinsic
-def bare(typing_context, array):  # type: ignore[no-untyped-def]
+def bare(typing_context, array):
     """The same array without its reference count, so that slices in inner loops do not count references.
 
     Hypotheses: the caller holds the array while the view lives; arguments of an entry are held by Python.
     """
 
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):
         view = context.make_array(signature.return_type)(context, builder, arguments[0])
         view.meminfo = view.meminfo.type(None)
         view.parent = view.parent.type(None)

@@ -1,4 +1,4 @@
-"""The error on fresh data is an unbiased estimate of the risk, with variance p (1 - p) / n; not so on data used to choose.
+"""The error on fresh data is an unbiased estimate of the risk; on data that helped to choose the classifier it is not.
 
 For a classifier that was fixed before the n points were drawn, mistakes are independent and happen with probability p:
 

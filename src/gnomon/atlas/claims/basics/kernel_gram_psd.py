@@ -11,7 +11,8 @@ Reference: [aronszajn1950theory].
 import numpy as np
 from torch import nn
 
-from gnomon import data, limit
+from gnomon import data
+from gnomon.kernels import limit
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
 PRODUCT = "the kernel is an inner product of features"
@@ -39,10 +40,10 @@ def distances(x):
 
 
 def observed(n, seed):
-    """Gaussian kernels of two widths, the NNGP and the NTK of a deep ReLU network."""
+    """Inner products of pixels, which have eigenvalues 0; a Gaussian kernel; NNGP and NTK of a deep ReLU network."""
     x = inputs(n, seed)
     wide = limit(nn.Sequential(nn.Linear(64, 1), nn.ReLU(), nn.Linear(1, 1), nn.ReLU(), nn.Linear(1, 1)))
-    kernels = [np.exp(-distances(x) / width) for width in (1.0, 30.0)] + [wide.nngp(x).numpy(), wide.ntk(x).numpy()]
+    kernels = [(x @ x.mT).numpy(), np.exp(-distances(x) / 30), wide.nngp(x).numpy(), wide.ntk(x).numpy()]
     return [smallest(k) for k in kernels]
 
 

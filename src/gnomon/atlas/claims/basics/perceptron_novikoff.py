@@ -5,6 +5,7 @@ least gamma and |w|^2 by at most R^2, so after t updates t gamma <= |w_t| <= R s
 
     t <= floor(R^2 / gamma^2)                                                                            (1)
 
+with equality for orthogonal points of one class, each of which is mistaken once.
 Reference: [novikoff1962convergence].
 """
 
@@ -14,8 +15,9 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(sets, n, gap, seed):
-    """Separable sets in dimensions 2, 3, ...: points of a ball, those within the gap of a random plane left out."""
+    """Sixteen orthogonal points, which reach the bound; then Gaussian points, those in the gap of a plane left out."""
     rng = np.random.default_rng(seed)
+    yield np.eye(16), np.ones(16), np.ones(16) / 4
     for k in range(sets):
         d = 2 + k % 10
         w = rng.normal(size=d)
@@ -62,7 +64,7 @@ CLAIM = Claim(
     breaks="a plane through the origin separates the points with margin gamma",
     parameters={"sets": 10, "n": 40, "gap": 0.2},
     full={"sets": 50, "n": 100},
-    judge=bounded_by("above"),
+    judge=bounded_by("above", tight=1.0),
     predicted=predicted,
     observed=observed,
     control=control,

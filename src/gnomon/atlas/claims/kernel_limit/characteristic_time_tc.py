@@ -22,6 +22,7 @@ def predicted():
 
 def half_time(nets, width, scale, n=6, most=500):
     """Time at which each network has halved its loss, by steps that change neither weights nor loss by over 5 %."""
+    torch.manual_seed(torch.initial_seed())  # the same networks and data at every scale
     x, y = torch.randn(n, 3), torch.randn(n).sign()
     x = x / x.norm(dim=1, keepdim=True) * 3**0.5
     shapes = ((3, width), (width, width), (width, width), (width, 1))

@@ -1,7 +1,7 @@
 """With weights of variance one over the fan-in and a rescaled softplus, every layer starts with variance one.
 
-z_1 = W_0 x / sqrt(d), z_(l+1) = W_l s(z_l) / sqrt(m), f = W_L s(z_L) / sqrt(m), with standard Gaussian entries, |x|^2 = d
-and s(z) = a softplus(5 z) / 5. If E s(z)^2 = 1 for z ~ N(0, 1), which a = 1.404 achieves,
+z_1 = W_0 x / sqrt(d), z_(l+1) = W_l s(z_l) / sqrt(m), f = W_L s(z_L) / sqrt(m), with standard Gaussian entries,
+|x|^2 = d and s(z) = a softplus(5 z) / 5. If E s(z)^2 = 1 for z ~ N(0, 1), which a = 1.404 achieves,
 
     E z_l^2 = 1 in every layer,    E f^2 = 1,    at every width                                              (1)
 

@@ -1,4 +1,4 @@
-"""Counted from its start, scaled by alpha and with the loss divided by alpha^2, a network trains alike at all large alpha.
+"""Counted from its start and scaled by alpha, with the loss over alpha^2, a network trains alike at all large alpha.
 
 F = alpha (f - f_0) is exactly zero at the start, and the loss (1 / (alpha^2 n)) sum_i (F_i - y_i)^2 / 2 gives
 
@@ -11,7 +11,7 @@ Reference: [geiger2020disentangling].
 import torch
 from torch import nn
 
-from gnomon import predict
+from gnomon.forecast.predict import predict
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.training import SGD
 

@@ -34,14 +34,14 @@ def kernel(p, x):
     return rows @ rows.mT
 
 
-def drift(nets, widths, scale, time=3.0, step=0.15):
+def drift(nets, widths, scale, time=1.5, step=0.1):
     """Relative change of the tangent kernel in training."""
-    x, y, found = torch.randn(4, 3), torch.randn(4), []
+    x, y, found = torch.randn(6, 3), torch.randn(6), []
     for m in widths:
         p = [torch.randn(nets, *shape).requires_grad_() for shape in ((3, m), (m, m), (m, 1))]
         start, before, alpha = output(p, x).detach(), kernel(p, x), scale(m)
         for _ in range(round(time / step)):
-            loss = ((alpha * (output(p, x) - start) - y) ** 2).sum() / (8 * alpha**2)
+            loss = ((alpha * (output(p, x) - start) - y) ** 2).sum() / (12 * alpha**2)
             slopes = torch.autograd.grad(loss, p)
             p = [(q - step * g).detach().requires_grad_() for q, g in zip(p, slopes, strict=True)]
         found.append((kernel(p, x) - before).flatten(1).norm(dim=1) / before.flatten(1).norm(dim=1))
@@ -49,13 +49,13 @@ def drift(nets, widths, scale, time=3.0, step=0.15):
 
 
 def observed(nets, widths):
-    """alpha = 1 / sqrt(width)."""
-    return drift(nets, widths, lambda m: m**-0.5)
+    """alpha = 0.3 / sqrt(width)."""
+    return drift(nets, widths, lambda m: 0.3 * m**-0.5)
 
 
 def control(nets, widths):
     """alpha does not change with the width."""
-    return drift(nets, widths, lambda m: widths[0] ** -0.5)
+    return drift(nets, widths, lambda m: 0.3 * widths[0] ** -0.5)
 
 
 CLAIM = Claim(
@@ -65,10 +65,14 @@ CLAIM = Claim(
     source=Source("observed", "geiger2020disentangling", "Section 3"),
     premises=(Premise("the output scale goes as width^-1/2"), Premise("hidden layers are wide")),
     breaks="the output scale goes as width^-1/2",
-    parameters={"nets": 24, "widths": (32, 64, 128, 192)},
+    parameters={"nets": 40, "widths": (24, 72, 192)},
     full={"nets": 40, "widths": (64, 128, 256, 512)},
     judge=rate_is(
-        confidence=0.999, within=0.15, because="the next order is 32^-1/2 = 0.18 at the least", label="width"
+        confidence=0.999,
+        resolution=0.3,
+        within=0.15,
+        because="the next order is 24^-1/2 = 0.2 at the least",
+        label="width",
     ),
     predicted=predicted,
     observed=observed,

@@ -18,12 +18,13 @@ def predicted():
     return 0.0
 
 
-def errors(nets, widths, scale, n=40, time=12.0, step=0.2):
+def errors(nets, widths, scale, n=70, d=9, time=30.0, step=0.5):
     """Mean squared error at 100 new points of each network after training, at each width."""
-    x = torch.randint(0, 2, (n + 100, 8)) * 2.0 - 1
+    x = torch.randint(0, 2, (n + 100, d)) * 2.0 - 1
     y, found = (x[:, 0] * x[:, 1])[:, None], []
+    x[:, -1] = 1  # in place of biases
     for m in widths:
-        w, v, alpha, c = torch.randn(nets, m, 8) / 8**0.5, torch.randn(nets, m, 1), scale(m), m**-0.5
+        w, v, alpha, c = torch.randn(nets, m, d), torch.randn(nets, m, 1), scale(m), m**-0.5
         start = torch.tanh(x @ w.mT) @ v
         for _ in range(round(time / step)):
             h = torch.tanh(x[:n] @ w.mT)
@@ -41,7 +42,7 @@ def observed(nets, widths):
 
 def control(nets, widths):
     """alpha grows with the width: from features at the smallest to none at the largest."""
-    return errors(nets, widths, lambda m: 0.1 * (m / widths[0]) ** 0.5)
+    return errors(nets, widths, lambda m: m**-0.5 * (m / widths[0]) ** 1.2)
 
 
 CLAIM = Claim(
@@ -51,10 +52,14 @@ CLAIM = Claim(
     source=Source("observed", "geiger2020disentangling", "Section 3"),
     premises=(Premise("the output scale goes as width^-1/2"), Premise("the network is wide")),
     breaks="the output scale goes as width^-1/2",
-    parameters={"nets": 10, "widths": (100, 200, 400, 800)},
-    full={"nets": 20, "widths": (100, 200, 400, 800, 1600, 3200)},
+    parameters={"nets": 24, "widths": (24, 72, 192)},
+    full={"nets": 30, "widths": (50, 100, 200, 400, 800, 1600, 3200)},
     judge=rate_is(
-        confidence=0.999, within=0.1, because="fluctuations and corrections of order 100^-1/2", label="width"
+        confidence=0.999,
+        resolution=0.3,
+        within=0.1,
+        because="fluctuations and corrections of order 24^-1/2 / 2",
+        label="width",
     ),
     predicted=predicted,
     observed=observed,

@@ -12,8 +12,9 @@ Reference: [lee2018deep]; [rasmussen2006gaussian], Section 2.2 and Section 5.4.
 import torch
 from torch import nn
 
-from gnomon import Law, limit
+from gnomon.kernels import limit
 from gnomon.lab import Claim, Premise, Source, mean_equals
+from gnomon.program import Law
 
 
 def predicted():

@@ -17,7 +17,8 @@ from gnomon.lab import Claim, Premise, Source, equals
 def inputs(n, p, seed):
     """Points, labels and the parameters at the start."""
     g = torch.Generator().manual_seed(seed)
-    return [torch.randn(*shape, generator=g).double() for shape in ((n, p), (n,), (p,))]
+    x, y, w = (torch.randn(*shape, generator=g).double() for shape in ((n, p), (n,), (p,)))
+    return x, y, w / 2
 
 
 def predicted(n, p, seed):
@@ -31,10 +32,10 @@ def ends(n, p, seed, alpha):
     start = torch.tanh(x * w).sum(1)
     jacobian = x * (1 - torch.tanh(x * w) ** 2)
     rates = torch.linalg.eigvalsh(jacobian.T @ jacobian)
-    step = float(0.5 / (x**2).sum())
+    step = float(0.5 / rates[-1])
     steps = int(8 / (step * rates[0]))
     outs, sizes = [], []
-    for _ in range(4 * steps + 1):
+    for _ in range(3 * steps + 1):
         h = torch.tanh(x * w)
         out = h.sum(1) - start
         gradient = (x * (1 - h**2)).T @ (alpha * out - y) / alpha

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch.func import functional_call, jacrev
 
-from gnomon import predict
+from gnomon.forecast.predict import predict
 from gnomon.lab import Claim, Premise, Source, equals
 
 

@@ -12,8 +12,8 @@ import torch
 from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon import linearize
 from gnomon.lab import Claim, Premise, Source, rate_is
+from gnomon.tangent import linearize
 
 
 def predicted():

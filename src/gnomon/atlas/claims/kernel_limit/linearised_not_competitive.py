@@ -12,8 +12,8 @@ Reference: [bai2020beyond] for the gap between the tangent kernel and what lies 
 import torch
 from torch import nn
 
-from gnomon import ntk
 from gnomon.lab import Claim, Premise, Source, bounded_by
+from gnomon.tangent import ntk
 
 
 def predicted():

@@ -54,9 +54,11 @@ CLAIM = Claim(
     source=Source("theorem", "mei2018mean", "Theorem 3"),
     premises=(Premise("the output is a sum over units divided by the width"),),
     breaks="the output is a sum over units divided by the width",
-    parameters={"nets": 24, "widths": (32, 128, 512), "reference": 16384},
+    parameters={"nets": 60, "widths": (32, 128, 512), "reference": 16384},
     full={"nets": 40, "widths": (32, 128, 512, 2048), "reference": 131072},
-    judge=rate_is(confidence=0.999, within=0.1, because="the reference is at 1/6 of the least distance", label="width"),
+    judge=rate_is(
+        confidence=0.999, within=0.03, because="the reference is at 1/8 of the least distance", label="width"
+    ),
     predicted=predicted,
     observed=observed,
     control=control,

@@ -11,8 +11,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from gnomon import Law, limit
+from gnomon.kernels import limit
 from gnomon.lab import Claim, Premise, Source, mean_equals
+from gnomon.program import Law
 
 
 def inputs(n, d, seed):

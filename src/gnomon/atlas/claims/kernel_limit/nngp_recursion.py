@@ -10,8 +10,9 @@ import torch
 from scipy.stats import norm
 from torch import nn
 
-from gnomon import Law, limit
+from gnomon.kernels import limit
 from gnomon.lab import Claim, Premise, Source, distributed_as
+from gnomon.program import Law
 
 
 def inputs(seed):

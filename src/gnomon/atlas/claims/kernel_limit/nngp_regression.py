@@ -12,8 +12,9 @@ Reference: [lee2018deep]; [rasmussen2006gaussian], equation 2.19.
 import torch
 from torch import nn
 
-from gnomon import Law, limit
+from gnomon.kernels import limit
 from gnomon.lab import Claim, Premise, Source, mean_equals
+from gnomon.program import Law
 
 
 def inputs(n, seed):

@@ -11,8 +11,8 @@ Reference: [lee2019wide], Theorem 2.1.
 import torch
 from torch import nn
 
-from gnomon import ntk
 from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.tangent import ntk
 
 
 class Net(nn.Module):

@@ -11,8 +11,9 @@ Reference: [jacot2018neural], Theorem 1.
 import torch
 from torch import nn
 
-from gnomon import Law, limit
+from gnomon.kernels import limit
 from gnomon.lab import Claim, Premise, Source, mean_equals
+from gnomon.program import Law
 
 
 def inputs(seed):
@@ -66,7 +67,7 @@ CLAIM = Claim(
     source=Source("theorem", "jacot2018neural", "Theorem 1"),
     premises=(Premise("weights have variance 2 / fan_in"), Premise("all hidden layers are wide")),
     breaks="weights have variance 2 / fan_in",
-    parameters={"nets": 80, "width": 160, "depth": 3},
+    parameters={"nets": 60, "width": 160, "depth": 3},
     full={"nets": 100, "width": 1024},
     judge=mean_equals(confidence=0.999, within=0.04, because="the mean at finite width errs by about 2 depth / width"),
     predicted=predicted,

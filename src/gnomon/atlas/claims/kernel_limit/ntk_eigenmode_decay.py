@@ -11,8 +11,8 @@ Reference: [arora2019fine] for the modes; [lee2019wide] for the width.
 import torch
 from torch import nn
 
-from gnomon import ntk
 from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.tangent import ntk
 
 
 class Net(nn.Module):

@@ -9,8 +9,8 @@ Reference: [jacot2018neural].
 import torch
 from torch import nn
 
-from gnomon import ntk
 from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.tangent import ntk
 
 
 def problem(n, width, seed):

@@ -13,8 +13,8 @@ from torch import nn
 from torch.nn.functional import cross_entropy, one_hot
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon import ntk
 from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.tangent import ntk
 
 
 def problem(n, width, seed):

@@ -11,14 +11,16 @@ Reference: [arora2019fine], Theorem 4.1; [jacot2018neural], Proposition 2.
 import torch
 from torch import nn
 
-from gnomon import Law, limit
+from gnomon.kernels import limit
 from gnomon.lab import Claim, Premise, Source, mean_equals
+from gnomon.program import Law
 
 
 def inputs(n, seed):
-    """n Gaussian points in eight dimensions and their labels."""
+    """n orthogonal points in eight dimensions, of different lengths, and their labels."""
     g = torch.Generator().manual_seed(seed)
-    return torch.randn(n, 8, generator=g).double(), torch.randn(n, generator=g).double()
+    x = 8**0.5 * torch.linalg.qr(torch.randn(8, n, generator=g).double())[0].T
+    return x * torch.linspace(1, 0.35, n).double()[:, None], torch.randn(n, generator=g).double()
 
 
 def predicted(n, seed):
@@ -62,8 +64,8 @@ CLAIM = Claim(
     source=Source("theorem", "arora2019fine", "Theorem 4.1"),
     premises=(Premise("no two points are parallel"), Premise("the network is wide", lambda width: width >= 256)),
     breaks="no two points are parallel",
-    parameters={"n": 4, "nets": 16, "width": 512, "steps": 100},
-    full={"n": 6, "nets": 40, "width": 4096, "steps": 400},
+    parameters={"n": 3, "nets": 16, "width": 512, "steps": 100},
+    full={"n": 4, "nets": 40, "width": 4096, "steps": 400},
     judge=mean_equals(confidence=0.9995, within=0.05, because="the kernel of each network errs by width^-1/2 = 0.04"),
     predicted=predicted,
     observed=observed,

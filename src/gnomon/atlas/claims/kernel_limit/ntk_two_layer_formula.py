@@ -10,8 +10,8 @@ Reference: [jacot2018neural].
 import torch
 from torch import nn
 
-from gnomon import ntk
 from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.tangent import ntk
 
 ACTIVATIONS = {
     nn.Tanh: (torch.tanh, lambda u: 1 - torch.tanh(u) ** 2),

@@ -14,8 +14,8 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """The exponent of sqrt(width) at alpha = 1."""
-    return -1.0
+    """The exponent of the width at alpha = 1."""
+    return -0.5
 
 
 def hidden(p, x):
@@ -23,7 +23,7 @@ def hidden(p, x):
     return torch.tanh(x @ p[0] / x.shape[1] ** 0.5) @ p[1] / p[1].shape[1] ** 0.5
 
 
-def shifts(nets, widths, scale, time=2.0, step=0.1):
+def shifts(nets, widths, scale, time=2.0, step=0.2):
     """Root mean square change of the preactivations in training, for each network and width."""
     x, y, found = torch.randn(4, 3), torch.randn(4), []
     for m in widths:
@@ -35,7 +35,7 @@ def shifts(nets, widths, scale, time=2.0, step=0.1):
             slopes = torch.autograd.grad(((alpha * (f - start) - y) ** 2).sum() / (8 * alpha**2), p)
             p = [(q - step * g).detach().requires_grad_() for q, g in zip(p, slopes, strict=True)]
         found.append((hidden(p, x) - z).detach().square().mean((1, 2)).sqrt())
-    return [m**0.5 for m in widths], torch.stack(found, 1)
+    return widths, torch.stack(found, 1)
 
 
 def observed(nets, widths):
@@ -55,11 +55,9 @@ CLAIM = Claim(
     source=Source("theorem", "geiger2020disentangling", "Section 4"),
     premises=(Premise("alpha does not fall with the width"), Premise("hidden layers are wide")),
     breaks="alpha does not fall with the width",
-    parameters={"nets": 20, "widths": (16, 64, 256)},
+    parameters={"nets": 20, "widths": (24, 64, 160)},
     full={"nets": 40, "widths": (32, 128, 512, 1024)},
-    judge=rate_is(
-        confidence=0.999, within=0.1, because="corrections of order 16^-1/2 / 2 at the least", label="sqrt(width)"
-    ),
+    judge=rate_is(confidence=0.999, within=0.05, because="corrections of order 24^-1/2 / 4", label="width"),
     predicted=predicted,
     observed=observed,
     control=control,

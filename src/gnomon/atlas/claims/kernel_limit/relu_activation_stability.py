@@ -41,8 +41,8 @@ def observed(nets, width, scales):
 
 
 def control(nets, width, scales):
-    """The output as it is: it does not start at zero, and the weights move by as much at every scale."""
-    return flips(nets, width, scales, False)
+    """The output as it is, at 40 times the scales: it must first be unlearned, and weights move as much at each."""
+    return scales, flips(nets, width, [40 * s for s in scales], False)[1]
 
 
 CLAIM = Claim(

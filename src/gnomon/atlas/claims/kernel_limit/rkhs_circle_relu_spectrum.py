@@ -1,6 +1,7 @@
 """On the circle a ReLU layer multiplies Fourier coefficients by known numbers, zero for odd frequencies above one.
 
-f(t) = integral p(s) relu(cos(t - s)) ds is a convolution, so c_k(f) = g_k c_k(p) with g_k = integral relu(cos s) e^(-iks),
+f(t) = integral p(s) relu(cos(t - s)) ds is a convolution, so c_k(f) = g_k c_k(p), where g_k is the integral of
+relu(cos s) e^(-iks) over the circle:
 
     g_0 = 2,   g_1 = pi/2,   g_k = (-1)^(k/2+1) 2 / (k^2 - 1) for even k,   g_k = 0 for odd k >= 3           (1)
 

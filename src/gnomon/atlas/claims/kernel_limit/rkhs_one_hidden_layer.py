@@ -12,8 +12,9 @@ Reference: [bach2017breaking], Section 2.3; [cho2009kernel].
 import torch
 from torch import nn
 
-from gnomon import Law, limit
+from gnomon.kernels import limit
 from gnomon.lab import Claim, Premise, Source, mean_equals
+from gnomon.program import Law
 
 
 def inputs(seed):

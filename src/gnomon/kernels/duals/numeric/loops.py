@@ -21,7 +21,7 @@ TERMS = 16  # coefficients of a polynomial; also the terms of a block of a serie
 
 
 @entry
-def smoothed(place, deviation, edges, coefficients, one, density, start, width, rule, out):  # type: ignore[no-untyped-def]
+def smoothed(place, deviation, edges, coefficients, one, density, start, width, rule, out):
     """E[g(m + t z)] for many m and t: equation (1) with f = 1."""
     edges, coefficients, density, rule = bare(edges), bare(coefficients), bare(density), bare(rule)
     ends, degree = np.array([-1e300, 1e300]), np.zeros(1, np.int64)
@@ -34,7 +34,7 @@ def smoothed(place, deviation, edges, coefficients, one, density, start, width, 
 
 
 @entry
-def ridges(root_a, root_b, rho, level, edges, coefficients, at, h_edges, h, density, start, width, rule, room, out):  # type: ignore[no-untyped-def]
+def ridges(root_a, root_b, rho, level, edges, coefficients, at, h_edges, h, density, start, width, rule, room, out):
     """E[f(u) g(v)] for many pairs: equation (1) with h = E[g(v) | u], a series in its variance; see smoothing.py.
 
     ``level`` is the row of ``at`` (first edge, first piece, pieces) that holds the variance of v given u; the last is g
@@ -65,7 +65,7 @@ def ridges(root_a, root_b, rho, level, edges, coefficients, at, h_edges, h, dens
 
 
 @entry
-def sums(i, j, covariance, inverse_a, inverse_b, alpha, beta, tail_a, tail_b, tolerance, aligned, rho, out):  # type: ignore[no-untyped-def]
+def sums(i, j, covariance, inverse_a, inverse_b, alpha, beta, tail_a, tail_b, tolerance, aligned, rho, out):
     """Mehler's series where it is certified; NaN elsewhere, and where u = +-v; returns how many.
 
     Standard deviations come as their inverses (0 for 0); correlations beyond ``aligned`` are taken for +-1. Tails are
@@ -99,7 +99,7 @@ def sums(i, j, covariance, inverse_a, inverse_b, alpha, beta, tail_a, tail_b, to
 
 
 @entry
-def hermite_sums(z, weighted, alpha):  # type: ignore[no-untyped-def]
+def hermite_sums(z, weighted, alpha):
     """Add sum_q weighted[n, q] he_k(z[n, q]) to alpha[n, k]; ``weighted`` holds the factor sqrt(N), he_k the other.
 
     Nodes come in multiples of TERMS.
@@ -128,7 +128,7 @@ def hermite_sums(z, weighted, alpha):  # type: ignore[no-untyped-def]
 
 
 @njit(**SUMMING)
-def _series(alpha, beta, terms, r, powers):  # type: ignore[no-untyped-def]
+def _series(alpha, beta, terms, r, powers):
     """Powers by doubling, then one sum."""
     powers[0] = 1.0
     known, step = 1, r
@@ -143,7 +143,7 @@ def _series(alpha, beta, terms, r, powers):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _integral(f_edges, f, degree, s, h_edges, h, first, last, t, m, density, start, width, rule):  # type: ignore[no-untyped-def]
+def _integral(f_edges, f, degree, s, h_edges, h, first, last, t, m, density, start, width, rule):
     """Equation (1), s > 0; the pieces of h are those between the edges first .. last, its rows begin with 0."""
     end = start + width * len(density)
     forward, per_s, per_t = t > 0.0, 1.0 / s, 1.0 / t
@@ -175,7 +175,7 @@ def _integral(f_edges, f, degree, s, h_edges, h, first, last, t, m, density, sta
 
 
 @njit(**SUMMING)
-def _panel(f, i, degree, f0, f1, s, h, j, h0, h1, t, m, density, d, d0, width, left, right, rule):  # type: ignore[no-untyped-def]
+def _panel(f, i, degree, f0, f1, s, h, j, h0, h1, t, m, density, d, d0, width, left, right, rule):
     """Gauss's rule on [left, right], inside one piece of each."""
     half, middle = 0.5 * (right - left), 0.5 * (right + left)
     f_unit, h_unit, d_unit = 2.0 / (f1 - f0), 2.0 / (h1 - h0), 2.0 / width
@@ -199,7 +199,7 @@ def _panel(f, i, degree, f0, f1, s, h, j, h0, h1, t, m, density, d, d0, width, l
 
 
 @njit(**INNER)
-def _degrees(c):  # type: ignore[no-untyped-def]
+def _degrees(c):
     """The degree of each polynomial, -1 for zero."""
     found = np.empty(len(c), np.int64)
     for p in range(len(c)):
@@ -211,7 +211,7 @@ def _degrees(c):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _horner(c, p, x):  # type: ignore[no-untyped-def]
+def _horner(c, p, x):
     """The polynomial p at x, two halves of it side by side."""
     y = x * x
     odd = ((((c[p, 15] * y + c[p, 13]) * y + c[p, 11]) * y + c[p, 9]) * y + c[p, 7]) * y
@@ -221,7 +221,7 @@ def _horner(c, p, x):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _piece(edges, first, last, x):  # type: ignore[no-untyped-def]
+def _piece(edges, first, last, x):
     """The piece among edges[first .. last] that holds x; the nearest if none does."""
     low, high = first, last
     while high - low > 1:
@@ -234,7 +234,7 @@ def _piece(edges, first, last, x):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _chebyshev(powers, x):  # type: ignore[no-untyped-def]
+def _chebyshev(powers, x):
     powers[0] = 1.0
     powers[1] = x
     for k in range(2, len(powers)):
@@ -242,7 +242,7 @@ def _chebyshev(powers, x):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _contracted(h, first, count, powers, room):  # type: ignore[no-untyped-def]
+def _contracted(h, first, count, powers, room):
     """The polynomials of one variance."""
     for p in range(count):
         for k in range(TERMS):

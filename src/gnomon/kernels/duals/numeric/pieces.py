@@ -112,10 +112,8 @@ class Pieces:
         end = self.cuts.new_full((1,), self.reach)
         edges = torch.cat([-end, self.cuts, end])
         values = function(samples(edges[:-1], edges[1:]))
-        found, line = powers(values), powers(values, degree=1)
-        bend = (values - line[:, :1] - line[:, 1:2] * SAMPLE[0]).abs().amax(1)
-        straight = bend <= STRAIGHT * values.abs().amax(1)
-        found[straight] = line[straight]  # without roundings, which would cost as much as numbers
+        found, straight = powers(values), _straight(values)
+        found[straight] = powers(values[straight], degree=1)  # without roundings, which would cost as much as numbers
         return edges, found
 
 
@@ -137,6 +135,10 @@ def find(function: Elementwise, least: float, reach: float) -> Pieces:
     edges, corner = _cornered(function, _halved(function, edges, size), size)
     edges, corner = _apart(*_joined(function, edges, corner, size, 2 * least))
     cuts, width, jump = _classified(function, edges, corner, size)
+    values = function(samples(edges[:-1], edges[1:]))
+    level = torch.where((values == values[:, :1]).all(1), values[:, 0], torch.nan)
+    keep = ~(torch.isinf(width) & (level[:-1] == level[1:]))  # one number on both sides, however long
+    cuts, width, jump = cuts[keep], width[keep], jump[keep]
     return Pieces(least, float(edges[-1]), cuts, width, jump, size)
 
 
@@ -224,6 +226,13 @@ def _classified(function: Elementwise, edges: Tensor, corner: Tensor, size: Size
     jump = torch.where(hard & (jump.abs() > 1e-8 * scale), jump, 0)
     idle = ~hard & _fits(function, edges[:-2], cuts, edges[2:], size)  # cut for its length alone
     return cuts, torch.where(hard, 0, torch.where(idle, torch.inf, width)), jump
+
+
+def _straight(values: Tensor) -> Tensor:
+    """Whether values at Gauss points lie on a line."""
+    line = powers(values, degree=1)
+    bend = (values - line[:, :1] - line[:, 1:2] * SAMPLE[0].to(values)).abs().amax(1)
+    return bend <= STRAIGHT * values.abs().amax(1)
 
 
 def _unresolved(left: Tensor, right: Tensor) -> InputError:

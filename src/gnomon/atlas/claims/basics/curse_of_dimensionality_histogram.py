@@ -1,0 +1,59 @@
+"""With a fixed number of points, nearly all bins of a histogram are empty once there are many dimensions.
+
+Each of n uniform points falls into one of B = b^N equal bins, so a bin stays empty with probability (1 - 1/B)^n and
+
+    E[occupied bins] = B (1 - (1 - 1/B)^n)                                                               (1)
+
+which is n for B >> n: every point alone in its bin.
+Reference: [bellman1961adaptive].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+UNIFORM = "the points are uniform in the cube"
+
+
+def predicted(n, b, dimensions):
+    """The share of occupied among the bins, or among as many bins as points where there are more; equation (1)."""
+    bins = [b**d for d in dimensions]
+    return [-count * np.expm1(n * np.log1p(-1 / count)) / min(count, n) for count in bins]
+
+
+def occupied(points, b):
+    """The number of different bins that points in the unit cube fall into."""
+    digits = np.minimum((points * b).astype(np.int64), b - 1)
+    return len(np.unique(digits @ b ** np.arange(points.shape[1])))
+
+
+def observed(n, b, dimensions, repetitions, seed):
+    """Uniform points, binned."""
+    rng = np.random.default_rng(seed)
+    return [[occupied(rng.random((n, d)), b) / min(b**d, n) for d in dimensions] for _ in range(repetitions)]
+
+
+def control(n, b, dimensions, repetitions, seed):
+    """Points on the diagonal of the cube, with a little noise: data of one dimension in a space of many."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(repetitions):
+        sets = [np.clip(rng.random((n, 1)) + 0.02 * rng.normal(size=(n, d)), 0, 1) for d in dimensions]
+        rows.append([occupied(x, b) / min(b**d, n) for x, d in zip(sets, dimensions, strict=True)])
+    return rows
+
+
+CLAIM = Claim(
+    id="curse-of-dimensionality-histogram",
+    title="A histogram of uniform points has B (1 - (1 - 1/B)^n) occupied bins: nearly none, in many dimensions",
+    equation=r"E[\mathrm{occupied}] = B (1 - (1 - 1/B)^n), \quad B = b^N",
+    source=Source("derived", "bellman1961adaptive"),
+    premises=(Premise(UNIFORM), Premise("some bins stay empty", lambda n, b, dimensions: n < 5 * b ** min(dimensions))),
+    breaks=UNIFORM,
+    parameters={"n": 1000, "b": 4, "dimensions": (4, 5, 6, 8), "repetitions": 40},
+    full={"n": 10_000, "b": 4, "dimensions": (6, 7, 8, 9, 10), "repetitions": 100},
+    judge=mean_equals(confidence=0.9999, resolution=0.01),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

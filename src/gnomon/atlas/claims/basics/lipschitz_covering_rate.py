@@ -1,0 +1,76 @@
+"""To know a function of D variables to precision e takes about e^{-D} samples.
+
+A function with |f(x) - f(y)| <= |x - y|, known on a grid of n points in the cube [0, 1]^D and continued by the value at
+the nearest one, is off by at most the distance to that point, half the diagonal of a cell; the distance to the grid is
+itself such a function, so
+
+    worst error = sqrt(D) / 2 n^{-1/D},    error^D ~ n^{-1}  in every dimension                          (1)
+
+Reference: [bach2017breaking], section 1, for the curse of Lipschitz functions.
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, rate_is
+
+LIPSCHITZ = "the function is 1-Lipschitz"
+DIMENSIONS = (1, 2, 3)
+
+
+def predicted():
+    """The slope of (largest error)^D against n."""
+    return -1.0
+
+
+def powers(sizes, functions, points, seed, function):
+    """Largest errors at random points, to the power D: one row for each function, in 1, 2 and 3 dimensions."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for d in DIMENSIONS:
+        for _ in range(functions):
+            center, height = rng.random((10, d)), 0.5 * rng.random(10)
+            x, errors = rng.random((points, d)), []
+            for n in sizes:
+                side = round(n ** (1 / d))
+                nearest = (np.floor(x * side) + 0.5) / side
+                gap = np.abs(function(x, center, height) - function(nearest, center, height))
+                errors.append(gap.max() ** d)
+            rows.append(errors)
+    return sizes, rows
+
+
+def cones(x, center, height):
+    """The smallest of ten cones of slope one."""
+    return (np.linalg.norm(x[:, None] - center, axis=2) + height).min(1)
+
+
+def waves(x, center, height):
+    """Waves around ten centers, a thousand times as steep."""
+    return np.sin(1000 * np.linalg.norm(x[:, None] - center, axis=2) + height).mean(1)
+
+
+def observed(sizes, functions, points, seed):
+    """Cones."""
+    return powers(sizes, functions, points, seed, cones)
+
+
+def control(sizes, functions, points, seed):
+    """Steep waves."""
+    return powers(sizes, functions, points, seed, waves)
+
+
+CLAIM = Claim(
+    id="lipschitz-covering-rate",
+    title="Knowing a 1-Lipschitz function of D variables to precision e takes about e^-D samples",
+    equation=r"\sup |f - \hat f_n| \sim n^{-1/D}",
+    source=Source("theorem", "bach2017breaking"),
+    premises=(Premise(LIPSCHITZ), Premise("the samples form a grid")),
+    breaks=LIPSCHITZ,
+    parameters={"sizes": (64, 729, 4096), "functions": 4, "points": 3000},
+    full={"sizes": (64, 729, 4096, 15625), "functions": 20, "points": 10_000},
+    judge=rate_is(confidence=0.9999, label="samples"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Random samples instead of a grid pay a factor (log n)^(1/D), because they leave larger holes.",
+)

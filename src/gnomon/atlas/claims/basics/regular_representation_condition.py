@@ -1,0 +1,68 @@
+"""Images that a trained network represents nearly alike have the same label; images with near pixels often do not.
+
+For a representation F let the disagreement be
+
+    P(labels of x and x' differ | |F(x) - F(x')| among the smallest 5 % of all pairs)                    (1)
+
+With ten balanced classes a tenth of all pairs agree, so it can be zero. It is smaller for the probabilities of a
+trained network on test images than for their pixels.
+Reference: [mallat2016understanding].
+"""
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from gnomon import data
+from gnomon.geometry import label_regularity
+from gnomon.lab import Claim, Premise, Source, ordered
+
+TRAINED = "the representation was trained on the labels"
+
+
+def predicted():
+    """From the least disagreement (1) to the most."""
+    return ("network", "pixels")
+
+
+def disagreements(n, steps, repetitions, seed):
+    """The disagreement (1) of test images by the probabilities of a network and by pixels, for several splits."""
+    found = {"network": [], "pixels": []}
+    for k in range(repetitions):
+        split = data.digits(n, 400, seed=repetitions * seed + k)
+        x, test = split.x.flatten(1), split.x_test.flatten(1)
+        net = nn.Sequential(nn.Linear(64, 100), nn.ReLU(), nn.Linear(100, 10))
+        optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
+        for _ in range(steps):
+            optimizer.zero_grad()
+            functional.cross_entropy(net(x), split.y).backward()
+            optimizer.step()
+        for name, features in (("network", net(test).softmax(1)), ("pixels", test)):
+            found[name].append(label_regularity(features, split.y_test, bins=20).disagreement[0])
+    return found
+
+
+def observed(n, steps, repetitions, seed):
+    """A trained network."""
+    return disagreements(n, steps, repetitions, seed)
+
+
+def control(n, repetitions, seed):
+    """The network before training."""
+    return disagreements(n, 0, repetitions, seed)
+
+
+CLAIM = Claim(
+    id="regular-representation-condition",
+    title="Images that a trained network represents nearly alike have the same label, more than those with like pixels",
+    equation=r"P(y \ne y' \mid |\Phi x - \Phi x'| \text{ small}) < P(y \ne y' \mid |x - x'| \text{ small})",
+    source=Source("observed", "mallat2016understanding"),
+    premises=(Premise(TRAINED),),
+    breaks=TRAINED,
+    parameters={"n": 500, "steps": 60, "repetitions": 5},
+    full={"n": 1200, "steps": 400, "repetitions": 10},
+    judge=ordered(confidence=0.999),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,81 @@
+"""A network of 4 and 2 tanh units learns the inside of a circle, as in the well-known playground in the browser.
+
+Its setting: tanh, layers 2-4-2-1, batches of 10, learning rate 0.03, no penalty, no noise, 250 training and 250 test
+points: half within radius 2.5, half between 3.5 and 5; loss (f - y)^2 / 2 with labels -1 and +1, weights uniform in
+[-1/2, 1/2], biases 0.1. After some hundred epochs
+
+    P(test loss > 0.05) <= 0.3                                                                           (1)
+
+Reference: [smilkov2017direct].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, at_most
+
+CURVED = "the units are nonlinear"
+
+
+def problem(n, rng):
+    """Points and labels: inside +1, outside -1."""
+    inside = np.arange(n) % 2 == 0
+    radius = np.where(inside, 2.5 * rng.random(n), 3.5 + 1.5 * rng.random(n))
+    angle = 2 * np.pi * rng.random(n)
+    return np.stack([radius * np.sin(angle), radius * np.cos(angle)], 1), np.where(inside, 1.0, -1.0)
+
+
+def predicted():
+    """Equation (1)."""
+    return 0.3
+
+
+def failures(nets, epochs, seed, activation, slope):
+    """Whether the test loss of each of several networks, trained side by side, is above 0.05."""
+    rng = np.random.default_rng(seed)
+    (x, y), (test, labels) = problem(250, rng), problem(250, rng)
+    sizes = (2, 4, 2, 1)
+    weights = [rng.uniform(-0.5, 0.5, (nets, a, b)) for a, b in zip(sizes[:-1], sizes[1:], strict=True)]
+    biases = [np.full((nets, 1, b), 0.1) for b in sizes[1:]]
+
+    def forward(h):
+        states = [h]
+        for w, b in zip(weights, biases, strict=True):
+            states.append(activation(states[-1] @ w + b))
+        return states
+
+    for _ in range(epochs):
+        for batch in rng.permutation(250).reshape(25, 10):
+            states = forward(np.broadcast_to(x[batch], (nets, 10, 2)))
+            error = (states[-1] - y[batch, None]) * slope(states[-1]) / 10
+            for i in (2, 1, 0):
+                below = (error @ weights[i].swapaxes(1, 2)) * slope(states[i])
+                weights[i] -= 0.03 * states[i].swapaxes(1, 2) @ error
+                biases[i] -= 0.03 * error.sum(1, keepdims=True)
+                error = below
+    return ~(((forward(test)[-1][..., 0] - labels) ** 2).mean(1) / 2 <= 0.05)
+
+
+def observed(nets, epochs, seed):
+    """With tanh."""
+    return failures(nets, epochs, seed, np.tanh, lambda h: 1 - h**2)
+
+
+def control(nets, epochs, seed):
+    """Linear units."""
+    return failures(nets, epochs, seed, lambda z: z, np.ones_like)
+
+
+CLAIM = Claim(
+    id="tensorflow-playground-config",
+    title="A 2-4-2-1 network with tanh learns the inside of a circle from most starts",
+    equation=r"P(\mathrm{test\ loss} > 0.05) \le 0.3",
+    source=Source("observed", "smilkov2017direct"),
+    premises=(Premise(CURVED),),
+    breaks=CURVED,
+    parameters={"nets": 80, "epochs": 110},
+    full={"nets": 200, "epochs": 500},
+    judge=at_most(confidence=0.999),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,1 @@
+"""Claims on gradient methods, curvature, normalization and initialization."""

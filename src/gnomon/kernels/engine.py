@@ -1,0 +1,56 @@
+"""The engine of a plan, chosen when the plan is made: compiled loops where they cover the program, else the reference.
+
+Compiled loops run on the CPU, without gradients, for float64 and float32. Points whose statistics they do not cover
+(an activation with a corner at such variances, numbers that overflow) are computed by the reference as well, which
+covers everything and explains what is not finite.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gnomon.kernels import fused, propagate, reference
+from gnomon.kernels.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """A plan, and the compiled loops that cover it (None: the reference runs)."""
+
+    plan: Plan
+    compiled: fused.Compiled | None
+
+    def run(
+        self, points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype, tile: int
+    ) -> dict[str, Tensor]:
+        """The kernels between two sets of points, one object twice for a symmetric kernel; ``tile`` pairs at a time."""
+        if self.compiled is not None and fused.takes(points, dtype):
+            result = self.compiled.run(points, kinds, dtype)
+            if result is not None:
+                return result
+        x, y = points
+        left = propagate.features(self.plan, x)
+        data = (left, left if y is x else propagate.features(self.plan, y))
+        return reference.run(self.plan, data, tile, kinds, dtype)
+
+    def workspace(self, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:
+        """Bytes of the compiled loops beside the result, for so many points like the sample; None for the reference."""
+        if self.compiled is None or not fused.takes((sample, sample), dtype):
+            return None
+        return self.compiled.workspace(sample, count, dtype)
+
+
+def engine(plan: Plan) -> Engine:
+    """Choose the engine of a plan.
+
+    Cost: none.
+
+    >>> from torch import nn
+    >>> from gnomon.kernels.plan import plan as make
+    >>> from gnomon.program.read import read
+    >>> net, x = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 1)), torch.eye(2, dtype=torch.float64)
+    >>> type(engine(make(read(net, x), net, "torch", standard=True)).compiled).__name__
+    'CompiledChain'
+    """
+    return Engine(plan, fused.compiled(plan))

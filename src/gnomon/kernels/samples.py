@@ -1,0 +1,63 @@
+"""Points that a cost is asked for: the points themselves, or their number and the shape of one.
+
+>>> asked(5, "n1", "cost(n1)", nn.Linear(3, 1), None).some(2).shape
+torch.Size([2, 3])
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import integer
+from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.kernels.inputs import points
+
+
+@dataclass(frozen=True, slots=True)
+class SamplePoints:
+    """Points that a cost is asked for: the points themselves, or so many of one shape."""
+
+    count: int
+    shape: tuple[int, ...]
+    given: Tensor | None
+
+    def some(self, k: int) -> Tensor:
+        """k of them, from all over; standard normal numbers where only their count is known."""
+        if self.given is None:
+            return torch.randn(k, *self.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+        return self.given[torch.linspace(0, self.count - 1, k, dtype=torch.float64).long()]
+
+
+def asked(n: Any, name: str, call: str, net: nn.Module, shape: tuple[int, ...] | None) -> SamplePoints:
+    """The points of an argument that is either points or their number.
+
+    Cost: none.
+
+    >>> asked(torch.eye(2), "n1", "cost(n1)", nn.Linear(2, 1), None).count
+    2
+    """
+    if hasattr(n, "__len__") and not isinstance(n, str | bytes) and getattr(n, "ndim", 1) != 0:
+        given = points(n, name, call).detach()
+        return SamplePoints(len(given), tuple(given.shape[1:]), given)
+    count = integer(name, n, call=call)
+    if shape is not None and not isinstance(shape, tuple | list):
+        raise InputError(out_of_range(call, "shape", "a tuple, the shape of one input such as (c, h, w)", shape))
+    known = _first_shape(net) if shape is None else shape
+    return SamplePoints(count, tuple(integer("shape", size, call=call) for size in known), None)
+
+
+def _first_shape(net: nn.Module) -> tuple[int, ...]:
+    """The shape of one input, where the first layer tells it."""
+    first = next((m for m in net.modules() if isinstance(m, nn.Linear | nn.Conv1d | nn.Conv2d)), None)
+    if isinstance(first, nn.Linear):
+        return (first.in_features,)
+    raise InputError(
+        lesson(
+            "limit(net).cost(n1, n2)",
+            "the shape of one input cannot be told from the module",
+            "a known input shape",
+            "Pass shape=(c, h, w)",
+        )
+    )

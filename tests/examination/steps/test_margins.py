@@ -1,0 +1,36 @@
+"""Decisions of a network: over all examples, in whatever batches they come."""
+
+import pytest
+import torch
+from torch import nn
+
+from gnomon.examination.steps.margins import MarginsStep
+from gnomon.training import train
+from tests.examination.steps.setting import answered
+
+
+def test_regression_explains_what_is_left_of_the_variance():
+    x = torch.tensor([[0.0], [1.0], [2.0], [3.0]])
+    net = nn.Linear(1, 1)
+    with torch.no_grad():
+        net.weight.fill_(1.0)
+        net.bias.fill_(0.5)
+    result = answered(MarginsStep, net, (x, torch.tensor([0.0, 1.0, 2.0, 5.0])))
+    values = {v.name: v.value for v in result.content.values}
+    # residuals 1/2, 1/2, 1/2, -3/2: their mean square is 3/4; targets around 2: variance (4 + 1 + 0 + 9) / 4
+    assert values["root mean square error"] == pytest.approx(0.75**0.5)
+    assert result.product.explained == pytest.approx(1 - 0.75 / 3.5)
+    assert values["hardest examples"].startswith("3")
+
+
+def test_how_sure_an_untrained_network_is_is_no_finding():
+    """Logits of +-50: always sure, right in half of the cases."""
+    net = nn.Linear(1, 2, bias=False)
+    with torch.no_grad():
+        net.weight.copy_(torch.tensor([[50.0], [-50.0]]))
+    x, y = torch.ones(20, 1), torch.arange(20) % 2
+    assert answered(MarginsStep, net, (x, y)).content.findings == ()
+    run = train(net, x, y, steps=1, optimizer="sgd")
+    result = answered(MarginsStep, net, (x, y), [run])
+    assert [f.kind for f in result.content.findings] == ["overconfident"]
+    assert result.product.calibration.gap == pytest.approx(0.5) and result.product.margins.accuracy == 0.5
