@@ -55,7 +55,6 @@ def control(n, d, steps, seed):
 
 CLAIM = Claim(
     id="learning-rate-regimes",
-    covers=("step-size-two-over-l",),
     title="Gradient descent diverges from the step size 2 / largest Hessian eigenvalue on",
     equation=r"r < 2 / \lambda_{max}(H)",
     source=Source("derived"),

@@ -1,0 +1,65 @@
+"""The effective number of parameters of a wide network is set by its kernel, not by its count of weights.
+
+Ridge regression on m random ReLU features / sqrt(m) has tr K_m (K_m + a I)^-1 degrees of freedom. K_m tends to a kernel
+with closed form (arc-cosine of order 1), so the number saturates while m grows a hundredfold:
+
+    df -> tr K (K + a I)^-1,    K(x, x') = |x||x'| (sin t + (pi - t) cos t) / (2 pi)                          (1)
+
+Reference: [cho2009kernel].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+SCALED = "features are divided by the square root of their number"
+
+
+def problem(n, d, seed):
+    """Inputs."""
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def predicted(n, d, widths, ridge, seed):
+    """Equation (1), for each width the same."""
+    x = problem(n, d, seed)
+    norm = np.linalg.norm(x, axis=1)
+    t = np.arccos(np.clip(x @ x.T / np.outer(norm, norm), -1, 1))
+    values = np.linalg.eigvalsh(np.outer(norm, norm) * (np.sin(t) + (np.pi - t) * np.cos(t)) / (2 * np.pi))
+    return [(values / (values + ridge)).sum()] * len(widths)
+
+
+def freedom(n, d, widths, ridge, draws, seed, power):
+    """Degrees of freedom of random features: the trace of the hat matrix."""
+    x, rng = problem(n, d, seed), np.random.default_rng([seed, 1])
+    rows = []
+    for _ in range(draws):
+        features = [np.maximum(x @ rng.normal(size=(d, m)), 0) / m**power for m in widths]
+        rows.append([np.trace(np.linalg.solve(f @ f.T + ridge * np.eye(n), f @ f.T)) for f in features])
+    return rows
+
+
+def observed(n, d, widths, ridge, draws, seed):
+    """Divided by the square root of the width."""
+    return freedom(n, d, widths, ridge, draws, seed, 0.5)
+
+
+def control(n, d, widths, ridge, draws, seed):
+    """Not divided."""
+    return freedom(n, d, widths, ridge, draws, seed, 0.0)
+
+
+CLAIM = Claim(
+    id="effective-complexity-not-param-count",
+    title="The effective number of parameters saturates while the width grows a hundredfold",
+    equation=r"\mathrm{df} = \mathrm{tr}\, K (K + \alpha I)^{-1}",
+    source=Source("derived", "cho2009kernel"),
+    premises=(Premise(SCALED), Premise("many more features than examples", lambda n, widths: min(widths) >= 4 * n)),
+    breaks=SCALED,
+    parameters={"n": 30, "d": 4, "widths": (200, 2000, 20_000), "ridge": 1.0, "draws": 8},
+    full={"n": 50, "draws": 20},
+    judge=mean_equals(confidence=0.9999, within=0.05, because="the bias of the smallest width is about df / width"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,78 @@
+"""The smoothed margin of a homogeneous network never falls once all examples are fitted.
+
+Let f(x; c w) = c^2 f(x; w) and q = -ln L(w) > 0. Euler's identity gives <w, grad q> >= 2 q, so along w' = grad q
+
+    d/dt ln q = |grad q|^2 / q >= 2 <w, grad q> / |w|^2 = d/dt ln |w|^2,   that is   g~ = q / |w|^2 grows       (1)
+
+by Cauchy and Schwarz. Reference: [lyu2020gradient], Theorem 4.1.
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, monotone_in
+
+DEGREE = "the output is homogeneous of degree 2 in the trained weights"
+
+
+def problem(n, width, seed):
+    """Points on a circle whose classes alternate between quadrants, and a start of the network."""
+    rng = np.random.default_rng(seed)
+    quadrant = np.arange(n) % 4
+    angle = quadrant * np.pi / 2 + rng.uniform(0.3, 1.27, n)
+    return (
+        np.stack([np.cos(angle), np.sin(angle)], 1),
+        (-1.0) ** quadrant,
+        *(rng.normal(size=shape) for shape in ((width, 2), width)),
+    )
+
+
+def predicted():
+    """Equation (1)."""
+    return "increasing"
+
+
+def path(n, width, steps, seed, both):
+    """q / |w|^2 after the examples are fitted, by small steps of the gradient of q; the control trains one layer."""
+    x, y, w, v = problem(n, width, seed)
+    seen = []
+    for _ in range(10 * steps):
+        hidden = np.maximum(x @ w.T, 0)
+        m = y * (hidden @ v)
+        q = -np.logaddexp.reduce(-m)
+        pull = np.exp(q - m) * y
+        gw, gv = ((pull[:, None] * (hidden > 0)) * v).T @ x, pull @ hidden
+        norm = (w**2).sum() + ((v**2).sum() if both else 0)
+        rate = 0.5 / (norm if both else (v**2).sum())
+        if q > 0:
+            seen.append(q / norm)
+        if len(seen) == steps:
+            break
+        w, v = w + rate * gw, v + both * rate * gv
+    return seen[:: steps // 50]
+
+
+def observed(n, width, steps, seed):
+    """Both layers are trained."""
+    return path(n, width, steps, seed, both=True)
+
+
+def control(n, width, steps, seed):
+    """Only the first layer is trained, in which the output has degree 1."""
+    return path(n, width, steps, seed, both=False)
+
+
+CLAIM = Claim(
+    id="max-margin-homogeneous",
+    title="The smoothed margin of a homogeneous network only grows once all examples are fitted",
+    equation=r"\frac{d}{dt} \frac{-\ln L(w)}{\|w\|^2} \ge 0 \quad \text{where } L(w) < 1",
+    source=Source("theorem", "lyu2020gradient", "Theorem 4.1"),
+    premises=(Premise(DEGREE), Premise("the steps are small: gradient flow")),
+    breaks=DEGREE,
+    parameters={"n": 12, "width": 30, "steps": 2000},
+    full={"n": 30, "width": 100, "steps": 20_000},
+    judge=monotone_in("time"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Homogeneity in the weights is meant; some notes print it in the input.",
+)

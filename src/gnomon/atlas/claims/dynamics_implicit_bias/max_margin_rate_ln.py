@@ -1,0 +1,72 @@
+"""How fast gradient flow on the exponential loss reaches the largest margin g*: a gap of at most ln n / |w|.
+
+From w(0) = 0 with |x_i| <= 1 and the summed loss L: the smoothed margin obeys g~ >= g* - ln n / |w|, the length obeys
+|w| >= ln(n / L), and the loss L <= ln^2(2 t n e g*^2) / (2 t g*^2), so that
+
+    g~(t) >= g* - ln n / (ln t + ln(2 n g*^2) - 2 ln ln(2 t n e g*^2))                                         (1)
+
+Reference: [ji2021characterizing] for the first of these.
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+ZERO = "the flow starts at zero"
+
+
+def problem(n, seed):
+    """Examples times their label in the unit disk: the support vectors (g, a), (g, -b) make the largest margin g."""
+    rng = np.random.default_rng(seed)
+    best, a, b = rng.uniform(0.1, 0.3), rng.uniform(0.5, 0.9), rng.uniform(0.2, 0.4)
+    others = np.stack([rng.uniform(best, 0.6, n - 2), rng.uniform(-0.7, 0.7, n - 2)], 1)
+    return np.vstack([[best, a], [best, -b], others]), best, np.linspace(12, 20, 10)
+
+
+def predicted(n, seed):
+    """The bound of the gap by equation (1), and that of the gap times |w|, at times e^12 to e^20."""
+    _, best, logs = problem(n, seed)
+    inner = np.log(2 * n * best**2) + logs
+    return np.stack([np.log(n) / (inner - 2 * np.log(1 + inner)), np.full(len(logs), np.log(n))])
+
+
+def gaps(n, step, seed, start):
+    """Both at those times, by steps of the gradient of ln L, which take the time step / L."""
+    z, best, logs = problem(n, seed)
+    w, log_time, seen = np.array([0.0, start]), -np.inf, []
+    while len(seen) < len(logs):
+        m = z @ w
+        log_loss = np.logaddexp.reduce(-m)
+        if log_time >= logs[len(seen)]:
+            norm = np.linalg.norm(w)
+            seen.append([best + log_loss / norm, best * norm + log_loss])
+        w = w + step * np.exp(-m - log_loss) @ z
+        log_time = np.logaddexp(log_time, np.log(step) - log_loss)
+    return np.transpose(seen)
+
+
+def observed(n, step, seed):
+    """From zero."""
+    return gaps(n, step, seed, 0.0)
+
+
+def control(n, step, seed):
+    """From large weights that do not separate the classes."""
+    return gaps(n, step, seed, 500.0)
+
+
+CLAIM = Claim(
+    id="max-margin-rate-ln",
+    title="Gradient flow reaches the largest margin to within ln n / ln t, nearly",
+    equation=r"\tilde\gamma \ge \gamma^* - \ln n / (\ln t + \ln(2 n \gamma^{*2}) - 2 \ln\ln(2 t n e \gamma^{*2}))",
+    source=Source("theorem", "ji2021characterizing"),
+    premises=(Premise(ZERO), Premise("all inputs are in the unit ball, and a plane separates the classes")),
+    breaks=ZERO,
+    parameters={"n": 20, "step": 0.05},
+    full={"n": 100, "step": 0.005},
+    judge=bounded_by("above"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Often printed with ln ln once instead of twice: the square in the bound of the loss gives the factor 2.",
+)

@@ -1,0 +1,69 @@
+"""Noisy descent sits in the flat one of two equally deep minima, in proportion to the widths of the wells.
+
+Steps w <- w - r h'(w) + sqrt(2 r T) noise have the stationary density e^{-h/T} as r -> 0. For equal depth the chance
+of the flat well is, by the integral of the density over it,
+
+    P(flat) = int_flat e^{-h/T} / int e^{-h/T},   about sqrt(h_s) / (sqrt(h_s) + sqrt(h_f)) for small T       (1)
+
+with h_s > h_f the curvatures of the sharp and the flat minimum. Descent without noise stays where it started.
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+NOISE = "every step has noise"
+
+
+def problem(sharp, flat):
+    """A loss with minima of depth zero at -1 and 1, the smooth minimum of two parabolas, and its top in between."""
+    parts = lambda w: (sharp * (w + 1) ** 2 / 2, flat * (w - 1) ** 2 / 2)  # noqa: E731
+    return parts, -1 + 2 / (1 + (sharp / flat) ** 0.5)
+
+
+def predicted(sharp, flat, temperature):
+    """Equation (1) by the trapezoidal rule."""
+    parts, top = problem(sharp, flat)
+    w = np.linspace(-4, 12, 200_001)
+    density = np.exp(np.logaddexp(*(-p for p in parts(w))) / temperature)
+    return density[w > top].sum() / density.sum()
+
+
+def shares(sharp, flat, temperature, walkers, steps, rate, seed):
+    """The share of walkers in the flat well, for 20 groups of walkers that start in both wells alike."""
+    parts, top = problem(sharp, flat)
+    rng = np.random.default_rng(seed)
+    w = np.where(np.arange(20 * walkers) % 2, 1.0, -1.0)
+    for _ in range(steps):
+        a, b = parts(w)
+        of_sharp = 1 / (1 + np.exp(np.clip(a - b, -50, 50)))
+        slope = of_sharp * sharp * (w + 1) + (1 - of_sharp) * flat * (w - 1)
+        w = w - rate * slope + (2 * rate * temperature) ** 0.5 * rng.normal(size=w.shape)
+    return (w.reshape(20, walkers) > top).mean(1)
+
+
+def observed(sharp, flat, temperature, walkers, steps, rate, seed):
+    """With noise."""
+    return shares(sharp, flat, temperature, walkers, steps, rate, seed)
+
+
+def control(sharp, flat, walkers, steps, rate, seed):
+    """Without noise, as with full batches."""
+    return shares(sharp, flat, 0.0, walkers, steps, rate, seed)
+
+
+CLAIM = Claim(
+    id="sgd-flat-minima",
+    title="Noisy descent prefers the flat one of two equally deep minima",
+    equation=r"P(\text{flat}) = \int_{flat} e^{-h/T} / \int e^{-h/T} \approx \sqrt{h_s} / (\sqrt{h_s} + \sqrt{h_f})",
+    source=Source("derived", "keskar2017large"),
+    premises=(Premise(NOISE), Premise("steps are small against 1 / curvature", lambda sharp, rate: sharp * rate < 0.2)),
+    breaks=NOISE,
+    parameters={"sharp": 20.0, "flat": 2.0, "temperature": 1.5, "walkers": 100, "steps": 2500, "rate": 0.004},
+    full={"walkers": 1000, "steps": 20_000, "rate": 0.002},
+    judge=mean_equals(confidence=0.9999, within=0.04, because="the temperature errs by rate * curvature / 2 in a well"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="This is noise of one size everywhere; that of SGD grows with the curvature, which favors flat minima more.",
+)

@@ -1,0 +1,64 @@
+"""The smoothed margin lies below the margin, by at most ln n / |w|^L.
+
+For the summed exponential loss e^{-min m} <= sum_i e^{-m_i} <= n e^{-min m}. Taking -ln and dividing by |w|^L,
+
+    g - ln n / |w|^L  <=  g~ = -ln(sum_i e^{-m_i}) / |w|^L  <=  g = min_i m_i / |w|^L                          (1)
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+SUMMED = "the loss is summed over the examples"
+
+
+def problem(n, d, width, draws, seed):
+    """Examples with labels, and the weights of many two-layer ReLU networks, homogeneous of degree 2."""
+    rng = np.random.default_rng(seed)
+    size = np.exp(rng.normal(size=(draws, 1, 1)))
+    w, v = size * rng.normal(size=(draws, width, d)), size * rng.normal(size=(draws, width, 1))
+    return rng.normal(size=(n, d)), rng.choice([-1.0, 1.0], n), w, v
+
+
+def predicted(n, d, width, draws, seed):
+    """Bounds of g~ from above, and of g - g~ from above."""
+    x, y, w, v = problem(n, d, width, draws, seed)
+    margins = np.stack([y * (np.maximum(x @ a.T, 0) @ b)[:, 0] for a, b in zip(w, v, strict=True)])
+    norm = (w**2).sum((1, 2)) + (v**2).sum((1, 2))
+    return np.stack([margins.min(1) / norm, np.log(n) / norm])
+
+
+def smooth(n, d, width, draws, seed, reduce):
+    """g~ and g - g~ from the outputs of torch."""
+    x, y, w, v = (torch.from_numpy(a) for a in problem(n, d, width, draws, seed))
+    margins = y * (torch.relu(x @ w.mT) @ v)[..., 0]
+    norm = w.flatten(1).norm(dim=1) ** 2 + v.flatten(1).norm(dim=1) ** 2
+    value = -reduce(margins) / norm
+    return torch.stack([value, margins.amin(1) / norm - value])
+
+
+def observed(n, d, width, draws, seed):
+    """The sum of exponentials."""
+    return smooth(n, d, width, draws, seed, lambda m: torch.logsumexp(-m, 1))
+
+
+def control(n, d, width, draws, seed):
+    """The mean of exponentials."""
+    return smooth(n, d, width, draws, seed, lambda m: torch.logsumexp(-m, 1) - np.log(n))
+
+
+CLAIM = Claim(
+    id="smooth-margin-sandwich",
+    title="The smoothed margin is below the margin by at most ln n / |w|^L",
+    equation=r"\gamma - \ln n / \|w\|^L \le \tilde\gamma \le \gamma",
+    source=Source("derived", "lyu2020gradient"),
+    premises=(Premise(SUMMED), Premise("the network is homogeneous in its weights")),
+    breaks=SUMMED,
+    parameters={"n": 10, "d": 4, "width": 5, "draws": 2000},
+    full={"n": 50, "width": 20, "draws": 10_000},
+    judge=bounded_by("above", rounding=10_000),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)
