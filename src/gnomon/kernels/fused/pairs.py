@@ -81,7 +81,7 @@ def run(programme: PlaneTape, data: tuple[Tensor, Tensor], out: dict[str, Tensor
 
 
 def workspace(programme: PlaneTape, sample: Tensor, count: int, threads: int) -> int:
-    """Bytes beside the result for so many images: their statistics, also in the order of the loops, and scratch memory."""
+    """Bytes beside the result for so many images: their statistics, also in the order of the loops, and scratch."""
     work = Work.of(programme, measure(programme, sample[:1]), np.float64)
     copies = 3 if work.flat else 2
     room = sum(a.nbytes for a in work.runner.room().values())
