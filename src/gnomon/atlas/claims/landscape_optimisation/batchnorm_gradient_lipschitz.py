@@ -34,7 +34,7 @@ def predicted(m, d, seed):
 def gradients(training, m, d, seed):
     """Squared norms of dL/dy for each feature by autograd through torch's layer."""
     y, scale, c = problem(m, d, seed)
-    norm = nn.BatchNorm1d(d, eps=0.0, dtype=torch.float64).train(training)
+    norm = nn.BatchNorm1d(d, eps=1e-30, dtype=torch.float64).train(training)
     norm.weight = nn.Parameter(scale)
     norm.running_mean, norm.running_var = y.mean(0), y.var(0, correction=0)
     y.requires_grad_()

@@ -46,7 +46,7 @@ CLAIM = Claim(
     source=Source("theorem", "lecun1998efficient", "Section 4.6"),
     premises=(Premise(FANIN),),
     breaks=FANIN,
-    parameters={"nets": 200, "width": 64, "depth": 10},
+    parameters={"nets": 500, "width": 64, "depth": 10},
     full={"nets": 200, "width": 500, "depth": 20},
     judge=mean_equals(confidence=0.9999),
     predicted=predicted,
