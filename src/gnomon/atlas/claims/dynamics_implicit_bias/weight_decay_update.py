@@ -22,11 +22,11 @@ def problem(n, d, seed):
 def predicted(n, d, steps, rate, decay, seed):
     """Equation (1) with the gradient X^T (X w - y) / n."""
     x, y, w = problem(n, d, seed)
-    path = []
+    weights = []
     for _ in range(steps):
         w = (1 - rate * decay) * w - rate * x.T @ (x @ w - y) / n
-        path.append(w)
-    return np.stack(path)
+        weights.append(w)
+    return np.stack(weights)
 
 
 def path(n, d, steps, seed, optimizer):

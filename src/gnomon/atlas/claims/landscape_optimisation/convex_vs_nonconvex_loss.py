@@ -29,9 +29,9 @@ def problem(n, d, seed):
 def predicted(n, d, seed):
     """Equation (1) for the linear model, and L - mean(y^2) for the network."""
     x, y, (a, b), w, v = problem(n, d, seed)
-    gaps = ((a - b) @ x.T).square().sum(1) / (4 * n)
+    linear = ((a - b) @ x.T).square().sum(1) / (4 * n)
     rest = (y - 0.9 * torch.tanh(0.9 * (x[:, 0] - x[:, 1]))).square().mean() - y.square().mean()
-    return torch.cat([gaps, rest[None]])
+    return torch.cat([linear, rest[None]])
 
 
 def gaps(model, n, d, seed):
