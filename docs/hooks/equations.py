@@ -14,6 +14,7 @@ import re
 from html import escape
 from itertools import pairwise
 
+from latex2mathml import exceptions
 from latex2mathml.converter import convert
 
 NUMBER = re.compile(r"\s{2,}\((\d+[a-z]?)\)\s*$")
@@ -80,7 +81,14 @@ def columns(lines: list[str]) -> list[int]:
 
 def mathml(text: str) -> str:
     """One formula in plain characters as MathML."""
-    return UNARY.sub(r"\1<mo form='prefix'>", convert(tex(text.strip())))
+    try:
+        return UNARY.sub(r"\1<mo form='prefix'>", convert(tex(text.strip())))
+    except (
+        ValueError,
+        exceptions.DoubleSuperscriptsError,
+        exceptions.DoubleSubscriptsError,
+    ):  # two exponents on one letter, and the like: shown as it was written
+        return f"<code>{escape(text.strip())}</code>"
 
 
 def tex(text: str) -> str:

@@ -3,7 +3,7 @@
 For z ~ N(0, 1):
 
     E[phi(z)^2]    the mean square it passes on,       E[phi'(z)^2]    that of gradients                 (1)
-    gain = E[phi(z)^2]^{-1/2}                          so that E[(gain phi(z))^2] = 1                    (2)
+    gain = 1 / sqrt(E[phi(z)^2])                       so that E[(gain phi(z))^2] = 1                    (2)
 
 >>> import torch
 >>> print(activation_gain(torch.nn.ReLU()))
@@ -51,7 +51,7 @@ class ActivationGain(Result):
 def activation_gain(activation: Activation) -> ActivationGain:
     """The mean squares that an activation passes on, and the factor that keeps signals at size one.
 
-        gain = E[phi(z)^2]^{-1/2},    z ~ N(0, 1)                                                      (1)
+        gain = 1 / sqrt(E[phi(z)^2]), z ~ N(0, 1)                                                      (1)
 
     Args:
         activation: an elementwise function or module; its slope is taken by autograd.
