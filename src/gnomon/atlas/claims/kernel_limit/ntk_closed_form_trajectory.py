@@ -28,7 +28,7 @@ class Net(nn.Module):
 
 
 def problem(n, width, seed):
-    """The network, n points of the plane, labels, and five times around the slowest of the fast modes."""
+    """The network, n points of the plane, labels, and four times from the fast modes to the slow ones."""
     torch.manual_seed(seed)
     net, x, y = Net(2, width), torch.randn(n, 2).double(), torch.randn(n).double()
     return net, x, y, torch.tensor([0.1, 0.3, 1.0, 3.0]).double()

@@ -42,23 +42,18 @@ def predicted(n, width, seed):
     return -torch.exp(-rates[:, None] * times)
 
 
-def residuals(n, width, seed, centered, step=0.04):
-    """q . (f(t) - q) after gradient flow on the labels q, by autograd and the midpoint rule."""
+def residuals(n, width, seed, centered, step=0.01):
+    """q . (f(t) - q) after gradient descent with small steps on the labels q, one row for each."""
     net, x, labels, times = problem(n, width, seed)
-    start, found = net(x)[:, 0].detach() * centered, []
+    start, found, c = net(x)[:, 0].detach() * centered, [], width**-0.5
     for q in labels:
-        now, row = [p.detach().clone().requires_grad_() for p in (net.w, net.v)], []
-
-        def output(w, v):
-            return torch.tanh(x @ w.T) @ v / width**0.5 - start
-
-        for k in range(1, round(float(times[-1]) / step) + 1):
-            slopes = torch.autograd.grad(((output(*now) - q) ** 2).sum() / 2, now)
-            middle = [p - step / 2 * g for p, g in zip(now, slopes, strict=True)]
-            slopes = torch.autograd.grad(((output(*middle) - q) ** 2).sum() / 2, middle)
-            now = [(p - step * g).detach().requires_grad_() for p, g in zip(now, slopes, strict=True)]
+        w, v, row = net.w.detach(), net.v.detach(), []
+        for k in range(round(float(times[-1]) / step) + 1):
+            h = torch.tanh(x @ w.T)
+            r = q - (c * h @ v - start)
             if any(abs(k * step - t) < step / 2 for t in times):
-                row.append(q @ (output(*now) - q).detach())
+                row.append(-q @ r)
+            w, v = w + step * c * (r[:, None] * (1 - h**2) * v).T @ x, v + step * c * h.T @ r
         found.append(torch.stack(row))
     return torch.stack(found)
 
@@ -85,7 +80,7 @@ CLAIM = Claim(
     breaks="the output starts at zero",
     parameters={"n": 6, "width": 512},
     full={"n": 20, "width": 8192},
-    judge=equals(within=0.04, because="the kernel moves by at most width^-1/2 = 0.04 at width 512"),
+    judge=equals(within=0.04, because="the kernel moves by at most width^-1/2 = 0.04; steps err by 0.005"),
     predicted=predicted,
     observed=observed,
     control=control,

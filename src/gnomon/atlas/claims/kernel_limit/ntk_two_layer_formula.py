@@ -20,7 +20,7 @@ ACTIVATIONS = {
 
 
 def problem(n, d, width, seed, bias=False):
-    """Inputs, and for each activation a network whose output is multiplied by 1 / sqrt(width)."""
+    """Inputs, and for each activation a network with one hidden layer."""
     torch.manual_seed(seed)
     x = torch.randn(n, d).double()
     for activation in ACTIVATIONS:

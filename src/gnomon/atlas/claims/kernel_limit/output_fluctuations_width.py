@@ -18,7 +18,7 @@ def predicted():
     return -0.5
 
 
-def spread(groups, nets, widths, centered, time=3.0, step=0.1):
+def spread(groups, nets, widths, centered, time=3.0, step=0.15):
     """Standard deviation over the nets of each group of the trained outputs at 4 new points, at each width."""
     x, y, test = torch.randn(5, 3), torch.randn(5, 1), torch.randn(4, 3)
     found = []
@@ -51,7 +51,7 @@ CLAIM = Claim(
     source=Source("observed", "geiger2020scaling"),
     premises=(Premise("the output is counted from its start"), Premise("the network is wide")),
     breaks="the output is counted from its start",
-    parameters={"groups": 16, "nets": 8, "widths": (48, 192, 768)},
+    parameters={"groups": 16, "nets": 8, "widths": (48, 144, 432)},
     full={"groups": 20, "nets": 20, "widths": (32, 128, 512, 2048)},
     judge=rate_is(confidence=0.999, within=0.05, because="the next order is about a third of 48^-1/2", label="width"),
     predicted=predicted,
