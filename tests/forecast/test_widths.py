@@ -82,7 +82,7 @@ CASES = {
 }
 
 
-FULL = ("cross-entropy, mean over outputs", "squared loss, infinite width")
+FULL = ("cross-entropy, mean over outputs", "squared loss, infinite width", "mean field")
 
 
 @pytest.mark.parametrize(

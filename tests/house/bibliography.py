@@ -12,6 +12,7 @@ from tests.house.tree import docstrings, modules, parse
 
 KEY = re.compile(r"\b[a-z]+[0-9]{4}[a-z]+\b")
 BRACKETS = re.compile(r"\[([^\[\]]*)\]")
+PLACES = {"Definition": 2, "Source": 1}  # of the reference among the arguments
 ENTRY = re.compile(r"^@(\w+)\{([^,\s]+),\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 FIELD = re.compile(r"^\s*(\w+)\s*=\s*\{(.*)\},?\s*$", re.MULTILINE)
 
@@ -35,7 +36,8 @@ def entries(root: Path) -> dict[str, dict[str, str]]:
 def cited(root: Path) -> dict[str, str]:
     """Every key that the source or a page cites, with the last place that does.
 
-    A key is cited in brackets in a docstring or on a page, or as the reference of a ``Definition(...)``.
+    A key is cited in brackets in a docstring or on a page, or as the reference of a ``Definition(...)`` or
+    a ``Source(...)``.
     """
     places = {}
     for name, path in modules(root / "src" / "gnomon").items():
@@ -51,11 +53,12 @@ def cited(root: Path) -> dict[str, str]:
 
 
 def _definitions(tree: ast.Module) -> Iterator[str]:
-    """The reference of every ``Definition(equation, text, reference)``, which reports print in full."""
+    """References of ``Definition(equation, text, reference)`` and ``Source(grade, reference)``, printed in full."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "Definition":
+        place = PLACES.get(ast.unparse(node.func).split(".")[-1]) if isinstance(node, ast.Call) else None
+        if isinstance(node, ast.Call) and place is not None:
             named = [keyword.value for keyword in node.keywords if keyword.arg == "reference"]
-            for value in [*node.args[2:3], *named]:
+            for value in [*node.args[place : place + 1], *named]:
                 if isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value:
                     yield value.value
 

@@ -76,7 +76,7 @@ NETWORKS = {  # widths where the hidden layers, which scatter most, already domi
 }
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.full) if n == "cnn" else n for n in NETWORKS])
 def test_finite_networks_scatter_around_the_limit_as_width_to_the_minus_half(name):
     """The mean square deviation from the LIMIT falls as 1/width: a wrong constant in the limit would flatten it."""
     build, shape, widths = NETWORKS[name]

@@ -69,6 +69,7 @@ class Times(nn.Module):
         return self.factor * self.inner(x)
 
 
+@pytest.mark.full
 def test_the_square_of_the_first_derivative_makes_it_invariant_to_units():
     model, x, y = net(outputs=2), torch.randn(4, 3).double(), torch.randn(4, 2).double()
     one, ten = kappa(model, x, y), kappa(Times(model, 10.0), x, 10 * y)
@@ -78,6 +79,7 @@ def test_the_square_of_the_first_derivative_makes_it_invariant_to_units():
     assert wrong[1] == pytest.approx(10 * wrong[0], rel=1e-6)
 
 
+@pytest.mark.full
 def test_alpha_drives_kappa_to_zero_only_from_a_centered_start():
     model, x, y = net(), torch.randn(5, 3).double(), torch.randn(5, 1).double()
     centered = [kappa(model, x, y, alpha=a, centered=True).squared * a for a in (4.0, 64.0)]

@@ -153,6 +153,7 @@ def test_large_alpha_keeps_parameters_on_their_linearization():
     assert abs(slope(alphas, outputs) + 1) < 0.15
 
 
+@pytest.mark.full
 def test_small_alpha_learns_features_and_generalizes_where_large_alpha_does_not():
     """One relu of 15 inputs, learned by 100 relus from 60 examples: lazy training drifts little and tests worse."""
     generator = torch.Generator().manual_seed(0)

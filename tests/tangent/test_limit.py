@@ -36,6 +36,7 @@ def errors(build, shape, runs, limit_of=None):
     return found
 
 
+@pytest.mark.full
 def test_a_convolution_approaches_its_limit_as_width_to_the_minus_half():
     assert abs(slope(WIDTHS, errors(convolutional, (3, 2, 6), RUNS)) + 0.5) < ERROR
 

@@ -17,7 +17,7 @@ SEPARABLE = "a plane through the origin separates the classes"
 
 
 def problem(n, d, seed):
-    """Examples times their label: all on one side of a plane with some room."""
+    """Examples times their label: all on one side of a plane, with a margin."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(n, d))
     z[:, 0] = 0.3 + np.abs(z[:, 0])

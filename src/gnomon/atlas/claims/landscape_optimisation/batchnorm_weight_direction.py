@@ -5,7 +5,7 @@ gradient orthogonal to w, and
 
     L(c w) = L(w),    <grad L(w), w> = 0,    grad L(c w) = grad L(w) / c                                 (1)
 
-Reference: [vanlaarhoven2017l2], Section 2.
+Reference: [laarhoven2017regularization], Section 2.
 """
 
 import torch
@@ -61,7 +61,7 @@ CLAIM = Claim(
     id="batchnorm-weight-direction",
     title="Behind batch normalization only the direction of a weight vector matters",
     equation=r"L(c w) = L(w), \quad \langle \nabla L(w), w \rangle = 0, \quad \nabla L(c w) = \nabla L(w) / c",
-    source=Source("theorem", "vanlaarhoven2017l2", "Section 2"),
+    source=Source("theorem", "laarhoven2017regularization", "Section 2"),
     premises=(Premise(NORMALIZED),),
     breaks=NORMALIZED,
     parameters={"n": 30, "d": 5},
