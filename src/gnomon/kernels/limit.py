@@ -159,7 +159,7 @@ class Limit(Record):
         shape: tuple[int, ...] | None = None,
         kind: tuple[str, ...] = ("nngp", "ntk"),
     ) -> Cost:
-        """Memory and time of kernels between n1 and n2 points, before they are computed; takes about a second.
+        """Memory and time of kernels between n1 and n2 points, before they are computed; takes one to some seconds.
 
         Pass the points themselves where you have them: activations without a closed form take longer at large
         variances and for nearly parallel points. Numbers of points stand for standard normal inputs, of the ``shape``
