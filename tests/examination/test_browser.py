@@ -1,17 +1,13 @@
 """The report in a real browser: nothing goes wrong, nothing is asked for, nothing sticks out."""
 
-import json
-import shutil
-
 import pytest
 
+from tests.browser import MISSING, OVERFLOW, asked_for, browser, resize  # noqa: F401
 from tests.examination.patients import cnn, data, examined
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
-CHROME, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(not CHROME or not DRIVER, reason="no chromium with its driver on this machine")
+pytestmark = MISSING
 
-OVERFLOW = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
 EMPTY = """return [...document.querySelectorAll('figure svg')].filter(s => {
   const box = s.getBoundingClientRect(); return box.width < 100 || box.height < 50 || !s.querySelector('path')}).length"""
 
@@ -21,34 +17,6 @@ def report(tmp_path_factory):
     train, test = data(120, 60)
     result = examined(cnn, train, test, budget=2)
     return result, result.save(tmp_path_factory.mktemp("report") / "report.html")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROME
-    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
-
-
-def resize(browser, width, scheme="light"):
-    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
-
-
-def asked_for(browser):
-    """Addresses that the page asked for, besides itself."""
-    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    urls = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
-    return [u for u in urls if not u.startswith("data:") and u != browser.current_url]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

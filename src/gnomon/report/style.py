@@ -1,14 +1,20 @@
 """The look of a page: one column, a light and a dark color scheme, paper."""
 
-__all__ = ["CSS"]
+__all__ = ["CSS", "PALETTE"]
 
-CSS = """
+PALETTE = """
 :root { color-scheme: light dark; --ground: #fdfcf9; --text: #22242a; --soft: #6a6f7a; --line: #dedbd2;
   --panel: #f4f1e9; --first: #b5367a; --second: #2f62a8; --third: #b57508; --fourth: #2f7d4b; --fifth: #6a6f7a;
   --good: #2f7d4b; --note: #4a6a8a; --warning: #7a6a2a; --fault: #b3261e; }
 @media (prefers-color-scheme: dark) { :root { --ground: #16181d; --text: #e6e4de; --soft: #9aa0ab; --line: #333842;
   --panel: #1e2129; --first: #f06fae; --second: #7fb0f5; --third: #e8b04a; --fourth: #74c690; --fifth: #9aa0ab;
   --good: #74c690; --note: #9ab8d8; --warning: #d9c46a; --fault: #ff8a80; } }
+"""
+"""Colors of pages by name, for light and dark screens."""
+
+CSS = (
+    PALETTE
+    + """
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--text); font: 16px/1.55 system-ui, sans-serif; }
 header, main { max-width: 52rem; margin: 0 auto; padding: 0 1rem; }
@@ -46,4 +52,5 @@ cite { font-style: normal; color: var(--soft); }
 @media print { :root { --ground: #fff; --panel: #fff; } nav { display: none; } details { display: block; }
   section, figure { break-inside: avoid; } body { font-size: 11pt; } }
 """
+)
 """The style sheet of every page."""

@@ -1,14 +1,12 @@
 """The look of the atlas and the few lines of script that filter its index."""
 
+from gnomon.report.style import PALETTE
+
 __all__ = ["SCRIPT", "STYLE"]
 
-STYLE = """
-:root { color-scheme: light dark; --ground: #fdfcf9; --text: #22242a; --soft: #636873; --line: #dedbd2;
-  --panel: #f4f1e9; --first: #b5367a; --second: #2f62a8; --third: #b57508; --fourth: #2f7d4b; --fifth: #6a6f7a;
-  --holds: #2f7d4b; --refuted: #b3261e; --inconclusive: #7a6a2a; }
-@media (prefers-color-scheme: dark) { :root { --ground: #16181d; --text: #e6e4de; --soft: #a2a8b3; --line: #333842;
-  --panel: #1e2129; --first: #f06fae; --second: #7fb0f5; --third: #e8b04a; --fourth: #74c690; --fifth: #9aa0ab;
-  --holds: #74c690; --refuted: #ff8a80; --inconclusive: #d9c46a; } }
+STYLE = (
+    PALETTE
+    + """
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--text); font: 16px/1.55 system-ui, sans-serif; }
 header, main { max-width: 60rem; margin: 0 auto; padding: 0 1rem; }
@@ -20,8 +18,8 @@ nav a { margin-right: 1rem; }
 .figure svg { max-width: 100%; height: auto; }
 pre { background: var(--panel); border: 1px solid var(--line); border-radius: .4rem; padding: .8rem;
   font-size: .85rem; }
-.verdict { font-weight: 600; } .holds { color: var(--holds); } .refuted { color: var(--refuted); }
-.inconclusive { color: var(--inconclusive); } .aside { color: var(--soft); }
+.verdict { font-weight: 600; } .holds { color: var(--good); } .refuted { color: var(--fault); }
+.inconclusive { color: var(--warning); } .aside { color: var(--soft); }
 .table { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 .filters { display: flex; flex-wrap: wrap; gap: .6rem; margin: 1rem 0; }
@@ -32,6 +30,7 @@ ul.claims { list-style: none; padding: 0; } ul.claims li { padding: .5rem 0; bor
 ul.claims .id { font-size: .85rem; color: var(--soft); overflow-wrap: anywhere; }
 @media print { .filters, nav { display: none; } }
 """
+)
 """The style sheet of every page."""
 
 SCRIPT = """
