@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from gnomon.core.record import Record
 from gnomon.core.results import Definition, Interval, Value
-from gnomon.examination.step import AbstractStep, Context, Products, StepResult, require_gradients
+from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, StepResult, require_gradients
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.stability import EXAMPLES, hessian_products
 from gnomon.examination.subject import Subject
@@ -33,12 +33,12 @@ class CurvatureStep(AbstractStep):
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         require_gradients(subject)
-        run, task = products.get(Run), subject.task
+        run = products.get(Run)
         model = subject.module if run is None else run.model
         examples = subject.probe.some(EXAMPLES)
         count = hessian_products(len(examples), products[Profile], context, 0.5)
-        y = task.loss_targets(examples.y)
-        operator = hessian(model, examples.x, y, loss=task.loss)
+        y = subject.loss_targets(examples.y)
+        operator = hessian(model, examples.x, y, loss=subject.loss)
         top = operator.top(1, steps=count, seed=context.seed)
         value, residual = float(top.values[0]), float(top.residuals[0])
         trace = operator.trace(products=max(6, count), seed=context.seed)
@@ -47,7 +47,7 @@ class CurvatureStep(AbstractStep):
             Value("trace of the Hessian", trace.value, trace.interval, "estimate"),
         ]
         if len(examples) >= 8:
-            noise = gradient_noise(model, examples.x, y, loss=task.loss)
+            noise = gradient_noise(model, examples.x, y, loss=subject.loss)
             name = "batch size of equal signal and noise"
             values.append(Value(name, noise.scale, noise.interval, "estimate", meaning="tr Σ / |G|²"))
         state = "At the end of training" if run is not None else "Before training"
@@ -63,5 +63,7 @@ class CurvatureStep(AbstractStep):
             Definition("tr H = E[zᵀ H z]", "sum of all curvatures", "hutchinson1989stochastic"),
             Definition("B = tr Σ / |G|²", "noise scale", "mccandlish2018empirical"),
         )
+        short = "" if run is None else run.shortage
+        answer = f"{NOT_ENOUGH} {short}. {answer}" if short else answer
         content = Content(f"{answer}.", (), tuple(values), (), definitions)
-        return StepResult(content, CurvatureSummary(value, trace.value))
+        return StepResult(content, CurvatureSummary(value, trace.value), "unsure" if short else "answered")

@@ -30,6 +30,8 @@ class ForecastStep(AbstractStep):
         product = products[ProbeKernel]
         examples, module = product.examples, subject.module
         way = descent(subject.optimizer)
+        if subject.recipe.own_loss is not None:
+            raise Skipped("The loss is one of your own, for which the theory of training has no equations.")
         if way is not None and way.decay:
             raise Skipped("Weight decay pulls parameters to zero, which the kernel alone does not predict.")
         test = None if subject.test is None else subject.examples(subject.test.probe(TEST, seed=context.seed))

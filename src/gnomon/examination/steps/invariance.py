@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from gnomon.core.results import Definition, Value
-from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, Skipped, StepResult
 from gnomon.examination.subject import Subject
 from gnomon.geometry.invariance import Invariance, Motion, invariance
 from gnomon.report import Content
@@ -29,8 +29,10 @@ class InvarianceStep(AbstractStep):
         measured = invariance(model, images)
         values = tuple(_value(motion, classes=subject.task.classes > 0) for motion in measured.motions)
         definition = Definition("|f(g x) − f(x)| / |f(x)|", "over the examples used, for each motion g")
-        content = Content(measured.verdict, (), values, measured.plots(), (definition,))
-        return StepResult(content, measured)
+        short = "" if run is None else run.shortage
+        answer = f"{NOT_ENOUGH} {short}. {measured.verdict}" if short else measured.verdict
+        content = Content(answer, (), values, measured.plots(), (definition,))
+        return StepResult(content, measured, "unsure" if short else "answered")
 
 
 def _value(motion: Motion, *, classes: bool) -> Value:

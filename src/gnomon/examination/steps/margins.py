@@ -1,6 +1,6 @@
 """The decisions of the network: margins, calibration, and the examples that are hardest."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -8,7 +8,7 @@ from torch import Tensor
 from gnomon.core.metrics import explained_variance
 from gnomon.core.record import Record
 from gnomon.core.results import Axis, Definition, Histogram, Plot, Value
-from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, Skipped, StepResult
 from gnomon.examination.subject import Subject
 from gnomon.geometry.calibration import Calibration, calibration
 from gnomon.geometry.margins import HARDEST, Margins, margins, probabilities
@@ -42,9 +42,18 @@ class MarginsStep(AbstractStep):
         y = torch.cat([part.y for part in parts])
         if not bool(torch.isfinite(f).all()):
             raise Skipped("Some outputs are not finite.")
+        short = "" if run is None else run.shortage
         if not subject.task.classes:
-            return _regression(f, y, which, trained=run is not None)
-        return _classification(probabilities(f), y, which, trained=run is not None)
+            return _shortened(_regression(f, y, which, trained=run is not None), short)
+        return _shortened(_classification(probabilities(f), y, which, trained=run is not None and not short), short)
+
+
+def _shortened(result: StepResult, short: str) -> StepResult:
+    """The same numbers, said to be those of a network on its way."""
+    if not short:
+        return result
+    content = replace(result.content, answer=f"{NOT_ENOUGH} {short}. {result.content.answer}")
+    return StepResult(content, result.product, "unsure")
 
 
 def _classification(p: Tensor, y: Tensor, which: str, *, trained: bool) -> StepResult:

@@ -1,7 +1,7 @@
 """Lazy training or feature learning: how far kernel, parameters and activations moved."""
 
 from gnomon.core.results import Axis, Bars, Definition, Plot, Value
-from gnomon.examination.step import AbstractStep, Context, Products, StepResult
+from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, Skipped, StepResult
 from gnomon.examination.subject import Subject
 from gnomon.report import Content
 from gnomon.tangent import Laziness, laziness
@@ -22,6 +22,8 @@ class RegimeStep(AbstractStep):
     gives = Laziness
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+        if products[Run].shortage:
+            raise Skipped(f"{NOT_ENOUGH} {products[Run].shortage}.")
         moved = laziness(subject.module, products[Run].model, subject.probe.some(EXAMPLES).x)
         regime = (
             "lazy" if moved.kernel < LAZY else "feature learning" if moved.kernel > RICH else "between lazy and rich"

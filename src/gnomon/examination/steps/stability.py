@@ -26,10 +26,10 @@ class StabilityStep(AbstractStep):
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         require_gradients(subject)
-        examples, task = subject.probe.some(EXAMPLES), subject.task
+        examples = subject.probe.some(EXAMPLES)
         count = hessian_products(len(examples), products[Profile], context, 0.6)
-        y = task.loss_targets(examples.y)
-        measured = sharpness(subject.module, examples.x, y, loss=task.loss, steps=count, seed=context.seed)
+        y = subject.loss_targets(examples.y)
+        measured = sharpness(subject.module, examples.x, y, loss=subject.loss, steps=count, seed=context.seed)
         limit, value = measured.largest_lr, measured.value
         within = Interval(value, value + measured.residuals[0])
         start = "of plain gradient descent on the probe, at the start"
