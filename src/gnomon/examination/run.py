@@ -21,13 +21,16 @@ from gnomon.core.errors import GnomonError
 from gnomon.core.inputs import Inputs, tensors
 from gnomon.core.pure import evaluating, random_state
 from gnomon.core.source import AbstractSource
+from gnomon.examination.consistency import consistent
 from gnomon.examination.recipe import recipe
 from gnomon.examination.record import Examination
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, ordered
 from gnomon.examination.steps import STEPS
+from gnomon.examination.steps.data import DataSummary
+from gnomon.examination.steps.margins import Decisions
 from gnomon.examination.subject import CALL, Subject, subject
 from gnomon.report import Content, Section, State
-from gnomon.training import Schedule
+from gnomon.training import Run, Schedule
 from gnomon.training.evaluate import Loss
 from gnomon.training.native import Choice
 
@@ -154,7 +157,15 @@ def run_steps(
         except Exception as error:  # one instrument that fails must not lose the results of the others
             whole = "".join(traceback.format_exception(error))
             sections.append(_section(step, "failed", _sentence(error), clock() - began, whole))
-    return tuple(sections), products, partial
+    return consistent(sections, learned=_learned(products)), products, partial
+
+
+def _learned(products: Products) -> bool:
+    """Whether a trained network tells examples that it was not trained on, by more than a guess and chance."""
+    decisions, data, run = products.get(Decisions), products.get(DataSummary), products.get(Run)
+    if decisions is None or decisions.margins is None or data is None or data.largest_class is None or run is None:
+        return False
+    return run.test_accuracy is not None and decisions.margins.accuracy_interval.low > data.largest_class
 
 
 def manifest(network: Subject, seed: int, budget: float, command: str, seconds: float) -> dict[str, Any]:

@@ -33,6 +33,8 @@ STILL_FALLING = 0.1
 """Share of the whole fall of the loss that the second half of the steps brings where training has not settled."""
 LEARNED = 0.98
 """Share of training examples that are right from which on a loss that still falls is no reason to wait."""
+ROSE, ROSE_EARLY = 1.2, 10.0
+"""Factors by which a loss has risen where training diverged, after `FEW_STEPS` steps and before."""
 DIVERGED = 0.8
 """Severity of a run whose loss grew."""
 
@@ -58,8 +60,13 @@ class Run(WithCurves):
 
     @property
     def diverges(self) -> bool:
-        """Whether the loss was no longer finite, or ended above its start."""
-        return self.stopped == "diverged" or self.curves.rose
+        """Whether the loss was no longer finite, or ended well above its start.
+
+        A loss that ends where it began is no divergence, and in the first steps batch norm has not yet learned the
+        averages that it is measured with: it must have risen by a fifth after `FEW_STEPS`, or tenfold before.
+        """
+        factor = ROSE if int(self.steps[-1]) >= FEW_STEPS else ROSE_EARLY
+        return self.stopped == "diverged" or float(self.loss[-1]) > factor * float(self.loss[0])
 
     @property
     def shortage(self) -> str:

@@ -1,6 +1,6 @@
 """Training, measured: the losses beside their prediction, and the kernel and the curvature on the way."""
 
-from math import nan
+from math import isfinite, nan
 
 import torch
 
@@ -20,7 +20,6 @@ from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.data import DataSummary
 from gnomon.examination.steps.forecast import TIME
 from gnomon.examination.steps.kernel import ProbeKernel
-from gnomon.examination.steps.limit import LimitScore
 from gnomon.examination.subject import Subject
 from gnomon.examination.tracker import TimeSpent, Tracker
 from gnomon.landscape import Sharpness
@@ -39,6 +38,8 @@ SIZES = (16, 32, 64, 128, 256)
 """Of batches, where the user names none."""
 ENOUGH = 300
 """Steps that a batch must leave time for, or a smaller one is taken: fewer hardly train anything."""
+FACTOR = 2.0
+"""By which a measured loss differs from the predicted one where that is said."""
 SLOW_UPDATE = 0.02
 """Seconds of an update from which on larger batches are taken, for each example then costs less."""
 
@@ -46,10 +47,10 @@ SLOW_UPDATE = 0.02
 class TrainingStep(AbstractStep):
     """One run of the one training loop on a copy of the network, in batches, as long as its share of the time lasts."""
 
-    key, title, share = "training", "Training, measured", 0.6
+    key, title, share = "training", "Training, measured", 0.45
     question = "How does training really go, and how do kernel and curvature change during training?"
     needs = (Profile,)
-    uses = (DataSummary, Sharpness, ProbeKernel, LimitScore, Trajectory)
+    uses = (DataSummary, Sharpness, ProbeKernel, Trajectory)
     gives = Run
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
@@ -73,10 +74,11 @@ class TrainingStep(AbstractStep):
         data = {"steps": run.steps, "loss": run.loss, "watched": dict(run.watched)}
         short = run.shortage
         findings = run.findings if short else (
-            *run.findings, *_below_kernel(run, products), *_overfit(run), *_below_limit(run, products)
+            *run.findings, *_below_kernel(run, products), *_overfit(run)
         )  # fmt: skip
-        answer = f"{NOT_ENOUGH} {short}. {run.verdict}" if short else run.verdict
-        values = _values(run, size, own=subject.recipe.loader is not None)
+        wanted = compared(run, products)
+        answer = f"{NOT_ENOUGH} {short}. {run.verdict}" if short else f"{run.verdict}{_disagreement(run, wanted)}"
+        values = (*_values(run, size, own=subject.recipe.loader is not None), *wanted)
         content = Content(answer, findings, values, tuple(plots), (definition,), data=data)
         return StepResult(content, run, "unsure" if short else "answered")
 
@@ -144,8 +146,8 @@ def _values(run: Run, size: int, *, own: bool) -> tuple[Value, ...]:
 
 def _below_kernel(run: Run, products: Products) -> tuple[Finding, ...]:
     """Training that ended below what a kernel already scores on examples that it was not fitted to."""
-    data, limit, kernel = products.get(DataSummary), products.get(LimitScore), products.get(ProbeKernel)
-    prediction = limit.prediction if limit is not None else kernel.prediction if kernel is not None else None
+    data, kernel = products.get(DataSummary), products.get(ProbeKernel)
+    prediction = None if kernel is None else kernel.prediction
     known = prediction is not None and data is not None and data.largest_class is not None
     if run.accuracy is None or run.diverges or prediction is None or not known:
         return ()
@@ -170,17 +172,34 @@ def _overfit(run: Run) -> tuple[Finding, ...]:
     return (Finding("overfit", what, f"Stop near step {step}, or add weight decay.", 0.4, "optimizer"),)
 
 
-def _below_limit(run: Run, products: Products) -> tuple[Finding, ...]:
-    score = products.get(LimitScore)
-    wide = None if score is None else score.test_accuracy
-    if wide is None or run.test_accuracy is None or wide <= float(run.test_accuracy[-1]) + 0.02:
+def compared(run: Run, products: Products) -> tuple[Value, ...]:
+    """The loss that a kernel which stays what it is predicts after as many steps, beside the one measured.
+
+    For gradient descent at its own learning rate; for other rules at half of the largest stable one, the best that
+    gradient descent could do.
+    """
+    predicted, measured, way = products.get(Trajectory), products.get(Sharpness), descent(run.optimizer)
+    lr = way.lr if way is not None else None if measured is None else measured.largest_lr / 2
+    if predicted is None or lr is None or not isfinite(lr):
         return ()
-    what = (
-        f"The infinitely wide network scores {wide:.1%} on the test examples, the trained one "
-        f"{float(run.test_accuracy[-1]):.1%}."
+    place = int(torch.searchsorted(predicted.times, float(run.steps[-1]) * lr).clamp(max=len(predicted.times) - 1))
+    rule = "at its learning rate" if way is not None else "by gradient descent at half of the largest stable rate"
+    return (Value("training loss, predicted", float(predicted.loss[place]), meaning=f"after as many steps {rule}"),)
+
+
+def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
+    """A sentence where prediction and measurement differ by more than a factor of two."""
+    if not predicted or run.diverges:
+        return ""
+    wanted, got = float(predicted[0].value), float(run.loss[-1])
+    if max(wanted, got) <= FACTOR * min(wanted, got) or abs(wanted - got) < 0.05 * float(run.loss[0]):
+        return ""
+    way = "further down" if got < wanted else "less far"
+    why = "the network learned more than its first kernel could" if got < wanted else "steps, not theory, are the limit"
+    return (
+        f" A kernel that stays what it is predicts a loss of {wanted:.3g} after as many steps, measured is {got:.3g}: "
+        f"training went {way} than predicted, so {why}."
     )
-    cure = "Widen the network or train it longer; NTKClassifier already does better."
-    return (Finding("below-limit", what, cure, 0.35),)
 
 
 def _losses(run: Run, predicted: Trajectory | None) -> Plot:
