@@ -15,7 +15,7 @@ TRAIN, TEST = data()
 FLAT = flat(TRAIN)
 
 
-def look(net, train=TRAIN, budget=8, **options):
+def look(net, train=TRAIN, budget=60, **options):
     return examined(net, train, budget=budget, fit=False, **options)
 
 

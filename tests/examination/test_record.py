@@ -26,8 +26,8 @@ def result():
 
 def test_every_step_has_a_section(result):
     keys = [s.key for s in result.sections]
-    assert keys == ["architecture", "data", "signal", "kernel", "stability", "limit", "forecast", "training", "regime",
-                    "curvature", "margins", "invariance"]  # fmt: skip
+    assert keys == ["architecture", "data", "signal", "kernel", "stability", "forecast", "training", "regime",
+                    "curvature", "margins", "invariance", "limit"]  # fmt: skip
     assert not [s.answer for s in result.sections if s.status == "failed"]
 
 

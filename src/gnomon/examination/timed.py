@@ -1,7 +1,7 @@
 """Long computations that look at the clock: a computation that runs out of its time ends with what it would need.
 
 >>> from gnomon.core.clock import Ticking
->>> context = Context(0, deadline=1.0, fit=False, clock=Ticking(0.4))
+>>> context = Context(0, deadline=1.0, fit=False, clock=Ticking(0.6))
 >>> guard(context, "A kernel of 64 examples")(1, 10)
 >>> guard(context, "A kernel of 64 examples")(2, 10)
 Traceback (most recent call last):

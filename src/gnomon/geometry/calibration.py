@@ -52,9 +52,9 @@ class Calibration(Result):
     def verdict(self) -> str:
         """One sentence."""
         numbers = f"{self.confidence:.1%} sure on average and right in {self.accuracy:.1%} of cases"
-        if not self.tells:
+        off = abs(self.gap) > max(GAP, self.margin)
+        if not off and not self.tells:
             return f"The network is {numbers}: too few examples to tell whether it is too sure."
-        off = abs(self.gap) - self.margin > 0 and abs(self.gap) > GAP
         word = "well calibrated" if not off else "too sure" if self.gap > 0 else "less sure than it could be"
         return f"The network is {numbers}: {word}."
 
@@ -71,7 +71,7 @@ class Calibration(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """A note where confidence is above accuracy by more than `GAP`, and by more than chance explains."""
-        if self.gap <= max(GAP, self.margin) or not self.tells:
+        if self.gap <= max(GAP, self.margin):
             return ()
         what = f"The mean confidence is {self.gap:.1%} above the accuracy."
         cure = "Divide the logits by a temperature fitted on held-out data."

@@ -79,12 +79,13 @@ class Run(WithCurves):
         if self.stopped != "time" or self.diverges or len(self.loss) < 2:
             return "no step was taken" if self.stopped == "time" and len(self.loss) < 2 else ""
         steps = int(self.steps[-1])
+        if self.accuracy is not None and float(self.accuracy[-1]) >= LEARNED:
+            return ""
         if steps < FEW_STEPS or self.epochs < 1:
             return f"the time allowed {steps} steps, {self.epochs:.2g} passes over the examples"
         half = int((self.steps <= steps / 2).sum()) - 1
         fall, late = float(self.loss[0] - self.loss[-1]), float(self.loss[half] - self.loss[-1])
-        done = self.accuracy is not None and float(self.accuracy[-1]) >= LEARNED
-        if half < 1 or done or late <= STILL_FALLING * fall:
+        if half < 1 or late <= STILL_FALLING * fall:
             return ""
         return (
             f"the loss was still falling when the time was spent: {late / fall:.0%} of its fall is in the second half"

@@ -97,5 +97,7 @@ def timed(operator: AbstractOperator, context: Context) -> TimedOperator:
 def products_within(operator: TimedOperator, context: Context, part: float) -> int:
     """Products that a part of the time and the memory allow, of the ladder: one is timed."""
     seconds = max(operator.seconds(context.clock), 1e-9)
+    if seconds * min(PRODUCTS) > max(part, 0.8) * context.seconds:
+        raise needs(f"{min(PRODUCTS)} Hessian products", seconds * min(PRODUCTS), context)
     vectors = MEMORY / (operator.size * operator.like.element_size())
     return min(rung(PRODUCTS, min(part * context.seconds / seconds, vectors)), max(2, int(vectors)))

@@ -30,8 +30,8 @@ from gnomon.training.native import descent
 
 STEPS, EPOCHS, RECORDS = 2000, 10, 24
 """Where the user names no number of epochs: at most so many steps, or so many epochs if those are more."""
-SAMPLE, SHARE = 512, 0.2
-"""Examples on which a run is recorded, and the share of the time of its steps that all records may take."""
+SAMPLES, SHARE = (32, 64, 128, 256, 512), 0.2
+"""Examples of each set on which a run is recorded, and the share of the time of its steps that all records may take."""
 TRACKED, PRODUCTS, TRACKING = (8, 16, 32), 8, 0.1
 """Examples whose kernel is measured on the way, Hessian products for each sharpness, and their share of the time."""
 SIZES = (16, 32, 64, 128, 256)
@@ -47,7 +47,7 @@ SLOW_UPDATE = 0.02
 class TrainingStep(AbstractStep):
     """One run of the one training loop on a copy of the network, in batches, as long as its share of the time lasts."""
 
-    key, title, share = "training", "Training, measured", 0.45
+    key, title, share = "training", "Training, measured", 0.6
     question = "How does training really go, and how do kernel and curvature change during training?"
     needs = (Profile,)
     uses = (DataSummary, Sharpness, ProbeKernel, Trajectory)
@@ -87,12 +87,13 @@ def _trained(subject: Subject, size: int, cost: Cost, context: Context) -> Run:
     recipe, n = subject.recipe, len(subject.train)
     epoch = max(1, n // size)
     steps = max(STEPS, EPOCHS * epoch) if recipe.epochs is None else recipe.epochs * epoch
+    sample = rung(SAMPLES, 0.02 * context.seconds / cost.each)  # of both sets, at a third of a step for each example
     optimizer = recipe.optimizer or Adam()
     if recipe.schedule is not None:
         optimizer = Scheduled(optimizer, recipe.schedule, epoch)
     return train(
         subject.module, subject.train, x_test=subject.test, loss=subject.loss, optimizer=optimizer, steps=steps,
-        batch=Batches(size, recipe.loader, recipe.augment), record=Records(moments(steps), SAMPLE, SHARE),
+        batch=Batches(size, recipe.loader, recipe.augment), record=Records(moments(steps), sample, SHARE),
         watch=_watchers(subject, cost, context), seconds=0.95 * context.seconds, seed=context.seed, clock=context.clock,
     )  # fmt: skip
 
@@ -181,6 +182,8 @@ def compared(run: Run, products: Products) -> tuple[Value, ...]:
     predicted, measured, way = products.get(Trajectory), products.get(Sharpness), descent(run.optimizer)
     lr = way.lr if way is not None else None if measured is None else measured.largest_lr / 2
     if predicted is None or lr is None or not isfinite(lr):
+        return ()
+    if float(run.steps[-1]) * lr > 1.01 * float(predicted.times[-1]):
         return ()
     place = int(torch.searchsorted(predicted.times, float(run.steps[-1]) * lr).clamp(max=len(predicted.times) - 1))
     rule = "at its learning rate" if way is not None else "by gradient descent at half of the largest stable rate"
