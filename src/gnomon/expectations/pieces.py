@@ -21,8 +21,8 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
-from gnomon.kernels.duals.numeric.functions import Elementwise
-from gnomon.kernels.duals.numeric.legendre import SAMPLE, misfit, misfit_of_union, powers, samples
+from gnomon.expectations.functions import Elementwise
+from gnomon.expectations.legendre import SAMPLE, misfit, misfit_of_union, powers, samples
 
 RESOLVED = 1e-9  # of the local size: coefficients below are taken for zero
 NOISE = 1e-8  # coefficients below that three halvings do not shrink are rounding noise of the function

@@ -24,10 +24,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.kernels.duals.numeric.functions import Elementwise
-from gnomon.kernels.duals.numeric.legendre import misfit, powers, samples
-from gnomon.kernels.duals.numeric.line import RADII
-from gnomon.kernels.duals.numeric.pieces import RESOLVED, Pieces
+from gnomon.expectations.functions import Elementwise
+from gnomon.expectations.legendre import misfit, powers, samples
+from gnomon.expectations.line import RADII
+from gnomon.expectations.pieces import RESOLVED, Pieces
 
 SPREAD, PANEL = 8.0, 1.6  # deviations to which variables run, and the panels of their density
 FINE_PANEL = 0.25  # where functions grow so fast that the tails of the density count
@@ -69,7 +69,7 @@ def tables(g: Elementwise, pieces: Pieces, radius: int, wanted: np.ndarray) -> T
 
     Cost: see the module; none for octaves that are known.
 
-    >>> from gnomon.kernels.duals.numeric.pieces import find
+    >>> from gnomon.expectations.pieces import find
     >>> tables(torch.relu, find(torch.relu, 1.0, 16.0), 10, np.array([-3, 0])).at[:, 2]
     array([...])
     """
@@ -90,7 +90,7 @@ def tables(g: Elementwise, pieces: Pieces, radius: int, wanted: np.ndarray) -> T
 def polynomials(g: Elementwise, pieces: Pieces) -> tuple[np.ndarray, np.ndarray]:
     """Edges and coefficients of the function itself. Cost: 16 evaluations per piece, once.
 
-    >>> from gnomon.kernels.duals.numeric.pieces import find
+    >>> from gnomon.expectations.pieces import find
     >>> polynomials(torch.abs, find(torch.abs, 1.0, 16.0))[1].shape[1]
     16
     """
@@ -108,14 +108,14 @@ def double_integrals(
 
     Hypotheses and cost: see the module.
 
-    >>> from gnomon.kernels.duals.numeric.pieces import find
+    >>> from gnomon.expectations.pieces import find
     >>> one = np.ones(1)
     >>> pieces = find(torch.relu, 1.0, 16.0)
     >>> g = tables(torch.relu, pieces, 10, np.array([-1]))
     >>> round(float(double_integrals(polynomials(torch.relu, pieces), g, 10, one, one, 0 * one + 0.5)[0]), 9)
     0.304498891
     """
-    from gnomon.kernels.duals.numeric.loops import ridges
+    from gnomon.expectations.loops import ridges
 
     level = g.level(root_b * root_b * ((1 - rho) * (1 + rho)))
     start, width, density = _density(radius)
@@ -139,7 +139,7 @@ def _octave(pieces: Pieces, radius: int, octave: int) -> tuple[np.ndarray, np.nd
 
 def _smoothed(pieces: Pieces, radius: int, m: Tensor, deviation: float) -> Tensor:
     """Equation (1)."""
-    from gnomon.kernels.duals.numeric.loops import smoothed
+    from gnomon.expectations.loops import smoothed
 
     edges, coefficients = pieces.memory[OWN]
     place, one = m.numpy().reshape(-1), np.eye(1, coefficients.shape[1])

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.kernels.duals.numeric.functions import Elementwise
+from gnomon.expectations.functions import Elementwise
 
 NODES = 20
 SAMPLES = 16

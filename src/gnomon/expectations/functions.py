@@ -13,7 +13,10 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
 
+__all__ = ["Derivative", "Elementwise", "Gain", "Square", "check"]
+
 Elementwise = Callable[[Tensor], Tensor]
+"""A function of each number alone, from float64 to float64."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,11 +7,11 @@ import pytest
 import torch
 from scipy.special import ndtr
 
+from gnomon.expectations import smoothing
+from gnomon.expectations.functions import Derivative
+from gnomon.expectations.pieces import RESOLVED, find
+from gnomon.expectations.smoothing import double_integrals, octaves, polynomials, tables
 from gnomon.kernels.duals import GELU, Erf, ReLU, Step
-from gnomon.kernels.duals.numeric import smoothing
-from gnomon.kernels.duals.numeric.functions import Derivative
-from gnomon.kernels.duals.numeric.pieces import RESOLVED, find
-from gnomon.kernels.duals.numeric.smoothing import double_integrals, octaves, polynomials, tables
 
 RADIUS = 10
 

@@ -12,7 +12,9 @@ from typing import Any, TypeVar
 
 import torch
 
-from gnomon.kernels.machine.progress import Progress
+from gnomon.core.machine.progress import Progress
+
+__all__ = ["share_out"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

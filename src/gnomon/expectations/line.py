@@ -18,9 +18,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson
-from gnomon.kernels.duals.numeric.functions import Elementwise
-from gnomon.kernels.duals.numeric.legendre import NODES, panels
-from gnomon.kernels.duals.numeric.pieces import Pieces, find
+from gnomon.expectations.functions import Elementwise
+from gnomon.expectations.legendre import NODES, panels
+from gnomon.expectations.pieces import Pieces, find
 
 RADII = (10, 14, 20, 28, 37)
 """Deviations at which the line may end; beyond 37 the density is no floating-point number."""

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from gnomon.expectations.line import Sampler
+from gnomon.expectations.loops import sums
+from gnomon.expectations.mehler import coefficients
 from gnomon.kernels.duals import ReLU, Step
-from gnomon.kernels.duals.numeric.line import Sampler
-from gnomon.kernels.duals.numeric.loops import sums
-from gnomon.kernels.duals.numeric.mehler import coefficients
 
 F64 = torch.float64
 

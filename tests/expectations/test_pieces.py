@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from gnomon.kernels.duals.numeric.functions import Derivative
-from gnomon.kernels.duals.numeric.pieces import find
+from gnomon.expectations.functions import Derivative
+from gnomon.expectations.pieces import find
 
 
 @pytest.mark.parametrize("reach", [0.9, 10.0, 1500.0])

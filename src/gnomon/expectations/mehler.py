@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.kernels.duals.numeric.line import Sampler, at_zero, grid, half_density
+from gnomon.expectations.line import Sampler, at_zero, grid, half_density
 
 LEVELS = (64, 256, 1024)
 """Numbers of terms that are tried."""
@@ -49,7 +49,7 @@ def coefficients(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Coe
     >>> [round(abs(x), 6) for x in found.alpha[0, :4].tolist()]         # x^2 = 1 + sqrt(2) he_2
     [1.0, 0.0, 1.414214, 0.0]
     """
-    from gnomon.kernels.duals.numeric.loops import hermite_sums
+    from gnomon.expectations.loops import hermite_sums
 
     alpha = root.new_empty(len(root), terms)
     tail, second = root.new_empty(len(root), terms // BLOCK + 1), torch.empty_like(root)

@@ -13,7 +13,7 @@ from math import sqrt
 import numpy as np
 from numba import njit
 
-from gnomon.kernels.machine.loops import INNER, bare, entry
+from gnomon.core.machine.loops import INNER, bare, entry
 
 NODES = 8  # of Gauss's rule between two edges
 SUMMING = {**INNER, "fastmath": {*INNER["fastmath"], "reassoc"}}  # the order of a short sum is left to the vector unit

@@ -23,11 +23,11 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from gnomon.kernels.duals.base import polar, root
-from gnomon.kernels.duals.numeric.expectation import expectation
-from gnomon.kernels.duals.numeric.functions import Derivative, Elementwise, Gain, Square
-from gnomon.kernels.duals.numeric.legendre import panels
-from gnomon.kernels.duals.numeric.line import RADII, Sampler, mean, second_moment
+from gnomon.expectations.expectation import expectation
+from gnomon.expectations.functions import Derivative, Elementwise, Gain, Square
+from gnomon.expectations.legendre import panels
+from gnomon.expectations.line import RADII, Sampler, mean, second_moment
+from gnomon.expectations.polar import polar, root
 
 SPREAD = 8.0  # deviations to which conditional expectations run
 AT_ONCE = 2**12  # conditional expectations

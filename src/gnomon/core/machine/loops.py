@@ -12,10 +12,10 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-ARITHMETIC = frozenset(
-    {"contract", "nsz", "arcp"}
-)  # fused multiply-add; no reordering, no assumption on NaN or infinity
+__all__ = ["ARITHMETIC", "INNER", "bare", "entry", "wide"]
 
+ARITHMETIC = frozenset({"contract", "nsz", "arcp"})
+"""What the compiler may do: fused multiply-add; no reordering, no assumption on NaN or infinity."""
 
 INNER: dict[str, Any] = {"nogil": True, "fastmath": set(ARITHMETIC), "error_model": "numpy", "forceinline": True}
 """Options of what entries call: never kept alone, for what comes from disk is machine code and cannot be inlined."""
@@ -28,6 +28,10 @@ def entry(function: Callable[..., Any]) -> Any:
     """Compile on first use what Python calls; kept on disk where the installation or the user's cache can be written.
 
     Numba looks only at the file of the function to see whether a kept version is old; here it sees the whole folder.
+    Cost: a compilation at the first call with arguments of new types, where none is kept.
+
+    >>> entry(lambda x: 2 * x)(3)
+    6
     """
     try:
         made: Any = njit(cache=True, nogil=True, fastmath=set(ARITHMETIC), error_model="numpy")(function)
@@ -48,7 +52,17 @@ def _stamp(function: Callable[..., Any]) -> tuple[tuple[str, int, int], ...]:
 
 @_intrinsic
 def wide(typing_context):
-    """Ask for 512-bit vectors, and promise that the arrays given to the calling function do not overlap."""
+    """Ask for 512-bit vectors, and promise that the arrays given to the calling function do not overlap.
+
+    Hypotheses: they do not. Cost: none when it runs.
+
+    >>> @entry
+    ... def twice(x):
+    ...     wide()
+    ...     return 2 * x
+    >>> twice(3)
+    6
+    """
 
     def generate(context, builder, signature, arguments):
         function = builder.function
@@ -70,6 +84,11 @@ def bare(typing_context, array):
     """The same array without its reference count, so that slices in inner loops do not count references.
 
     Hypotheses: the caller holds the array while the view lives; arguments of an entry are held by Python.
+    Cost: none.
+
+    >>> import numpy as np
+    >>> entry(lambda x: bare(x)[1:].sum())(np.arange(3.0))
+    3.0
     """
 
     def generate(context, builder, signature, arguments):

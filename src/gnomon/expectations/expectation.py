@@ -18,11 +18,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import NotFiniteError, lesson
-from gnomon.kernels.duals.base import ALIGNED
-from gnomon.kernels.duals.numeric.line import Sampler
-from gnomon.kernels.duals.numeric.mehler import LEVELS, Coefficients, coefficients
-from gnomon.kernels.duals.numeric.smoothing import Tables, double_integrals, octaves, polynomials, tables
-from gnomon.kernels.machine.threads import share_out
+from gnomon.core.machine.threads import share_out
+from gnomon.expectations.line import Sampler
+from gnomon.expectations.mehler import LEVELS, Coefficients, coefficients
+from gnomon.expectations.polar import ALIGNED
+from gnomon.expectations.smoothing import Tables, double_integrals, octaves, polynomials, tables
 
 ALIGNED_FROM = 1 - ALIGNED * float(np.finfo(np.float64).eps)  # correlations that are taken for one
 CERTIFIED = 1e-10  # of sqrt(E[f^2] E[g^2])
@@ -150,7 +150,7 @@ class _Work:
 
     def values(self, where: Any) -> Tensor:
         """The series, and then double integrals where it is not certified."""
-        from gnomon.kernels.duals.numeric.loops import sums
+        from gnomon.expectations.loops import sums
 
         i, j, c = self.pairs.at(where)
         out, rho = np.empty(c.shape), np.empty(c.shape)

@@ -5,6 +5,8 @@ from time import monotonic
 from types import TracebackType
 from typing import Any
 
+__all__ = ["Progress"]
+
 PATIENCE = 2.0
 
 
