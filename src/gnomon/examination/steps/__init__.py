@@ -20,13 +20,13 @@ STEPS: tuple[AbstractStep, ...] = (
     SignalStep(),
     KernelStep(),
     StabilityStep(),
-    LimitStep(),
     ForecastStep(),
     TrainingStep(),
     RegimeStep(),
     CurvatureStep(),
     MarginsStep(),
     InvarianceStep(),
+    LimitStep(),
 )
 """Before training, during, after; the runner moves a step only behind those whose products it needs or uses."""
 
