@@ -22,6 +22,7 @@ FLOORS = {
         "landscape",
         "geometry",
         "generalization",
+        "checkup",
         "symmetry",
         "scattering",
         "attribution",
