@@ -1,0 +1,36 @@
+"""First floor: the law that data follow.
+
+Lives here: sparse discovery of partial and ordinary differential equations from measured fields (`discover`), the
+libraries of terms, the rules of differentiation, the weak form, the selection of terms, the simulation of what was
+found.
+Does not live here: what a network looks at (`gnomon.attribution`).
+May import: core, the ground floor; numpy, scipy.
+"""
+
+from gnomon.discovery.derivatives import FiniteDifferences, Polynomial, Spectral, TotalVariation
+from gnomon.discovery.discover import discover
+from gnomon.discovery.equation import Equation, Residuals
+from gnomon.discovery.forms import Pointwise, WeakForm
+from gnomon.discovery.library import Library
+from gnomon.discovery.record import Discovery
+from gnomon.discovery.regression import Candidate, Selection, bic_path
+from gnomon.discovery.simulation import Simulation, simulate
+
+__all__ = [
+    "Candidate",
+    "Discovery",
+    "Equation",
+    "FiniteDifferences",
+    "Library",
+    "Pointwise",
+    "Polynomial",
+    "Residuals",
+    "Selection",
+    "Simulation",
+    "Spectral",
+    "TotalVariation",
+    "WeakForm",
+    "bic_path",
+    "discover",
+    "simulate",
+]
