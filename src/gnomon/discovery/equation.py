@@ -1,6 +1,7 @@
 """A law that was found: terms, coefficients with intervals, how sure each term is, and what is left unexplained.
 
->>> heat = Equation("u_t", ("u_xx",), (0.1,), (0.001,), {"u": 0.02, "u_xx": 1.0}, (), Residuals(0.01, 0.011, "u", 0.001))
+>>> rest = Residuals(0.01, 0.011, "u", 0.001)
+>>> heat = Equation("u_t", ("u_xx",), (0.1,), (0.001,), {"u": 0.02, "u_xx": 1.0}, (), rest)
 >>> str(heat), heat.latex
 ('u_t = 0.1*u_xx', 'u_{t} = 0.1\\\\, u_{xx}')
 """
@@ -71,7 +72,9 @@ class Equation(Record):
         return f"{parse(self.target).latex} = " + _joined(right)
 
     def __str__(self) -> str:
-        right = [f"{number(c)}*{t}" if t != "1" else number(c) for c, t in zip(self.coefficients, self.terms, strict=True)]
+        right = [
+            f"{number(c)}*{t}" if t != "1" else number(c) for c, t in zip(self.coefficients, self.terms, strict=True)
+        ]
         return f"{self.target} = " + _joined(right)
 
 

@@ -68,7 +68,8 @@ class Data(Record):
 
 
 def read(
-    u: Any, dx: Any, dt: Any, *, known: Mapping[str, Any] | None = None, functions: Mapping[str, Any] | None = None, call: str
+    u: Any, dx: Any, dt: Any, *, known: Mapping[str, Any] | None = None,
+    functions: Mapping[str, Any] | None = None, call: str,
 ) -> Data:  # fmt: skip
     """Check fields and grid once: finite numbers, one shape, uniform steps."""
     given = u if isinstance(u, Mapping) else {"u": u}
@@ -89,7 +90,10 @@ def read(
     letters = "xyz"[:space]
     steps = {letter: step(gap, n, f"d{letter}", call) for letter, gap, n in zip(letters, gaps, shape, strict=False)}
     steps["t"] = step(dt, shape[-1], "dt", call)
-    taken = {name: np.broadcast_to(_aligned(_array(v, name, call), shape, name, call), shape) for name, v in (known or {}).items()}
+    taken = {
+        name: np.broadcast_to(_aligned(_array(v, name, call), shape, name, call), shape)
+        for name, v in (known or {}).items()
+    }
     return Data(fields, steps, taken, dict(functions or {}))
 
 
@@ -118,7 +122,9 @@ def step(gap: Any, n: int, name: str, call: str) -> float:
 def _array(values: Any, name: str, call: str) -> np.ndarray:
     array = np.asarray(values.detach().cpu() if isinstance(values, Tensor) else values)
     if array.dtype.kind not in "biufc":
-        raise InputError(lesson(call, f"'{name}' holds no numbers ({array.dtype})", "fields of numbers", "Pass an array"))
+        raise InputError(
+            lesson(call, f"'{name}' holds no numbers ({array.dtype})", "fields of numbers", "Pass an array")
+        )
     if not array.size:
         raise InputError(lesson(call, f"'{name}' is empty", "a field with points", "Pass an array with values"))
     bad = ~np.isfinite(array)
@@ -131,7 +137,9 @@ def _array(values: Any, name: str, call: str) -> np.ndarray:
 
 def _aligned(values: np.ndarray, shape: tuple[int, ...], name: str, call: str) -> np.ndarray:
     """A known function on the whole grid: given there, at the points of space alone, or along x alone."""
-    spread = values if values.ndim in (0, len(shape)) else values.reshape(values.shape + (1,) * (len(shape) - values.ndim))
+    spread = (
+        values if values.ndim in (0, len(shape)) else values.reshape(values.shape + (1,) * (len(shape) - values.ndim))
+    )
     try:
         np.broadcast_to(spread, shape)
     except ValueError as reason:

@@ -56,7 +56,11 @@ class Library(Record):
         else:
             degree = integer("degree", self.degree, call=call, least=0)
             order = integer("order", self.order, call=call, least=0) if space else 0
-            found = self._products(fields, space, degree, order) if self.products else self._table(fields, space, degree, order, modulus)
+            found = (
+                self._products(fields, space, degree, order)
+                if self.products
+                else self._table(fields, space, degree, order, modulus)
+            )
         found += [parse(text, call=call) for text in self.extra]
         found += [product(Factor(name), Factor(f)) for f in fields for name in (*self.known, *self.functions)]
         found += [] if modulus else [Term((Factor(name),)) for name in (*self.known, *self.functions)]
@@ -68,12 +72,24 @@ class Library(Record):
     def _table(self, fields: Sequence[str], space: str, degree: int, order: int, modulus: bool) -> list[Term]:
         powers: list[tuple[Factor, ...]]
         if modulus:  # u |u|^q with the phase in one factor only
-            powers = [tuple(map(Factor, c)) for q in range(degree + 1) for c in combinations_with_replacement([f"|{f}|" for f in fields], q)]
+            powers = [
+                tuple(map(Factor, c))
+                for q in range(degree + 1)
+                for c in combinations_with_replacement([f"|{f}|" for f in fields], q)
+            ]
             plain = [product(Factor(f), *p) for f in fields for p in powers if len(p) < degree]
         else:
-            powers = [tuple(map(Factor, c)) for q in range(degree + 1) for c in combinations_with_replacement(fields, q)]
+            powers = [
+                tuple(map(Factor, c)) for q in range(degree + 1) for c in combinations_with_replacement(fields, q)
+            ]
             plain = [product(*p) for p in powers]
-        return plain + [product(*p, Factor(f, by)) for f in fields for by in derivatives(space, order) for p in powers if not (modulus and len(p) >= degree)]
+        return plain + [
+            product(*p, Factor(f, by))
+            for f in fields
+            for by in derivatives(space, order)
+            for p in powers
+            if not (modulus and len(p) >= degree)
+        ]
 
     def _products(self, fields: Sequence[str], space: str, degree: int, order: int) -> list[Term]:
         pieces = [Factor(f, by) for by in ("", *derivatives(space, order)) for f in fields]

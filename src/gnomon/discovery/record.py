@@ -16,7 +16,7 @@ __all__ = ["Discovery"]
 UNSURE = 0.8
 """Inclusion below which a term is called unsure: stability selection asks for 0.6 to 0.9."""
 UNEXPLAINED = 0.3
-"""Share of the target without an explanation above which there is no law to speak of; noise of 20 % leaves about 0.2."""
+"""Share of the target left unexplained above which there is no law to speak of; noise of 20 % leaves about 0.2."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -93,7 +93,9 @@ class Moments(Record):
         explained = float(np.vdot(self.cross[list(support)], self.weights(support)).real) if support else 0.0
         misfit = max(1 - explained / self.square, 0.0) if self.square > 0 else 0.0
         m = max(self.independent, np.e)
-        return Candidate(support, misfit**0.5, m * float(np.log(misfit + floor**2)) + len(support) * float(np.log(m)))  # (3)
+        return Candidate(
+            support, misfit**0.5, m * float(np.log(misfit + floor**2)) + len(support) * float(np.log(m))
+        )  # (3)
 
 
 def stridge(moments: Moments, tolerance: float, ridge: float) -> tuple[int, ...]:
@@ -146,7 +148,9 @@ def choice(moments: Moments, selection: Selection) -> Candidate:
     """The best candidate of the path, then of its neighbors: one term more, one less, or one exchanged."""
     best = min(path(moments, selection), key=lambda candidate: candidate.criterion)
     while True:
-        around = [moments.candidate(support, selection.floor) for support in _neighbors(best.support, len(moments.cross))]
+        around = [
+            moments.candidate(support, selection.floor) for support in _neighbors(best.support, len(moments.cross))
+        ]
         nearest = min(around, key=lambda candidate: candidate.criterion, default=best)
         if nearest.criterion >= best.criterion - 1e-9:
             return best

@@ -63,7 +63,7 @@ class Simulation(Result):
         """One sentence."""
         if not np.isfinite(self.error):
             first = self.times[int(np.argmax(~np.isfinite(self.errors)))]
-            return f"The simulated equation blows up at time {first:.3g}: as a law it is wrong, or the data are not periodic."
+            return f"The simulated equation blows up at time {first:.3g}: it is wrong, or the data are not periodic."
         return f"Run from the first time of the data, the equation stays within {self.error:.2%} of them."
 
     def plots(self) -> tuple[Plot, ...]:
@@ -74,7 +74,10 @@ class Simulation(Result):
         if self.measured[name].ndim != 2:
             return (curve,)
         pictures = [("Data", self.measured[name]), ("Simulation of the found equation", self.simulated[name])]
-        return (*(Plot(title, (Image(name, _thin(values)),), Axis("time"), Axis("x")) for title, values in pictures), curve)
+        return (
+            *(Plot(title, (Image(name, _thin(values)),), Axis("time"), Axis("x")) for title, values in pictures),
+            curve,
+        )
 
 
 def simulate(equations: Sequence[Equation], data: Data | None) -> Simulation:
@@ -116,7 +119,9 @@ class _Machine:
 
     def __init__(self, equations: Sequence[Equation], data: Data) -> None:
         self.data, shape = data, data.shape[:-1]
-        grids = [2 * np.pi * np.fft.fftfreq(n, data.steps[letter]) for n, letter in zip(shape, data.letters, strict=False)]
+        grids = [
+            2 * np.pi * np.fft.fftfreq(n, data.steps[letter]) for n, letter in zip(shape, data.letters, strict=False)
+        ]
         mesh = np.meshgrid(*grids, indexing="ij") if grids else []
         self.waves = dict(zip(data.letters, mesh, strict=False))
         self.smooth = np.ones(shape)
@@ -189,8 +194,9 @@ def _check_periodic(data: Data) -> None:
         for axis, letter in enumerate(data.letters[:-1]):
             ends = np.abs(np.take(values, 0, axis) - np.take(values, -1, axis))
             typical = np.sqrt(np.mean(np.abs(np.diff(values, axis=axis)) ** 2)) + 1e-9 * np.abs(values).max()
-            if np.sqrt(np.mean(ends**2)) > JUMP * typical:
-                found = f"'{name}' differs between the ends of {letter}, by {np.sqrt(np.mean(ends**2)) / typical:.0f} typical steps"
+            jump = np.sqrt(np.mean(ends**2)) / typical
+            if jump > JUMP:
+                found = f"'{name}' differs between the ends of {letter} by {jump:.0f} typical steps"
                 cure = "Simulate such data with a solver that knows their boundary conditions"
                 raise InputError(lesson(CALL, found, "a field that is periodic in space", cure))
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.record import Record
 
-__all__ = ["Factor", "Term", "parse"]
+__all__ = ["Factor", "Term", "parse", "parse_sum"]
 
 FACTOR = re.compile(r"(?P<symbol>\|\w+\||[^\W_]+(?:\([^()]*\))?)(?:_(?P<derivative>[xyzt]+))?(?:\^(?P<power>\d+))?")
 
@@ -95,7 +95,35 @@ def parse(text: str, *, call: str = "parse(text)") -> Term:
         match = FACTOR.fullmatch(part)
         if match is None:
             cure = "Write products such as 'u^2*u_xx', with '_' before the letters of a derivative"
-            raise InputError(lesson(call, f"the term {text!r} cannot be read at {part!r}", "a product of factors", cure))
+            raise InputError(
+                lesson(call, f"the term {text!r} cannot be read at {part!r}", "a product of factors", cure)
+            )
         letters = "".join(sorted(match["derivative"] or ""))
         found.append(Factor(match["symbol"], letters, int(match["power"] or 1)))
     return product(*found)
+
+
+def parse_sum(text: str, *, call: str = "parse_sum(text)") -> list[tuple[float, Term]]:
+    """Read a sum of terms with coefficients, or an equation, whose right-hand side goes to the left.
+
+    Cost: none.
+
+    >>> [(c, t.name) for c, t in parse_sum("u_t + u*u_x = 0.1*u_xx")]
+    [(1.0, 'u_t'), (1.0, 'u*u_x'), (-0.1, 'u_xx')]
+    """
+    left, _, right = text.replace(" ", "").partition("=")
+    found = []
+    for side, sign in ((left, 1.0), (right, -1.0)):
+        for piece in re.findall(r"[+-]?(?:[^+\-]|(?<=\d[eE])[+-])+", side):
+            c = sign * (-1.0 if piece.startswith("-") else 1.0)
+            rest = []
+            for factor in piece.lstrip("+-").split("*"):
+                try:
+                    c *= float(factor)
+                except ValueError:
+                    rest.append(factor)
+            if c:
+                found.append((c, parse("*".join(rest), call=call) if rest else Term(())))
+    if not found:
+        raise InputError(lesson(call, f"{text!r} has no terms", "an equation such as 'u_t = 0.1*u_xx'", "Write it so"))
+    return found

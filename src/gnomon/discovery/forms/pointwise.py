@@ -73,8 +73,8 @@ class Pointwise(AbstractForm):
 
 
 def values_of(
-    data: Data, term: Term, space: AbstractDerivative, time: AbstractDerivative, cache: dict[tuple[str, str], np.ndarray],
-    call: str,
+    data: Data, term: Term, space: AbstractDerivative, time: AbstractDerivative,
+    cache: dict[tuple[str, str], np.ndarray], call: str,
 ) -> np.ndarray:  # fmt: skip
     """The values of a term at all points of the grid, with derivatives computed once.
 

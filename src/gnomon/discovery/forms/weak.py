@@ -9,6 +9,8 @@ signal through for each unit of noise:
 
     a = argmax_a  rms_c |<phi_a'', u>| / |phi_a''|_2,    b likewise with phi_b'                                  (3)
 
+With several fields, the smallest of their half widths is taken.
+
 Hypotheses: data on a uniform grid, noise without correlation; no boundary condition, as bumps vanish at the edges.
 Reference: [messenger2021weak], (1) and (2); (3) is the matched filter.
 Cost: for each term one product of the data with a short matrix along each axis.
@@ -59,7 +61,9 @@ class WeakForm(AbstractForm):
     def systems(self, data: Data, terms: Sequence[Term], time: int, *, call: str) -> dict[str, System]:  # noqa: D102
         axes = data.letters
         for n, letter in zip(data.shape, axes, strict=True):
-            highest = max([time] if letter == "t" else [f.derivative.count(letter) for t in terms for f in t.derived] + [1])
+            highest = max(
+                [time] if letter == "t" else [f.derivative.count(letter) for t in terms for f in t.derived] + [1]
+            )
             check_points(n, 2 * LEAST + 2 * highest + 1, highest, call)
         halves = self._half_widths(data, call)
         counts = _centers(data.shape, halves)
@@ -71,7 +75,9 @@ class WeakForm(AbstractForm):
         columns = np.stack([self._column(data, term, bumps, cache, call) for term in terms], 1)
         lengths = [len(bumps[letter].centers) for letter in axes]
         free = [max(1.0, n / (2 * half)) for n, half in zip(data.shape, halves, strict=True)]
-        blocks = block_numbers(lengths, [min(length, max(2, round(f))) for length, f in zip(lengths, free, strict=True)])
+        blocks = block_numbers(
+            lengths, [min(length, max(2, round(f))) for length, f in zip(lengths, free, strict=True)]
+        )
         independent = prod(free) * (2 if data.is_complex else 1)
         return {
             name: System(columns, _tested(values, bumps, "t" * time), blocks, independent)
@@ -85,7 +91,9 @@ class WeakForm(AbstractForm):
                 return found
         orders = [2] * (len(data.shape) - 1) + [1]
         fields = list(data.fields.values())
-        return tuple(_matched(fields, axis, self.degree, order) for axis, order in enumerate(orders))
+        return tuple(
+            min(_matched(values, axis, self.degree, order) for values in fields) for axis, order in enumerate(orders)
+        )
 
     def _column(
         self, data: Data, term: Term, bumps: dict[str, "_Bumps"], cache: dict[tuple[str, str], np.ndarray], call: str
@@ -102,7 +110,10 @@ class WeakForm(AbstractForm):
         for factor in rest:
             values = values * data.value(factor.symbol, call=call) ** factor.power
         for factor in derived:
-            values = values * _derivative(data, factor.symbol, factor.derivative, self.derivative, cache, call) ** factor.power
+            values = (
+                values
+                * _derivative(data, factor.symbol, factor.derivative, self.derivative, cache, call) ** factor.power
+            )
         return _tested(values, bumps, "")
 
 
@@ -139,18 +150,15 @@ def _tested(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarray
     return values.ravel()
 
 
-def _matched(fields: Sequence[np.ndarray], axis: int, degree: int, order: int) -> int:
-    """The half width of equation (3), from at most 200 lines of each field."""
-    n = fields[0].shape[axis]
-    lines = []
-    for values in fields:
-        table = np.moveaxis(values, axis, 0).reshape(n, -1)
-        lines.append(table[:, :: max(1, table.shape[1] // 200)])
+def _matched(values: np.ndarray, axis: int, degree: int, order: int) -> int:
+    """The half width of equation (3), from at most 200 lines of a field."""
+    n = values.shape[axis]
+    lines = np.moveaxis(values, axis, 0).reshape(n, -1)
+    lines = lines[:, :: max(1, lines.shape[1] // 200)]
     through = {}
     for half in sorted({max(LEAST, round(share * n)) for share in SHARES}):
         matrix = _Bumps(n, half, 1.0, degree, 60).matrix(order)
-        passed = sum(float(np.linalg.norm(matrix @ line) ** 2 / max(np.var(line), 1e-300)) for line in lines)
-        through[half] = (passed / len(matrix)) ** 0.5 / np.linalg.norm(matrix[0])  # (3)
+        through[half] = float(np.linalg.norm(matrix @ lines) / len(matrix) ** 0.5 / np.linalg.norm(matrix[0]))  # (3)
     return max(through, key=lambda half: through[half])
 
 
