@@ -16,12 +16,11 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.metrics import binomial_interval
-from gnomon.core.pure import evaluating
 from gnomon.core.results import Bars, Finding, Hypothesis, Plot, Result, Value
 from gnomon.core.untouched import untouched
 from gnomon.geometry.attacks.base import Victim, margin
 from gnomon.geometry.attacks.run import ROUNDING, examples_of
-from gnomon.geometry.attacks.threat import Norm, Threat, wide
+from gnomon.geometry.attacks.threat import Norm, Threat
 
 __all__ = ["GRADIENTS", "Preflight", "flight_check", "preflight"]
 
@@ -73,7 +72,8 @@ class Preflight(Result):
     def findings(self) -> tuple[Finding, ...]:
         """A finding for each premise that does not hold."""
         return tuple(
-            Finding("gradient-masking" if p.statement == GRADIENTS else "robustness-premise", f"{p.checked}.".capitalize(),
+            Finding("gradient-masking" if p.statement == GRADIENTS else "robustness-premise",
+                    f"{p.checked}.".capitalize(),
                     CURES.get(p.statement, "Mend this before measuring robustness."), 0.6,
                     evidence=(Value("premise", p.statement),))
             for p in self.failed
@@ -127,7 +127,8 @@ def flight_check(module: nn.Module, x: Tensor, y: Tensor, threat: Threat, call: 
 
     Cost: as `preflight`.
 
-    >>> flight_check(nn.Linear(1, 2), torch.rand(4, 1), torch.tensor([0, 1, 0, 1]), Threat(0.1, "2", 0, 1), "f()").premises[0].holds
+    >>> x, y = torch.rand(4, 1), torch.tensor([0, 1, 0, 1])
+    >>> flight_check(nn.Linear(1, 2), x, y, Threat(0.1, "2", 0, 1), "f()").premises[0].holds
     True
     """
     premises = [_inside(x, threat), _filled(x, threat), _eval(module, x, call)]
@@ -159,12 +160,10 @@ def _eval(module: nn.Module, x: Tensor, call: str) -> Hypothesis:
     if not any(part.training for part in module.modules()):
         return Hypothesis(EVAL, True, "the model is in eval mode")
     part, modes = x[:PROBE], [m.training for m in module.modules()]
-    with torch.no_grad(), untouched(module):
+    with untouched(module), torch.no_grad():
         calm = Victim(module, call).scores(part)
         for one, mode in zip(module.modules(), modes, strict=True):
             one.training = mode
-        with evaluating(module, training=False):
-            pass
         trained = Victim(module, call).scores(part)
     moved = _differ(calm, trained)
     words = "the model is in training mode, which changes its scores" if moved else "training mode changes nothing"

@@ -48,7 +48,9 @@ class APGD(Record, AbstractAttack):
         best, left = x.clone(), torch.arange(len(x))
         for _ in range(self.restarts):
             start = threat.random(x[left], generator)
-            best[left] = ascend(victim, x[left], y[left], start, threat, dlr if self.scale_free else cross_entropy, self.steps)
+            best[left] = ascend(
+                victim, x[left], y[left], start, threat, dlr if self.scale_free else cross_entropy, self.steps
+            )
             left = left[victim.right(best[left], y[left])]
             if not len(left):
                 break

@@ -1,6 +1,6 @@
 """A minimum-norm attack: the nearest wrongly classified point, by ascent in a ball whose radius follows the decision.
 
-    not fooled yet   radius <- |d| + margin / |g|_*        (what the linearization asks for)                    (1)
+    not fooled yet   radius <- 1.02 (|d| + margin / |g|_*)     (a little beyond what the linearization asks for)  (1)
     fooled           radius <- min(radius (1 - c), |best|)                                                     (2)
     lost again       radius <- radius (1 + c)                                                                  (3)
     d <- P_radius(d + a s(g)),    c and a fall along a cosine                                                  (4)
@@ -58,11 +58,11 @@ class MinimumNorm(Record, AbstractAttack):
             fooled, distance = value > 0, threat.size(z - x)
             better = fooled & (distance < size)
             best, size = torch.where(wide(better, z), z, best), torch.where(better, distance, size)
-            asked = distance - value / threat.dual(gradient).clamp_min(1e-30)  # (1)
+            asked = 1.02 * (distance - value / threat.dual(gradient).clamp_min(1e-30)) + 1e-6  # (1)
             shrunk = torch.minimum(radius * (1 - c), size)  # (2)
             grown = torch.where(size.isfinite(), radius * (1 + c), asked)  # (3)
             radius = torch.where(fooled, shrunk, grown)
-            step = a * torch.where(size.isfinite(), size, torch.full_like(size, threat.eps)).clamp_min(1e-6)
+            step = torch.where(size.isfinite(), a * size, asked.clamp_max(threat.eps)).clamp_min(1e-6)
             z = threat.project(x, z + wide(step, z) * threat.steepest(gradient), radius)  # (4)
         return best, size
 
