@@ -75,7 +75,7 @@ def test_gradient_attacks_find_all_there_is_in_a_linear_model(linear, norm, meth
         must, cannot = exact[norm] < 0.93 * eps, exact[norm] > eps * (1 + 1e-9)
         assert not bool(result.fooled[cannot].any())
         assert float(result.sizes.max()) <= eps * (1 + 1e-9)
-        if method.name not in ("FGSM", "APGD, cross-entropy", "PGD"):  # cross-entropy aims at no single class
+        if method.name == "APGD, aimed":  # the others aim at no single class
             assert bool(result.fooled[must].all())
         else:
             assert float(result.fooled[must].double().mean()) > 0.7
@@ -88,7 +88,7 @@ def test_minimum_norm_attacks_are_exact_in_a_linear_model(linear, norm):
     assert_allclose(deep.above, exact[norm], rtol=1e-3)
     found = minimal_distance(net, (x, y), norm=norm, bounds=(-50, 50), method=MinimumNorm(200))
     assert bool((found.above >= exact[norm] * (1 - 1e-9)).all())
-    assert float((found.above / exact[norm]).median()) < 1.01 and float((found.above / exact[norm]).max()) < 1.2
+    assert float((found.above / exact[norm]).median()) < 1.01 and float((found.above / exact[norm]).max()) < 1.02
 
 
 @pytest.mark.parametrize("norm", ["inf", "2"])

@@ -133,8 +133,8 @@ def robust_accuracy(
     >>> net, x = nn.Linear(2, 2, bias=False), torch.tensor([[0.0, 1.0], [0.6, 0.4]])
     >>> with torch.no_grad():
     ...     _ = net.weight.copy_(torch.eye(2))
-    >>> result = robust_accuracy(net, (x, torch.tensor([1, 0])), eps=0.2, norm="inf", bounds=(0, 1))
-    >>> result.value                                             # margins 1 and 0.2, against 2 eps = 0.4
+    >>> data = x, torch.tensor([1, 0])
+    >>> robust_accuracy(net, data, eps=0.2, norm="inf", bounds=(0, 1), attacks=ENSEMBLE[:3]).value                                             # margins 1 and 0.2, against 2 eps = 0.4
     0.5
     """
     call = "robust_accuracy(module, data)"

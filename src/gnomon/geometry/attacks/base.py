@@ -56,7 +56,7 @@ class Victim:
                 p.requires_grad_(requires_grad=before)
 
     def scores(self, x: Tensor) -> Tensor:
-        """The outputs (n, k), with their graph where x has one; a single output f becomes the two scores (-f, f) / 2."""
+        """The outputs (n, k), with their graph where x has one; a single output f becomes two, (-f, f) / 2."""
         self.queries += len(x)
         f = table(invoke(self.module, x, call=self.call), len(x), self.call)
         return f if f.shape[1] > 1 else torch.cat([-f, f], 1) / 2

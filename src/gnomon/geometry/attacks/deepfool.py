@@ -47,6 +47,7 @@ class DeepFool(Record, AbstractAttack):
             left, gaps, gradients = left[right], gaps[right], gradients[right]
             if not len(left):
                 break
+            gradients = threat.free(z[left][:, None], gradients)
             sizes = torch.stack([threat.dual(g) for g in gradients.unbind(1)], 1).clamp_min(1e-30)
             distance, j = (gaps.abs() / sizes).min(1)  # (1)
             direction = threat.steepest(gradients[torch.arange(len(left)), j])

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from gnomon.core.record import Record
 from gnomon.geometry.attacks.base import AbstractAttack, Victim, margin
+from gnomon.geometry.attacks.deepfool import DeepFool
 from gnomon.geometry.attacks.threat import Threat, wide
 
 __all__ = ["MinimumNorm", "drawn_back"]
@@ -24,7 +25,7 @@ __all__ = ["MinimumNorm", "drawn_back"]
 
 @dataclass(frozen=True, slots=True)
 class MinimumNorm(Record, AbstractAttack):
-    """The search (1) to (4), from the input and then from random starts; eps of the threat is the first step.
+    """The search (1) to (4), from the point of DeepFool and then from random ones; eps of the threat is the first step.
 
     >>> from gnomon.geometry.attacks import minimal_distance
     >>> net = torch.nn.Linear(2, 2, bias=False)
@@ -42,7 +43,7 @@ class MinimumNorm(Record, AbstractAttack):
     def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
         best, size = x.clone(), torch.full((len(x),), float("inf")).to(x)
         for restart in range(self.restarts):
-            start = x if restart == 0 else threat.random(x, generator)
+            start = DeepFool().run(victim, x, y, threat, generator) if restart == 0 else threat.random(x, generator)
             z, found = self._search(victim, x, y, start, threat)
             best = torch.where(wide(found < size, x), z, best)
             size = torch.minimum(size, found)
@@ -50,11 +51,12 @@ class MinimumNorm(Record, AbstractAttack):
 
     def _search(self, victim: Victim, x: Tensor, y: Tensor, start: Tensor, threat: Threat) -> tuple[Tensor, Tensor]:
         best, size = start.clone(), torch.full((len(x),), float("inf")).to(x)
-        z, radius = start, torch.full_like(size, float("inf"))
+        z, radius = start, threat.size(start - x)
         for k in range(self.steps):
             fall = (1 + cos(pi * k / self.steps)) / 2
             c, a = 0.05 * max(fall, 0.02), max(fall, 0.02)
             value, gradient, _ = victim.slope(z, y, lambda f, y: -margin(f, y))
+            gradient = threat.free(z, gradient)
             fooled, distance = value > 0, threat.size(z - x)
             better = fooled & (distance < size)
             best, size = torch.where(wide(better, z), z, best), torch.where(better, distance, size)

@@ -27,7 +27,8 @@ class Square(Record, AbstractAttack):
     """The attack by random squares, with at most ``queries`` forward passes for each example; (1) and (2).
 
     >>> from gnomon.geometry.attacks import attack
-    >>> net, data = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(4, 2)), (torch.full((1, 1, 2, 2), 0.5), torch.tensor([0]))
+    >>> net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(4, 2))
+    >>> data = torch.full((1, 1, 2, 2), 0.5), torch.tensor([0])
     >>> attack(net, data, eps=0.1, bounds=(0, 1), method=Square(queries=5)).examples.shape
     torch.Size([1, 1, 2, 2])
     """

@@ -11,7 +11,7 @@ Reference: [madry2018towards].
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -22,8 +22,8 @@ from gnomon.core.record import Record
 
 __all__ = ["Norm", "Threat", "dot", "lengths", "wide"]
 
-Norm = Literal["inf", "2"]
-"""How a change of an input is measured: its largest entry, or its Euclidean length."""
+Norm = str
+"""How a change of an input is measured: "inf", its largest entry, or "2", its Euclidean length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,7 @@ class Threat(Record):
     def of(cls, eps: Any, norm: Any, bounds: Any, call: str) -> "Threat":
         """Check the options of an attack."""
         eps = number("eps", eps, call=call, above=0)
-        norm = {"linf": "inf", "l2": "2", "inf": "inf", "2": "2"}.get(str(norm).lower())
-        if norm is None:
+        if norm not in ("inf", "2"):
             raise InputError(out_of_range(call, "norm", '"inf" or "2"', norm))
         try:
             low, high = (number("bounds", b, call=call) for b in bounds)
@@ -77,6 +76,11 @@ class Threat(Record):
         if self.norm == "inf":
             return gradient.sign()
         return gradient / wide(gradient.flatten(1).norm(dim=1), gradient).clamp_min(1e-30)
+
+    def free(self, z: Tensor, gradient: Tensor) -> Tensor:
+        """The gradient without the entries that would push z out of the bounds at once."""
+        blocked = ((z <= self.low) & (gradient < 0)) | ((z >= self.high) & (gradient > 0))
+        return gradient.masked_fill(blocked, 0.0)
 
     def dual(self, gradient: Tensor) -> Tensor:
         """The largest change per unit of norm that a gradient foretells, (n,): its sum of sizes, or its length."""
