@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         models,
         program,
         report,
+        scattering,
+        symmetry,
         tangent,
         training,
     )
@@ -83,6 +85,8 @@ __all__ = [
     "rank",
     "report",
     "sampled_limit",
+    "scattering",
+    "symmetry",
     "tangent",
     "train",
     "training",
