@@ -25,6 +25,8 @@ if TYPE_CHECKING:
         models,
         program,
         report,
+        scattering,
+        symmetry,
         tangent,
         training,
     )
@@ -89,6 +91,8 @@ __all__ = [
     "rank",
     "report",
     "sampled_limit",
+    "scattering",
+    "symmetry",
     "tangent",
     "train",
     "training",
