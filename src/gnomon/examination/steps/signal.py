@@ -16,6 +16,7 @@ from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.geometry import LayerSignal, MeanField, Signal, signal
 from gnomon.kernels import Limit, layers
+from gnomon.program.laws import weight_std
 from gnomon.report import Content
 
 EXAMPLES, THEORY = (8, 16, 32, 64), (4, 24)
@@ -77,7 +78,7 @@ def _with_variance(finding: Finding, variance: float | None) -> Finding:
 def _variance(module: nn.Module) -> float | None:
     """fan_in times the mean square of the weights, the median of all layers: the sigma_w^2 of theory."""
     weights = [p.detach() for name, p in module.named_parameters() if p.dim() > 1 and name.endswith("weight")]
-    variances = [float(w.double().square().mean()) * w[0].numel() for w in weights]
+    variances = [weight_std(w) ** 2 for w in weights]
     return median(variances) if variances else None
 
 
