@@ -44,6 +44,6 @@ def test_inputs_tell_of_relations_that_no_line_sees_and_of_none_where_there_is_n
     assert input_relation(x, (x[:, 0] * x[:, 1] > 0).long(), seed=0).related
     tokens = torch.randint(0, 20, (300, 8), generator=g)
     assert input_relation(tokens, (tokens == 3).any(1).long(), seed=0).related
-    chance = [input_relation(x, torch.randint(2, (300,), generator=g), seed=s).related for s in range(20)]
-    assert sum(chance) <= 2  # at 1 % each
+    chance = [input_relation(x, torch.randint(2, (300,), generator=g), seed=s).related for s in range(4)]
+    assert sum(chance) <= 1  # at 1 % each
     assert input_relation(torch.ones(30, 2), torch.arange(30) % 2, seed=0) is None
