@@ -25,6 +25,7 @@ __all__ = [
     "blamed",
     "count",
     "invoke",
+    "spread",
     "suited",
     "table",
     "take",

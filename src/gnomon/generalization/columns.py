@@ -74,8 +74,8 @@ class Columns(Result):
             return (Finding("feature-scale", what, cure, 0.91, "inputs", evidence),)
         if self.offset > OFFSET:
             what = f"The mean of a column is {self.offset:.3g} times its spread away from zero."
-            evidence = (Value("distance of a mean from zero, in spreads", self.offset),)
-            return (Finding("feature-scale", what, cure, 0.91, "inputs", evidence),)
+            far = (Value("distance of a mean from zero, in spreads", self.offset),)
+            return (Finding("feature-scale", what, cure, 0.91, "inputs", far),)
         if self.count <= TABLE and self.largest > 0 and not SMALL <= self.largest <= LARGE:
             word = "small" if self.largest < SMALL else "large"
             what = f"All columns are {word}: the largest spread is {self.largest:.3g}, and networks are made for 1."

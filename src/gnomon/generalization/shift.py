@@ -10,7 +10,7 @@ is standard normal in the limit where the sets are drawn alike. Classes are comp
     TV = (1 / 2) sum_c |p_train(c) - p_test(c)|,    and Pearson's test of homogeneity                             (2)
 
 Hypotheses: examples are independent.
-Reference: [lopezpaz2017revisiting] for classifiers as tests, [mann1947test] for (1).
+Reference: [lopez2017revisiting] for classifiers as tests, [mann1947test] for (1).
 
 >>> import torch
 >>> x = torch.randn(800, 5, generator=torch.Generator().manual_seed(0))
@@ -113,7 +113,7 @@ def shift(train: Any, test: Any, *, seed: int = 0) -> Shift:
     the two tests. Power: with 1000 examples of each set an AUC of 0.6 is found in 99 % of cases.
 
     Hypotheses: examples are independent of each other.
-    Reference: [lopezpaz2017revisiting], [mann1947test].
+    Reference: [lopez2017revisiting], [mann1947test].
     Cost: one system of 600 unknowns, and the features of at most 4000 examples.
 
     >>> x = torch.randn(400, 3, generator=torch.Generator().manual_seed(0))

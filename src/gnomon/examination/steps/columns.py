@@ -27,7 +27,7 @@ class DataChecks(Record):
 class ColumnsStep(AbstractStep):
     """Scale of columns and targets, balance, contradictions, suspected labels."""
 
-    key, title, share = "columns", "Columns and labels", 0.05
+    key, title, share = "columns", "Columns and labels", 0.01
     question = "Are there columns, targets or labels that training will stumble over?"
     gives = DataChecks
 

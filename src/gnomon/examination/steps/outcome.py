@@ -33,7 +33,7 @@ class TrainedChecks(Record):
 class OutcomeStep(AbstractStep):
     """Overfitting, underfitting, dead units and statistics of the trained network; where a run exploded."""
 
-    key, title, share = "outcome", "What training came to", 0.04
+    key, title, share = "outcome", "What training came to", 0.01
     question = "Did it learn what can be learned, and does that hold for test examples?"
     needs = (Run,)
     uses = (DataChecks,)

@@ -55,7 +55,7 @@ class Wiring(Record):
 class WiringStep(AbstractStep):
     """One pass forward and backward, and some passes with something changed."""
 
-    key, title, share = "wiring", "How it is put together", 0.05
+    key, title, share = "wiring", "How it is put together", 0.03
     question = "Does every input reach the outputs, the loss every parameter, and nothing depend on chance?"
     gives = Wiring
 
@@ -114,7 +114,7 @@ def batch_of(subject: Subject) -> int | None:
 def targets_of(subject: Subject, y: Tensor) -> Tensor:
     """Targets as the loss of the subject takes them."""
     convert = getattr(subject, "loss_targets", subject.task.loss_targets)
-    return convert(y)  # type: ignore[no-any-return]
+    return convert(y)
 
 
 def loss_of(subject: Subject, outputs: Any, y: Tensor) -> Tensor:
@@ -123,7 +123,7 @@ def loss_of(subject: Subject, outputs: Any, y: Tensor) -> Tensor:
     if loss is None or isinstance(loss, AbstractLoss):
         f = table(outputs, len(y), subject.call)
         return subject.task.loss.value(f, subject.targets(y).to(f))
-    return loss(tensor_of(outputs, subject.call), targets_of(subject, y))  # type: ignore[no-any-return]
+    return loss(tensor_of(outputs, subject.call), targets_of(subject, y))
 
 
 def _gradients(subject: Subject, examples: Examples) -> dict[str, Tensor | None]:
