@@ -28,7 +28,6 @@ STEPS: tuple[AbstractStep, ...] = (
     SignalStep(),
     KernelStep(),
     StabilityStep(),
-    LimitStep(),
     ForecastStep(),
     TrainingStep(),
     OptimizerStep(),
@@ -37,6 +36,7 @@ STEPS: tuple[AbstractStep, ...] = (
     CurvatureStep(),
     MarginsStep(),
     InvarianceStep(),
+    LimitStep(),
 )
 """Before training, during, after; the runner moves a step only behind those whose products it needs or uses."""
 
