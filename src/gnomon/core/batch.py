@@ -70,6 +70,8 @@ def batch_of(raw: Any, call: str) -> Batch:
 def joined(batches: Sequence[Batch]) -> Batch:
     """Batches as one.
 
+    Cost: a copy of the examples.
+
     >>> len(joined([Batch(torch.zeros(2, 1), None), Batch(torch.zeros(3, 1), None)]))
     5
     """

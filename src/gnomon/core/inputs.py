@@ -121,6 +121,8 @@ def invoke(module: Callable[..., Any], x: Inputs, *, call: str = "module(x)") ->
 def spread(function: Callable[..., Any], x: Inputs) -> Any:
     """function(x), function(*x) or function(**x), as x is a tensor, a tuple or a dict.
 
+    Cost: one call.
+
     >>> spread(lambda a, b: a + b, (1, 2))
     3
     """

@@ -114,7 +114,7 @@ def shift(train: Any, test: Any, *, seed: int = 0) -> Shift:
 
     Hypotheses: examples are independent of each other.
     Reference: [lopez2017revisiting], [mann1947test].
-    Cost: one system of 600 unknowns, and the features of at most 4000 examples.
+    Cost: one system of 450 unknowns, and the features of at most 4000 examples.
 
     >>> x = torch.randn(400, 3, generator=torch.Generator().manual_seed(0))
     >>> shift((x[:200], x[:200, 0] > 0), (x[200:], x[200:, 0] > 1)).classes_shifted

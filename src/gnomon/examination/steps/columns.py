@@ -12,7 +12,7 @@ from gnomon.examination.subject import Subject
 from gnomon.generalization import class_findings, columns, conflicts, number_findings, suspects
 from gnomon.report import Content
 
-ROWS = 5000
+ROWS = 4000
 """Examples that labels and columns are judged by, at most."""
 
 
