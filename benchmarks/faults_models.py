@@ -42,7 +42,7 @@ def color(n=1500, m=500, seed=0):
 def rows(n=3000, m=1000, seed=0):
     """MNIST read row by row, for recurrent networks."""
     train, test = mnist(n, m, seed)
-    return (train[0][:, 0], train[1]), (test[0][:, 0], test[1])
+    return (train[0][:, 0, 5:25], train[1]), (test[0][:, 0, 5:25], test[1])  # without the empty rows
 
 
 def tokens(n=3000, m=1000, length=24, vocabulary=200, seed=0):
@@ -53,7 +53,7 @@ def tokens(n=3000, m=1000, length=24, vocabulary=200, seed=0):
     def draw(k):
         y = torch.randint(0, 4, (k,), generator=g)
         x = torch.randint(4, vocabulary, (k, length), generator=g)
-        topical = words[y][:, torch.randint(0, 20, (length,), generator=g)]
+        topical = words[y].gather(1, torch.randint(0, 20, (k, length), generator=g))
         return torch.where(torch.rand(k, length, generator=g) < 0.33, topical, x), y
 
     return draw(n), draw(m)

@@ -1,5 +1,6 @@
 """How the network is put together: what reaches the outputs, what the loss reaches, and what chance decides."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -138,7 +139,8 @@ def _gradients(subject: Subject, examples: Examples) -> dict[str, Tensor | None]
         return {}
     module = twin(subject.module, call=subject.call).train()  # a copy, for batch norm writes to its buffers
     own = {name: p for name, p in module.named_parameters() if p.requires_grad}
-    with random_state(0), torch.inference_mode(False), torch.enable_grad():
+    with warnings.catch_warnings(), random_state(0), torch.inference_mode(False), torch.enable_grad():
+        warnings.filterwarnings("ignore", message="Using a target size")  # a finding says so
         value = loss_of(subject, invoke(module, examples.x, call=subject.call), examples.y)
         if not value.requires_grad:
             return dict.fromkeys(own)
