@@ -57,9 +57,9 @@ CONFIDENCE = 0.998
 """Of the interval of the floor: its lower end is above the true rate in 1e-3 of cases."""
 EVEN = 1.5
 """Evenness (2) up to which errors count as wrong labels: two deviations above 1 for 1000 examples with 12 % of them."""
-KNOWN, TOO_MANY = 0.68, 0.25
-"""Accuracy of the votes from which on errors are the exception, and rate of errors beyond which a problem is hard and
-wrong labels cannot be told from that."""
+KNOWN, TOO_MANY = 0.36, 0.25
+"""Share of the errors of always guessing the largest class that the votes must save, 68 % right for two even classes,
+and rate of errors beyond which a problem is hard and wrong labels cannot be told from that."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +68,7 @@ class Suspects(Result):
 
     ``ranked`` are numbers of examples, the most suspect first, ``margins`` are those of all examples in their order,
     ``votes`` the class that each example's neighbors have, ``floor`` is (2) with its interval, ``accuracy`` the share
-    of votes that are the label, ``evenness`` (2).
+    of votes that are the label, ``guess`` that of always saying the largest class, ``evenness`` (2).
     """
 
     ranked: tuple[int, ...] = field(repr=False, metadata=HIDDEN)
@@ -77,6 +77,7 @@ class Suspects(Result):
     floor: float
     interval: Interval
     accuracy: float
+    guess: float
     evenness: float
 
     @property
@@ -87,7 +88,8 @@ class Suspects(Result):
     @property
     def noisy(self) -> bool:
         """Whether labels are wrong where neighbors firmly agree, about as often as elsewhere."""
-        known = len(self.ranked) >= ENOUGH and self.accuracy > KNOWN and self.floor < TOO_MANY
+        saved = self.accuracy > self.guess + KNOWN * (1 - self.guess)
+        known = len(self.ranked) >= ENOUGH and saved and self.floor < TOO_MANY
         return known and self.interval.low > NOISE and self.evenness < EVEN
 
     @property
@@ -137,7 +139,7 @@ def suspects(x: Inputs, y: Tensor, *, seed: int = 0) -> Suspects:
     sizes = torch.bincount(code)
     if n < LEAST or len(kinds) < 2 or int(sizes.max()) > n - 10 or float((sizes >= 10).double().mean()) < 0.5:
         nothing = torch.zeros(0)
-        return Suspects((), nothing, nothing.long(), 0.0, Interval(0.0, 1.0, CONFIDENCE), 0.0, 0.0)
+        return Suspects((), nothing, nothing.long(), 0.0, Interval(0.0, 1.0, CONFIDENCE), 0.0, 0.0, 0.0)
     table = torch.nn.functional.one_hot(code).double()
     index = stratified(n, code, MOST, seed=seed)
     v = _votes(random_features(rows(x, seed=seed), width=WIDTH, seed=seed).double(), table, index)
@@ -155,7 +157,7 @@ def suspects(x: Inputs, y: Tensor, *, seed: int = 0) -> Suspects:
     interval = binomial_interval(int(firm.sum()), len(firm), confidence=CONFIDENCE)
     ranked = tuple(margins.argsort().tolist())
     accuracy = 1 - float(wrong.double().mean())
-    return Suspects(ranked, margins, kinds[v.argmax(1)], floor, interval, accuracy, evenness)
+    return Suspects(ranked, margins, kinds[v.argmax(1)], floor, interval, accuracy, float(sizes.max()) / n, evenness)
 
 
 def _votes(features: Tensor, table: Tensor, index: Tensor) -> Tensor:
