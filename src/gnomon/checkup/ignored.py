@@ -55,7 +55,7 @@ def ignored_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
         if count(x) > 2 and spread <= NOTHING * size and effect <= NOTHING + 1e4 * NOTHING:
             what = "The outputs are the same for all inputs: the network ignores them."
             cure = "Follow x through forward: it is overwritten, multiplied by zero, or only its shape is used."
-            return (Finding("inputs-ignored", what, cure, 0.966, "inputs", (Value("spread of outputs", spread),), 0.0),)
+            return (Finding("inputs-ignored", what, cure, 0.92, "inputs", (Value("spread of outputs", spread),), 0.0),)
         found: list[Finding] = []
         parts = list(tensors(x))
         seen = _gradients(module, x)
@@ -138,7 +138,7 @@ def _permuted(x: Inputs, i: int, mask: Tensor) -> Inputs:
         flat[:, mask] = flat.roll(1, 0)[:, mask]
         return flat.reshape(t.shape)
 
-    return transform(change, x)  # type: ignore[no-any-return]
+    return transform(change, x)
 
 
 def _turned(t: Tensor) -> Tensor:

@@ -30,6 +30,8 @@ RATIO = 30.0
 """Spreads may differ by so much: then (1) is a thousand."""
 OFFSET = 30.0
 """Means may be so many spreads from zero: then a column is a constant with a thousandth of signal, squared."""
+FAR = 3.0
+"""Spreads of a usual column beyond which a mean counts as far: nearly constant columns near zero do no harm."""
 SMALL, LARGE = 0.1, 10.0
 """Spreads of all columns beyond which a network of usual initialization hardly sees its inputs, or is swamped by them;
 for tables of at most `TABLE` columns, since rows of texts and images are sparse."""
@@ -74,8 +76,8 @@ class Columns(Result):
             return (Finding("feature-scale", what, cure, 0.91, "inputs", evidence),)
         if self.offset > OFFSET:
             what = f"The mean of a column is {self.offset:.3g} times its spread away from zero."
-            evidence = (Value("distance of a mean from zero, in spreads", self.offset),)
-            return (Finding("feature-scale", what, cure, 0.91, "inputs", evidence),)
+            far = (Value("distance of a mean from zero, in spreads", self.offset),)
+            return (Finding("feature-scale", what, cure, 0.91, "inputs", far),)
         if self.count <= TABLE and self.largest > 0 and not SMALL <= self.largest <= LARGE:
             word = "small" if self.largest < SMALL else "large"
             what = f"All columns are {word}: the largest spread is {self.largest:.3g}, and networks are made for 1."
@@ -126,7 +128,8 @@ def columns(x: Inputs) -> Columns:
     own = torch.where(varies, spread, 0.0)
     wide = table.shape[1] > TABLE
     low = float(spread[varies].quantile(0.5 if wide else 0.25))
-    away = torch.where(varies, mean.abs() / spread.clamp_min(1e-300), 0.0)
+    far = varies & (mean.abs() > FAR * spread[varies].median())
+    away = torch.where(far, mean.abs() / spread.clamp_min(1e-300), 0.0)
     repeated = () if wide else _repeated(table, mean, spread, varies)
     spreads = float(own.max()), low, int(own.argmax())
     return Columns(table.shape[1], constant, repeated, *spreads, float(away.max()), filled)

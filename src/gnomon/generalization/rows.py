@@ -98,7 +98,7 @@ def capacity(x: Inputs) -> float:
 
 
 def random_features(x: Float[Tensor, "n p"], *, width: int, seed: int = 0) -> Float[Tensor, "n d"]:
-    """The rows, sketched to at most ``width`` directions, and ``width`` random rectified combinations of them.
+    """The rows, sketched to at most ``width / 2`` directions, and ``width`` random rectified combinations of them.
 
     Ridge regression on these approximates regression with the kernel of a wide network of one hidden layer.
     Reference: [rahimi2007random].
@@ -112,7 +112,8 @@ def random_features(x: Float[Tensor, "n p"], *, width: int, seed: int = 0) -> Fl
     generator = torch.Generator().manual_seed(seed)
     weights = torch.randn(x.shape[1], width, generator=generator)
     hidden = torch.relu(centered @ weights + 0.5 * torch.randn(width, generator=generator))
-    linear = centered if x.shape[1] <= width else centered @ torch.randn(x.shape[1], width, generator=generator)
+    few = width // 2
+    linear = centered if x.shape[1] <= few else centered @ torch.randn(x.shape[1], few, generator=generator)
     return torch.cat([linear, hidden * sqrt(2 / width)], 1)
 
 

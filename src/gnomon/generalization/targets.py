@@ -39,7 +39,7 @@ RARE = 20.0
 
 
 def number_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
-    """Whether numbers to regress on should be standardized; equation (1).
+    """Whether numbers to regress on should be standardized; equation (1), with m and s over all k outputs.
 
     Hypotheses: a squared loss and outputs of size one before training.
     Reference: [lecun1998efficient].
@@ -49,17 +49,15 @@ def number_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
     ()
     """
     table = y.detach().cpu().double().reshape(len(y), -1)
-    spread, mean = table.std(0, correction=0), table.mean(0)
-    worst = int((spread.clamp_min(1e-300).log().abs()).argmax())
-    size, center = float(spread[worst]), float(mean[worst])
+    size = float(table.var(0, correction=0).mean().sqrt())
+    center = float(table.mean(0).square().mean().sqrt()) if table.shape[1] > 1 else float(table.mean())
     low, high = SPREADS
     cure = "Standardize the targets: y = (y - y_train.mean()) / y_train.std(), and undo it for predictions."
     evidence = (Value("spread of the targets", size), Value("mean of the targets", center))
     if len(table) > 1 and size == 0.0:
         what = f"All targets are {center:.4g}: there is nothing to learn."
         return (Finding("constant-targets", what, "Look at how the targets were read.", 0.99, "labels", evidence),)
-    offset = float((mean.abs() / spread.clamp_min(1e-300)).max())
-    if low <= size <= high and (offset <= OFFSET or float(mean.abs().max()) <= 1.0):
+    if low <= size <= high and (abs(center) <= OFFSET * size or abs(center) <= 1.0):
         return ()
     start = float((table.square().mean() + 1) / table.var(0, correction=0).mean().clamp_min(1e-300))
     what = (

@@ -12,7 +12,7 @@ from gnomon.examination.subject import Subject
 from gnomon.generalization import class_findings, columns, conflicts, number_findings, suspects
 from gnomon.report import Content
 
-ROWS = 5000
+ROWS = 4000
 """Examples that labels and columns are judged by, at most."""
 
 
@@ -27,7 +27,7 @@ class DataChecks(Record):
 class ColumnsStep(AbstractStep):
     """Scale of columns and targets, balance, contradictions, suspected labels."""
 
-    key, title, share = "columns", "Columns and labels", 0.05
+    key, title, share = "columns", "Columns and labels", 0.01
     question = "Are there columns, targets or labels that training will stumble over?"
     gives = DataChecks
 

@@ -26,7 +26,7 @@ class ShortRuns(Record):
 class OptimizerStep(AbstractStep):
     """Runs of at most 40 steps with the learning rate and with some from a hundredth to a hundred times as large."""
 
-    key, title, share = "optimizer", "The learning rate, tried", 0.08
+    key, title, share = "optimizer", "The learning rate, tried", 0.05
     question = "Does another learning rate do far better in the first steps?"
     needs = (Profile,)
     uses = (Run,)

@@ -9,7 +9,9 @@ from gnomon.core.metrics import accuracy
 from gnomon.core.record import Record
 from gnomon.core.results import Finding, Value
 from gnomon.core.source import AbstractSource
+from gnomon.examination.cost import rung
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
+from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.columns import DataChecks
 from gnomon.examination.steps.wiring import loss_of, statistics
 from gnomon.examination.subject import Examples, Subject
@@ -17,8 +19,8 @@ from gnomon.geometry import signal
 from gnomon.report import Content
 from gnomon.training import Run
 
-EXAMPLES = 1000
-"""Examples of train and of test that the trained network is judged by, at most."""
+LADDER = (64, 128, 256, 512, 1024)
+"""Examples of train and of test that the trained network is judged by, as the time allows."""
 DEAD = 64
 """Examples by which units are judged."""
 
@@ -33,9 +35,9 @@ class TrainedChecks(Record):
 class OutcomeStep(AbstractStep):
     """Overfitting, underfitting, dead units and statistics of the trained network; where a run exploded."""
 
-    key, title, share = "outcome", "What training came to", 0.04
+    key, title, share = "outcome", "What training came to", 0.01
     question = "Did it learn what can be learned, and does that hold for test examples?"
-    needs = (Run,)
+    needs = (Run, Profile)
     uses = (DataChecks,)
     gives = TrainedChecks
 
@@ -45,9 +47,10 @@ class OutcomeStep(AbstractStep):
             found = _explosion(subject, run, context.seed)
             answer = found[0].what if found else "The loss grew, and no single layer explodes in the first steps."
             return StepResult(Content(answer, found), TrainedChecks())
-        short = getattr(run, "shortage", "")
-        findings = () if short else (*_units(subject, run.model), *statistics(subject, run.model))
-        outcome = None if short else _outcome(subject, run.model, products.get(DataChecks), context.seed)
+        short = run.shortage
+        n = rung(LADDER, context.seconds / max(2 * products[Profile].seconds_per_example, 1e-9))
+        findings = () if short else (*_units(subject, run.model), *statistics(subject, run.model, min(n, 256)))
+        outcome = None if short else _outcome(subject, run.model, products.get(DataChecks), n, context.seed)
         values: tuple[Value, ...] = ()
         if outcome is not None:
             findings = (*findings, *outcome_findings(outcome))
@@ -68,18 +71,18 @@ def _units(subject: Subject, model: nn.Module) -> tuple[Finding, ...]:
     return tuple(finding for finding in found if finding.kind in ("dead-units", "not-finite"))
 
 
-def _outcome(subject: Subject, model: nn.Module, checks: DataChecks | None, seed: int) -> Outcome | None:
+def _outcome(subject: Subject, model: nn.Module, checks: DataChecks | None, n: int, seed: int) -> Outcome | None:
     if not subject.task.classes or checks is None or checks.guess is None:
         return None
-    train, n = _accuracy(subject, model, subject.train, seed)
-    test, m = (None, 0) if subject.test is None else _accuracy(subject, model, subject.test, seed)
+    train, tried = _accuracy(subject, model, subject.train, n, seed)
+    test, m = (None, 0) if subject.test is None else _accuracy(subject, model, subject.test, n, seed)
     if train is None:
         return None
-    return Outcome(train, test, n, m, checks.guess, checks.simple or 0.0)
+    return Outcome(train, test, tried, m, checks.guess, checks.simple or 0.0)
 
 
-def _accuracy(subject: Subject, model: nn.Module, data: AbstractSource, seed: int) -> tuple[float | None, int]:
-    some: Examples = subject.examples(data.probe(EXAMPLES, seed=seed))
+def _accuracy(subject: Subject, model: nn.Module, data: AbstractSource, n: int, seed: int) -> tuple[float | None, int]:
+    some: Examples = subject.examples(data.probe(n, seed=seed))
     f = subject.outputs(some.x, model).double()
     if subject.task.outputs == 1:
         return float(((f[:, 0] > 0).long() == some.y).double().mean()), len(some)

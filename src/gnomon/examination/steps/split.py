@@ -21,7 +21,7 @@ class Split(Record):
 class SplitStep(AbstractStep):
     """Leaks and shift."""
 
-    key, title, share = "split", "Train and test", 0.05
+    key, title, share = "split", "Train and test", 0.01
     question = "Is the test set new to the network, and drawn like the training set?"
     gives = Split
 
@@ -41,6 +41,6 @@ class SplitStep(AbstractStep):
         answer = f"{copies.verdict} {apart.verdict}"
         definitions = (
             Definition("r = d₁ / d₂", "distances to the two nearest training examples; near 0 for a copy"),
-            Definition("AUC", "pairs of a test and a training example told apart", "lopezpaz2017revisiting"),
+            Definition("AUC", "pairs of a test and a training example told apart", "lopez2017revisiting"),
         )
         return StepResult(Content(answer, findings, values, (), definitions), Split(copies, apart))

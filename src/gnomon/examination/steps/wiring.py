@@ -1,5 +1,6 @@
 """How the network is put together: what reaches the outputs, what the loss reaches, and what chance decides."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,13 +31,15 @@ from gnomon.core.pure import random_state, twin
 from gnomon.core.record import Record
 from gnomon.core.results import Finding, Value
 from gnomon.core.untouched import untouched
+from gnomon.examination.cost import rung
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
+from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Examples, Subject
 from gnomon.report import Content
 from gnomon.training.native import TorchOptimizer
 
-EXAMPLES, FEW = 64, 16
-"""Examples of a pass, and of those passes of which there are many."""
+SIZES, FEW, PASSES = (8, 16, 32, 64), 16, 6
+"""Examples of a pass, of those passes of which there are many, and what all passes cost in training passes."""
 PARTS = 8
 """Parts without a gradient whose effect on the outputs is measured."""
 NAMES = {"CrossEntropyLoss": "cross-entropy", "cross_entropy": "cross-entropy", "BCEWithLogitsLoss": "logistic loss",
@@ -55,12 +58,15 @@ class Wiring(Record):
 class WiringStep(AbstractStep):
     """One pass forward and backward, and some passes with something changed."""
 
-    key, title, share = "wiring", "How it is put together", 0.05
+    key, title, share = "wiring", "How it is put together", 0.03
     question = "Does every input reach the outputs, the loss every parameter, and nothing depend on chance?"
+    needs = (Profile,)
     gives = Wiring
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
-        module, some, few = subject.module, subject.probe.some(EXAMPLES), subject.probe.some(FEW)
+        module = subject.module
+        n = rung(SIZES, context.seconds / max(PASSES * products[Profile].seconds_per_example, 1e-9))
+        some, few = subject.probe.some(n), subject.probe.some(min(FEW, n))
         gradients = _gradients(subject, some)
         reached = tuple(name for name, g in gradients.items() if g is not None)
         checks: tuple[Callable[[], tuple[Finding, ...]], ...] = (
@@ -71,7 +77,7 @@ class WiringStep(AbstractStep):
             partial(batch_size_findings, module, batch_of(subject), len(subject.train)),
             partial(saturation_findings, module, some.x),
             partial(mode_findings, module, some.x),
-            partial(statistics, subject, module),
+            partial(statistics, subject, module, 4 * n),
             partial(ignored_findings, module, some.x),
         )
         found: list[Finding] = []
@@ -103,18 +109,19 @@ def without_effects(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
 
 def own_loss(subject: Subject) -> Any:
     """The loss that the user passed, None where there is none."""
-    return getattr(getattr(subject, "recipe", None), "own_loss", None)
+    return subject.recipe.own_loss
 
 
 def batch_of(subject: Subject) -> int | None:
     """The batch size that the user named, or that of the loader; None where there is none."""
-    return getattr(getattr(subject, "recipe", None), "batch", None)
+    if subject.recipe.batch is not None or subject.recipe.loader is None:
+        return subject.recipe.batch
+    return len(next(subject.recipe.loader.batches()))
 
 
 def targets_of(subject: Subject, y: Tensor) -> Tensor:
     """Targets as the loss of the subject takes them."""
-    convert = getattr(subject, "loss_targets", subject.task.loss_targets)
-    return convert(y)  # type: ignore[no-any-return]
+    return subject.loss_targets(y)
 
 
 def loss_of(subject: Subject, outputs: Any, y: Tensor) -> Tensor:
@@ -123,7 +130,7 @@ def loss_of(subject: Subject, outputs: Any, y: Tensor) -> Tensor:
     if loss is None or isinstance(loss, AbstractLoss):
         f = table(outputs, len(y), subject.call)
         return subject.task.loss.value(f, subject.targets(y).to(f))
-    return loss(tensor_of(outputs, subject.call), targets_of(subject, y))  # type: ignore[no-any-return]
+    return loss(tensor_of(outputs, subject.call), targets_of(subject, y))
 
 
 def _gradients(subject: Subject, examples: Examples) -> dict[str, Tensor | None]:
@@ -132,7 +139,8 @@ def _gradients(subject: Subject, examples: Examples) -> dict[str, Tensor | None]
         return {}
     module = twin(subject.module, call=subject.call).train()  # a copy, for batch norm writes to its buffers
     own = {name: p for name, p in module.named_parameters() if p.requires_grad}
-    with random_state(0), torch.inference_mode(False), torch.enable_grad():
+    with warnings.catch_warnings(), random_state(0), torch.inference_mode(False), torch.enable_grad():
+        warnings.filterwarnings("ignore", message="Using a target size")  # a finding says so
         value = loss_of(subject, invoke(module, examples.x, call=subject.call), examples.y)
         if not value.requires_grad:
             return dict.fromkeys(own)
@@ -197,9 +205,9 @@ def _decay(subject: Subject, gradients: dict[str, Tensor | None]) -> tuple[Findi
     )
 
 
-def statistics(subject: Subject, module: nn.Module) -> tuple[Finding, ...]:
+def statistics(subject: Subject, module: nn.Module, examples: int) -> tuple[Finding, ...]:
     """Whether the running statistics of batch norm in a module are those of the training data."""
-    some = subject.probe.some(256)
+    some = subject.probe.some(examples)
     loss = subject.task.loss
 
     def value(f: Tensor, y: Tensor) -> Tensor:
