@@ -85,7 +85,7 @@ QUICK = ("--budget", "2s", "--no-fit")
 def test_a_report_is_written_where_asked_and_nowhere_else(here, monkeypatch, capsys):
     assert gnomon(monkeypatch, "examine", "m.py:build", "--data", "d.npz", "--out", "sub/r.html", *QUICK) == 0
     assert (here / "sub" / "r.html").stat().st_size < 1_000_000
-    assert "The tangent kernel" in capsys.readouterr().out
+    assert "What it learns first" in capsys.readouterr().out
     left = {str(p.relative_to(here)) for p in here.rglob("*") if "__pycache__" not in str(p)}
     assert left == {"m.py", "d.npz", "sub", "sub/r.html"}
 
@@ -93,7 +93,7 @@ def test_a_report_is_written_where_asked_and_nowhere_else(here, monkeypatch, cap
 def test_json_is_only_json(here, monkeypatch, capsys):
     assert gnomon(monkeypatch, "examine", "m.py:build", "--data", "d.npz", "--json", *QUICK) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["schema"] == 2 and "examine m.py:build" in found["manifest"]["command"]
+    assert found["schema"] == 3 and "examine m.py:build" in found["manifest"]["command"]
 
 
 def test_strict_tells_by_its_exit_code(here, monkeypatch):

@@ -35,7 +35,7 @@ def records():
     value = results.Value("name", 1.0, results.Interval(0.5, 1.5), meaning=TEXT)
     content = report.Content(TEXT, values=(value,) * 40, data={str(i): list(range(99)) for i in range(99)})
     section = report.Section("key", TEXT, TEXT, content)
-    page = report.Page(TEXT, (TEXT,) * 20, (section,) * 20, {str(i): TEXT for i in range(50)})
+    page = report.Page(TEXT, TEXT, (section,) * 20, {str(i): TEXT for i in range(50)})
     signal = geometry.signal(net, x, y)
     run = training.train(
         net, x, y, x_test=x, y_test=y, steps=40, record=1, outputs=True, watch={"k": lambda *_: torch.eye(N)}

@@ -27,13 +27,13 @@ def result():
 def test_every_step_has_a_section(result):
     keys = [s.key for s in result.sections]
     assert keys == ["architecture", "data", "signal", "kernel", "stability", "limit", "forecast", "training", "regime",
-                    "curvature", "margins", "invariance"]  # fmt: skip
+                    "curvature", "margins", "examples", "invariance"]  # fmt: skip
     assert not [s.answer for s in result.sections if s.status == "failed"]
 
 
 def test_the_data_are_json_with_a_version(result):
     again = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    assert again["schema"] == 2 and len(again["sections"]) == 12 and again["manifest"]["seed"] == 0
+    assert again["schema"] == 3 and len(again["sections"]) == 13 and again["manifest"]["seed"] == 0
 
 
 def test_the_report_is_one_small_file(result, tmp_path):
@@ -41,7 +41,9 @@ def test_the_report_is_one_small_file(result, tmp_path):
     text = path.read_text("utf-8")
     assert len(text) < 1_000_000 and "<b>net</b>" not in text
     figures = sum(len(s.content.plots) for s in result.sections)
-    assert figures >= 6 and text.count("<svg") == figures
+    tiles = [tile.key for tile in result.page().tiles]
+    assert tiles == ["training", "signal", "kernel", "regime", "margins", "examples"]
+    assert figures >= 6 and text.count("<svg") == figures + 5 and text.count('class=tile href="#') == 6
     assert json.loads(re.search(r'id="gnomon-data">(.*?)</script>', text, re.S)[1])["title"].endswith("a <b>net</b>")
 
 

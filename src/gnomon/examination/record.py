@@ -16,12 +16,21 @@ from typing import Any
 from gnomon.core.results import Finding, Level, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.examination.step import Products
-from gnomon.report import Page, Section, html
+from gnomon.report import Page, Section, Tile, html
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of `Examination.to_dict`; a change of names or meanings raises it."""
-HEADLINES = ("regime", "limit", "training", "stability")
-"""Sections whose answers come first on the page."""
+TILES = (
+    ("training", "Loss", "Loss, predicted and measured"),
+    ("forecast", "", "Loss, predicted"),
+    ("signal", "", "Signal through the layers"),
+    ("kernel", "", "What it learns first"),
+    ("regime", "", "Features: kept or learned"),
+    ("margins", "Calibration", "How sure, how right"),
+    ("margins", "Errors", "Size of the errors"),
+    ("examples", "", "Worst examples"),
+)
+"""Small pictures of the first screen: the section, the title of its plot (the first where none is named), the words."""
 PICTURES = ("training", "signal", "kernel")
 """Sections whose first picture stands for the examination."""
 
@@ -43,7 +52,7 @@ class Examination(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """All that was found wrong or worth knowing, the gravest first."""
-        return tuple(finding for _, finding in self.page().findings)
+        return tuple(sorted((f for s in self.sections for f in s.findings), key=lambda finding: -finding.severity))
 
     @property
     def faults(self) -> tuple[Finding, ...]:
@@ -88,10 +97,22 @@ class Examination(Result):
 
     def page(self) -> Page:
         """The examination as a page."""
-        answers = [s.answer for key in HEADLINES for s in self.sections if s.key == key and s.state == "answered"]
         note = "This report is partial: the examination was stopped before its end." if self.partial else ""
-        verdict = _verdict(self.name, self.sections, self.partial)
-        return Page(f"Examination of {self.name}", (verdict, *answers), self.sections, self.manifest, note)
+        return Page(f"Examination of {self.name}", self.verdict, self.sections, self.manifest, note, self._tiles())
+
+    def _tiles(self) -> tuple[Tile, ...]:
+        """Those whose picture there is; the prediction alone where nothing was trained."""
+        found: list[Tile] = []
+        for key, wanted, words in TILES:
+            content = next((s.content for s in self.sections if s.key == key), None)
+            if content is None or (key == "forecast" and any(tile.key == "training" for tile in found)):
+                continue
+            plot = next((p for p in content.plots if wanted in ("", p.title)), None)
+            if content.exhibits:
+                found.append(Tile(key, words, exhibits=content.exhibits))
+            elif plot is not None:
+                found.append(Tile(key, words, plot))
+        return tuple(found)
 
     def save(self, path: str | Path) -> Path:
         """Write the report as one HTML file; its folder is made if it is not there."""

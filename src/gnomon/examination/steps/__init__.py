@@ -4,6 +4,7 @@ from gnomon.examination.step import AbstractStep
 from gnomon.examination.steps.architecture import ArchitectureStep
 from gnomon.examination.steps.curvature import CurvatureStep
 from gnomon.examination.steps.data import DataStep
+from gnomon.examination.steps.examples import ExamplesStep
 from gnomon.examination.steps.forecast import ForecastStep
 from gnomon.examination.steps.invariance import InvarianceStep
 from gnomon.examination.steps.kernel import KernelStep
@@ -26,6 +27,7 @@ STEPS: tuple[AbstractStep, ...] = (
     RegimeStep(),
     CurvatureStep(),
     MarginsStep(),
+    ExamplesStep(),
     InvarianceStep(),
 )
 """Before training, during, after; the runner moves a step only behind those whose products it needs or uses."""

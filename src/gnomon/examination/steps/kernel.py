@@ -8,7 +8,7 @@ from torch import Tensor
 
 from gnomon.core.metrics import effective_rank
 from gnomon.core.record import Record
-from gnomon.core.results import Definition, Finding, Hypothesis, Value
+from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Value
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, require_gradients
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Examples, Subject
@@ -36,8 +36,8 @@ class ProbeKernel(Record):
 class KernelStep(AbstractStep):
     """Spectrum, rank, alignment, and a test of the labels against shuffled ones."""
 
-    key, title, share = "kernel", "The tangent kernel", 0.25
-    question = "Which directions does this network learn first, and do the labels lie along them?"
+    key, title, share = "kernel", "What it learns first", 0.25
+    question = "Which patterns in the data does this network pick up easily, and are the labels among them?"
     needs = (Profile,)
     gives = ProbeKernel
 
@@ -64,19 +64,31 @@ class KernelStep(AbstractStep):
         guess = guessed(subject, product.examples.y)
         related = labels.related or better_than_guess(product.prediction, guess)
         findings = () if related or n < ENOUGH else (_unrelated(product, guess),)
-        answer = f"{modes.modes_for(0.9)} of {n} modes hold 90 % of the labels. {labels.verdict}"
+        answer = _ease(modes.modes_for(0.9), n, labels)
         if related and not labels.related:
-            answer += " Yet what it predicts for examples left out is better than a guess."
+            answer += " Yet it predicts examples that were left out better than a guess would."
         hypotheses = (
             Hypothesis("labels are related to inputs as the network sees them", related, f"p = {labels.p_value:.3g}"),
             Hypothesis("the probe stands for the data", None, f"{n} of {len(subject.train)} examples"),
         )
         data = {"eigenvalues": modes.values, "captured": modes.captured}
         content = Content(
-            answer, findings, _values(product, classes=guess is not None), modes.plots(),
+            answer, findings, _values(product, classes=guess is not None), (_learned(modes), *modes.plots()[:1]),
             _definitions(), hypotheses, data,
         )  # fmt: skip
         return StepResult(content, product)
+
+
+def _ease(modes: int, n: int, labels: LabelTest) -> str:
+    """How early in training the labels are fitted, and whether they fit the inputs at all."""
+    easy = "easily" if modes <= n / 4 else "with some effort" if modes <= n / 2 else "late"
+    first = f"90 % of the labels are explained by the {modes} of {n} patterns that it learns first (tangent kernel)"
+    chance = (
+        "The labels fit the inputs far better than shuffled labels would"
+        if labels.related
+        else "The labels fit the inputs no better than shuffled labels would"
+    )
+    return f"The labels are learned {easy}: {first}. {chance} (p-value {labels.p_value:.2g})."
 
 
 def affordable(subject: Subject, profile: Profile, context: Context) -> int:
@@ -105,16 +117,16 @@ def better_than_guess(prediction: LeaveOneOut, guess: float | None) -> bool:
 def _unrelated(product: ProbeKernel, guess: float | None) -> Finding:
     labels, accuracy = product.labels, product.prediction.accuracy
     score = "" if guess is None or accuracy is None else (
-        f", and its leave-one-out accuracy is {accuracy:.1%} (always guessing the largest class: {guess:.1%})"
+        f"; examples left out are predicted {accuracy:.1%} right (always guessing the largest class: {guess:.1%})"
     )  # fmt: skip
-    what = f"The kernel is aligned with the labels no better than with shuffled ones (p = {labels.p_value:.2g}){score}."
-    cure = "Check that labels belong to their inputs: they look shuffled."
+    what = f"The labels fit the inputs no better than shuffled labels would (p-value {labels.p_value:.2g}){score}."
+    cure = "Check that each label belongs to its input: they look shuffled."
     evidence = Value("alignment with the labels", labels.alignment, labels.shuffled_interval)
     return Finding("labels-unrelated", what, cure, 0.9, "labels", (evidence,))
 
 
 def _indistinct() -> Content:
-    what = "The kernel is the same for all pairs of examples: the network cannot tell them apart."
+    what = "The network cannot tell the examples apart: all of them look the same to it (constant tangent kernel)."
     cure = "Check that the outputs depend on the inputs: a collapsed or zeroed layer, or inputs that are all alike."
     return Content(what, (Finding("indistinct-examples", what, cure, 0.7),))
 
@@ -123,15 +135,15 @@ def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:
     modes, labels, prediction, n = product.spectrum, product.labels, product.prediction, len(product.examples)
     positive = modes.values[modes.values > modes.values[0] * n * torch.finfo(torch.float32).eps]
     condition, usual = float(positive[0] / positive[-1]), labels.shuffled_interval
-    slowest = "training time of the slowest mode over the fastest"
+    slowest = "how many times longer the last pattern takes to learn than the first"
     shuffled = f"shuffled labels: {usual.low:.3g} to {usual.high:.3g} (95 %)"
     against = f"against {len(labels.shuffled)} shuffles of the labels"
     values = (
         Value("probe examples", n),
         Value("largest eigenvalue", float(modes.values[0])),
         Value("condition number", condition, meaning=slowest),
-        Value("effective rank", effective_rank(modes.values), meaning=f"of {n} modes"),
-        Value("modes that hold 90 % of the labels", modes.modes_for(0.9)),
+        Value("effective rank", effective_rank(modes.values), meaning=f"patterns it can tell apart, of {n}"),
+        Value("patterns that explain 90 % of the labels", modes.modes_for(0.9), meaning=f"of {n} modes"),
         Value("alignment with the labels", labels.alignment, meaning=shuffled),
         Value("p-value of the alignment", labels.p_value, meaning=against),
     )
@@ -139,7 +151,20 @@ def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:
         accuracy = prediction.accuracy or 0.0
         name = "leave-one-out accuracy of the kernel"
         return (*values, Value(name, accuracy, prediction.accuracy_interval, "estimate"))
-    return (*values, Value("leave-one-out error of the kernel", prediction.error, meaning="1 is predicting the mean"))
+    return (
+        *values,
+        Value("leave-one-out error of the kernel", prediction.error, meaning="1 is predicting the mean"),
+    )
+
+
+def _learned(modes: KernelSpectrum) -> Plot:
+    """The share of the labels in the modes that are learned first, beside that of the kernel."""
+    places, share = range(1, len(modes.values) + 1), modes.values.clamp(min=0).cumsum(0)
+    marks = [] if modes.captured is None else [Line("labels", places, modes.captured)]
+    marks.append(Line("kernel", places, share / share[-1].clamp(min=1e-300), "dashed"))
+    words = "The sooner the line of the labels rises, the sooner training fits them (share of the labels by mode)."
+    axes = Axis("patterns, those learned first at the left", log=True), Axis("share so far", limits=(0.0, 1.02))
+    return Plot("What is learned first", tuple(marks), *axes, words)
 
 
 def _definitions() -> tuple[Definition, ...]:

@@ -3,6 +3,7 @@
 from math import inf, isfinite
 
 from gnomon.core.results import Definition, Finding, Hypothesis, Interval, Value
+from gnomon.examination.pictures import rate_meter
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult, require_gradients
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
@@ -20,7 +21,7 @@ class StabilityStep(AbstractStep):
     """Sharpness before training, and the learning rate against it."""
 
     key, title, share = "stability", "The learning rate", 0.1
-    question = "Which learning rates are stable, and is the one in use among them?"
+    question = "How large may the learning rate be before training becomes unstable?"
     needs = (Profile,)
     gives = Sharpness
 
@@ -49,12 +50,13 @@ class StabilityStep(AbstractStep):
         elif limit == inf:
             answer = "The loss curves upward in no direction: no learning rate is too large by this measure."
         else:
-            answer = f"Gradient descent is stable at the start for learning rates below {limit:.3g}."
+            answer = f"At the start, plain gradient descent is stable with learning rates below {limit:.3g}."
         definition = Definition(
             "lr < 2 (1 + β) / λ_max(H)", "H: Hessian of the mean loss, β: momentum", "cohen2021gradient"
         )
         same = Hypothesis("the curvature stays what it is at the start", None, "it is measured during training")
-        return StepResult(Content(answer, findings, tuple(values), (), (definition,), (same,)), measured)
+        plots = rate_meter(None, limit) if used is None else rate_meter(used.lr, limit * (1 + used.momentum))
+        return StepResult(Content(answer, findings, tuple(values), plots, (definition,), (same,)), measured)
 
 
 def _findings(used: SGD, bound: float, answer: str) -> tuple[Finding, ...]:

@@ -29,7 +29,7 @@ class TrainingStep(AbstractStep):
     """One run of the one training loop on a copy of the network."""
 
     key, title, share = "training", "Training, measured", 0.35
-    question = "How does training really go, and how do kernel and curvature change during training?"
+    question = "How does training really go, and how does that compare with the prediction?"
     uses = (DataSummary, Sharpness, ProbeKernel, LimitScore, Trajectory)
     gives = Run
 
@@ -106,8 +106,8 @@ def _below_kernel(run: Run, products: Products) -> tuple[Finding, ...]:
     if score is None or score - last <= 0.1:
         return ()
     what = (
-        f"Training reached {last:.1%} of its own examples, where the kernel alone reaches {score:.1%} of examples "
-        "left out."
+        f"Training got {last:.1%} of its own examples right, while the features that it starts with suffice for "
+        f"{score:.1%} of examples left out."
     )
     return (Finding("undertrained", what, "Train longer or with a larger learning rate.", 0.45, "optimizer"),)
 
@@ -129,10 +129,10 @@ def _below_limit(run: Run, products: Products) -> tuple[Finding, ...]:
     if wide is None or run.test_accuracy is None or wide <= float(run.test_accuracy[-1]) + 0.02:
         return ()
     what = (
-        f"The infinitely wide network scores {wide:.1%} on the test examples, the trained one "
+        f"A very wide version of this network scores {wide:.1%} on the test examples, the trained network "
         f"{float(run.test_accuracy[-1]):.1%}."
     )
-    cure = "Widen the network or train it longer; NTKClassifier already does better."
+    cure = "Train longer or widen the layers; `gnomon.estimators.NTKClassifier` already reaches that score."
     return (Finding("below-limit", what, cure, 0.35),)
 
 
@@ -145,7 +145,7 @@ def _losses(run: Run, predicted: Trajectory | None) -> Plot:
         inside = (predicted.times > 0) & (predicted.times <= float(times[-1]) * 1.01)
         curves = {"predicted, training": predicted.loss, "predicted, test": predicted.test_loss}
         marks += [Line(name, predicted.times[inside], v[inside]) for name, v in curves.items() if v is not None]
-    words = "Dots are measured; lines are the prediction for a kernel that does not change, on the probe examples."
+    words = "Dots are measured, lines predicted for a network that keeps its features, on the probe examples."
     return Plot("Loss", tuple(marks), TIME, Axis(run.loss_name, log=True), words)
 
 
@@ -153,14 +153,16 @@ def _tracked(run: Run) -> tuple[Plot, Plot]:
     steps = [max(1, step) for step in run.steps.tolist()]
     axis = Axis("step", log=True)
     marks = (
-        Line("rotation of the kernel", steps, run.watched["kernel rotation"]),
-        Line("alignment with labels", steps, run.watched["alignment"]),
+        Line("change of the features", steps, run.watched["kernel rotation"]),
+        Line("fit to the labels", steps, run.watched["alignment"]),
     )
-    words = "A kernel that does not rotate means lazy training."
-    kernel = Plot("The kernel", marks, axis, caption=words)
+    words = "No change of the features (tangent kernel) is lazy training; their fit to the labels is the alignment."
+    kernel = Plot("Features during training", marks, axis, caption=words)
     positive = [value if value > 0 else nan for value in run.watched["sharpness"]]
     way = descent(run.optimizer)
     limit = () if way is None else (Reference("limit of this learning rate", 2 * (1 + way.momentum) / way.lr),)
-    words = "A sharpness above its limit means oscillation."
-    curvature = Plot("The curvature", (Line("sharpness", steps, positive), *limit), axis, Axis(log=True), words)
+    words = "Above the dashed line plain gradient descent oscillates (sharpness)."
+    curvature = Plot(
+        "Curvature during training", (Line("sharpness", steps, positive), *limit), axis, Axis(log=True), words
+    )
     return kernel, curvature
