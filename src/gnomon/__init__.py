@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         ReadError,
         WorkersLostError,
     )
+    from gnomon.examination.compare import compare
     from gnomon.examination.rank import rank
     from gnomon.examination.run import examine
     from gnomon.examination.watch import watch
@@ -63,6 +64,7 @@ __all__ = [
     "ReadError",
     "SampledLimit",
     "WorkersLostError",
+    "compare",
     "data",
     "dynamics",
     "estimators",
@@ -92,7 +94,7 @@ __all__ = [
 HOMES = {
     **dict.fromkeys(("Cost", "Kernels", "Limit", "SampledLimit", "limit", "sampled_limit"), "kernels"),
     **dict.fromkeys(("linearize", "ntk", "ntk_by_layer"), "tangent"),
-    **dict.fromkeys(("examine", "rank", "watch"), "examination"),
+    **dict.fromkeys(("compare", "examine", "rank", "watch"), "examination"),
     **dict.fromkeys((name for name in __all__ if name.endswith("Error")), "core"),
     "Law": "program",
     "predict": "forecast",

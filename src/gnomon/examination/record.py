@@ -1,4 +1,4 @@
-"""The result of an examination: it prints, saves, compares and shows itself.
+"""The result of an examination: it prints, saves and shows itself.
 
 The findings of its sections are the one list of what is wrong; the verdict, ``healthy``, the status of each section,
 the advice on the page and the exit code of ``gnomon examine --strict`` are derived from it.
@@ -7,7 +7,7 @@ the advice on the page and the exit code of ``gnomon examine --strict`` are deri
 net: no fault found.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 from gnomon.core.results import Finding, Level, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.examination.step import Products
-from gnomon.report import Page, Section, Tile, html
+from gnomon.report import Page, Section, Tile, html, markdown
 
 SCHEMA = 3
 """Version of `Examination.to_dict`; a change of names or meanings raises it."""
@@ -114,6 +114,16 @@ class Examination(Result):
                 found.append(Tile(key, words, plot))
         return tuple(found)
 
+    def to_markdown(self) -> str:
+        """A short summary as GitHub shows it: the verdict, what to do, one line for each section."""
+        return markdown(self.page())
+
+    def matching(self, kinds: Sequence[str]) -> tuple[Finding, ...]:
+        """Findings of these kinds; "fault", "warning" and "note" stand for all of at least that level."""
+        levels = [Level[kind.upper()] for kind in kinds if kind.upper() in Level.__members__]
+        least = min(levels, default=None)
+        return tuple(f for f in self.findings if f.kind in kinds or (least is not None and f.level >= least))
+
     def save(self, path: str | Path) -> Path:
         """Write the report as one HTML file; its folder is made if it is not there."""
         target = Path(path)
@@ -123,17 +133,6 @@ class Examination(Result):
 
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{escape(html(self.page()))}" style="width:100%;height:40rem;border:0"></iframe>'
-
-    def compare(self, other: "Examination") -> str:
-        """A table of the values that both have and that differ, one line each."""
-        lines = [f"{self.name} | {other.name}"]
-        theirs = {(s.key, v.name): v for s in other.sections for v in s.content.values}
-        for s in self.sections:
-            for v in s.content.values:
-                match = theirs.get((s.key, v.name))
-                if match is not None and match.value != v.value:
-                    lines.append(f"{s.title}, {v.name}: {v} | {match}")
-        return "\n".join(lines)
 
 
 def _verdict(name: str, sections: tuple[Section, ...], partial: bool) -> str:

@@ -8,6 +8,7 @@ May import: core.
 
 from gnomon.report.exhibit import Exhibit, exhibit
 from gnomon.report.html import html
+from gnomon.report.markdown import markdown
 from gnomon.report.page import Content, Page, Section, State, Status, Tile
 from gnomon.report.references import full_reference, reference
 
@@ -22,5 +23,6 @@ __all__ = [
     "exhibit",
     "full_reference",
     "html",
+    "markdown",
     "reference",
 ]

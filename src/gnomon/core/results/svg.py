@@ -65,8 +65,8 @@ def sketch(plot: Plot, name: str) -> str:
     from matplotlib.figure import Figure
 
     with _style(name):
-        figure = Figure(figsize=(2.3, 1.25), layout="constrained")
-        ax = draw(plot, figure.subplots())
+        figure = Figure(figsize=(2.3, 1.25))
+        ax = draw(plot, figure.add_axes((0.03, 0.05, 0.94, 0.9)))
         ax.set(title="", xlabel="", ylabel="")
         ax.grid(visible=False, which="both")
         ax.tick_params(which="both", length=0, labelbottom=False, labelleft=False)
