@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gnomon import (
+        attribution,
         data,
+        discovery,
         dynamics,
         estimators,
         examination,
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
         models,
         program,
         report,
+        scattering,
+        symmetry,
         tangent,
         training,
     )
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
         ReadError,
         WorkersLostError,
     )
+    from gnomon.discovery import discover
     from gnomon.examination.compare import compare
     from gnomon.examination.rank import rank
     from gnomon.examination.run import examine
@@ -64,8 +69,11 @@ __all__ = [
     "ReadError",
     "SampledLimit",
     "WorkersLostError",
+    "attribution",
     "compare",
     "data",
+    "discover",
+    "discovery",
     "dynamics",
     "estimators",
     "examination",
@@ -85,6 +93,8 @@ __all__ = [
     "rank",
     "report",
     "sampled_limit",
+    "scattering",
+    "symmetry",
     "tangent",
     "train",
     "training",
@@ -97,6 +107,7 @@ HOMES = {
     **dict.fromkeys(("compare", "examine", "rank", "watch"), "examination"),
     **dict.fromkeys((name for name in __all__ if name.endswith("Error")), "core"),
     "Law": "program",
+    "discover": "discovery",
     "predict": "forecast",
     "train": "training",
 }

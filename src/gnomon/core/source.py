@@ -275,11 +275,11 @@ def _batched(data: Any, call: str, module: nn.Module | None) -> AbstractSource:
         if isinstance(data.dataset, IterableDataset) or data.collate_fn is None:
             return Stream(lambda: data, call, module)
         return Indexed(data.dataset, data.collate_fn, call, module)
-    if isinstance(data, IterableDataset):
-        return Stream(lambda: DataLoader(data, batch_size=SIZE), call, module)
     if hasattr(data, "column_names"):  # Hugging Face's; a stream of rows where it has no length
         whole = isinstance(data, Sized)
         return Columns(data, call, module) if whole else Stream(lambda: _rows(data, module, call), call, module)
+    if isinstance(data, IterableDataset):
+        return Stream(lambda: DataLoader(data, batch_size=SIZE), call, module)
     if isinstance(data, Dataset):
         return Indexed(data, default_collate, call, module)
     if callable(data) and not isinstance(data, Iterable) and not isinstance(data, type | nn.Module):

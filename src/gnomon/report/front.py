@@ -9,7 +9,7 @@ from gnomon.report.sections import advice
 
 __all__ = ["contents", "findings", "front", "heading"]
 
-MARKS = {"good": "✓", "note": "•", "warning": "▲", "fault": "!", "skipped": "–", "failed": "×"}
+MARKS = {"good": "✓", "unsure": "?", "note": "•", "warning": "▲", "fault": "!", "skipped": "–", "failed": "×"}
 MOST = 5
 """Findings that stand on the first screen; the others are folded."""
 EXAMPLES = 6

@@ -4,7 +4,7 @@ from gnomon.report.page import Page
 
 __all__ = ["markdown"]
 
-MARKS = {"good": "✅", "note": "🔵", "warning": "⚠️", "fault": "❌", "skipped": "➖", "failed": "❗"}
+MARKS = {"good": "✅", "unsure": "❔", "note": "🔵", "warning": "⚠️", "fault": "❌", "skipped": "➖", "failed": "❗"}
 SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\*_[]<>|#~"})
 """Characters that Markdown would read as its own; backticks stay, they mark code."""
 

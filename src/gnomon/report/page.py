@@ -22,9 +22,9 @@ from gnomon.report.exhibit import Exhibit
 
 __all__ = ["Content", "Page", "Section", "State", "Status", "Tile"]
 
-State = Literal["answered", "skipped", "failed"]
-"""Whether the question of a section has an answer."""
-Status = Literal["good", "note", "warning", "fault", "skipped", "failed"]
+State = Literal["answered", "unsure", "skipped", "failed"]
+"""Whether the question of a section has an answer; "unsure" where what was measured is not enough to tell."""
+Status = Literal["good", "unsure", "note", "warning", "fault", "skipped", "failed"]
 """How a section came out: the level of its gravest finding, "good" without one, or why there is no answer."""
 
 
@@ -64,10 +64,10 @@ class Section(Record):
     @property
     def status(self) -> Status:
         """Derived from the findings."""
-        if self.state != "answered":
+        if self.state in ("skipped", "failed"):
             return self.state
         if not self.findings:
-            return "good"
+            return "good" if self.state == "answered" else "unsure"
         name = max(finding.level for finding in self.findings).name.lower()
         return next(status for status in get_args(Status) if status == name)
 
@@ -121,8 +121,10 @@ class Page(Record):
 
     @property
     def status(self) -> Status:
-        """That of its gravest finding."""
-        return Section("", "", "", Content("", tuple(finding for _, finding in self.findings))).status
+        """That of its gravest finding; without one, whether some section cannot tell."""
+        unsure = any(section.status == "unsure" for section in self.sections)
+        content = Content("", tuple(finding for _, finding in self.findings))
+        return Section("", "", "", content, "unsure" if unsure else "answered").status
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; each finding says its level and its section."""

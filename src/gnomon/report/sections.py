@@ -13,8 +13,8 @@ from gnomon.report.references import reference
 
 __all__ = ["advice", "badge", "gallery", "numbers", "pictures", "section"]
 
-WORDS = {"good": "fine", "note": "note", "warning": "warning", "fault": "fault", "skipped": "skipped",
-         "failed": "failed"}  # fmt: skip
+WORDS = {"good": "fine", "unsure": "cannot tell", "note": "note", "warning": "warning", "fault": "fault",
+         "skipped": "skipped", "failed": "failed"}  # fmt: skip
 PREMISES = {True: ("good", "holds"), False: ("fault", "does not hold"), None: ("note", "not checked")}
 
 
@@ -32,7 +32,7 @@ def section(part: Section) -> list[str]:
         f'<section id="{escape(part.key)}"><h2>{escape(part.title)} {badge(part.status)}</h2>',
         f"<p class=aside>{escape(part.question)}</p><p class=answer>{terms.marked(part.answer)}</p>",
     ]
-    if content.findings and part.state == "answered":
+    if content.findings and part.state in ("answered", "unsure"):
         told = [replace(f, what="") if f.what in part.answer else f for f in content.findings]  # once is enough
         lines += ["<ul class=findings>", *(f"<li>{advice(f, terms)}</li>" for f in told), "</ul>"]
     lines += pictures(content.plots, part.key, terms)

@@ -54,7 +54,7 @@ section { border-top: 1px solid var(--line); padding: 1.6rem 0 1rem; overflow-wr
 .rows { font: .68rem/1.5 ui-monospace, monospace; overflow: hidden; color: var(--soft); white-space: nowrap; }
 nav { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; padding: .4rem 0 1.2rem; font-size: .88rem; }
 nav a { color: inherit; text-decoration: none; } nav a:hover { text-decoration: underline; }
-.mark { font-weight: 700; } .good { color: var(--good); } .note, .skipped { color: var(--note); }
+.mark { font-weight: 700; } .good { color: var(--good); } .note, .skipped, .unsure { color: var(--note); }
 .warning { color: var(--warning); } .fault, .failed { color: var(--fault); }
 .badge { font-size: .72rem; font-weight: 600; border: 1px solid currentColor; border-radius: 1rem;
   padding: .05rem .5rem; vertical-align: .1em; white-space: nowrap; }

@@ -82,7 +82,8 @@ def sketch(plot: Plot, name: str) -> str:
 def _style(name: str) -> Any:
     import matplotlib as mpl
 
-    return mpl.rc_context(STYLE | {"svg.hashsalt": name})
+    style: Any = STYLE | {"svg.hashsalt": name}
+    return mpl.rc_context(style)
 
 
 def _written(figure: Any, name: str, plots: Sequence[Plot]) -> str:

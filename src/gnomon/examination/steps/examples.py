@@ -9,7 +9,7 @@ from gnomon.core.inputs import take, transform
 from gnomon.core.record import Record
 from gnomon.core.results import Axis, Bars, Plot, Value
 from gnomon.core.strata import stratified
-from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, Skipped, StepResult
 from gnomon.examination.subject import Subject
 from gnomon.geometry.margins import probabilities
 from gnomon.report import Content, Exhibit, exhibit
@@ -55,7 +55,9 @@ class ExamplesStep(AbstractStep):
         answer, plots = _mistakes(f, examples.y, which) if classes else (_largest(error, which), ())
         values = (Value("examples tried", len(numbers), meaning=f"of {len(source)} {which} examples"),)
         product = Hardest(tuple(e.number for e in shown), tuple(error[worst.to(error.device)].tolist()))
-        return StepResult(Content(answer, (), values, plots, exhibits=shown), product)
+        answer = f"{NOT_ENOUGH} {run.shortage}. {answer}" if run.shortage else answer
+        content = Content(answer, (), values, plots, exhibits=shown)
+        return StepResult(content, product, "unsure" if run.shortage else "answered")
 
 
 def _judged(f: Tensor, y: Tensor, *, classes: bool) -> tuple[Tensor, list[str], list[str]]:
