@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         WorkersLostError,
     )
     from gnomon.discovery import discover
+    from gnomon.examination.compare import compare
     from gnomon.examination.rank import rank
     from gnomon.examination.run import examine
     from gnomon.examination.watch import watch
@@ -69,6 +70,7 @@ __all__ = [
     "SampledLimit",
     "WorkersLostError",
     "attribution",
+    "compare",
     "data",
     "discover",
     "discovery",
@@ -102,7 +104,7 @@ __all__ = [
 HOMES = {
     **dict.fromkeys(("Cost", "Kernels", "Limit", "SampledLimit", "limit", "sampled_limit"), "kernels"),
     **dict.fromkeys(("linearize", "ntk", "ntk_by_layer"), "tangent"),
-    **dict.fromkeys(("examine", "rank", "watch"), "examination"),
+    **dict.fromkeys(("compare", "examine", "rank", "watch"), "examination"),
     **dict.fromkeys((name for name in __all__ if name.endswith("Error")), "core"),
     "Law": "program",
     "discover": "discovery",

@@ -10,7 +10,7 @@ CALL = "gnomon rank"
 def rank(
     networks: Annotated[list[str], typer.Argument(help="file.py:name of each candidate.", metavar="MODEL...")],
     data: Annotated[
-        str, typer.Option(help="data.npz, data.csv, data.parquet, file.py:function, or digits.")
+        str, typer.Option(help="data.npz, data.csv, data.parquet, folder/ of images, file.py:function, or digits.")
     ] = "digits",
     target: Annotated[str | None, typer.Option(help="Target column of a csv or parquet file.")] = None,
     examples: Annotated[int, typer.Option(help="Examples to judge by.", min=10)] = 2000,
@@ -34,13 +34,13 @@ def rank(
     from gnomon.examination import rank as rank_networks
 
     seconds = None if budget is None else sources.seconds(budget, CALL)
-    train, _ = sources.data(data, target, seed, CALL)
+    given = sources.data(data, target, seed, CALL)
     candidates = {spec: sources.model(spec, CALL) for spec in networks}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("ranking", total=len(candidates))
         ranking = rank_networks(
-            candidates, train, optimizer=optimizer, steps=steps, batch=batch, examples=examples, seed=seed,
+            candidates, given.train, optimizer=optimizer, steps=steps, batch=batch, examples=examples, seed=seed,
             budget=seconds,
             progress=lambda name, i, n: bar.update(task, completed=i, description=name),
         )  # fmt: skip

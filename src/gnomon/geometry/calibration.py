@@ -80,8 +80,10 @@ class Calibration(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Accuracy over confidence, bin by bin."""
         x, y = zip(*self.bins, strict=True)
-        marks = (Line("bins of equal size", x, y), Line("calibrated", (0, 1), (0, 1), "dotted"))
-        words = "On the dotted line a network is as sure as it is right."
+        marks = (Line("bins of equal size", x, y), Line("confidence equals accuracy", (0, 1), (0, 1), "dotted"))
+        words = (
+            "On the dotted line confidence can be taken at its word (calibration); below it the network is too sure."
+        )
         axes = Axis("confidence", limits=(0, 1.02)), Axis("share right", limits=(0, 1.02))
         return (Plot("Calibration", marks, *axes, words),)
 

@@ -62,7 +62,7 @@ class Invariance(Result):
     def plots(self) -> tuple[Plot, ...]:
         """The relative change of the outputs for each motion."""
         names, changes = zip(*((motion.name, motion.change) for motion in self.motions), strict=True)
-        words = "A network that ignores a motion has a short bar."
+        words = "The shorter the bar, the less the answers depend on the motion."
         bars = Bars("change", names, changes)
         return (Plot("Shifts and mirror images", (bars,), Axis("relative change of the outputs"), caption=words),)
 

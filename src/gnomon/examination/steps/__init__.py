@@ -5,6 +5,7 @@ from gnomon.examination.steps.architecture import ArchitectureStep
 from gnomon.examination.steps.columns import ColumnsStep
 from gnomon.examination.steps.curvature import CurvatureStep
 from gnomon.examination.steps.data import DataStep
+from gnomon.examination.steps.examples import ExamplesStep
 from gnomon.examination.steps.forecast import ForecastStep
 from gnomon.examination.steps.invariance import InvarianceStep
 from gnomon.examination.steps.kernel import KernelStep
@@ -35,6 +36,7 @@ STEPS: tuple[AbstractStep, ...] = (
     RegimeStep(),
     CurvatureStep(),
     MarginsStep(),
+    ExamplesStep(),
     InvarianceStep(),
     LimitStep(),
 )

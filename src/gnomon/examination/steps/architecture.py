@@ -35,7 +35,7 @@ class ArchitectureStep(AbstractStep):
     """Parameters, memory and cost."""
 
     key, title, share = "architecture", "The network", 0.05
-    question = "What is it made of, what does a step cost, and can its infinite-width limit be computed?"
+    question = "What is it made of, and what does a training step cost?"
     gives = Profile
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
@@ -57,10 +57,10 @@ class ArchitectureStep(AbstractStep):
             *(Value(f"parameters of {name}", count) for name, count in largest),
         )
         readable = Hypothesis("the infinite-width limit can be computed from the module", program is not None, reason)
-        known = "its infinite-width limit is known" if program is not None else "its infinite-width limit is not known"
+        known = "" if program is not None else " Theory of very wide networks does not cover all of its layers."
         kind = f"{task.classes} classes" if task.classes else f"{task.outputs} real outputs"
-        time = f"{shown(1e3 * cost.step(n))} ms for a step of {n}"
-        answer = f"{subject.name}: {total:,} parameters, {kind}, {time}; {known}."
+        time = f"{shown(1e3 * cost.step(n))} ms for a training step on {n} examples"
+        answer = f"{total:,} parameters, {kind}, {time}.{known}"
         content = Content(answer, _findings(subject), values, hypotheses=(readable,))
         return StepResult(content, Profile(program, reason, cost))
 

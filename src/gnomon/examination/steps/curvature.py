@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from gnomon.core.record import Record
 from gnomon.core.results import Definition, Interval, Value
+from gnomon.examination.pictures import rate_meter
 from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, StepResult, require_gradients
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.stability import affordable, products_within, timed
@@ -28,7 +29,7 @@ class CurvatureStep(AbstractStep):
     """After training, or of the untrained network."""
 
     key, title, share = "curvature", "The loss landscape", 0.06
-    question = "How curved is the loss here, against the learning rate, and how noisy are its gradients?"
+    question = "How steep is the loss here compared with the learning rate, and how noisy are its gradients?"
     needs = (Profile,)
     uses = (Run,)
     gives = CurvatureSummary
@@ -54,12 +55,13 @@ class CurvatureStep(AbstractStep):
             name = "batch size of equal signal and noise"
             values.append(Value(name, noise.scale, noise.interval, "estimate", meaning="tr Σ / |G|²"))
         state = "At the end of training" if run is not None else "Before training"
-        answer = f"{state} the sharpness is {value:.3g}"
+        answer = f"{state} the loss has sharpness {value:.3g}"
         way = None if run is None else descent(run.optimizer)
         if way is not None:
             limit = 2 * (1 + way.momentum) / way.lr
             share = f"{value / limit:.0%} of what its learning rate allows"
-            answer += f": {'at its edge of stability' if value > 0.8 * limit else share} ({limit:.3g})"
+            most = "as much as its learning rate allows, the edge of stability"
+            answer += f": {most if value > 0.8 * limit else share} ({limit:.3g})"
             values.append(Value("limit of the learning rate in use", limit, meaning="2 (1 + β) / lr"))
         definitions = (
             Definition("λ_max(H)", "sharpness: the largest curvature of the mean loss", "cohen2021gradient"),
@@ -68,5 +70,6 @@ class CurvatureStep(AbstractStep):
         )
         short = "" if run is None else run.shortage
         answer = f"{NOT_ENOUGH} {short}. {answer}" if short else answer
-        content = Content(f"{answer}.", (), tuple(values), (), definitions)
+        plots = rate_meter(way.lr, 2 * (1 + way.momentum) / value) if way is not None and value > 0 else ()
+        content = Content(f"{answer}.", (), tuple(values), plots, definitions)
         return StepResult(content, CurvatureSummary(value, trace.value), "unsure" if short else "answered")

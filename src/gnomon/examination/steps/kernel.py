@@ -8,7 +8,7 @@ from torch import Tensor
 
 from gnomon.core.metrics import effective_rank
 from gnomon.core.record import Record
-from gnomon.core.results import Definition, Finding, Hypothesis, Value
+from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Value
 from gnomon.examination.input_relation import input_relation
 from gnomon.examination.levels import level
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, require_gradients
@@ -45,8 +45,8 @@ class ProbeKernel(Record):
 class KernelStep(AbstractStep):
     """Spectrum, rank, alignment, and a test of the labels against shuffled ones."""
 
-    key, title, share = "kernel", "The tangent kernel", 0.12
-    question = "Which directions does this network learn first, and do the labels lie along them?"
+    key, title, share = "kernel", "What it learns first", 0.12
+    question = "Which patterns in the data does this network pick up easily, and are the labels among them?"
     needs = (Profile,)
     gives = ProbeKernel
 
@@ -78,11 +78,11 @@ class KernelStep(AbstractStep):
         related = seen or product.inputs is not None and product.inputs.related
         unsure = not related and min(n, len(subject.probe)) < ENOUGH
         findings = () if related or unsure else (_unrelated(product, guess, len(subject.probe)),)
-        answer = f"{modes.modes_for(0.9)} of {n} modes hold 90 % of the labels. {labels.verdict}"
+        answer = _ease(modes.modes_for(0.9), n, labels)
         if related and not seen:
-            answer += " Yet the inputs themselves are related to the labels: training can learn what is not seen here."
+            answer += " Yet the inputs themselves are related to the labels: training can still learn that."
         elif related and not labels.related:
-            answer += " Yet what it predicts for examples left out is better than a guess."
+            answer += " Yet it predicts examples that were left out better than a guess would."
         elif unsure:
             answer += f" {n} examples are not enough to tell whether labels are related to inputs; {ENOUGH} would be."
         hypotheses = (
@@ -93,10 +93,19 @@ class KernelStep(AbstractStep):
         )
         data = {"eigenvalues": modes.values, "captured": modes.captured}
         content = Content(
-            answer, findings, _values(product, classes=guess is not None), modes.plots(),
+            answer, findings, _values(product, classes=guess is not None), (_learned(modes), *modes.plots()[:1]),
             _definitions(), hypotheses, data,
         )  # fmt: skip
         return StepResult(content, product, "unsure" if unsure else "answered")
+
+
+def _ease(modes: int, n: int, labels: LabelTest) -> str:
+    """How early in training the labels are fitted, and whether they fit the inputs at all."""
+    easy = "easily" if modes <= n / 4 else "with some effort" if modes <= n / 2 else "late"
+    first = f"90 % of the labels are explained by the {modes} of {n} patterns that it learns first (tangent kernel)"
+    better = "far better than" if labels.related else "no better than"
+    chance = f"The labels fit the inputs {better} shuffled labels would (p-value {labels.p_value:.2g})"
+    return f"The labels are learned {easy}: {first}. {chance}."
 
 
 def guessed(subject: Subject, y: Tensor) -> float | None:
@@ -115,15 +124,15 @@ def better_than_guess(prediction: LeaveOneOut, guess: float | None) -> bool:
 def _unrelated(product: ProbeKernel, guess: float | None, asked: int) -> Finding:
     labels, accuracy = product.labels, product.prediction.accuracy
     score = "" if guess is None or accuracy is None else (
-        f", and its leave-one-out accuracy is {accuracy:.1%} (always guessing the largest class: {guess:.1%})"
+        f"; examples left out are predicted {accuracy:.1%} right (always guessing the largest class: {guess:.1%})"
     )  # fmt: skip
     inputs = 1.0 if product.inputs is None else product.inputs.p_value
     what = (
-        f"Labels look unrelated to inputs: shuffled ones fit as well, to the network's kernel on "
-        f"{len(product.examples)} examples (p = {labels.p_value:.2g}) and to the inputs of {asked} (p = {inputs:.2g})"
+        f"Labels look unrelated to inputs: shuffled ones fit as well, for the network on "
+        f"{len(product.examples)} examples (p-value {labels.p_value:.2g}) and for the inputs of {asked} ({inputs:.2g})"
         f"{score}."
     )
-    cure = "Check that labels belong to their inputs: they look shuffled."
+    cure = "Check that each label belongs to its input: they look shuffled."
     evidence = (
         Value("alignment with the labels", labels.alignment, labels.shuffled_interval),
         Value("alignment that would be seen in 80 % of cases", labels.detectable),
@@ -132,7 +141,7 @@ def _unrelated(product: ProbeKernel, guess: float | None, asked: int) -> Finding
 
 
 def _indistinct() -> Content:
-    what = "The kernel is the same for all pairs of examples: the network cannot tell them apart."
+    what = "The network cannot tell the examples apart: all of them look the same to it (constant tangent kernel)."
     cure = "Check that the outputs depend on the inputs: a collapsed or zeroed layer, or inputs that are all alike."
     return Content(what, (Finding("indistinct-examples", what, cure, 0.7),))
 
@@ -141,15 +150,15 @@ def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:
     modes, labels, prediction, n = product.spectrum, product.labels, product.prediction, len(product.examples)
     positive = modes.values[modes.values > modes.values[0] * n * torch.finfo(torch.float32).eps]
     condition, usual = float(positive[0] / positive[-1]), labels.shuffled_interval
-    slowest = "training time of the slowest mode over the fastest"
+    slowest = "how many times longer the last pattern takes to learn than the first"
     shuffled = f"shuffled labels: {usual.low:.3g} to {usual.high:.3g} (95 %)"
     against = f"against {len(labels.shuffled)} shuffles of the labels"
     values = (
         Value("probe examples", n, meaning="of one combination of the outputs" if product.means.combined else ""),
         Value("largest eigenvalue", float(modes.values[0])),
         Value("condition number", condition, meaning=slowest),
-        Value("effective rank", effective_rank(modes.values), meaning=f"of {n} modes"),
-        Value("modes that hold 90 % of the labels", modes.modes_for(0.9)),
+        Value("effective rank", effective_rank(modes.values), meaning=f"patterns it can tell apart, of {n}"),
+        Value("patterns that explain 90 % of the labels", modes.modes_for(0.9), meaning=f"of {n} modes"),
         Value("alignment with the labels", labels.alignment, meaning=shuffled),
         Value("p-value of the alignment", labels.p_value, meaning=against),
     )
@@ -157,7 +166,20 @@ def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:
         accuracy = prediction.accuracy or 0.0
         name = "leave-one-out accuracy of the kernel"
         return (*values, Value(name, accuracy, prediction.accuracy_interval, "estimate"))
-    return (*values, Value("leave-one-out error of the kernel", prediction.error, meaning="1 is predicting the mean"))
+    return (
+        *values,
+        Value("leave-one-out error of the kernel", prediction.error, meaning="1 is predicting the mean"),
+    )
+
+
+def _learned(modes: KernelSpectrum) -> Plot:
+    """The share of the labels in the modes that are learned first, beside that of the kernel."""
+    places, share = range(1, len(modes.values) + 1), modes.values.clamp(min=0).cumsum(0)
+    marks = [] if modes.captured is None else [Line("labels", places, modes.captured)]
+    marks.append(Line("kernel", places, share / share[-1].clamp(min=1e-300), "dashed"))
+    words = "The sooner the line of the labels rises, the sooner training fits them (share of the labels by mode)."
+    axes = Axis("patterns, those learned first at the left", log=True), Axis("share so far", limits=(0.0, 1.02))
+    return Plot("What is learned first", tuple(marks), *axes, words)
 
 
 def _definitions() -> tuple[Definition, ...]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
 
+import torch
 from torch import Tensor
 
 from gnomon.core.errors import GnomonError
@@ -11,6 +12,7 @@ from gnomon.core.metrics import accuracy, binomial_interval, explained_variance
 from gnomon.core.record import Record
 from gnomon.core.results import Definition, Finding, Hypothesis, Value
 from gnomon.examination.levels import level
+from gnomon.examination.pictures import score_bars
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
@@ -25,6 +27,7 @@ SIZES = (64, 128, 256, 512, 800)
 """Numbers of examples; the largest that the time allows is taken."""
 COMPILING = 60
 """Seconds that must be left where nothing was compiled before."""
+WORDS = "What the features that it starts with are good for; training that learns better ones can go beyond."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,8 +41,8 @@ class LimitScore(Record):
 class LimitStep(AbstractStep):
     """Leave-one-out of the exact kernel, and its score on the test examples."""
 
-    key, title, share = "limit", "The infinitely wide network", 0.1
-    question = "What would this architecture score without learning features?"
+    key, title, share = "limit", "A very wide version of it", 0.1
+    question = "What would this architecture score with the features it starts with alone?"
     needs = (Profile,)
     uses = (Run,)
     gives = LimitScore
@@ -59,17 +62,24 @@ class LimitStep(AbstractStep):
         if subject.task.classes:
             share = prediction.accuracy or 0.0
             values.append(Value("leave-one-out accuracy", share, prediction.accuracy_interval, "estimate"))
-            right = f"{share:.1%} (leave-one-out, {len(examples)} examples)"
-            answer = f"Without learning features it would be right on {right}; {1 - share:.1%} is left to gain."
+            right = f"about {share:.1%} (leave-one-out on {len(examples)})"
+            answer = (
+                f"A very wide version, which learns no features of its own, would be right on {right} of new examples."
+            )
         else:
             values.append(Value("leave-one-out error", prediction.error, meaning="of the targets' variance"))
             explained = f"{1 - prediction.error:.1%} of the targets' variance (leave-one-out)"
-            answer = f"Without learning features it would explain {explained}."
+            answer = f"A very wide version, which learns no features of its own, would explain {explained}."
         tested, score = _tested(limit, subject, prediction, examples.x, context.seed)
-        definition = Definition("Θ∞(x, x′) = lim E[∇f(x)·∇f(x′)]", "all widths to infinity", "jacot2018neural")
+        definition = Definition(
+            "Θ∞(x, x′) = lim E[∇f(x)·∇f(x′)]", "the infinite-width limit: all widths to infinity", "jacot2018neural"
+        )
         readable = Hypothesis("every layer has a rule for its infinite-width limit", True)
         findings = _below(products.get(Run), score, subject)
-        content = Content(answer, findings, (*values, *tested), (), (definition,), (readable,))
+        guess = float(torch.bincount(subject.probe.y).max()) / len(subject.probe) if subject.task.classes else None
+        bars = {"always guessing the largest class": guess, "very wide, left out": prediction.accuracy}
+        plots = score_bars(bars | {"very wide, test": score}, WORDS) if subject.task.classes else ()
+        content = Content(answer, findings, (*values, *tested), plots, (definition,), (readable,))
         return StepResult(content, LimitScore(prediction, score))
 
 

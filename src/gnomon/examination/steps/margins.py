@@ -38,8 +38,8 @@ class Decisions(Record):
 class MarginsStep(AbstractStep):
     """Margin distribution, expected calibration error, hardest examples; for regression the largest residuals."""
 
-    key, title, share = "margins", "Margins, calibration, hardest examples", 0.05
-    question = "How sure is the network, is it rightly so, and where is it most wrong?"
+    key, title, share = "margins", "How sure it is", 0.05
+    question = "Can the confidence of the network be taken at its word?"
     needs = (Profile,)
     uses = (Run,)
     gives = Decisions

@@ -28,8 +28,8 @@ ROOT_CAUSE = 0.9
 class SignalStep(AbstractStep):
     """Per-layer mean squares, gradients, correlations, dead units; which layer is at fault, and the cure."""
 
-    key, title, share = "signal", "Signal propagation", 0.06
-    question = "Does every layer see the inputs, and does every layer see the gradient?"
+    key, title, share = "signal", "Signal through the layers", 0.06
+    question = "Do the inputs reach every layer on the way forward, and the gradient on the way back?"
     uses = (Profile,)
     gives = Signal
 
@@ -130,9 +130,9 @@ def _correlations(field: MeanField) -> Plot:
     before = [i / 40 for i in range(41)]
     after = [field.correlation(c) for c in before]
     marks = (Line("after a layer", before, after), Line("no change", (0, 1), (0, 1), "dotted"))
-    words = "Above the dotted line different inputs become more alike with depth, below it less."
+    words = "Above the dotted line different inputs become more alike from layer to layer, below it less."
     axes = Axis("correlation of two inputs before a layer", limits=(0, 1)), Axis("after", limits=(0, 1.02))
-    return Plot("Correlations through a layer", marks, *axes, words)
+    return Plot("How alike two inputs are after a layer", marks, *axes, words)
 
 
 def _ratio(a: float | None, b: float | None) -> float | str:
@@ -145,11 +145,13 @@ def _through_layers(weighted: tuple[LayerSignal, ...], theory: dict[str, float])
     known = [(i, theory[v.name]) for i, v in zip(places, weighted, strict=True) if theory.get(v.name, 0) > 0]
     predicted = (Line("theory", [i for i, _ in known], [q for _, q in known]),) if known else ()
     axis = Axis("layer with weights")
-    words = "A flat line means that the signal reaches every layer."
-    forwards = Plot("Signal: mean of h²", (measured, *predicted), axis, Axis(log=True), words)
+    words = "Roughly level is good: the signal reaches every layer. A fall or rise over many powers of ten is not."
+    forwards = Plot(
+        "Forward: size of each layer's outputs (mean of h²)", (measured, *predicted), axis, Axis(log=True), words
+    )
     updates = Line("measured", places, [layer.update or nan for layer in weighted])
-    words = "A flat line means that every layer learns; a fall over many decades means that one end does not."
-    backwards = Plot("Gradient: |∂L/∂W|² / |W|²", (updates,), axis, Axis(log=True), words)
+    words = "Roughly level is good: every layer learns. A fall over many powers of ten means that one end does not."
+    backwards = Plot("Backward: gradient of each layer (|∂L/∂W|² / |W|²)", (updates,), axis, Axis(log=True), words)
     return forwards, backwards
 
 

@@ -4,6 +4,7 @@ from math import inf, isfinite
 
 from gnomon.core.results import Definition, Finding, Hypothesis, Interval, Value
 from gnomon.examination.cost import Cost, rung
+from gnomon.examination.pictures import rate_meter
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult, require_gradients
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
@@ -29,7 +30,7 @@ class StabilityStep(AbstractStep):
     """Sharpness before training, and the learning rate against it."""
 
     key, title, share = "stability", "The learning rate", 0.06
-    question = "Which learning rates are stable, and is the one in use among them?"
+    question = "How large may the learning rate be before training becomes unstable?"
     needs = (Profile,)
     gives = Sharpness
 
@@ -59,12 +60,13 @@ class StabilityStep(AbstractStep):
         elif limit == inf:
             answer = "The loss curves upward in no direction: no learning rate is too large by this measure."
         else:
-            answer = f"Gradient descent is stable at the start for learning rates below {limit:.3g}."
+            answer = f"At the start, plain gradient descent is stable with learning rates below {limit:.3g}."
         definition = Definition(
             "lr < 2 (1 + β) / λ_max(H)", "H: Hessian of the mean loss, β: momentum", "cohen2021gradient"
         )
         same = Hypothesis("the curvature stays what it is at the start", None, "it is measured during training")
-        return StepResult(Content(answer, findings, tuple(values), (), (definition,), (same,)), measured)
+        plots = rate_meter(None, limit) if used is None else rate_meter(used.lr, limit * (1 + used.momentum))
+        return StepResult(Content(answer, findings, tuple(values), plots, (definition,), (same,)), measured)
 
 
 def _findings(used: SGD, bound: float, answer: str) -> tuple[Finding, ...]:

@@ -48,7 +48,7 @@ class TrainingStep(AbstractStep):
     """One run of the one training loop on a copy of the network, in batches, as long as its share of the time lasts."""
 
     key, title, share = "training", "Training, measured", 0.6
-    question = "How does training really go, and how do kernel and curvature change during training?"
+    question = "How does training really go, and how does that compare with the prediction?"
     needs = (Profile,)
     uses = (DataSummary, Sharpness, ProbeKernel, Trajectory)
     gives = Run
@@ -156,8 +156,8 @@ def _below_kernel(run: Run, products: Products) -> tuple[Finding, ...]:
     if score is None or score - last <= 0.1:
         return ()
     what = (
-        f"Training reached {last:.1%} of its own examples, where the kernel alone reaches {score:.1%} of examples "
-        "left out."
+        f"Training got {last:.1%} of its own examples right, while the features that it starts with suffice for "
+        f"{score:.1%} of examples left out."
     )
     return (Finding("undertrained", what, "Train longer or with a larger learning rate.", 0.45, "optimizer"),)
 
@@ -198,9 +198,13 @@ def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
     if max(wanted, got) <= FACTOR * min(wanted, got) or abs(wanted - got) < 0.05 * float(run.loss[0]):
         return ""
     way = "further down" if got < wanted else "less far"
-    why = "the network learned more than its first kernel could" if got < wanted else "steps, not theory, are the limit"
+    why = (
+        "the network learned more than its first features could give"
+        if got < wanted
+        else "steps, not theory, are the limit"
+    )
     return (
-        f" A kernel that stays what it is predicts a loss of {wanted:.3g} after as many steps, measured is {got:.3g}: "
+        f" With its first features theory predicts a loss of {wanted:.3g} after as many steps, measured is {got:.3g}: "
         f"training went {way} than predicted, so {why}."
     )
 
@@ -214,7 +218,7 @@ def _losses(run: Run, predicted: Trajectory | None) -> Plot:
         inside = (predicted.times > 0) & (predicted.times <= float(times[-1]) * 1.01)
         curves = {"predicted, training": predicted.loss, "predicted, test": predicted.test_loss}
         marks += [Line(name, predicted.times[inside], v[inside]) for name, v in curves.items() if v is not None]
-    words = "Dots are measured; lines are the prediction for a kernel that does not change, on the probe examples."
+    words = "Dots are measured, lines predicted for a network that keeps its features, on the probe examples."
     return Plot("Loss", tuple(marks), TIME, Axis(run.loss_name, log=True), words)
 
 
@@ -227,12 +231,13 @@ def _tracked(run: Run) -> list[Plot]:
     def line(name: str, key: str) -> Line:
         return Line(name, [max(1, int(run.steps[i])) for i in rows], [run.watched[key][i] for i in rows])
 
-    axis, words = Axis("step", log=True), "A kernel that does not rotate means lazy training."
-    marks = (line("rotation of the kernel", "kernel rotation"), line("alignment with labels", "alignment"))
-    kernel = Plot("The kernel", marks, axis, caption=words)
+    axis = Axis("step", log=True)
+    words = "No change of the features (tangent kernel) is lazy training; their fit to the labels is the alignment."
+    marks = (line("change of the features", "kernel rotation"), line("fit to the labels", "alignment"))
+    kernel = Plot("Features during training", marks, axis, caption=words)
     curved = line("sharpness", "sharpness")
     positive = Line(curved.name, curved.x, [value if value > 0 else nan for value in curved.y])
     way = descent(run.optimizer)
     limit = () if way is None else (Reference("limit of this learning rate", 2 * (1 + way.momentum) / way.lr),)
-    words = "A sharpness above its limit means oscillation."
-    return [kernel, Plot("The curvature", (positive, *limit), axis, Axis(log=True), words)]
+    words = "Above the dashed line plain gradient descent oscillates (sharpness)."
+    return [kernel, Plot("Curvature during training", (positive, *limit), axis, Axis(log=True), words)]
