@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser import MISSING, OVERFLOW, asked_for, browser, resize  # noqa: F401
+from tests.browser import MISSING, OVERFLOW, asked_for, resize
 from tests.examination.patients import cnn, data, examined
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
