@@ -64,7 +64,7 @@ def control(n, d, steps, seed):
 CLAIM = Claim(
     id="linear-conv-net-depth-l",
     title="A linear network of L convolutions ends at a stationary point of the 2/L-norm of its spectrum",
-    equation=r"\min \|\hat\beta\|_{2/L}, \ y_i \langle \beta, x_i \rangle \ge 1: \quad |\hat g_k| |\hat\beta_k|^{1 - 2/L} = c",
+    equation=r"\min \|\hat\beta\|_{2/L}, \ y_i \beta \cdot x_i \ge 1: \ |\hat g_k| |\hat\beta_k|^{1 - 2/L} = c",
     source=Source("theorem", "gunasekar2018implicit"),
     premises=(Premise(SHARED), Premise("the loss goes to zero")),
     breaks=SHARED,

@@ -23,7 +23,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """The least |F b|_1 of (1) by its dual: max sum a with |sum_i a_i F x_i| <= d, the disks as polygons of 400 sides."""
+    """The least |F b|_1 of (1) by its dual: max sum a with |sum_i a_i F x_i| <= d, disks as polygons."""
     from scipy.optimize import linprog
 
     waves = np.fft.rfft(problem(n, d, seed), axis=1).T

@@ -25,6 +25,7 @@ class Noise(nn.Module):
         self.size, self.last, self.drift = size, None, []
 
     def forward(self, x):
+        """The noisy activations."""
         if self.size:
             scale, shift = 1 + self.size * torch.rand(x.shape[1]), self.size * (2 * torch.rand(x.shape[1]) - 1)
             x = x * scale + shift
