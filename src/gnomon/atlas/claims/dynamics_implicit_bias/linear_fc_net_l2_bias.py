@@ -67,7 +67,7 @@ def control(n, d, steps, seed):
 CLAIM = Claim(
     id="linear-fc-net-l2-bias",
     title="A deep linear network trained to zero loss becomes the support vector machine, at any depth",
-    equation=r"\beta_t / \|\beta_t\| \to \beta^* / \|\beta^*\|, \ \beta^* = \arg\min \|\beta\|_2, \ y \beta \cdot x \ge 1",
+    equation=r"\beta_t / \|\beta_t\| \to \beta^* / \|\beta^*\|, \ \beta^* = \min \|\beta\|_2, \ y \beta \cdot x \ge 1",
     source=Source("theorem", "gunasekar2018implicit"),
     premises=(
         Premise(CONNECTED),
