@@ -37,10 +37,13 @@ def signals(trial: Trial) -> Judgment:
     """
     few = trial.few
     found = signal(trial.before, few.x, trial.task.loss_targets(few.y), loss=trial.task.loss)
-    rates = [float(torch.tensor(found.rate(kind)).exp()) for kind in ("activation", "gradient")]
+    weighted = [layer for layer in found.layers if layer.weighted][
+        :-1
+    ]  # the outputs have a number of units of their own
+    rates = [_factor([getattr(layer, kind) for layer in weighted]) for kind in ("activation", "gradient")]
     reason = f"Per layer, activations change by the factor {rates[0]:.3g} and gradients by {rates[1]:.3g}."
     values = (Value("activations per layer", rates[0]), Value("gradients per layer", rates[1]))
-    if sum(layer.weighted for layer in found.layers) < 3:
+    if len(weighted) < 2:
         return Judgment(Verdict.INCONCLUSIVE, f"{reason} Fewer than three layers have weights.", values)
     keeps = all(1 / FACTOR < rate < FACTOR for rate in rates)
     return Judgment(Verdict.HOLDS if keeps else Verdict.REFUTED, reason, values)
@@ -64,7 +67,7 @@ def scale(trial: Trial) -> Judgment:
         weights = [modules[name].weight for name in names]
         gradients = torch.autograd.grad(loss, weights, allow_unused=True)
     cosines = [
-        abs(float((w * g).sum() / (w.norm() * g.norm()).clamp_min(1e-30)))
+        abs(float((w.detach() * g).sum() / (w.detach().norm() * g.norm()).clamp_min(1e-30)))
         for w, g in zip(weights, gradients, strict=True) if g is not None
     ]  # fmt: skip
     worst = max(cosines)
@@ -125,6 +128,14 @@ def lipschitz(trial: Trial) -> Judgment:
     reason = f"Outputs differ by at most {ratio:.4g} times the inputs; the product of norms allows {bound:.4g}."
     values = (Value("largest ratio", ratio), Value("product of norms", bound, obtained="upper bound"))
     return Judgment(Verdict.HOLDS if ratio <= bound * (1 + 1e-3) else Verdict.REFUTED, reason, values)
+
+
+def _factor(sizes: list[float | None]) -> float:
+    """The mean factor from each size to the next, forwards; infinite where one of them is zero."""
+    known = [size for size in sizes if size is not None]
+    if len(known) < 2:
+        return 1.0
+    return (known[-1] / known[0]) ** (1 / (len(known) - 1)) if known[0] > 0 < known[-1] else float("inf")
 
 
 def _neighbors(model: nn.Module) -> Iterator[tuple[str, nn.Module, nn.Module]]:

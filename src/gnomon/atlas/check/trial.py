@@ -92,7 +92,7 @@ def trial(
     watch["norm"] = lambda _, model, __: _norm(model)
     run = train(
         whole.module, examples.x, y, loss=task.loss, optimizer=SGD(rate), steps=steps, watch=watch, seconds=seconds,
-        seed=seed, outputs=True,
+        seed=seed, record=max(1, steps // 20),
     )  # fmt: skip
     margins = tuple(zip(map(float, run.watched.get("margin", ())), map(float, run.watched["norm"]), strict=False))
     return Trial(whole.module, run, examples, task, rate, float(curvature), margins)
