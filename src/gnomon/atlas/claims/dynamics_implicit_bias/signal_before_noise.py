@@ -1,6 +1,6 @@
 """Labels that agree with the others are learned before wrong ones.
 
-Of the labels of handwritten digits 20 percent are replaced by other ones. At the moment of the best validation error the
+Of the labels of handwritten digits 20 percent are replaced by other ones. At the best validation error the
 network fits far more of the true labels than of the wrong ones:
 
     accuracy (true labels) - accuracy (wrong labels) >= 0.3,    both on the training set                     (1)

@@ -22,7 +22,7 @@ def predicted():
 
 
 def behind(target, d, n, width):
-    """Minus how far the test accuracy of the trained network is above that of regression with its tangent kernel before training."""
+    """Minus how far the test accuracy is above that of regression with the tangent kernel at the start."""
     x = torch.randint(0, 2, (n + 500, d)) * 2.0 - 1
     y = target(x)
     net = nn.Sequential(nn.Linear(d, width), nn.ReLU(), nn.Linear(width, 1))
