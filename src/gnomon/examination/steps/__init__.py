@@ -2,6 +2,7 @@
 
 from gnomon.examination.step import AbstractStep
 from gnomon.examination.steps.architecture import ArchitectureStep
+from gnomon.examination.steps.attribution import AttributionStep
 from gnomon.examination.steps.curvature import CurvatureStep
 from gnomon.examination.steps.data import DataStep
 from gnomon.examination.steps.forecast import ForecastStep
@@ -27,6 +28,7 @@ STEPS: tuple[AbstractStep, ...] = (
     CurvatureStep(),
     MarginsStep(),
     InvarianceStep(),
+    AttributionStep(),
 )
 """Before training, during, after; the runner moves a step only behind those whose products it needs or uses."""
 
