@@ -69,7 +69,7 @@ def integrated_gradients(
         with torch.no_grad():
             ends = [scores(module, point, which, call=IG) for point in (inputs, start.expand_as(inputs))]
     rise = ends[0] - ends[1]
-    missed = (values.flatten(1).sum(1) - rise).abs() / rise.abs().clamp(min=1e-12)
+    missed = (values.flatten(1).sum(1) - rise).abs() / values.flatten(1).abs().sum(1).clamp(min=1e-12)
     return Attribution(values, which, "integrated gradients", missed)
 
 

@@ -17,8 +17,8 @@ COMPLETE = 0.01
 class Attribution(Result):
     """Values of the shape of the input (maps: n, height, width), the output explained, and the method.
 
-    ``completeness`` is, for each example, the share of f(x) - f(baseline) that the values miss; None where the method
-    promises no sum.
+    ``completeness`` is, for each example, what the values miss of f(x) - f(baseline), as a share of their absolute sum;
+    None where the method promises no sum.
 
     >>> import torch
     >>> Attribution(torch.ones(1, 2), torch.tensor([0]), "gradient").verdict

@@ -57,9 +57,8 @@ class ContactSheet(Result):
         if values.dim() == 4:
             row = torch.cat(list(values.abs().sum(1)), 1)
             words = "Bright pixels carried the decision (integrated gradients); one square for each example."
-            maps = (
-                Plot("What the network looks at", (Image("attribution", row.double().cpu()),), Axis(), Axis(), words),
-            )
+            picture = Image("attribution", row.double().cpu())
+            maps = (Plot("What the network looks at", (picture,), Axis(), Axis(), words),)
         mask = self.mask.plots() if self.mask is not None else ()
         return (*maps, *self.shortcuts.plots(), *mask, *self.probes.plots())
 
@@ -81,6 +80,5 @@ def contact_sheet(module: nn.Module, data: Any, *, epochs: int = 5, seed: int = 
     sane = sanity_check(integrated_gradients, module, x, draws=1, seed=seed)
     image = isinstance(x, Tensor) and x.dim() == 4
     mask = fourier_mask(module, given, epochs=epochs) if image else None
-    return ContactSheet(
-        attribution, sane, shortcuts(module, given, seed=seed), layer_probe(module, given, seed=seed), mask
-    )
+    found, probed = shortcuts(module, given, seed=seed), layer_probe(module, given, seed=seed)
+    return ContactSheet(attribution, sane, found, probed, mask)
