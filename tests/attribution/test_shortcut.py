@@ -78,7 +78,7 @@ def test_two_planted_frequencies_are_recovered_and_the_decisions_kept():
 
 def test_digits_are_decided_by_few_frequencies():
     net = trained(mlp(), SPLIT.x, SPLIT.y)
-    found = fourier_mask(net, (SPLIT.x_test, SPLIT.y_test), lam=6.0, epochs=40)
+    found = fourier_mask(net, (SPLIT.x_test, SPLIT.y_test), lam=4.0, epochs=40)
     assert found.kept <= 0.45 and found.masked_accuracy >= found.accuracy - 0.07
 
 

@@ -3,7 +3,7 @@
     M* = argmin_M  mean_x e^{[L(f(F^-1 M F x), y) - L(f(x), y)]^2} + lam mean_w |M_w|^p,    0 <= M_w <= 1        (1)
 
 The mask is symmetric, M(w) = M(-w), so that images stay real; it is found by stochastic descent over the data, then
-cut at 1/2.
+cut at half of its largest entry.
 Hypotheses: a frozen network; images (n, channels, height, width).
 Reference: [karantzas2022understanding].
 Cost: ``epochs`` passes forward and backward over the data.
@@ -113,7 +113,8 @@ def fourier_mask(module: nn.Module, data: Any, *, lam: float = 1.0, p: float = 1
                 loss = apart.exp().mean() + weight * mask.clamp(min=1e-12).pow(power).mean()  # (1)
                 (theta.grad,) = torch.autograd.grad(loss, theta)
                 optimizer.step()
-        final = symmetric(theta.detach().sigmoid()) > 0.5
+        last = symmetric(theta.detach().sigmoid())
+        final = last > last.max() / 2
         return FourierMask(final, *_measured(module, given, final))
 
 

@@ -14,7 +14,6 @@ Cost: (2) O(n log n) for few dimensions; (3) ``steps`` products of the tables fo
 True
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -175,7 +174,7 @@ class BottleneckCurve(Result):
         return (Plot("Information bottleneck", (line,), Axis("I(X; T), nats"), Axis("I(T; Y), nats")),)
 
 
-def bottleneck_curve(joint: Any, betas: Sequence[float], *, steps: int = 5000, seed: int = 0) -> BottleneckCurve:
+def bottleneck_curve(joint: Any, betas: Any, *, steps: int = 5000, seed: int = 0) -> BottleneckCurve:
     """The information bottleneck of a discrete law p(x, y), by the iteration of (3) at each beta, from large to small.
 
     Hypotheses: see the module; the iteration finds a local optimum, started from the one at the beta before.

@@ -30,7 +30,7 @@ __all__ = ["LayerSimilarity", "cka", "layer_similarity", "procrustes"]
 CALL = "layer_similarity(first, second, x)"
 
 
-def cka(a: Float[Tensor, "n p"], b: Float[Tensor, "n q"]) -> float:
+def cka(a: Tensor, b: Tensor) -> float:
     """Linear centered kernel alignment (1), from 0 to 1.
 
     Hypotheses: see the module.
@@ -45,7 +45,7 @@ def cka(a: Float[Tensor, "n p"], b: Float[Tensor, "n q"]) -> float:
     return float((x.T @ y).square().sum()) / max(size, 1e-300)  # (1)
 
 
-def procrustes(a: Float[Tensor, "n p"], b: Float[Tensor, "n q"]) -> float:
+def procrustes(a: Tensor, b: Tensor) -> float:
     """The Procrustes distance (2), from 0 to 1, of representations scaled to one size.
 
     Hypotheses: see the module.
