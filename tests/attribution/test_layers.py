@@ -31,6 +31,7 @@ SPLIT = data.digits(400, 200)
 
 
 def test_a_planted_template_is_what_excites_its_unit():
+    """activation-maximising-examples: the examples with the largest <v, h(x)>."""
     torch.manual_seed(0)
     net = nn.Sequential(nn.Conv2d(1, 2, 8), nn.Flatten())
     template = SPLIT.x[0] - SPLIT.x[0].mean()
@@ -45,6 +46,7 @@ def test_a_planted_template_is_what_excites_its_unit():
 
 
 def test_purity_of_units_and_directions_is_counted():
+    """unit-direction-semantics: classes of the top examples of units and of random directions."""
     x = torch.cat([torch.eye(4)[[i]].repeat(20, 1) for i in range(4)]) + 0.01 * torch.randn(80, 4)
     y = torch.arange(4).repeat_interleave(20)
     found = direction_semantics(nn.Sequential(nn.Identity()), "0", (x, y))
@@ -87,6 +89,7 @@ def test_similarity_against_the_definition_with_gram_matrices():
 
 
 def test_curvature_of_circles_and_lines():
+    """manifold-flattening: mean angle between successive steps, and variance in two directions."""
     s = torch.linspace(0, 1, 12)
     circle = torch.stack([s.cos(), s.sin()], 1)
     line = torch.stack([s, 2 * s], 1)
@@ -144,6 +147,7 @@ def test_a_tree_stands_in_for_a_network():
 
 
 def test_cues_patches_and_analogies():
+    """texture-bias: shape decisions / (shape + texture decisions); bagnet-evidence-map: accuracy with patches shuffled."""
     images = torch.eye(4).reshape(4, 1, 2, 2)
     found = cue_conflict(nn.Flatten(), images, [0, 1, 0, 1], [1, 2, 2, 3])
     assert found.shape_bias == 0.5 and found.neither == 0

@@ -99,6 +99,7 @@ def test_deletion_falls_faster_than_chance_and_ends_agree():
 
 
 def test_two_models_overlap_with_themselves_only():
+    """domain-shift-attention-maps: the cosine of two models' maps."""
     net, other = pooled_cnn(), pooled_cnn()
     with torch.no_grad():
         other[2].weight.copy_(other[2].weight.flip(0))

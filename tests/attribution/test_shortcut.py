@@ -55,6 +55,7 @@ def test_a_healthy_network_has_none(seed):
 
 
 def test_the_examination_names_the_shortcut():
+    """pretrained-model-insights-lab: all instruments on one model, as a section of the examination."""
     x = corner(SPLIT.x, SPLIT.y)
     net = trained(mlp(), x, SPLIT.y)
     result = examine(net, (x, SPLIT.y), steps=(*STEPS[:2], AttributionStep()), budget=30, fit=False)
