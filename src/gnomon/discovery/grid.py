@@ -18,7 +18,7 @@ from torch import Tensor
 from gnomon.core.errors import InputError, NotFiniteError, lesson, out_of_range
 from gnomon.core.record import Record
 
-__all__ = ["Data", "read", "step"]
+__all__ = ["Data"]
 
 UNIFORM = 1e-3
 """Steps of a grid may differ by this share: stored coordinates are rounded."""

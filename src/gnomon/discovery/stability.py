@@ -18,8 +18,6 @@ import numpy as np
 from gnomon.discovery.forms.base import System
 from gnomon.discovery.regression import Moments, Selection, fast_choice
 
-__all__ = ["resampled"]
-
 
 def resampled(system: System, support: tuple[int, ...], selection: Selection) -> tuple[np.ndarray, np.ndarray]:
     """Inclusion probabilities (1) of all terms, and standard deviations of the coefficients on a support, for (2)."""

@@ -19,6 +19,9 @@ class System(Record):
 
     Rows of one block are close to each other; blocks are what a bootstrap draws. ``independent`` is how many rows
     would be independent if the noise were.
+
+    >>> System(np.ones((4, 1)), np.ones(4), np.array([0, 0, 1, 1]), 4.0).count
+    2
     """
 
     columns: np.ndarray
