@@ -22,4 +22,6 @@ def assembled(jacobian, middles):
 def softmax_curvature(f):
     """d^2 / df^2 of -log softmax(f)_y, from its second derivatives entry by entry: p_a (delta_ab - p_b)."""
     p = torch.exp(f) / torch.exp(f).sum()
-    return torch.tensor([[float(p[a] * (float(a == b) - p[b])) for b in range(len(f))] for a in range(len(f))], dtype=f.dtype)
+    return torch.tensor(
+        [[float(p[a] * (float(a == b) - p[b])) for b in range(len(f))] for a in range(len(f))], dtype=f.dtype
+    )
