@@ -34,6 +34,7 @@ def searched(bend, d, repeats, seed):
     w, b, x = problem(d, repeats, seed)
     round_, flat = [], []
     for i in range(repeats):
+
         def score(e, i=i):
             return w[i] @ (x[i] + e) + b[i] + bend * e @ e
 

@@ -22,7 +22,9 @@ def problem(width, depth, pairs, seed):
 
 def predicted(width, depth, pairs, seed):
     """The product of the largest singular values."""
-    return np.full(pairs, np.prod([np.linalg.svd(w, compute_uv=False)[0] for w in problem(width, depth, pairs, seed)[0]]))
+    return np.full(
+        pairs, np.prod([np.linalg.svd(w, compute_uv=False)[0] for w in problem(width, depth, pairs, seed)[0]])
+    )
 
 
 def stretch(activation, width, depth, pairs, seed):
