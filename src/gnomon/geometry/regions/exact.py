@@ -65,7 +65,7 @@ class PlaneRegions(Result):
     the cell of each of 120 x 120 points.
     """
 
-    cells: tuple[Float[Tensor, "v 2"], ...] = field(metadata=HIDDEN)
+    cells: tuple[Tensor, ...] = field(metadata=HIDDEN)
     areas: Float[Tensor, " c"] = field(metadata=HIDDEN)
     picture: Int[Tensor, "p p"] = field(metadata=HIDDEN)
     units: int

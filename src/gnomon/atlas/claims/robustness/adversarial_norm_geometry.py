@@ -1,6 +1,6 @@
 """The best attack on a linear score changes all entries in the largest-entry norm, and one entry in the sum norm.
 
-    argmin w e over |e|_inf <= eps is -eps sign(w);      over |e|_1 <= eps it is -eps sign(w_k) e_k,  |w_k| largest    (1)
+    argmin w e over |e|_inf <= eps is -eps sign(w);    over |e|_1 <= eps it is -eps sign(w_k) e_k, |w_k| largest   (1)
 
 A bound on the number of changed entries (the "norm" of order 0) has the same support as the sum norm.
 Reference: [boyd2004convex], Section 2.6.

@@ -1,6 +1,6 @@
 """Training against attacks makes the gradient of the loss in the input smoother than plain training does.
 
-    TV(dl / dx, trained against attacks) < TV(dl / dx, trained plainly),    TV of the gradient over its length        (1)
+    TV(dl / dx, trained against attacks) < TV(dl / dx, trained plainly),    TV of the gradient over its length     (1)
 
 Reference: [tsipras2019robustness], Section 3.
 """

@@ -34,7 +34,7 @@ class Score(torch.nn.Module):
         super().__init__()
         self.w, self.bend = torch.nn.Parameter(w), bend
 
-    def forward(self, x):
+    def forward(self, x):  # noqa: D102
         s = x @ self.w + self.bend * torch.sin(5 * x).sum(1)
         return torch.stack([s, -s], 1) / 2
 

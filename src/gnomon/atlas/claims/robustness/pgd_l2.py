@@ -2,8 +2,8 @@
 
     e <- P(e + a g)                                                                                           (1)
 
-Often misprinted as P(z) = eps z / |z|, which pushes every iterate to the sphere; both end at the same point here, so the
-statement is on the first iterate too: (1) takes the plain step a g while that is shorter than eps.
+Often misprinted as P(z) = eps z / |z|, which pushes every iterate to the sphere; both end at the same point here, so
+the statement is on the first iterate too: (1) takes the plain step a g while that is shorter than eps.
 Reference: [madry2018towards].
 """
 
@@ -25,7 +25,7 @@ class Score(torch.nn.Module):
         super().__init__()
         self.w, self.bend = torch.nn.Parameter(w), bend
 
-    def forward(self, x):
+    def forward(self, x):  # noqa: D102
         s = x @ self.w + self.bend * torch.sin(3 * x).sum(1)
         return torch.stack([s, -s], 1)
 
@@ -60,7 +60,7 @@ def ascended(bend, d, eps, seed):
 class Shift(torch.nn.Module):
     """The first score raised."""
 
-    def forward(self, f):
+    def forward(self, f):  # noqa: D102
         return f + torch.tensor([100.0, 0.0], dtype=f.dtype) * 0.1
 
 
