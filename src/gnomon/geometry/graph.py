@@ -171,7 +171,7 @@ def _function(node: fx.Node, inputs: tuple[int, ...], call: str) -> GraphStep:
 
 
 def _called(node: fx.Node, inputs: tuple[int, ...], sign: float) -> Callable[..., Tensor]:
-    """The function of a node of its tensor inputs; with sign -1 that of radii: differences become sums, factors sizes."""
+    """The function of a node of its tensor inputs; with sign -1 that of radii: differences become sums."""
     ordered = list(dict.fromkeys(node.all_input_nodes))
     subtracts = node.target in (operator.sub, torch.sub)
 

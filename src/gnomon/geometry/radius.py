@@ -39,7 +39,7 @@ def robust_radius(
     """For each example a radius that is proven and one at which an attack succeeds; the truth is between.
 
     Args:
-        module: a classifier of one input tensor, in eval mode; a network that the proofs cannot read has only upper ends.
+        module: a classifier of one input tensor, in eval mode; where no proof can read it nothing is proven.
         data: a pair (inputs, classes), a ``Dataset``, a ``DataLoader``, ...
         norm: "inf" or "2".
         bounds: the least and the largest value that an input may have.

@@ -134,7 +134,7 @@ def robust_accuracy(
     >>> with torch.no_grad():
     ...     _ = net.weight.copy_(torch.eye(2))
     >>> data = x, torch.tensor([1, 0])
-    >>> robust_accuracy(net, data, eps=0.2, norm="inf", bounds=(0, 1), attacks=ENSEMBLE[:3]).value                                             # margins 1 and 0.2, against 2 eps = 0.4
+    >>> robust_accuracy(net, data, eps=0.2, norm="inf", bounds=(0, 1), attacks=ENSEMBLE[:3]).value  # margins 1, 0.2
     0.5
     """
     call = "robust_accuracy(module, data)"

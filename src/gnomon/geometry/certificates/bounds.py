@@ -51,7 +51,7 @@ def output_bounds(
     (-0.8, -0.2)
     """
     graph = read_graph(module, x[:1], call="output_bounds(module, x, eps)")
-    region = Region.of(x, torch.full((len(x),), float(eps)).to(x), norm, bounds)
+    region = Region.of(x, torch.full((len(x),), float(eps), dtype=x.dtype, device=x.device), norm, bounds)
     boxes = linear_bounds(graph, region)
     low, high = boxes[-1]
     return Bounds(low, high)

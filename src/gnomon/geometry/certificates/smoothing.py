@@ -1,6 +1,6 @@
 """Randomized smoothing: a classifier that takes a vote under Gaussian noise, and a radius that holds with confidence.
 
-    g(x) = the class that f(x + s u) has most often, u ~ N(0, I);   radius s Q(p) in the Euclidean norm,  p > 1/2     (1)
+    g(x) = the class that f(x + s u) has most often, u ~ N(0, I);   Euclidean radius s Q(p),  p > 1/2       (1)
 
 with Q the quantile of the normal distribution and p a lower confidence bound of the share of that class, by the exact
 binomial interval. The radius is that of the vote g, not of f itself, and holds for any model.
@@ -46,7 +46,9 @@ class SmoothedRadii(Result):
         known = self.radii[self.right & (self.radii > 0)]
         middle = float(known.median()) if len(known) else 0.0
         share, sure = self.proven(0.0), f"{self.confidence:.1%} confidence for each"
-        return f"The vote under noise {self.sigma:g} is right and proven for {share:.1%}, half to {middle:.3g} ({sure})."
+        return (
+            f"The vote under noise {self.sigma:g} is right and proven for {share:.1%}, half to {middle:.3g} ({sure})."
+        )
 
     def plots(self) -> tuple[Plot, ...]:
         """The share of examples that is proven, over eps."""
