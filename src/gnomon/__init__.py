@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gnomon import (
+        attribution,
         data,
+        discovery,
         dynamics,
         estimators,
         examination,
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
         models,
         program,
         report,
+        scattering,
+        symmetry,
         tangent,
         training,
     )
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
         ReadError,
         WorkersLostError,
     )
+    from gnomon.discovery import discover
     from gnomon.examination.rank import rank
     from gnomon.examination.run import examine
     from gnomon.examination.watch import watch
@@ -63,7 +68,10 @@ __all__ = [
     "ReadError",
     "SampledLimit",
     "WorkersLostError",
+    "attribution",
     "data",
+    "discover",
+    "discovery",
     "dynamics",
     "estimators",
     "examination",
@@ -83,6 +91,8 @@ __all__ = [
     "rank",
     "report",
     "sampled_limit",
+    "scattering",
+    "symmetry",
     "tangent",
     "train",
     "training",
@@ -95,6 +105,7 @@ HOMES = {
     **dict.fromkeys(("examine", "rank", "watch"), "examination"),
     **dict.fromkeys((name for name in __all__ if name.endswith("Error")), "core"),
     "Law": "program",
+    "discover": "discovery",
     "predict": "forecast",
     "train": "training",
 }

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MARKS = {
     "good": "[green]✓[/]",
+    "unsure": "[yellow]?[/]",
     "note": "[blue]•[/]",
     "warning": "[yellow]▲[/]",
     "fault": "[red]![/]",
@@ -41,9 +42,12 @@ def examine(
             "--fit/--no-fit", help="Train a copy; by default if MODEL is a function and no checkpoint is given."
         ),
     ] = None,
-    optimizer: Annotated[str, typer.Option(help="sgd, adam or adamw.")] = "sgd",
-    lr: Annotated[float | None, typer.Option(help="Learning rate; by default a quarter of the stable one.")] = None,
+    optimizer: Annotated[str | None, typer.Option(help="sgd, adam or adamw; by default adam.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate; by default torch's for the optimizer.")] = None,
     momentum: Annotated[float, typer.Option(help="Momentum of sgd.")] = 0.0,
+    decay: Annotated[float, typer.Option(help="Weight decay.")] = 0.0,
+    batch: Annotated[int | None, typer.Option(help="Examples in a batch; by default by the cost of a step.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the data at most.")] = None,
     budget: Annotated[str, typer.Option(help="Time for the whole: 60s, 2m.")] = "60s",
     out: Annotated[Path, typer.Option(help="The report.")] = Path("report.html"),
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON instead of words.")] = False,
@@ -70,7 +74,8 @@ def examine(
     built, train, test = _placed(built, train, test, device)
     with console.status("reading") as status:
         result = examine_network(
-            built, train, test, optimizer=_optimizer(optimizer, lr, momentum), fit=fit, budget=seconds, seed=seed,
+            built, train, test, optimizer=_optimizer(optimizer, lr, momentum, decay), batch=batch,
+            epochs=epochs, fit=fit, budget=seconds, seed=seed,
             name=network.rpartition(":")[2] if network else "small CNN on digits", command=" ".join(sys.argv[1:]),
             progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),
         )  # fmt: skip
@@ -108,14 +113,18 @@ def small_cnn() -> "nn.Module":
     )  # fmt: skip
 
 
-def _optimizer(name: str, lr: float | None, momentum: float) -> "AbstractOptimizer | None":
+def _optimizer(name: str | None, lr: float | None, momentum: float, decay: float) -> "AbstractOptimizer | None":
+    """What the options name; None where they name nothing."""
     from gnomon.training import SGD, Adam
 
+    if name is None and lr is None and not momentum and not decay:
+        return None
+    name = name or ("sgd" if momentum else "adam")
     if name not in ("sgd", "adam", "adamw"):
         raise InputError(out_of_range(CALL, "--optimizer", "sgd, adam or adamw", name))
     if name == "sgd":
-        return None if lr is None else SGD(lr, momentum=momentum)
-    return Adam(1e-3 if lr is None else lr, decay=0.01 if name == "adamw" else 0.0)
+        return SGD(1e-3 if lr is None else lr, momentum=momentum, decay=decay)
+    return Adam(1e-3 if lr is None else lr, decay=decay or (0.01 if name == "adamw" else 0.0))
 
 
 def _placed(built: Any, train: Any, test: Any, device: str) -> tuple[Any, Any, Any]:

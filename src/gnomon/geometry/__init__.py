@@ -2,30 +2,44 @@
 
 Lives here: signal propagation, measured on any module by hooks on its layers (`signal`), with what is wrong and the
 cure (`signal_findings`), and as predicted by mean-field theory for a fully connected network (`mean_field`); the gain
-of an activation (`activation_gain`), and how regular labels are over the inputs (`label_regularity`).
+of an activation (`activation_gain`), how regular labels are over the inputs (`label_regularity`); `attacks`, one family
+in a file, and robust accuracy (`robust_accuracy`) with the premises it is believed under (`preflight`).
 Does not live here: exact kernels of infinite width (`gnomon.kernels`); theory and measurement meet upstairs.
 May import: core, the ground floor; torch.
 """
 
+from gnomon.geometry.attacks import Attack, attack, minimal_distance, universal_perturbation
 from gnomon.geometry.findings import signal_findings
 from gnomon.geometry.gain import ActivationGain, activation_gain
 from gnomon.geometry.layer import Backward, Forward, LayerSignal
 from gnomon.geometry.meanfield import MeanField, critical_weight_std, mean_field
+from gnomon.geometry.preflight import Preflight, preflight
+from gnomon.geometry.radii import RobustRadii
 from gnomon.geometry.regularity import LabelRegularity, label_regularity
+from gnomon.geometry.robust import RobustAccuracy, robust_accuracy
 from gnomon.geometry.signal import Signal, signal
 
 __all__ = [
     "ActivationGain",
+    "Attack",
     "Backward",
     "Forward",
     "LabelRegularity",
     "LayerSignal",
     "MeanField",
+    "Preflight",
+    "RobustAccuracy",
+    "RobustRadii",
     "Signal",
     "activation_gain",
+    "attack",
     "critical_weight_std",
     "label_regularity",
     "mean_field",
+    "minimal_distance",
+    "preflight",
+    "robust_accuracy",
     "signal",
     "signal_findings",
+    "universal_perturbation",
 ]

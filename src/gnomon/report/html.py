@@ -11,9 +11,9 @@ from gnomon.report.style import CSS
 
 __all__ = ["html"]
 
-MARKS = {"good": "✓", "note": "•", "warning": "▲", "fault": "!", "skipped": "–", "failed": "×"}
-WORDS = {"good": "fine", "note": "note", "warning": "warning", "fault": "fault", "skipped": "skipped",
-         "failed": "failed"}  # fmt: skip
+MARKS = {"good": "✓", "unsure": "?", "note": "•", "warning": "▲", "fault": "!", "skipped": "–", "failed": "×"}
+WORDS = {"good": "fine", "unsure": "cannot tell", "note": "note", "warning": "warning", "fault": "fault",
+         "skipped": "skipped", "failed": "failed"}  # fmt: skip
 PREMISES = {True: ("good", "holds"), False: ("fault", "does not hold"), None: ("note", "not checked")}
 
 

@@ -21,9 +21,9 @@ from gnomon.core.results import Definition, Finding, Hypothesis, Plot, Value, pl
 
 __all__ = ["Content", "Page", "Section", "State", "Status"]
 
-State = Literal["answered", "skipped", "failed"]
-"""Whether the question of a section has an answer."""
-Status = Literal["good", "note", "warning", "fault", "skipped", "failed"]
+State = Literal["answered", "unsure", "skipped", "failed"]
+"""Whether the question of a section has an answer; "unsure" where what was measured is not enough to tell."""
+Status = Literal["good", "unsure", "note", "warning", "fault", "skipped", "failed"]
 """How a section came out: the level of its gravest finding, "good" without one, or why there is no answer."""
 
 
@@ -62,10 +62,10 @@ class Section(Record):
     @property
     def status(self) -> Status:
         """Derived from the findings."""
-        if self.state != "answered":
+        if self.state in ("skipped", "failed"):
             return self.state
         if not self.findings:
-            return "good"
+            return "good" if self.state == "answered" else "unsure"
         name = max(finding.level for finding in self.findings).name.lower()
         return next(status for status in get_args(Status) if status == name)
 

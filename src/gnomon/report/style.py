@@ -33,7 +33,7 @@ section { border-top: 1px solid var(--line); padding: 1.4rem 0; }
 ol { padding-left: 1.3rem; margin: .4rem 0; } ol li { margin: .5rem 0; }
 nav { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; padding: 1rem 0; font-size: .9rem; }
 nav a { color: inherit; text-decoration: none; } nav a:hover { text-decoration: underline; }
-.mark { font-weight: 700; } .good { color: var(--good); } .note, .skipped { color: var(--note); }
+.mark { font-weight: 700; } .good { color: var(--good); } .note, .skipped, .unsure { color: var(--note); }
 .warning { color: var(--warning); }
 .fault, .failed { color: var(--fault); }
 .badge { font-size: .72rem; font-weight: 600; border: 1px solid currentColor; border-radius: 1rem;

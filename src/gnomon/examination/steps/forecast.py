@@ -11,7 +11,6 @@ from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
 from gnomon.forecast import predict
 from gnomon.report import Content
-from gnomon.tangent import ntk
 from gnomon.training.native import descent
 
 TEST = 128
@@ -21,23 +20,27 @@ TIME = Axis("time (learning rate × steps)", log=True)
 class ForecastStep(AbstractStep):
     """Predicted loss on training and test examples."""
 
-    key, title, share = "forecast", "Training, predicted", 0.15
+    key, title, share = "forecast", "Training, predicted", 0.06
     question = "If the kernel stayed as it is, how would training go?"
     needs = (ProbeKernel,)
     gives = Trajectory
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         product = products[ProbeKernel]
-        examples, module = product.examples, subject.module
+        examples = product.examples
         way = descent(subject.optimizer)
+        if subject.recipe.own_loss is not None:
+            raise Skipped("The loss is one of your own, for which the theory of training has no equations.")
         if way is not None and way.decay:
             raise Skipped("Weight decay pulls parameters to zero, which the kernel alone does not predict.")
         test = None if subject.test is None else subject.examples(subject.test.probe(TEST, seed=context.seed))
+        if product.means.estimate(TEST) > 0.5 * context.seconds:
+            test = None  # what the test examples would do is left out before the rest is
         y_test = None if test is None else subject.targets(test.y)
         run = predict(
             product.kernel,
             subject.targets(examples.y),
-            test=None if test is None else ntk(module, test.x, examples.x).double(),
+            test=None if test is None else product.means.kernel(test.x, context, examples.x),
             y_test=y_test,
             f0=subject.outputs(examples.x).double(),
             f0_test=None if test is None else subject.outputs(test.x).double(),

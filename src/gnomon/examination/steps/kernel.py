@@ -9,42 +9,52 @@ from torch import Tensor
 from gnomon.core.metrics import effective_rank
 from gnomon.core.record import Record
 from gnomon.core.results import Definition, Finding, Hypothesis, Value
+from gnomon.examination.input_relation import input_relation
+from gnomon.examination.levels import level
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, require_gradients
 from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.steps.kernel_size import KernelMeans, kernel_means
 from gnomon.examination.subject import Examples, Subject
 from gnomon.linalg.leave_one_out import LeaveOneOut, leave_one_out_of_modes
 from gnomon.report import Content
-from gnomon.tangent import KernelSpectrum, kernel_spectrum, ntk
+from gnomon.tangent import KernelSpectrum, kernel_spectrum
 from gnomon.tangent.label_test import LabelTest, label_test
 
-MOST, LEAST = 256, 16
-ENOUGH = 20
-"""Examples from which on labels may be called unrelated to inputs."""
+ENOUGH = 256
+"""Examples from which on labels may be called unrelated to inputs; with fewer, nobody can tell."""
+PART = 0.5
+"""Of its time that the kernel itself may take."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProbeKernel(Record):
-    """The kernel of some examples of the probe, its modes, and what it says of the labels."""
+    """The kernel of some examples of the probe, its modes, what it says of the labels, and how it was computed.
+
+    ``inputs`` is the same test of the labels by the inputs alone, None where it was not needed.
+    """
 
     examples: Examples
     kernel: Tensor
     spectrum: KernelSpectrum
     prediction: LeaveOneOut
     labels: LabelTest
+    means: KernelMeans
+    inputs: LabelTest | None = None
 
 
 class KernelStep(AbstractStep):
     """Spectrum, rank, alignment, and a test of the labels against shuffled ones."""
 
-    key, title, share = "kernel", "The tangent kernel", 0.25
+    key, title, share = "kernel", "The tangent kernel", 0.12
     question = "Which directions does this network learn first, and do the labels lie along them?"
     needs = (Profile,)
     gives = ProbeKernel
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         require_gradients(subject)
-        examples = subject.probe.some(affordable(subject, products[Profile], context))
-        kernel = ntk(subject.module, examples.x).double()
+        means = kernel_means(subject, products[Profile].cost, context)
+        examples = subject.probe.some(means.affordable(context, PART))
+        kernel = means.kernel(examples.x, context)
         if not bool(kernel.abs().max() > 0):
             raise Skipped("The tangent kernel is zero: no parameter has an effect on the outputs.")
         targets = subject.targets(examples.y)
@@ -57,18 +67,28 @@ class KernelStep(AbstractStep):
         modes = kernel_spectrum(kernel, y)
         prediction = leave_one_out_of_modes(modes.values, modes.vectors, targets)
         labels = label_test(kernel, y, seed=context.seed)
-        return self._result(subject, ProbeKernel(examples, kernel, modes, prediction, labels))
+        seen = labels.related or better_than_guess(prediction, guessed(subject, examples.y))
+        asked = None if seen else input_relation(subject.probe.x, subject.targets(subject.probe.y), seed=context.seed)
+        return self._result(subject, ProbeKernel(examples, kernel, modes, prediction, labels, means, asked))
 
     def _result(self, subject: Subject, product: ProbeKernel) -> StepResult:
         n, modes, labels = len(product.examples), product.spectrum, product.labels
         guess = guessed(subject, product.examples.y)
-        related = labels.related or better_than_guess(product.prediction, guess)
-        findings = () if related or n < ENOUGH else (_unrelated(product, guess),)
+        seen = labels.related or better_than_guess(product.prediction, guess)
+        related = seen or product.inputs is not None and product.inputs.related
+        unsure = not related and min(n, len(subject.probe)) < ENOUGH
+        findings = () if related or unsure else (_unrelated(product, guess, len(subject.probe)),)
         answer = f"{modes.modes_for(0.9)} of {n} modes hold 90 % of the labels. {labels.verdict}"
-        if related and not labels.related:
+        if related and not seen:
+            answer += " Yet the inputs themselves are related to the labels: training can learn what is not seen here."
+        elif related and not labels.related:
             answer += " Yet what it predicts for examples left out is better than a guess."
+        elif unsure:
+            answer += f" {n} examples are not enough to tell whether labels are related to inputs; {ENOUGH} would be."
         hypotheses = (
-            Hypothesis("labels are related to inputs as the network sees them", related, f"p = {labels.p_value:.3g}"),
+            Hypothesis(
+                "labels are related to inputs", None if unsure else related, f"p = {labels.p_value:.3g} for the kernel"
+            ),
             Hypothesis("the probe stands for the data", None, f"{n} of {len(subject.train)} examples"),
         )
         data = {"eigenvalues": modes.values, "captured": modes.captured}
@@ -76,17 +96,7 @@ class KernelStep(AbstractStep):
             answer, findings, _values(product, classes=guess is not None), modes.plots(),
             _definitions(), hypotheses, data,
         )  # fmt: skip
-        return StepResult(content, product)
-
-
-def affordable(subject: Subject, profile: Profile, context: Context) -> int:
-    """As many examples as the time allows: each needs one backward pass per output."""
-    each = 3 * profile.seconds_per_example * max(1, subject.task.outputs)
-    if context.seconds < each * LEAST:
-        raise Skipped(
-            f"{LEAST} probe examples would take about {each * LEAST:.1f} s, and {context.seconds:.1f} s are left."
-        )
-    return int(min(MOST, max(LEAST, 0.5 * context.seconds / max(each, 1e-9))))
+        return StepResult(content, product, "unsure" if unsure else "answered")
 
 
 def guessed(subject: Subject, y: Tensor) -> float | None:
@@ -102,15 +112,23 @@ def better_than_guess(prediction: LeaveOneOut, guess: float | None) -> bool:
     return prediction.accuracy > guess + 3 * sqrt(guess * (1 - guess) / n)
 
 
-def _unrelated(product: ProbeKernel, guess: float | None) -> Finding:
+def _unrelated(product: ProbeKernel, guess: float | None, asked: int) -> Finding:
     labels, accuracy = product.labels, product.prediction.accuracy
     score = "" if guess is None or accuracy is None else (
         f", and its leave-one-out accuracy is {accuracy:.1%} (always guessing the largest class: {guess:.1%})"
     )  # fmt: skip
-    what = f"The kernel is aligned with the labels no better than with shuffled ones (p = {labels.p_value:.2g}){score}."
+    inputs = 1.0 if product.inputs is None else product.inputs.p_value
+    what = (
+        f"Labels look unrelated to inputs: shuffled ones fit as well, to the network's kernel on "
+        f"{len(product.examples)} examples (p = {labels.p_value:.2g}) and to the inputs of {asked} (p = {inputs:.2g})"
+        f"{score}."
+    )
     cure = "Check that labels belong to their inputs: they look shuffled."
-    evidence = Value("alignment with the labels", labels.alignment, labels.shuffled_interval)
-    return Finding("labels-unrelated", what, cure, 0.9, "labels", (evidence,))
+    evidence = (
+        Value("alignment with the labels", labels.alignment, labels.shuffled_interval),
+        Value("alignment that would be seen in 80 % of cases", labels.detectable),
+    )
+    return Finding("labels-unrelated", what, cure, 0.9, "labels", evidence, level("labels"))
 
 
 def _indistinct() -> Content:
@@ -127,7 +145,7 @@ def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:
     shuffled = f"shuffled labels: {usual.low:.3g} to {usual.high:.3g} (95 %)"
     against = f"against {len(labels.shuffled)} shuffles of the labels"
     values = (
-        Value("probe examples", n),
+        Value("probe examples", n, meaning="of one combination of the outputs" if product.means.combined else ""),
         Value("largest eigenvalue", float(modes.values[0])),
         Value("condition number", condition, meaning=slowest),
         Value("effective rank", effective_rank(modes.values), meaning=f"of {n} modes"),

@@ -1,14 +1,16 @@
 """Lazy training or feature learning: how far kernel, parameters and activations moved."""
 
 from gnomon.core.results import Axis, Bars, Definition, Plot, Value
-from gnomon.examination.step import AbstractStep, Context, Products, StepResult
+from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
+from gnomon.examination.timed import needs
 from gnomon.report import Content
 from gnomon.tangent import Laziness, laziness
 from gnomon.training import Run
 
 LAZY, RICH = 0.1, 0.5  # relative change of the kernel
-EXAMPLES = 64
+EXAMPLES = (16, 32, 64)
 LAYERS = 80
 """Layers that are drawn at most."""
 
@@ -16,13 +18,19 @@ LAYERS = 80
 class RegimeStep(AbstractStep):
     """The verdict on the regime, with the numbers behind it."""
 
-    key, title, share = "regime", "The regime", 0.1
+    key, title, share = "regime", "The regime", 0.06
     question = "Did training use the features of the untrained network, or learn others?"
-    needs = (Run,)
+    needs = (Run, ProbeKernel)
     gives = Laziness
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
-        moved = laziness(subject.module, products[Run].model, subject.probe.some(EXAMPLES).x)
+        if products[Run].shortage:
+            raise Skipped(f"{NOT_ENOUGH} {products[Run].shortage}.")
+        means, model = products[ProbeKernel].means, products[Run].model
+        if 2 * means.estimate(min(EXAMPLES)) > 0.8 * context.seconds:
+            raise needs("Two tangent kernels", 2 * means.estimate(min(EXAMPLES)), context)
+        n = max(n for n in EXAMPLES if n == min(EXAMPLES) or 2 * means.estimate(n) <= 0.5 * context.seconds)
+        moved = laziness(means.module, means.of(model), subject.probe.some(n).x)
         regime = (
             "lazy" if moved.kernel < LAZY else "feature learning" if moved.kernel > RICH else "between lazy and rich"
         )

@@ -16,9 +16,11 @@ from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.geometry import LayerSignal, MeanField, Signal, signal
 from gnomon.kernels import Limit, layers
+from gnomon.program.laws import weight_std
 from gnomon.report import Content
 
-EXAMPLES, THEORY = 64, 24
+EXAMPLES, THEORY = (8, 16, 32, 64), (4, 24)
+"""Numbers of examples: of the measurement, and of the theory, where the fewer tell whether more can be afforded."""
 ROOT_CAUSE = 0.9
 """Severity from which on other findings about the signal are consequences, and are left out."""
 
@@ -26,16 +28,16 @@ ROOT_CAUSE = 0.9
 class SignalStep(AbstractStep):
     """Per-layer mean squares, gradients, correlations, dead units; which layer is at fault, and the cure."""
 
-    key, title, share = "signal", "Signal propagation", 0.1
+    key, title, share = "signal", "Signal propagation", 0.06
     question = "Does every layer see the inputs, and does every layer see the gradient?"
     uses = (Profile,)
     gives = Signal
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
-        x = subject.probe.some(EXAMPLES).x
         profile = products.get(Profile)
+        x = subject.probe.some(_examples(profile, context)).x
         measured = signal(subject.module, x, seed=context.seed)
-        theory, why = _theory(subject, x, profile)
+        theory, why = _theory(subject, x, profile, context)
         weighted = tuple(layer for layer in measured.layers if layer.weighted)
         findings = _findings(measured, _variance(subject.module))
         answer = findings[0].what if findings else measured.verdict
@@ -48,6 +50,13 @@ class SignalStep(AbstractStep):
             values += _scales(field)
         content = Content(answer, findings, values, tuple(plots), _definitions(), (hypothesis,), measured.to_dict())
         return StepResult(content, measured)
+
+
+def _examples(profile: Profile | None, context: Context) -> int:
+    """As many as half of the time allows for some passes, eight at least."""
+    if profile is None:
+        return max(EXAMPLES)
+    return max(n for n in EXAMPLES if n == min(EXAMPLES) or 4 * profile.cost.passes(n) <= 0.5 * context.seconds)
 
 
 def _findings(measured: Signal, variance: float | None) -> tuple[Finding, ...]:
@@ -69,18 +78,22 @@ def _with_variance(finding: Finding, variance: float | None) -> Finding:
 def _variance(module: nn.Module) -> float | None:
     """fan_in times the mean square of the weights, the median of all layers: the sigma_w^2 of theory."""
     weights = [p.detach() for name, p in module.named_parameters() if p.dim() > 1 and name.endswith("weight")]
-    variances = [float(w.double().square().mean()) * w[0].numel() for w in weights]
+    variances = [weight_std(w) ** 2 for w in weights]
     return median(variances) if variances else None
 
 
-def _theory(subject: Subject, x: Any, profile: Profile | None) -> tuple[dict[str, float], str]:
+def _theory(subject: Subject, x: Any, profile: Profile | None, context: Context) -> tuple[dict[str, float], str]:
     """Mean squares by module path, for the law of the present weights."""
     if profile is None or profile.program is None:
         return {}, "" if profile is None else profile.reason
-    some = take(x, slice(0, THEORY))
-    assert isinstance(some, Tensor)
+    limit, start = Limit(subject.module, init="measured"), context.clock()
     try:
-        predicted = layers(Limit(subject.module, init="measured"), some.double())
+        for n in THEORY:
+            if n > min(THEORY) and 2 * n / min(THEORY) * (context.clock() - start) > context.seconds:
+                break
+            some = take(x, slice(0, n))
+            assert isinstance(some, Tensor)
+            predicted = layers(limit, some.double())
     except GnomonError as error:
         return {}, str(error)
     return {layer.where: layer.second_moment for layer in predicted}, "the law is that of the present weights"
