@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gnomon import (
         attribution,
+        bayes,
         data,
         discovery,
         dynamics,
@@ -69,6 +70,7 @@ __all__ = [
     "SampledLimit",
     "WorkersLostError",
     "attribution",
+    "bayes",
     "data",
     "discover",
     "discovery",
