@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gnomon import (
         attribution,
+        bayes,
         data,
         discovery,
         dynamics,
@@ -71,6 +72,7 @@ __all__ = [
     "WorkersLostError",
     "attribution",
     "compare",
+    "bayes",
     "data",
     "discover",
     "discovery",
