@@ -5,12 +5,14 @@ from math import sqrt
 import numpy as np
 import pytest
 import torch
+from numpy.testing import assert_allclose
 from scipy.special import ndtr
+from torch.nn import functional
 
 from gnomon.expectations import smoothing
 from gnomon.expectations.functions import Derivative
 from gnomon.expectations.pieces import RESOLVED, find
-from gnomon.expectations.smoothing import double_integrals, octaves, polynomials, tables
+from gnomon.expectations.smoothing import double_integrals, octaves, parity, polynomials, tables
 from gnomon.kernels.duals import GELU, Erf, ReLU, Step
 
 RADIUS = 10
@@ -110,3 +112,20 @@ def test_what_cannot_be_felt_is_not_resolved(function):
     edges, _ = smoothing._octave(pieces, RADIUS, -6)
     inner = edges[np.abs(edges) < 0.5]
     assert len(inner) <= 24
+
+
+@pytest.mark.parametrize(
+    "function, sign", [(torch.tanh, -1), (torch.cos, 1), (functional.hardshrink, -1), (functional.elu, 0)]
+)
+@pytest.mark.parametrize("rho", [-0.9995, -0.4, 0.7, 0.9995])
+def test_half_of_the_line_is_enough_for_even_and_odd_functions(function, sign, rho):
+    pieces = find(function, 0.5, 32.0)
+    assert parity(function, pieces) == sign
+    own, root = polynomials(function, pieces), np.array([0.7, 1.0, 1.9])
+    correlation = np.full(3, rho)
+    g = tables(function, pieces, 10, octaves(root**2 * (1 - rho**2)))
+    whole, half = (double_integrals(own, g, 10, root[::-1].copy(), root, correlation, even=e) for e in (False, True))
+    if sign:
+        assert_allclose(half, whole, rtol=0, atol=1e-11)
+    else:  # the other half counts
+        assert abs(half - whole).max() > 1e-3

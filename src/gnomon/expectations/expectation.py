@@ -22,7 +22,7 @@ from gnomon.core.machine.threads import share_out
 from gnomon.expectations.line import Sampler
 from gnomon.expectations.mehler import LEVELS, Coefficients, coefficients
 from gnomon.expectations.polar import ALIGNED
-from gnomon.expectations.smoothing import Tables, double_integrals, octaves, polynomials, tables
+from gnomon.expectations.smoothing import Tables, double_integrals, octaves, parity, polynomials, tables
 
 ALIGNED_FROM = 1 - ALIGNED * float(np.finfo(np.float64).eps)  # correlations that are taken for one
 CERTIFIED = 1e-10  # of sqrt(E[f^2] E[g^2])
@@ -177,11 +177,11 @@ class _Work:
         a, b, rho = a[rest], b[rest], rho[rest]
         if self.f is self.g:
             a, b = np.minimum(a, b), np.maximum(a, b)  # one road for (u, v) and (v, u)
-        polynomial, table, radius = _tables(self.f, self.g, a, b, rho)
+        polynomial, table, radius, even = _tables(self.f, self.g, a, b, rho)
         found = np.empty(len(rest))
 
         def integrated(task: slice, room: None) -> None:
-            found[task] = double_integrals(polynomial, table, radius, a[task], b[task], rho[task])
+            found[task] = double_integrals(polynomial, table, radius, a[task], b[task], rho[task], even=even)
 
         share_out(integrated, _tasks(len(rest), INTEGRALS), lambda: None, None)
         out[rest] = found
@@ -205,15 +205,16 @@ def _finite(t: Tensor) -> bool:
 
 def _tables(
     f: Sampler, g: Sampler, a: np.ndarray, b: np.ndarray, rho: np.ndarray
-) -> tuple[tuple[np.ndarray, np.ndarray], Tables, int]:
-    """What double integrals need: the polynomials of f, the smoothings of g, how far variables run."""
+) -> tuple[tuple[np.ndarray, np.ndarray], Tables, int, bool]:
+    """What double integrals need: the polynomials of f, the smoothings of g, how far variables run, their parity."""
     tops = [[2.0**k for k in np.unique(np.frexp(root)[1]).tolist()] for root in (a, b)]
     radius = max(s.radius(top) for s, side in zip((f, g), tops, strict=True) for top in side)
     of_f, of_g = (s.pieces(side[0], radius * side[-1]) for s, side in zip((f, g), tops, strict=True))
     if f is g:  # the second call may have widened what the first has found
         of_f = of_g
     variance = b * b * ((1 - rho) * (1 + rho))
-    return polynomials(f, of_f), tables(g, of_g, radius, octaves(variance[variance > 0])), radius
+    even = parity(f, of_f) * parity(g, of_g) == 1
+    return polynomials(f, of_f), tables(g, of_g, radius, octaves(variance[variance > 0])), radius, even
 
 
 def _not_finite(found: str, cure: str) -> NotFiniteError:

@@ -29,16 +29,18 @@ def smoothed(place, deviation, edges, coefficients, one, density, start, width, 
     for q in range(len(place)):
         out[q] = _integral(
             ends, bare(one), degree, 1.0, edges, coefficients, 0, last, deviation[q], place[q],
-            density, start, width, rule,
+            density, start, width, 0, rule,
         )  # fmt: skip
 
 
 @entry
-def ridges(root_a, root_b, rho, level, edges, coefficients, at, h_edges, h, density, start, width, rule, room, out):
+def ridges(
+    root_a, root_b, rho, level, edges, coefficients, at, h_edges, h, density, start, width, panel, rule, room, out
+):
     """E[f(u) g(v)] for many pairs: equation (1) with h = E[g(v) | u], a series in its variance; see smoothing.py.
 
     ``level`` is the row of ``at`` (first edge, first piece, pieces) that holds the variance of v given u; the last is g
-    itself.
+    itself. ``panel`` is the first panel: 0, or the one that begins at x = 0 where f and g are both even or both odd.
     """
     edges, coefficients, density, rule = bare(edges), bare(coefficients), bare(density), bare(rule)
     h_edges, h, room = bare(h_edges), bare(h), bare(room)
@@ -46,9 +48,9 @@ def ridges(root_a, root_b, rho, level, edges, coefficients, at, h_edges, h, dens
     for q in range(len(rho)):
         first, piece, count = at[level[q], 0], at[level[q], 1], at[level[q], 2]
         scale = root_b[q] * rho[q]
-        most = abs(scale) * -start
-        low = _piece(h_edges, first, first + count, -most) - first
-        high = _piece(h_edges, first, first + count, most) - first
+        begin, end = scale * (start + width * panel), -scale * start
+        low = _piece(h_edges, first, first + count, min(begin, end)) - first
+        high = _piece(h_edges, first, first + count, max(begin, end)) - first
         if level[q] < len(at) - 1:
             variance = (root_b[q] * root_b[q]) * ((1.0 - rho[q]) * (1.0 + rho[q]))
             octave = 2.0 ** np.floor(np.log2(variance))
@@ -60,8 +62,8 @@ def ridges(root_a, root_b, rho, level, edges, coefficients, at, h_edges, h, dens
                     room[p, k] = h[piece + low + p, 0, k]
         out[q] = _integral(
             edges, coefficients, degree, root_a[q], h_edges, room, first + low, first + high + 1, scale, 0.0,
-            density, start, width, rule,
-        )  # fmt: skip
+            density, start, width, panel, rule,
+        ) * (2.0 if panel else 1.0)  # fmt: skip
 
 
 @entry
@@ -143,13 +145,13 @@ def _series(alpha, beta, terms, r, powers):
 
 
 @njit(**INNER)
-def _integral(f_edges, f, degree, s, h_edges, h, first, last, t, m, density, start, width, rule):
-    """Equation (1), s > 0; the pieces of h are those between the edges first .. last, its rows begin with 0."""
+def _integral(f_edges, f, degree, s, h_edges, h, first, last, t, m, density, start, width, panel, rule):
+    """Equation (1) from a panel on, s > 0; the pieces of h are those between the edges first .. last, rows from 0."""
     end = start + width * len(density)
     forward, per_s, per_t = t > 0.0, 1.0 / s, 1.0 / t
-    i = _piece(f_edges, 0, len(f_edges) - 1, s * start)
-    j = _piece(h_edges, first, last, t * start + m) if t != 0.0 else _piece(h_edges, first, last, m)
-    x, total, panel = start, 0.0, 0
+    x, total = start + width * panel, 0.0
+    i = _piece(f_edges, 0, len(f_edges) - 1, s * x)
+    j = _piece(h_edges, first, last, t * x + m) if t != 0.0 else _piece(h_edges, first, last, m)
     while panel < len(density):
         stop = start + width * (panel + 1)
         cut_f = f_edges[i + 1] * per_s if i + 2 < len(f_edges) else 2.0 * end

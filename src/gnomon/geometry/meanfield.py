@@ -225,12 +225,11 @@ def _fixed(phi: Moments, w: float, b: float, q: float) -> float:
     start = grows(q)
     if abs(start) < 1e-10:  # every variance is kept
         return q
-    factor, near = (2.0, q) if start > 0 else (0.5, q)
-    while SMALLEST < near < LARGEST:
-        far = near * factor
-        if grows(far) * start <= 0:
-            return near * exp(_root(lambda at: grows(near * exp(at)), 0.0, log(factor)))
-        near = far
+    factor, near = 2.0 if start > 0 else 0.5, q
+    while SMALLEST < near < LARGEST and grows(factor * near) * start > 0:
+        near *= factor
+    if SMALLEST < near < LARGEST:
+        return exp(_root(lambda at: grows(exp(at)), log(near), log(factor * near)))
     return inf if start > 0 else 0.0
 
 
