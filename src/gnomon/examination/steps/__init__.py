@@ -2,8 +2,8 @@
 
 from gnomon.examination.step import AbstractStep
 from gnomon.examination.steps.architecture import ArchitectureStep
-from gnomon.examination.steps.columns import ColumnsStep
 from gnomon.examination.steps.attribution import AttributionStep
+from gnomon.examination.steps.columns import ColumnsStep
 from gnomon.examination.steps.curvature import CurvatureStep
 from gnomon.examination.steps.data import DataStep
 from gnomon.examination.steps.examples import ExamplesStep

@@ -69,7 +69,7 @@ CLAIM = Claim(
         within=0.1,
         because="the next order is step^2 smaller, at most 4 % at the largest step",
         label="step",
-    ),  # fmt: skip
+    ),
     predicted=predicted,
     observed=observed,
     control=control,

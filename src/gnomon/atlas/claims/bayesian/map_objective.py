@@ -44,7 +44,7 @@ def control(rows, prior, noise):
 CLAIM = Claim(
     id="map-objective",
     title="The most probable weights under a Gaussian prior are those of training with weight decay",
-    equation=r"\arg\max_\theta \log p(\theta|S) = \arg\min_\theta \tfrac{1}{2\gamma^2}\|y-f\|^2 + \tfrac{1}{2\sigma^2}\|\theta\|^2",
+    equation=r"\hat\theta = \arg\min_\theta \tfrac{1}{2\gamma^2}\|y-f\|^2 + \tfrac{1}{2\sigma^2}\|\theta\|^2",
     source=Source("derived"),
     premises=(Premise("Gaussian prior and noise"), Premise(DECAY, lambda noise: noise != 1)),
     breaks=DECAY,

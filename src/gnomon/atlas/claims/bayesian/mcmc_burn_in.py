@@ -56,7 +56,7 @@ CLAIM = Claim(
         resolution=0.5,
         within=0.1,
         because="tau is estimated with a bias of order tau / n times its cutoff, below 10 % at n = 100 tau",
-    ),  # fmt: skip
+    ),
     predicted=predicted,
     observed=observed,
     control=control,

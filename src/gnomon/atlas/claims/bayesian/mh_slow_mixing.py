@@ -49,8 +49,8 @@ CLAIM = Claim(
     full={"draws": 3000},
     judge=equals(
         within=0.04,
-        because="the mean of 19,200 probabilities; at scale 0.2 only 64 * 300 / 200 of them are independent, a standard error of 0.01",
-    ),  # fmt: skip
+        because="a mean over 64 chains of which at scale 0.2 about one draw in 200 is new: a standard error of 0.01",
+    ),
     predicted=predicted,
     observed=observed,
     control=control,
