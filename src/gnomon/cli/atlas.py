@@ -185,7 +185,7 @@ def check(
     from gnomon.cli import sources
 
     call = f"{CALL} check"
-    train, _ = sources.data(data, target, seed, call)
+    train = sources.data(data, target, seed, call).train
     built = sources.model(network, call)
     limit = sources.seconds(budget, call)
     result = checked(built, train, list(ids or ()), lr=lr, steps=steps, seconds=limit, seed=seed)

@@ -115,7 +115,8 @@ class _State:
         self.gradients = len(start)
         self.size = StepSize(self._first_step(), options.accept)
         self.log_length = log(options.length or max(self.size.now, 1.0))
-        self._moments, self._updates, self._seen = [0.0, 0.0], 0, []
+        self._moments, self._updates = [0.0, 0.0], 0
+        self._seen: list[Tensor] = []
         self._main: Tensor | None = None  # the direction u of (2)
 
     def move(self, t: int) -> tuple[Tensor, Tensor]:
@@ -143,7 +144,7 @@ class _State:
         """Learn from the last path: the step size always, the path length and the variances of coordinates in turn."""
         self.size.update(float(probability.mean()))
         if self.options.length is None and self._main is not None:
-            self._lengthen(probability)
+            self._lengthen(probability, self._main)
         self._seen.append(self.x)
         if t + 1 in {warmup // 8, warmup // 4, warmup // 2, 3 * warmup // 4} and len(self._seen) > 4:
             points = torch.cat(self._seen[len(self._seen) // 2 :])
@@ -156,13 +157,13 @@ class _State:
         if t + 1 == warmup:
             self.size.settle()
 
-    def _lengthen(self, probability: Tensor) -> None:
+    def _lengthen(self, probability: Tensor, main: Tensor) -> None:
         """One step of Adam on log T along the gradient of (2); paths count by their acceptance."""
         if float(probability.sum()) < 1e-3 or not bool(self._after.isfinite().all()):
             return
         weight = probability / probability.sum()
         scale = self.variance.sqrt()
-        after, before, speed = (v / scale @ self._main for v in (self._after, self._before, self._speed))
+        after, before, speed = (v / scale @ main for v in (self._after, self._before, self._speed))
         a, b = after - (weight * after).sum(), before - before.mean()
         carried = a.square() - b.square()
         travel = 2 * self._share * exp(self.log_length)

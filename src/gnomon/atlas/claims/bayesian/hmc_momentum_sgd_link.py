@@ -1,6 +1,6 @@
 """Friction turns Hamiltonian dynamics into gradient descent with momentum.
 
-x += step v, v = (1 - step c) v - step grad E(x)    is heavy-ball descent with lr = step^2 and momentum 1 - step c     (1)
+x += step v, v = (1 - step c) v - step grad E(x)   is heavy-ball descent, lr = step^2, momentum 1 - step c     (1)
 """
 
 import torch
