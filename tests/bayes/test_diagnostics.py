@@ -46,14 +46,15 @@ def test_r_hat_sees_chains_of_unequal_width_and_chains_that_stand_still():
 
 @pytest.mark.parametrize("rho", [0.0, 0.6, -0.4])
 def test_effective_draws_of_an_autoregression(rho):
-    """tau = (1 + rho) / (1 - rho); over 20 repetitions of 8,000 draws the mean ratio is within 5 %."""
+    """tau = (1 + rho) / (1 - rho); over 8 repetitions of 8,000 draws the mean ratio is within 8 %."""
     ratios = [
         float(effective_sample_size(autoregressive(rho, 4, 2000, seed))) / (8000 * (1 - rho) / (1 + rho))
-        for seed in range(20)
+        for seed in range(8)
     ]
-    assert abs(np.mean(ratios) - 1) < 0.05, ratios
+    assert abs(np.mean(ratios) - 1) < 0.08, ratios
 
 
+@pytest.mark.full
 def test_effective_draws_tell_the_error_of_the_mean():
     """The spread of means over 300 repetitions is what the effective sample size says, at 4 standard errors."""
     means, told = [], []

@@ -31,6 +31,7 @@ def line(weights=None):
     return net
 
 
+@pytest.mark.full
 def test_the_posterior_of_a_linear_module_is_that_of_linear_regression():
     posterior = module_posterior(line(), X, Y, prior_std=PRIOR, noise=NOISE)
     draws = sample(posterior, posterior.start, draws=300, warmup=200)
@@ -94,7 +95,7 @@ def test_a_module_is_left_as_it_was_and_the_last_layer_can_be_chosen():
 def test_uncertainty_of_classes_splits_into_two_parts():
     labels = (X[:, 0] > 0).long()
     posterior = module_posterior(nn.Linear(3, 2).double(), X, labels)
-    draws = sample(posterior, posterior.start, draws=100, warmup=100)
+    draws = sample(posterior, posterior.start, draws=30, warmup=30)
     told = predictive(posterior, draws, X)
     total = torch.special.entr(told.mean).sum(1)
     assert_allclose(told.epistemic + told.aleatoric, total, rtol=1e-12)

@@ -22,11 +22,19 @@ def gaussian(x):
 
 
 @pytest.mark.parametrize(
-    "method", [HMC(), HMC(length=2.0), Metropolis(), Langevin(0.4), Langevin(0.4, None, adjusted=True)], ids=repr
+    "method",
+    [
+        HMC(),
+        *(
+            pytest.param(method, marks=pytest.mark.full)
+            for method in (HMC(length=2.0), Metropolis(), Langevin(0.4), Langevin(0.4, None, adjusted=True))
+        ),
+    ],
+    ids=repr,
 )
 def test_mean_and_covariance_of_a_gaussian(method):
     """Means within 4 standard errors; variances within 4 of theirs, 2 / ESS of the square being a rough one."""
-    draws = sample(gaussian, torch.zeros(2), method=method, draws=1000, warmup=300, seed=1)
+    draws = sample(gaussian, torch.zeros(2), method=method, draws=500, warmup=200, seed=1)
     assert bool(((draws.mean - 1).abs() < 4 * draws.error).all())
     squares = (draws.values - 1).square()
     record = Draws(squares, "", 1.0, 0, 0, 0)
@@ -57,6 +65,7 @@ def test_leapfrog_errs_in_the_energy_by_the_square_of_the_step_and_goes_back():
     assert_allclose(-back[1], v, atol=1e-12)
 
 
+@pytest.mark.full
 def test_underdamped_langevin_has_the_right_variance_in_a_harmonic_well_at_every_step():
     """The splitting is exact there in x; explicit Euler with the same step would be 1 / (1 - step^2 / 4) too wide."""
     draws = sample(lambda x: -x.square().sum() / 2, torch.zeros(1), method=Langevin(1.2), draws=3000, warmup=100)
@@ -65,6 +74,7 @@ def test_underdamped_langevin_has_the_right_variance_in_a_harmonic_well_at_every
     assert 4 * float(square.error) < 1 / (1 - 1.2**2 / 4) - 1
 
 
+@pytest.mark.full
 def test_overdamped_langevin_is_too_wide_by_its_step_unless_adjusted():
     """x' = (1 - e / 2) x + sqrt(e) z has the variance 1 / (1 - e / 4)."""
     method = Langevin(1.0, None)
@@ -106,6 +116,7 @@ def test_the_record_tells_draws_itself_and_goes_to_arviz():
     assert abs(float(inside) - 0.9) < 0.01
 
 
+@pytest.mark.full
 def test_minibatch_dynamics_is_off_in_proportion_to_its_step():
     """Full batches, Gaussian posterior of precision h: x' = (1 - e h / 2) x + sqrt(e) z has variance 1 / (h (1 - e h / 4))."""
     x = torch.ones(8, 1).double()
