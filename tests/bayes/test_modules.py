@@ -109,5 +109,3 @@ def test_bad_input_is_one_sentence():
         laplace(line(), X, Y, structure="kfac")
     with pytest.raises(BudgetError, match="parameters need .* GB"):
         laplace(nn.Linear(3, 10_000).double(), X, torch.zeros(30, 10_000).double())
-    with pytest.raises(InputError, match="Pass what sample"):
-        predictive(module_posterior(line(), X, Y), X, X)

@@ -15,8 +15,8 @@ __all__ = ["Draws"]
 
 MIXED = 1.01
 """R-hat up to which chains count as one distribution, as [vehtari2021rank] recommend."""
-ENOUGH = 100
-"""Effective draws per chain that make R-hat and the errors themselves reliable, from the same place."""
+ENOUGH = 400
+"""Effective draws over all chains that make R-hat and the errors themselves reliable, from the same place."""
 SHOWN = 4
 """Coordinates, those that mixed worst, that are drawn."""
 
@@ -82,7 +82,7 @@ class Draws(Result):
         """Whether all chains agree and moved enough to say so."""
         if self.values.shape[1] < SHORTEST:
             return False
-        return float(self.r_hat.max()) <= MIXED and float(self.effective.min()) >= ENOUGH * len(self.values)
+        return float(self.r_hat.max()) <= MIXED and float(self.effective.min()) >= ENOUGH
 
     @property
     def verdict(self) -> str:

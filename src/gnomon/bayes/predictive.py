@@ -70,12 +70,13 @@ def predictive(posterior: ModulePosterior, draws: Draws, x: Any, *, most: int = 
     Cost: a forward pass for each draw that is used.
 
     >>> from torch import nn
-    >>> from gnomon.bayes import module_posterior, sample
-    >>> x = torch.ones(20, 1).double()
-    >>> posterior = module_posterior(nn.Linear(1, 1, bias=False).double(), (x, x[:, 0]), noise=0.5)
-    >>> result = predictive(posterior, sample(posterior, posterior.start, draws=500), x[:1])
-    >>> exact = 20 / 0.25 / (20 / 0.25 + 1)                                       # the mean of the Gaussian posterior
-    >>> abs(float(result.mean) - exact) < 0.03, float(result.aleatoric)
+    >>> from gnomon.bayes import laplace, module_posterior
+    >>> net, x = nn.Linear(1, 1, bias=False).double(), torch.ones(20, 1).double()
+    >>> posterior = module_posterior(net, (x, x[:, 0]), noise=0.5)
+    >>> draws = laplace(net, (x, x[:, 0]), noise=0.5, prior_precision=1.0).sample(500)
+    >>> result = predictive(posterior, draws, x[:1], most=500)
+    >>> exact = 1 / (20 / 0.25 + 1)                                           # the variance of the Gaussian posterior
+    >>> bool(abs(float(result.epistemic) / exact - 1) < 0.3), float(result.aleatoric)
     (True, 0.25)
     """
     check_kind(

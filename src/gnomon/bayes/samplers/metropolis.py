@@ -30,7 +30,7 @@ class Metropolis(Record, AbstractSampler):
     """A random walk, equation (1); ``scale`` is s, adapted during the warm-up unless ``adapt`` is False.
 
     >>> from gnomon.bayes import sample
-    >>> draws = sample(lambda x: -x.square().sum() / 2, torch.zeros(1), method=Metropolis(), draws=2000)
+    >>> draws = sample(lambda x: -x.square().sum() / 2, torch.zeros(1), method=Metropolis(), draws=200, warmup=200)
     >>> 0.3 < draws.accepted < 0.6                                            # 0.44 is best in one dimension
     True
     """

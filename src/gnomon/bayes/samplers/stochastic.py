@@ -38,9 +38,9 @@ class StochasticGradient(Record, AbstractSampler):
     >>> from gnomon.bayes import module_posterior, sample
     >>> x = torch.linspace(-1, 1, 64)[:, None].double()
     >>> posterior = module_posterior(nn.Linear(1, 1).double(), (x, x[:, 0]), prior_std=1.0, noise=1.0)
-    >>> draws = sample(posterior, posterior.start, method=StochasticGradient(1e-3, batch=16), draws=200, warmup=200)
+    >>> draws = sample(posterior, posterior.start, method=StochasticGradient(1e-3, batch=16), draws=50, warmup=10)
     >>> draws.values.shape
-    torch.Size([8, 200, 2])
+    torch.Size([8, 50, 2])
     """
 
     step: float = 1e-3
