@@ -45,7 +45,9 @@ class AbstractBounding(AbstractProof):
     def radii(self, module: nn.Module, x: Tensor, y: Tensor, norm: str, bounds: tuple[float, float]) -> Tensor:  # noqa: D102
         graph = read_graph(module, x[:1], call="robust_radius(module, data)")
         with torch.no_grad():
-            return torch.cat([self._bisect(graph, a, b, norm, bounds) for a, b in zip(x.split(PIECE), y.split(PIECE), strict=True)])
+            return torch.cat(
+                [self._bisect(graph, a, b, norm, bounds) for a, b in zip(x.split(PIECE), y.split(PIECE), strict=True)]
+            )
 
     def _bisect(self, graph: Graph, x: Tensor, y: Tensor, norm: str, bounds: tuple[float, float]) -> Tensor:
         scale = graph.values(x)[-1].abs().amax(1)

@@ -46,7 +46,9 @@ class SmoothedRadii(Result):
         known = self.radii[self.right & (self.radii > 0)]
         middle = float(known.median()) if len(known) else 0.0
         share, sure = self.proven(0.0), f"{self.confidence:.1%} confidence for each"
-        return f"The vote under noise {self.sigma:g} is right and proven for {share:.1%}, half to {middle:.3g} ({sure})."
+        return (
+            f"The vote under noise {self.sigma:g} is right and proven for {share:.1%}, half to {middle:.3g} ({sure})."
+        )
 
     def plots(self) -> tuple[Plot, ...]:
         """The share of examples that is proven, over eps."""

@@ -68,7 +68,9 @@ def operator_norm(layer: nn.Module | Callable[[Tensor], Tensor], shape: Sequence
     except Exception as error:
         found = f"the layer raised {type(error).__name__} on an input of shape {tuple(shape)}"
         cure = "Pass the shape of one input, without the batch"
-        raise InputError(lesson("operator_norm(layer, shape)", found, "a layer and its shape of inputs", cure)) from error
+        raise InputError(
+            lesson("operator_norm(layer, shape)", found, "a layer and its shape of inputs", cure)
+        ) from error
     normal = _Normal(function, shape, zero)
     if normal.size <= DENSE:
         return float(torch.linalg.matrix_norm(matrix_of(function, shape), 2))

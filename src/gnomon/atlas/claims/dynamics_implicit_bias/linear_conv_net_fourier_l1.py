@@ -36,7 +36,9 @@ def predicted(n, d, seed):
 
     start = np.linalg.lstsq(z, np.ones(n), rcond=None)[0]
     rule = LinearConstraint(z, lb=1.0)
-    return minimize(norm, start, jac=True, constraints=[rule], method="SLSQP", options={"maxiter": 2000, "ftol": 1e-12}).fun
+    return minimize(
+        norm, start, jac=True, constraints=[rule], method="SLSQP", options={"maxiter": 2000, "ftol": 1e-12}
+    ).fun
 
 
 def least(convolution, n, d, steps, seed):

@@ -69,7 +69,11 @@ CLAIM = Claim(
     title="A deep linear network trained to zero loss becomes the support vector machine, at any depth",
     equation=r"\beta_t / \|\beta_t\| \to \beta^* / \|\beta^*\|, \quad \beta^* = \arg\min \|\beta\|_2, \ y_i \langle \beta, x_i \rangle \ge 1",
     source=Source("theorem", "gunasekar2018implicit"),
-    premises=(Premise(CONNECTED), Premise("the loss goes to zero"), Premise("fewer examples than dimensions", lambda n, d: n < d)),
+    premises=(
+        Premise(CONNECTED),
+        Premise("the loss goes to zero"),
+        Premise("fewer examples than dimensions", lambda n, d: n < d),
+    ),
     breaks=CONNECTED,
     parameters={"n": 4, "d": 8, "steps": 3000},
     full={"n": 6, "d": 16, "steps": 20_000},
