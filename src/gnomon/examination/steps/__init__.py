@@ -22,9 +22,9 @@ from gnomon.examination.steps.wiring import WiringStep
 STEPS: tuple[AbstractStep, ...] = (
     ArchitectureStep(),
     DataStep(),
+    WiringStep(),
     ColumnsStep(),
     SplitStep(),
-    WiringStep(),
     SignalStep(),
     KernelStep(),
     StabilityStep(),
