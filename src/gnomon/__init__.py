@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gnomon import (
         attribution,
+        bayes,
         data,
         discovery,
         dynamics,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
         models,
         program,
         report,
+        scattering,
+        symmetry,
         tangent,
         training,
     )
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
         WorkersLostError,
     )
     from gnomon.discovery import discover
+    from gnomon.examination.compare import compare
     from gnomon.examination.rank import rank
     from gnomon.examination.run import examine
     from gnomon.examination.watch import watch
@@ -67,6 +71,8 @@ __all__ = [
     "SampledLimit",
     "WorkersLostError",
     "attribution",
+    "compare",
+    "bayes",
     "data",
     "discover",
     "discovery",
@@ -89,6 +95,8 @@ __all__ = [
     "rank",
     "report",
     "sampled_limit",
+    "scattering",
+    "symmetry",
     "tangent",
     "train",
     "training",
@@ -98,7 +106,7 @@ __all__ = [
 HOMES = {
     **dict.fromkeys(("Cost", "Kernels", "Limit", "SampledLimit", "limit", "sampled_limit"), "kernels"),
     **dict.fromkeys(("linearize", "ntk", "ntk_by_layer"), "tangent"),
-    **dict.fromkeys(("examine", "rank", "watch"), "examination"),
+    **dict.fromkeys(("compare", "examine", "rank", "watch"), "examination"),
     **dict.fromkeys((name for name in __all__ if name.endswith("Error")), "core"),
     "Law": "program",
     "discover": "discovery",
