@@ -1,4 +1,4 @@
-"""m units of a hidden relu layer cut a plane into at most 1 + m + m (m - 1) / 2 regions, and in general position into all.
+"""m relu units cut a plane into at most 1 + m + m (m - 1) / 2 regions, and in general position into as many.
 
     sum over i <= min(n, m) of C(m, i)       for m hyperplanes in n dimensions                                (1)
 
