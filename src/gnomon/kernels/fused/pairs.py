@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gnomon.core.machine.threads import share_out
 from gnomon.kernels.fused.images import PlaneTape, Runner, Statistics, measure
 from gnomon.kernels.fused.tape import kinked
-from gnomon.kernels.machine.threads import share_out
 from gnomon.kernels.rules.normalization import DropoutRule
 
 NEAR = 1e-4  # relative squared distance below which float32 pairs are computed in float64
@@ -71,7 +71,7 @@ def run(programme: PlaneTape, data: tuple[Tensor, Tensor], out: dict[str, Tensor
     images, left, right = _distinct(data, symmetric, merge)
     found = measure(programme, images)
     rows, cols = np.unique(left), np.unique(right)
-    direct = len(rows) == len(left) and len(cols) == len(right)
+    direct = np.array_equal(rows, left) and np.array_equal(cols, right)  # an image of both sides is out of order
     small = {k: v.numpy() if direct else np.empty((len(rows), len(cols)), v.numpy().dtype) for k, v in out.items()}
     single = next(iter(out.values())).dtype == torch.float32 and all(map(kinked, programme.plan.rules))
     bad = _compute(programme, found, images.flatten(1).numpy(), (rows, cols), small, single, symmetric)

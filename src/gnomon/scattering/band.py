@@ -1,0 +1,176 @@
+"""The parts of a scattering plan: wavelets on one grid, and the averages after them.
+
+All numbers are kept in float64 and are cast once for each dtype and device in which signals come.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gnomon.core.record import Record
+
+__all__ = ["Average1d", "Average2d", "Band", "Plan", "average_of_line", "average_of_plane", "band_of"]
+
+NEGLIGIBLE = 1e-10
+"""Filter values below this share of the largest are left out: beyond seven standard deviations of a Gaussian."""
+SMALL = 64
+"""Outputs up to which the average over a plane is one matrix product and not two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Average2d(Record):
+    """u -> rows u columns^T; ``whole`` is both at once, for small planes."""
+
+    rows: Tensor
+    columns: Tensor
+    whole: Tensor | None = None
+
+    def __call__(self, u: Tensor) -> Tensor:
+        """The averages (count, height, width)."""
+        if self.whole is not None:
+            return (u.flatten(1) @ self.whole).unflatten(1, (len(self.rows), len(self.columns)))
+        return self.rows @ (u @ self.columns.mT)
+
+    def cast(self, dtype: torch.dtype, device: torch.device) -> "Average2d":
+        """The same in another dtype and on another device."""
+        rows, columns = self.rows.to(device, dtype), self.columns.to(device, dtype)
+        small = len(rows) * len(columns) <= SMALL
+        return Average2d(rows, columns, torch.kron(rows, columns).T.contiguous() if small else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Average1d(Record):
+    """u cut into blocks of the subsampling, one matrix product with the pieces of the window, a sum over blocks."""
+
+    pieces: Tensor
+    blocks: Tensor
+
+    def __call__(self, u: Tensor) -> Tensor:
+        """The averages (count, 1, length)."""
+        products = u.reshape(len(u), -1, len(self.pieces)) @ self.pieces
+        return products.flatten(1)[:, self.blocks].sum(-1)[:, None]
+
+    def cast(self, dtype: torch.dtype, device: torch.device) -> "Average1d":
+        """The same in another dtype and on another device."""
+        return Average1d(self.pieces.to(device, dtype), self.blocks.to(device))
+
+
+Average = Average1d | Average2d
+"""A Gaussian average, subsampled, without the padding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Band(Record):
+    """Wavelets that are subsampled alike, what averages them, and the wavelets that come after them.
+
+    ``filters`` (places, count, m_1, m_2) are the values at each of the places of the input's grid that fold onto one
+    place of the grid (m_1, m_2); ``offsets`` are those places. ``twice`` has each value twice, for the compiled loop.
+    """
+
+    filters: Tensor
+    offsets: tuple[tuple[int, int], ...]
+    average: Average
+    after: tuple["Band", ...] = ()
+    twice: Any = None
+    corners: Any = None
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """(m_1, m_2)."""
+        return self.filters.shape[2], self.filters.shape[3]
+
+    @property
+    def count(self) -> int:
+        """The number of wavelets."""
+        return self.filters.shape[1]
+
+    def cast(self, dtype: torch.dtype, device: torch.device) -> "Band":
+        """The same in another dtype and on another device."""
+        filters = self.filters.to(device, dtype)
+        loops = device.type == "cpu" and not torch.compiler.is_compiling()
+        twice = filters.repeat_interleave(2, -1).numpy() if loops else None
+        corners = np.array([(row, 2 * column) for row, column in self.offsets])
+        after = tuple(band.cast(dtype, device) for band in self.after)
+        return Band(filters, self.offsets, self.average.cast(dtype, device), after, twice, corners)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan(Record):
+    """What a transform does to a padded signal: the average, and the bands of the first order."""
+
+    average: Average
+    bands: tuple[Band, ...]
+    casts: dict[Any, "Plan"] = field(default_factory=dict, repr=False)
+
+    def cast(self, dtype: torch.dtype, device: torch.device) -> "Plan":
+        """The same in another dtype and on another device; kept for the next call."""
+        key = (dtype, device)
+        if key in self.casts and not torch.compiler.is_compiling():
+            return self.casts[key]
+        made = Plan(self.average.cast(dtype, device), tuple(band.cast(dtype, device) for band in self.bands))
+        if not torch.compiler.is_compiling():  # a compiler's tensors have no values
+            self.casts[key] = made
+        return made
+
+    def largest(self) -> int:
+        """The most complex numbers that one signal needs at a time."""
+        sizes = [band.count * max([1, *(b.count * b.grid[0] * b.grid[1] for b in band.after)]) for band in self.bands]
+        return max(sizes + [band.count * band.grid[0] * band.grid[1] for band in self.bands])
+
+
+def band_of(filters: np.ndarray, grid: tuple[int, int], average: Average, after: tuple[Band, ...] = ()) -> Band:
+    """The band of filters (count, n_1, n_2) whose outputs are subsampled to a grid.
+
+    Cost: a copy of the filters.
+
+    >>> average = Average2d(torch.ones(1, 2), torch.ones(1, 2))
+    >>> band_of(np.ones((1, 4, 4)), (2, 2), average).offsets
+    ((0, 0), (0, 2), (2, 0), (2, 2))
+    """
+    count, n1, n2 = filters.shape
+    m1, m2 = grid
+    k1, k2 = n1 // m1, n2 // m2
+    places = filters.reshape(count, k1, m1, k2, m2).transpose(1, 3, 0, 2, 4).reshape(k1 * k2, count, m1, m2)
+    largest = np.abs(places).max((1, 2, 3))
+    kept = np.flatnonzero(largest > NEGLIGIBLE * largest.max())
+    offsets = tuple((int(a) // k2 * m1, int(a) % k2 * m2) for a in kept)
+    return Band(torch.from_numpy(places[kept] / (k1 * k2)), offsets, average, after)
+
+
+def average_of_plane(windows: tuple[np.ndarray, np.ndarray], steps: int) -> Average2d:
+    """Averages with a product of two windows, given by their spectra, at every so many points but the outermost.
+
+    Cost: two small matrices.
+    """
+    rows, columns = (
+        torch.from_numpy(_shifted(window, np.arange(1, len(window) // steps - 1) * steps)) for window in windows
+    )
+    return Average2d(rows, columns)
+
+
+def average_of_line(window: np.ndarray, steps: int, outputs: np.ndarray) -> Average1d:
+    """Averages with a window, given by its spectrum, at so many of every ``steps`` points.
+
+    out[i] = sum_e P[i - e, e],   P[q, e] = sum_r u[s q + r] w[s e - r],   s = steps                          (1)
+
+    Cost: one pass over the window.
+
+    >>> box = np.fft.fft([1.0, 0, 0, 0, 0, 0, 0, 1.0])                                   # u[i] + u[i + 1]
+    >>> average_of_line(box, 2, np.arange(4))(torch.arange(8.0, dtype=torch.float64)[None, None])
+    tensor([[[ 1.,  5.,  9., 13.]]], dtype=torch.float64)
+    """
+    size = len(window)
+    pieces = _shifted(window, np.arange(0, size, steps))[:, :steps]  # [e, r] = w[s e - r]
+    reach = np.abs(pieces).max(1)
+    kept = np.flatnonzero(reach > NEGLIGIBLE * reach.max())
+    blocks = (outputs[:, None] - kept) % (size // steps) * len(kept) + np.arange(len(kept))  # (1)
+    return Average1d(torch.from_numpy(pieces[kept].T.copy()), torch.from_numpy(blocks))
+
+
+def _shifted(spectrum: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Rows w[i - t] for the places i, over all t."""
+    window, size = np.fft.ifft(spectrum).real, len(spectrum)
+    return window[(at[:, None] - np.arange(size)) % size]

@@ -1,0 +1,161 @@
+"""The scattering transform of signals in time."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from math import ceil, floor, log2
+from typing import Any
+
+import numpy as np
+
+from gnomon.core.checks import integer, number
+from gnomon.core.errors import InputError, out_of_range
+from gnomon.scattering.band import Average1d, Plan, average_of_line, band_of
+from gnomon.scattering.images import check_shape
+from gnomon.scattering.morlet import average_1d, morlet_1d, waves_1d
+from gnomon.scattering.path import Path
+from gnomon.scattering.transform import AbstractScattering, check_padding
+
+__all__ = ["Scattering1d"]
+
+CALL = "Scattering1d(J, shape)"
+WIDTH = 0.1
+"""The width of the average in frequency, times its length T."""
+
+
+class Scattering1d(AbstractScattering):
+    """Averages of signals, of the moduli of their wavelet transforms, and of those of the moduli in turn.
+
+        S x = { x * phi_T,   |x * psi_n| * phi_T,   ||x * psi_n| * psi_m| * phi_T },   psi_m slower than psi_n    (1)
+
+    subsampled by T. They hardly change when the signal moves by much less than T samples, and change in proportion to
+    the size of a deformation, however high the frequencies.
+
+    Args:
+        J: the slowest wavelets reach over about 2^J samples.
+        shape: the length of the signals, any number of at least 2^J.
+        Q: wavelets an octave of the first transform, or a pair for both; the second has 1 otherwise.
+        max_order: 1 or 2, the number of wavelet transforms one after the other.
+        T: the averages reach over about T samples; 2^J where it is None.
+        oversampling: coefficients are given 2^oversampling times as often.
+        padding: how signals go on beyond their ends, a mode of ``numpy.pad``.
+
+    Signals are (..., length); coefficients are (..., paths, about length / T). They, and their order, are those of
+    kymatio 0.3, also in this: what follows a signal subsampled by 2^k is smaller by the factor 2^k than (1) says.
+
+    Reference: [anden2014deep], [mallat2012group]. Filters as in [andreux2020kymatio].
+    Cost: a Fourier transform for each path, at its own resolution.
+
+    >>> import torch
+    >>> scattering = Scattering1d(4, 100, Q=2)
+    >>> constant = scattering(torch.ones(100))
+    >>> constant.shape == (len(scattering.paths()), 7)
+    True
+    >>> bool((constant[0] - 1).abs().max() < 1e-5), bool(constant[1:].abs().max() < 1e-5)          # averages alone
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        J: int,
+        shape: Any,
+        Q: Any = 8,
+        max_order: int = 2,
+        *,
+        T: int | None = None,
+        oversampling: int = 0,
+        padding: str = "reflect",
+    ) -> None:
+        super().__init__()
+        self.J = integer("J", J, call=CALL)
+        self.shape = check_shape(shape, 1, self.J, CALL)
+        self.Q = _pair(Q)
+        self.max_order = integer("max_order", max_order, call=CALL)
+        if self.max_order > 2:
+            raise InputError(out_of_range(CALL, "max_order", "1 or 2", max_order))
+        self.T = 2**self.J if T is None else int(number("T", T, call=CALL, above=0.5, below=self.shape[0] + 0.5))
+        self.oversampling = integer("oversampling", oversampling, call=CALL, least=0)
+        self.padding = check_padding(padding, CALL)
+        self.size = _padded_size(self.shape[0], self.T)
+        left = (self.size - self.shape[0]) // 2
+        self.widths = ((left, self.size - self.shape[0] - left),)
+        self.waves = [waves_1d(self.J, q) for q in self.Q]
+        self.plan = self._plan()
+
+    def _plan(self) -> Plan:
+        window = average_1d(self.size, WIDTH / self.T)
+        second = [morlet_1d(self.size, xi, sigma) for xi, sigma, _ in self.waves[1]]
+        bands = []
+        for level, group in groupby(range(len(self.waves[0])), key=lambda n: self.waves[0][n][2]):
+            filters = np.stack([morlet_1d(self.size, *self.waves[0][n][:2]) for n in group])[:, None]
+            rate = self._rate(level)
+            after = [
+                band_of(
+                    np.stack([_periodized(second[n], rate) for n in numbers])[:, None],
+                    (1, self.size >> max(self._rate(slower), rate)),
+                    self._average(window, max(self._rate(slower), rate)),
+                )
+                for slower, numbers in self._slower(level)
+            ]
+            bands.append(band_of(filters, (1, self.size >> rate), self._average(window, rate), tuple(after)))
+        return Plan(self._average(window, 0), tuple(bands))
+
+    def _rate(self, level: int) -> int:
+        """The subsampling, as a power of two, of wavelets that bear 2^level."""
+        return max(min(level, floor(log2(self.T))) - self.oversampling, 0)
+
+    def _slower(self, level: int) -> list[tuple[int, Sequence[int]]]:
+        """The numbers of the wavelets of the second transform that come after those of a level, by their own level."""
+        if self.max_order < 2:
+            return []
+        numbers = [n for n, wave in enumerate(self.waves[1]) if wave[2] > level]
+        return [(key, list(group)) for key, group in groupby(numbers, key=lambda n: self.waves[1][n][2])]
+
+    def _average(self, window: np.ndarray, rate: int) -> Average1d:
+        """The average after signals subsampled by 2^rate."""
+        last = max(floor(log2(self.T)) - self.oversampling, 0)
+        left = self.widths[0][0]
+        outputs = np.arange(-(-left // 2**last), -(-(left + self.shape[0]) // 2**last))
+        return average_of_line(_periodized(window, rate), 2 ** (last - rate), outputs)
+
+    def paths(self) -> tuple[Path, ...]:
+        """What each coefficient is, in their order."""
+        first = [Path((n,), (j,), (), (xi,), (sigma,)) for n, (xi, sigma, j) in enumerate(self.waves[0])]
+        slower = list(enumerate(self.waves[1])) if self.max_order == 2 else []
+        second = [
+            Path((*a.n, n), (*a.j, j), (), (*a.xi, xi), (*a.sigma, sigma))
+            for a in first
+            for n, (xi, sigma, j) in slower
+            if j > a.j[0]
+        ]
+        return (Path(), *first, *second)
+
+    def options(self) -> dict[str, Any]:
+        """The arguments that the transform was made with."""
+        return {
+            "J": self.J,
+            "shape": self.shape[0],
+            "Q": list(self.Q),
+            "max_order": self.max_order,
+            "T": self.T,
+            "oversampling": self.oversampling,
+            "padding": self.padding,
+        }
+
+
+def _pair(Q: Any) -> tuple[int, int]:
+    first, second = Q if isinstance(Q, tuple | list) and len(Q) == 2 else (Q, 1)
+    return integer("Q", first, call=CALL), integer("Q", second, call=CALL)
+
+
+def _padded_size(size: int, T: int) -> int:
+    """The power of two that holds the signal and three times the reach of the average at both ends."""
+    window = np.abs(np.fft.ifft(average_1d(size, WIDTH / T)))[: size // 2]
+    beyond = np.cumsum(window[::-1])[::-1]  # what lies from each place on
+    small = np.flatnonzero(beyond <= 1e-3)
+    reach = int(small[0]) + 1 if len(small) else size // 2
+    return 2 ** min(ceil(log2(size + 6 * reach)), floor(log2(max(3 * size - 2, 1))))
+
+
+def _periodized(spectrum: np.ndarray, rate: int) -> np.ndarray:
+    """The spectrum of every 2^rate-th sample of a filter."""
+    return spectrum.reshape(2**rate, -1).mean(0)

@@ -1,0 +1,138 @@
+"""Convolutions over translations and a finite group of rotations and reflections."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gnomon.core.checks import check_kind, integer
+from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.symmetry.group import Group
+
+__all__ = ["GroupConv2d"]
+
+CALL = "GroupConv2d(in_channels, out_channels, kernel_size)"
+
+
+class GroupConv2d(nn.Module):
+    """A convolution whose kernels come in all positions of a group: turned images give turned outputs.
+
+        y(u, g) = b + sum_{v, h} w(g^{-1} v, g^{-1} h) x(u + v, h),    lifting:  sum_v w(g^{-1} v) x(u + v)         (1)
+
+    so (g x) -> y turned by g, with its group elements permuted. Exact to rounding for rotations by 90 degrees and
+    reflections with kernels of odd size and no stride; other rotations interpolate the kernel.
+
+    Args:
+        in_channels: channels of the input, for each group element.
+        out_channels: channels of the output, for each group element.
+        kernel_size: odd.
+        group: `cyclic(4)`, `dihedral(4)`, `cyclic(8)` or another.
+        lifting: the input is an image, and not the output of another group convolution.
+        stride, padding, bias, padding_mode: as in ``nn.Conv2d``; padding_mode is "zeros" or "circular".
+
+    Inputs are (n, in_channels times order, height, width), for ``lifting`` (n, in_channels, height, width); outputs are
+    (n, out_channels times order, height, width) with the elements of the group innermost among channels, so that
+    elementwise layers and spatial pooling of ``torch.nn`` follow as they are.
+
+    Hypotheses: for exactness, a group that maps pixels to pixels. ``interpolation_error`` says how far others are.
+    Reference: [cohen2016group].
+    Cost: that of ``nn.Conv2d`` with as many channels as come out.
+
+    >>> from gnomon.symmetry import cyclic
+    >>> group, x = cyclic(4), torch.randn(1, 2, 8, 8)
+    >>> layer = GroupConv2d(2, 3, 3, group=group, lifting=True, padding=1)
+    >>> layer(x).shape, layer.interpolation_error
+    (torch.Size([1, 12, 8, 8]), 0.0)
+    >>> torch.allclose(layer(group.turn(x, 1)), group.turn_features(layer(x), 1), atol=1e-6)
+    True
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int,
+        *,
+        group: Group,
+        lifting: bool = False,
+        stride: int = 1,
+        padding: int = 0,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+    ) -> None:
+        super().__init__()
+        self.in_channels = integer("in_channels", in_channels, call=CALL)
+        self.out_channels = integer("out_channels", out_channels, call=CALL)
+        self.kernel_size = integer("kernel_size", kernel_size, call=CALL)
+        check_kind("group", group, Group, call=CALL, cure="Pass cyclic(4) or dihedral(4)")
+        if self.kernel_size % 2 == 0:
+            raise InputError(out_of_range(CALL, "kernel_size", "an odd number", kernel_size))
+        if padding_mode not in ("zeros", "circular"):
+            raise InputError(out_of_range(CALL, "padding_mode", '"zeros" or "circular"', padding_mode))
+        self.group, self.lifting, self.padding_mode = group, lifting, padding_mode
+        self.stride, self.padding = (
+            integer("stride", stride, call=CALL),
+            integer("padding", padding, call=CALL, least=0),
+        )
+        depth = 1 if lifting else group.order
+        self.weight = nn.Parameter(torch.empty(out_channels, in_channels, depth, kernel_size, kernel_size))
+        self.bias = nn.Parameter(torch.empty(out_channels)) if bias else None
+        self.register_buffer("moves", group.kernels(self.kernel_size).to(self.weight.dtype), persistent=False)
+        index = [[group.product(group.inverse(g), h) for h in range(group.order)] for g in range(group.order)]
+        self.register_buffer(
+            "index", torch.zeros(group.order, 1).long() if lifting else torch.tensor(index), persistent=False
+        )
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the weights as ``nn.Conv2d`` does for as many inputs."""
+        bound = (self.weight[0].numel()) ** -0.5
+        nn.init.uniform_(self.weight, -bound, bound)
+        if self.bias is not None:
+            nn.init.uniform_(self.bias, -bound, bound)
+
+    @property
+    def interpolation_error(self) -> float:
+        """How far moving kernels twice is from moving them once by the product: relative, over all pairs."""
+        moves, order = self.group.kernels(self.kernel_size), self.group.order
+        pairs = [(g, h) for g in range(order) for h in range(order)]
+        gaps = [(moves[g] @ moves[h] - moves[self.group.product(g, h)]).square().sum() for g, h in pairs]
+        sizes = [moves[self.group.product(g, h)].square().sum() for g, h in pairs]
+        return float((torch.stack(gaps).sum() / torch.stack(sizes).sum()).sqrt())
+
+    def expanded(self) -> Tensor:
+        """The kernels in all positions: (out_channels times order, in_channels times depth, size, size)."""
+        moves, index = self.get_buffer("moves"), self.get_buffer("index")
+        out, size = self.out_channels, self.kernel_size
+        picked = self.weight.flatten(3)[:, :, index]  # (out, in, g, h, size^2)
+        turned = torch.einsum("gpq,oighq->ogihp", moves.to(picked.dtype), picked)  # (1)
+        return turned.reshape(out * self.group.order, -1, size, size)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The outputs (n, out_channels times order, height, width)."""
+        channels = self.in_channels * (1 if self.lifting else self.group.order)
+        if x.dim() != 4 or x.shape[1] != channels:
+            found = f"x has shape {tuple(x.shape)}, and the layer takes (n, {channels}, height, width)"
+            cure = "Give it as many channels; the first layer of a network takes images with lifting=True"
+            raise InputError(lesson("GroupConv2d(x)", found, "channels for each element of the group", cure))
+        bias = None if self.bias is None else self.bias.repeat_interleave(self.group.order)
+        if self.padding_mode == "circular" and self.padding:
+            x = functional.pad(x, (self.padding,) * 4, mode="circular")
+            return functional.conv2d(x, self.expanded(), bias, self.stride)
+        return functional.conv2d(x, self.expanded(), bias, self.stride, self.padding)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        kind = "D" if self.group.reflections else "C"
+        sizes = f"{self.in_channels}, {self.out_channels}, {self.kernel_size}"
+        return f"{sizes}, group={kind}{self.group.rotations}, lifting={self.lifting}"
+
+
+def channels_for_each_element(x: Tensor, group: Group, call: str) -> tuple[Any, ...]:
+    """The shape (n, channels, order, height, width) of features, refused where there is none."""
+    if x.dim() != 4 or x.shape[1] % group.order:
+        found = f"x has shape {tuple(x.shape)}, and the group has {group.order} elements"
+        cure = "Pass the output of a GroupConv2d of the same group"
+        raise InputError(lesson(call, found, "channels for each element of the group", cure))
+    return x.shape[0], x.shape[1] // group.order, group.order, x.shape[2], x.shape[3]

@@ -1,0 +1,114 @@
+"""Finite groups of rotations and reflections of the plane: their products, and what they do to images and features.
+
+C_n has the rotations by 360 / n degrees, D_n reflections as well. Element k < n is the rotation by k steps, element
+n + k the reflection of the columns followed by it:
+
+    r^a r^b = r^{a + b},    r^a s = s r^{-a}                                                              (1)
+
+Images turn exactly by multiples of 90 degrees, and by bilinear interpolation by others.
+"""
+
+from dataclasses import dataclass
+from math import cos, pi, sin
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from gnomon.core.checks import integer
+from gnomon.core.record import Record
+
+__all__ = ["Group", "cyclic", "dihedral"]
+
+
+@dataclass(frozen=True, slots=True)
+class Group(Record):
+    """A group of n rotations, with reflections or without.
+
+    >>> group = dihedral(4)
+    >>> group.order, group.product(1, 4), group.product(4, 1)                        # not commutative
+    (8, 5, 7)
+    >>> all(group.product(g, group.inverse(g)) == 0 for g in range(group.order))
+    True
+    """
+
+    rotations: int
+    reflections: bool = False
+
+    @property
+    def order(self) -> int:
+        """The number of elements."""
+        return self.rotations * (2 if self.reflections else 1)
+
+    @property
+    def exact(self) -> bool:
+        """Whether all elements map the grid of pixels onto itself."""
+        return 4 % self.rotations == 0
+
+    def product(self, g: int, h: int) -> int:
+        """The number of g h: first h, then g; equation (1)."""
+        n = self.rotations
+        flip_g, turn_g = divmod(g, n)
+        flip_h, turn_h = divmod(h, n)
+        turn = turn_g + (-turn_h if flip_g else turn_h)  # (1)
+        return (flip_g ^ flip_h) * n + turn % n
+
+    def inverse(self, g: int) -> int:
+        """The number of the inverse of g."""
+        return g if g >= self.rotations else -g % self.rotations
+
+    def turn(self, x: Tensor, g: int) -> Tensor:
+        """Images (..., height, width) moved by an element; images that are turned by 90 degrees must be square."""
+        flip, turn = divmod(g, self.rotations)
+        moved = x.flip(-1) if flip else x
+        quarters = 4 * turn / self.rotations
+        if quarters == int(quarters):
+            return torch.rot90(
+                moved, int(quarters), (x.dim() - 2, x.dim() - 1)
+            )  # negative ones are not understood by k = 2
+        flat = moved.reshape(-1, 1, *x.shape[-2:])
+        angle = 2 * pi * turn / self.rotations
+        matrix = torch.tensor([[cos(angle), -sin(angle), 0.0], [sin(angle), cos(angle), 0.0]])
+        grid = functional.affine_grid(matrix.to(x).expand(len(flat), 2, 3), list(flat.shape), align_corners=True)
+        return functional.grid_sample(flat, grid, align_corners=True).reshape(x.shape)
+
+    def turn_features(self, x: Tensor, g: int) -> Tensor:
+        """Features (n, channels times order, height, width) moved by an element, turned and permuted."""
+        n, channels, height, width = x.shape
+        back = [self.product(self.inverse(g), h) for h in range(self.order)]
+        parts = x.reshape(n, channels // self.order, self.order, height, width)[:, :, back]
+        return self.turn(parts, g).reshape(n, channels, *x.shape[2:])
+
+    def kernels(self, size: int) -> Tensor:
+        """Matrices (order, size^2, size^2) that move kernels of a convolution, by interpolation where it is needed.
+
+        >>> cyclic(4).kernels(1).flatten().tolist()
+        [1.0, 1.0, 1.0, 1.0]
+        """
+        units = torch.eye(size * size, dtype=torch.float64).reshape(-1, size, size)
+        moved = [self.turn(units, g).reshape(size * size, -1).T for g in range(self.order)]
+        return torch.stack(moved)
+
+
+def cyclic(n: int) -> Group:
+    """The rotations by multiples of 360 / n degrees.
+
+    Reference: [cohen2016group].
+    Cost: none.
+
+    >>> cyclic(4).exact, cyclic(8).exact
+    (True, False)
+    """
+    return Group(integer("n", n, call="cyclic(n)"))
+
+
+def dihedral(n: int) -> Group:
+    """The rotations by multiples of 360 / n degrees, and reflections.
+
+    Reference: [cohen2016group].
+    Cost: none.
+
+    >>> dihedral(4).order
+    8
+    """
+    return Group(integer("n", n, call="dihedral(n)"), reflections=True)

@@ -1,0 +1,86 @@
+"""Infinitely wide group-convolutional networks: the kernel of the plain network, averaged over the group."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_module
+from gnomon.core.errors import InputError, lesson
+from gnomon.symmetry.convolution import GroupConv2d
+from gnomon.symmetry.features import GroupBatchNorm2d, GroupPool
+from gnomon.symmetry.group import Group
+
+__all__ = ["orbit_average", "plain"]
+
+
+def orbit_average(
+    kernel: Callable[[Tensor, Tensor], Tensor], x: Tensor, y: Tensor | None = None, *, group: Group
+) -> Tensor:
+    """The kernel of an infinitely wide group-convolutional network, from that of its plain counterpart.
+
+        K_G(x, y) = (1 / |G|) sum_g K(x, g y)                                                                 (1)
+
+    A kernel drawn independently at each place has the same law when it is turned, so the pre-activations of group
+    element g on y have the covariances of the plain network on g^{-1} y; pooling over the group averages them. It holds
+    for the NNGP and the NTK, layer by layer, at any depth.
+
+    Hypotheses: a group that maps pixels to pixels, square images, no stride, a mean over places and elements at the
+    end, weights independent and identically distributed. Reference: [cohen2016group].
+    Cost: as many kernel matrices as the group has elements.
+
+    >>> from gnomon.symmetry import cyclic
+    >>> x = torch.randn(2, 1, 4, 4)
+    >>> K = orbit_average(lambda a, b: a.flatten(1) @ b.flatten(1).T, x, group=cyclic(4))
+    >>> turned = orbit_average(lambda a, b: a.flatten(1) @ b.flatten(1).T, x, x.rot90(1, (2, 3)), group=cyclic(4))
+    >>> torch.allclose(K, turned, atol=1e-5)                                          # sees no difference
+    True
+    """
+    call = "orbit_average(kernel, x, y)"
+    if not group.exact:
+        found = f"the group has {group.rotations} rotations, and images turn exactly by 90 degrees only"
+        raise InputError(lesson(call, found, "a group that maps pixels to pixels", "Use cyclic(4) or dihedral(4)"))
+    other = x if y is None else y
+    parts = [kernel(x, group.turn(other, g).contiguous()) for g in range(group.order)]
+    return torch.stack(parts).mean(0)  # (1)
+
+
+def plain(network: nn.Module) -> nn.Module:
+    """The network with every group convolution replaced by a plain one of as many channels, newly drawn.
+
+    `gnomon.limit` reads it; `orbit_average` of its kernel is that of the group-convolutional network,
+
+        kernel of the network = orbit_average(limit(plain(network)).ntk, x, group=group)                      (1)
+
+    Hypotheses: those of `orbit_average`; a network that is an ``nn.Sequential``, or parts of one.
+    Reference: [cohen2016group].
+    Cost: a copy of the network.
+
+    >>> from gnomon.symmetry import GroupConv2d, cyclic
+    >>> plain(nn.Sequential(GroupConv2d(1, 8, 3, group=cyclic(4), lifting=True), nn.ReLU()))
+    Sequential(
+      (0): Conv2d(1, 8, kernel_size=(3, 3), stride=(1, 1))
+      (1): ReLU()
+    )
+    """
+    check_module(network, call="plain(network)")
+    if isinstance(network, GroupConv2d):
+        return nn.Conv2d(
+            network.in_channels,
+            network.out_channels,
+            network.kernel_size,
+            network.stride,
+            network.padding,
+            bias=network.bias is not None,
+            padding_mode=network.padding_mode,
+        )
+    if isinstance(network, GroupPool):
+        if network.largest:
+            cure = "Use GroupPool(group=group), which takes means"
+            raise InputError(lesson("plain(network)", "a GroupPool takes the largest", "means over the group", cure))
+        return nn.Identity()
+    if isinstance(network, GroupBatchNorm2d):
+        return nn.BatchNorm2d(network.channels)
+    if isinstance(network, nn.Sequential):
+        return nn.Sequential(*[plain(part) for part in network])
+    return network

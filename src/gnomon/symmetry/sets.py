@@ -1,0 +1,51 @@
+"""Layers on sets: the same for all members, and for all orders of them."""
+
+from torch import Tensor, nn
+
+__all__ = ["SetLinear", "SetPool"]
+
+
+class SetLinear(nn.Module):
+    """The linear layer of sets: every member keeps its own part and sees the mean of all.
+
+        y_i = A x_i + B (1 / M) sum_j x_j + b                                                                     (1)
+
+    These are all linear maps that commute with every permutation of M members: for one channel, the matrices
+    lambda I + gamma 1 1^T, whose diagonal is lambda + gamma.
+
+    Inputs are (..., members, in_features), outputs (..., members, out_features).
+    Reference: [zaheer2017deep].
+    Cost: that of ``nn.Linear``, twice.
+
+    >>> import torch
+    >>> layer, x = SetLinear(2, 3), torch.randn(5, 2)
+    >>> torch.allclose(layer(x.flip(0)), layer(x).flip(0), atol=1e-6)
+    True
+    """
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
+        super().__init__()
+        self.own = nn.Linear(in_features, out_features, bias)
+        self.all = nn.Linear(in_features, out_features, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The outputs for all members."""
+        return self.own(x) + self.all(x.mean(-2, keepdim=True))  # (1)
+
+
+class SetPool(nn.Module):
+    """The mean over the members of a set: the same for all orders of them.
+
+        y = (1 / M) sum_i x_i                                                                                     (1)
+
+    Reference: [zaheer2017deep].
+    Cost: one pass.
+
+    >>> import torch
+    >>> SetPool()(torch.tensor([[1.0], [3.0]]))
+    tensor([2.])
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., members, features) to (..., features)."""
+        return x.mean(-2)  # (1)
