@@ -17,6 +17,7 @@ import pytest
 import torch
 from jaxtyping import install_import_hook
 
+from tests.browser import browser  # noqa: F401
 from tests.house import shapes
 from tests.house.tree import ROOT, SOURCE
 

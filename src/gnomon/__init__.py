@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gnomon import (
+        attribution,
+        bayes,
         data,
+        discovery,
         dynamics,
         estimators,
         examination,
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
         ReadError,
         WorkersLostError,
     )
+    from gnomon.discovery import discover
+    from gnomon.examination.compare import compare
     from gnomon.examination.rank import rank
     from gnomon.examination.run import examine
     from gnomon.examination.watch import watch
@@ -65,7 +70,12 @@ __all__ = [
     "ReadError",
     "SampledLimit",
     "WorkersLostError",
+    "attribution",
+    "compare",
+    "bayes",
     "data",
+    "discover",
+    "discovery",
     "dynamics",
     "estimators",
     "examination",
@@ -96,9 +106,10 @@ __all__ = [
 HOMES = {
     **dict.fromkeys(("Cost", "Kernels", "Limit", "SampledLimit", "limit", "sampled_limit"), "kernels"),
     **dict.fromkeys(("linearize", "ntk", "ntk_by_layer"), "tangent"),
-    **dict.fromkeys(("examine", "rank", "watch"), "examination"),
+    **dict.fromkeys(("compare", "examine", "rank", "watch"), "examination"),
     **dict.fromkeys((name for name in __all__ if name.endswith("Error")), "core"),
     "Law": "program",
+    "discover": "discovery",
     "predict": "forecast",
     "train": "training",
 }

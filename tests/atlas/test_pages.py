@@ -3,7 +3,7 @@
 import pytest
 
 from gnomon.atlas.pages.build import build
-from tests.browser import MISSING, OVERFLOW, asked_for, browser, resize  # noqa: F401
+from tests.browser import MISSING, OVERFLOW, asked_for, resize
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 pytestmark = MISSING

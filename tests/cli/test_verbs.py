@@ -3,13 +3,15 @@
 import json
 import pickle
 import sys
+from functools import partial
 from importlib import import_module
 
 import numpy as np
 import pytest
 import torch
 
-from gnomon.cli import run
+from gnomon.cli import run, sources
+from gnomon.examination import STEPS
 from tests.examination.patients import examined
 
 MODEL = """
@@ -40,6 +42,9 @@ class Words(nn.Module):
         return "words", self.w(x)
 
 number = 3
+
+def fails():
+    return 1 / 0
 
 def arrays():
     x, y = points()
@@ -82,10 +87,25 @@ def gnomon(monkeypatch, *words):
 QUICK = ("--budget", "2s", "--no-fit")
 
 
+def shortly(monkeypatch, *words):
+    """As `gnomon`, with the sections on the network and on the data alone."""
+    short = partial(examined, steps=STEPS[:2])
+    monkeypatch.setattr(import_module("gnomon.examination.compare"), "examine", _without_clock(short))
+    monkeypatch.setattr(sys, "argv", ["gnomon", *map(str, words)])
+    monkeypatch.setattr(import_module("gnomon.examination"), "examine", short)
+    with pytest.raises(SystemExit) as end:
+        run()
+    return end.value.code or 0
+
+
+def _without_clock(function):
+    return lambda *given, clock, **options: function(*given, **options)
+
+
 def test_a_report_is_written_where_asked_and_nowhere_else(here, monkeypatch, capsys):
     assert gnomon(monkeypatch, "examine", "m.py:build", "--data", "d.npz", "--out", "sub/r.html", *QUICK) == 0
     assert (here / "sub" / "r.html").stat().st_size < 1_000_000
-    assert "The tangent kernel" in capsys.readouterr().out
+    assert "What it learns first" in capsys.readouterr().out
     left = {str(p.relative_to(here)) for p in here.rglob("*") if "__pycache__" not in str(p)}
     assert left == {"m.py", "d.npz", "sub", "sub/r.html"}
 
@@ -93,7 +113,7 @@ def test_a_report_is_written_where_asked_and_nowhere_else(here, monkeypatch, cap
 def test_json_is_only_json(here, monkeypatch, capsys):
     assert gnomon(monkeypatch, "examine", "m.py:build", "--data", "d.npz", "--json", *QUICK) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["schema"] == 2 and "examine m.py:build" in found["manifest"]["command"]
+    assert found["schema"] == 3 and "examine m.py:build" in found["manifest"]["command"]
 
 
 def test_strict_tells_by_its_exit_code(here, monkeypatch):
@@ -136,6 +156,85 @@ def test_a_missing_extra_is_named(here, monkeypatch, capsys):
     assert "pip install 'gnomon[parquet]'" in capsys.readouterr().err
 
 
+def test_columns_of_words_are_encoded_and_that_is_said(here, monkeypatch, capsys):
+    rows = [f"{i % 7},{('red', 'green', 'blue')[i % 3]},{('no', 'yes')[i % 2]},{i % 2}" for i in range(40)]
+    (here / "t.csv").write_text("a,color,old,y\n" + "\n".join(rows))
+    given = sources.data("t.csv", "y", 0, "gnomon examine")
+    x, y = given.train
+    assert x.shape == (32, 5) and y.unique().tolist() == [0, 1] and set(x[:, 1:].unique().tolist()) == {0.0, 1.0}
+    assert bool((x[:, 1:4].sum(1) == 1).all()) and torch.equal(x[:, 4].long(), y)  # blue, green, red; then old
+    (here / "five.py").write_text("from torch import nn\ndef build():\n    return nn.Linear(5, 2)\n")
+    assert shortly(monkeypatch, "examine", "five.py:build", "--data", "t.csv", "--target", "y", *QUICK) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "columns of 0 and 1: color (3 words), old (2 words); 5 inputs in all" in told
+
+
+def pictures(folder, classes=("cat", "dog"), n=12, size=(8, 8), mode="L"):
+    from PIL import Image
+
+    g = np.random.default_rng(0)
+    for c, name in enumerate(classes):
+        (folder / name).mkdir(parents=True)
+        for i in range(n):
+            noise = g.integers(0, 60, (*size, *((3,) if mode == "RGB" else ()))).astype(np.uint8) + np.uint8(150 * c)
+            Image.fromarray(noise).save(folder / name / f"{i}.{'png' if i % 2 else 'jpg'}")
+
+
+def test_a_folder_of_images_by_class(here, monkeypatch, capsys):
+    pictures(here / "zoo")
+    given = sources.data("zoo", None, 0, "gnomon examine")
+    assert given.train[0].shape == (20, 1, 8, 8) and given.train[0].dtype == torch.uint8 and len(given.test[1]) == 4
+    bright = given.train[0].float().mean((1, 2, 3)) > 100
+    assert torch.equal(bright.long(), given.train[1])
+    (here / "c.py").write_text(
+        "from torch import nn\ndef build():\n    return nn.Sequential(nn.Conv2d(1, 4, 3), nn.Flatten(), nn.Linear(144, 2))\n"
+    )
+    assert shortly(monkeypatch, "examine", "c.py:build", "--data", "zoo", *QUICK) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "2 classes: 0 cat, 1 dog" in told and "scaled to [0, 1]" in told
+
+
+def test_folders_of_training_and_test_images_in_color_and_of_other_sizes(here):
+    pictures(here / "zoo" / "train", n=3, mode="RGB")
+    pictures(here / "zoo" / "test", n=2, size=(10, 6), classes=("dog",))
+    given = sources.data("zoo", None, 0, "gnomon examine")
+    assert given.train[0].shape == (6, 3, 8, 8) and given.test[0].shape == (2, 3, 8, 8)
+    assert given.test[1].tolist() == [1, 1] and "2 of 2 pictures were resized to 8 x 8" in given.notes
+
+
+def test_arrays_as_keras_has_them(here, monkeypatch, capsys):
+    g = np.random.default_rng(0)
+    images, labels = g.integers(0, 255, (40, 8, 8)).astype(np.uint8), g.integers(0, 2, (40, 1)).astype(np.uint8)
+    np.savez("k.npz", x_train=images, y_train=labels, x_test=images[:9], y_test=labels[:9])
+    np.savez("rgb.npz", x_train=np.stack([images] * 3, -1), y_train=labels)
+    for channels, file in ((1, "k.npz"), (3, "rgb.npz")):
+        net = f"nn.Sequential(nn.Conv2d({channels}, 4, 3), nn.Flatten(), nn.Linear(144, 2))"
+        (here / "c.py").write_text(f"from torch import nn\ndef build():\n    return {net}\n")
+        assert shortly(monkeypatch, "examine", "c.py:build", "--data", file, *QUICK) == 0
+        told = " ".join(capsys.readouterr().out.split())
+        axis = "a channel axis was added" if channels == 1 else "the channel axis was moved"
+        assert f"uint8 inputs were scaled to [0, 1] and {axis}" in told
+
+
+def test_what_fails_is_chosen_by_kind_or_level(here, monkeypatch, capsys):
+    np.savez("large.npz", x=np.load("d.npz")["x"] * 1000, y=np.load("d.npz")["y"])
+    words = ("examine", "m.py:build", "--data", "large.npz", *QUICK, "--fail-on")
+    assert shortly(monkeypatch, *words, "input-scale,overfit") == 1
+    assert "Failed for: input-scale" in " ".join(capsys.readouterr().err.split())
+    assert shortly(monkeypatch, *words, "overfit") == 0
+
+
+def test_a_summary_in_markdown_is_only_that(here, monkeypatch, capsys):
+    assert shortly(monkeypatch, "examine", "m.py:build", "--data", "d.npz", "--markdown", *QUICK) == 0
+    assert capsys.readouterr().out.startswith("### ")
+
+
+def test_two_networks_side_by_side(here, monkeypatch, capsys):
+    words = ("compare", "m.py:build", "m.py:deep", "--data", "d.npz", "--no-fit", "--budget", "2s", "--out", "c.html")
+    assert shortly(monkeypatch, *words) == 0
+    assert "build | deep" in capsys.readouterr().out and "class=pair" in (here / "c.html").read_text("utf-8")
+
+
 def test_a_function_gives_data(here, monkeypatch):
     for name in ("points", "arrays"):
         assert gnomon(monkeypatch, "examine", "m.py:build", "--data", f"m.py:{name}", *QUICK) == 0
@@ -153,6 +252,12 @@ def files(here):
     np.savez("names.npz", a=np.zeros(3))
     (here / "not.npz").write_bytes(b"hello")
     (here / "broken.py").write_text("def build(:\n")
+    (here / "words.csv").write_text("name,y\n" + "\n".join(f"name{i},{i % 2}" for i in range(200)))
+    (here / "latin.csv").write_bytes(b"a,y\n\xff\xfe,1\n")
+    (here / "bad.parquet").write_bytes(b"PAR1 no table PAR1")
+    for folder in ("empty", "zoo/cat"):
+        (here / folder).mkdir(parents=True)
+    (here / "zoo" / "cat" / "1.png").write_bytes(b"no picture")
 
 
 HOSTILE = [
@@ -168,6 +273,13 @@ HOSTILE = [
     (("m.py:build", "--data", "text.csv"), "no target was named"),
     (("m.py:build", "--data", "text.csv", "--target", "z"), "has no column 'z'"),
     (("m.py:build", "--data", "absent.npz"), "does not exist"),
+    (("m.py:build", "--data", "words.csv", "--target", "y"), "column 'name' holds 200 different words"),
+    (("m.py:build", "--data", "latin.csv", "--target", "y"), "Save it as UTF-8"),
+    (("m.py:build", "--data", "bad.parquet", "--target", "y"), "bad.parquet cannot be read as a table"),
+    (("m.py:build", "--data", "empty"), "holds no PNG or JPEG"),
+    (("m.py:build", "--data", "zoo"), "1.png cannot be read as a picture"),
+    (("m.py:build", "--data", "data.xyz"), "no known kind of data"),
+    (("m.py:build", "--data", "m.py:fails"), "raised ZeroDivisionError"),
     (("m.py:build", "--data", "nan.npz"), "NaN"),
     (("m.py:build", "--data", "floats.npz"), "y.long()"),
     (("m.py:Raises", "--data", "d.npz"), "no luck today"),

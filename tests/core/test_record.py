@@ -35,7 +35,7 @@ def records():
     value = results.Value("name", 1.0, results.Interval(0.5, 1.5), meaning=TEXT)
     content = report.Content(TEXT, values=(value,) * 40, data={str(i): list(range(99)) for i in range(99)})
     section = report.Section("key", TEXT, TEXT, content)
-    page = report.Page(TEXT, (TEXT,) * 20, (section,) * 20, {str(i): TEXT for i in range(50)})
+    page = report.Page(TEXT, TEXT, (section,) * 20, {str(i): TEXT for i in range(50)})
     signal = geometry.signal(net, x, y)
     run = training.train(
         net, x, y, x_test=x, y_test=y, steps=40, record=1, outputs=True, watch={"k": lambda *_: torch.eye(N)}
@@ -43,6 +43,7 @@ def records():
     top = landscape.hessian(net, x, y)
     program = gnomon.limit(net).program(x)
     examined = examination.Examination("net", (section,) * 12, page.manifest)
+    compared = examination.Comparison(examined, examined)
     ranking = examination.Ranking(
         tuple(examination.Candidate(TEXT, 1.0, 1.0, 1.0, True, "k", TEXT) for _ in range(99)), N
     )
@@ -59,7 +60,7 @@ def records():
     outcome = lab.run(claim)
     vocabulary += [claim, claim.source, claim.premises[0], outcome, outcome.judgment]
     return vocabulary + [
-        gnomon.data.digits(300, 100), run, signal, signal.layers[0], examined, ranking, ranking.candidates[0],
+        gnomon.data.digits(300, 100), run, signal, signal.layers[0], examined, compared, ranking, ranking.candidates[0],
         signal.layers[0].forward, signal.layers[0].backward, run.curves, geometry.mean_field(torch.tanh, weight_std=1.5),
         geometry.activation_gain(nn.ReLU()), geometry.label_regularity(x, y),
         dynamics.predict_from_kernel(k, y, test=k, y_test=y), dynamics.modes(k, y), dynamics.stopping(k, y, ridge=0.1),

@@ -1,8 +1,11 @@
 """The report in a real browser: nothing goes wrong, nothing is asked for, nothing sticks out."""
 
+from dataclasses import replace
+
 import pytest
 
-from tests.browser import MISSING, OVERFLOW, asked_for, browser, resize  # noqa: F401
+from gnomon.examination import Comparison
+from tests.browser import MISSING, OVERFLOW, asked_for, resize
 from tests.examination.patients import cnn, data, examined
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
@@ -20,7 +23,7 @@ def report(tmp_path_factory):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [380, 1400])
+@pytest.mark.parametrize("width", [380, 820, 1400])
 def test_the_page_is_whole(browser, report, width, scheme):
     result, path = report
     resize(browser, width, scheme)
@@ -32,6 +35,42 @@ def test_the_page_is_whole(browser, report, width, scheme):
     assert browser.execute_script(EMPTY) == 0
     figures = sum(len(s.content.plots) for s in result.sections)
     assert browser.execute_script("return document.querySelectorAll('figure svg').length") == figures
+
+
+def test_two_networks_are_beside_each_other_and_below_on_a_phone(browser, report, tmp_path):
+    few = replace(report[0], sections=report[0].sections[:4])
+    path = Comparison(few, few).save(tmp_path / "compare.html")
+    columns = "return getComputedStyle(document.querySelector('.pair')).gridTemplateColumns.split(' ').length"
+    for width, count in ((380, 1), (820, 2), (1400, 2)):
+        resize(browser, width)
+        browser.get(path.as_uri())
+        assert browser.get_log("browser") == [] and browser.execute_script(OVERFLOW) <= 0
+        assert browser.execute_script(EMPTY) == 0 and browser.execute_script(columns) == count
+
+
+def test_a_tap_on_a_term_shows_its_meaning_and_a_small_picture_leads_to_its_section(browser, report):
+    resize(browser, 380)
+    browser.get(report[1].as_uri())
+    meaning = """const button = document.querySelector('section .term'); button.click();
+      const card = document.getElementById(button.getAttribute('popovertarget')); const box = card.getBoundingClientRect();
+      return [getComputedStyle(card).display, box.left >= 0 && box.right <= innerWidth, card.textContent.length > 40]"""
+    assert browser.execute_script(meaning) == ["block", True, True]
+    missing = (
+        "return [...document.querySelectorAll('a[href^=\"#\"]')].filter(a => !document.querySelector(a.hash)).length"
+    )
+    assert browser.execute_script(missing) == 0
+    images = "return [...document.images].filter(i => !i.complete || !i.naturalWidth).length"
+    assert browser.execute_script(images) == 0
+
+
+def test_on_paper_all_is_unfolded_and_light(browser, report):
+    resize(browser, 800, "dark")
+    browser.get(report[1].as_uri())
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    table = "return document.querySelector('section details table').getBoundingClientRect().height"
+    color = "return getComputedStyle(document.body).backgroundColor"
+    assert browser.execute_script(table) > 20 and browser.execute_script(color) == "rgb(255, 255, 255)"
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_dark_is_dark(browser, report):

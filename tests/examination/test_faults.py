@@ -15,7 +15,7 @@ TRAIN, TEST = data()
 FLAT = flat(TRAIN)
 
 
-def look(net, train=TRAIN, budget=8, **options):
+def look(net, train=TRAIN, budget=60, **options):
     return examined(net, train, budget=budget, fit=False, **options)
 
 
@@ -45,7 +45,7 @@ def test_theory_says_how_deep_signals_reach():
     result = tanh(30, 0.5).section("signal")
     assert result.value("phase, by mean-field theory").value == "ordered"
     assert result.value("chi").value == pytest.approx(0.25, rel=0.1)  # weight_std^2 for tanh around zero
-    assert [p.title for p in result.content.plots][-1] == "Correlations through a layer" and len(
+    assert [p.title for p in result.content.plots][-1] == "How alike two inputs are after a layer" and len(
         result.content.plots
     ) == 3
 

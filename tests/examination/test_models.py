@@ -121,7 +121,7 @@ def ran(result):
 def test_models_of_other_kinds(name):
     make, train, reason = CASES[name]
     torch.manual_seed(0)
-    result = ran(examined(make, train, budget=1.2))
+    result = ran(examined(make, train, budget=30, epochs=2, batch=8))
     limit = result.section("limit")
     assert limit.status == "skipped" and reason in limit.answer
     torch.manual_seed(0)

@@ -1,11 +1,14 @@
 """Ranking before training."""
 
 import pytest
+import torch
 from torch import nn
 
 import gnomon
 from gnomon.core.clock import Ticking
 from gnomon.examination import rank
+from gnomon.examination.burst import continued
+from gnomon.training import Adam
 from tests.examination.patients import cnn, data, perceptron
 
 TRAIN, _ = data(150, 50)
@@ -18,10 +21,26 @@ def test_what_suits_images_comes_first():
     def silent():
         return nn.Sequential(nn.Flatten(), *perceptron(40, gain=0.5))
 
-    ranking = rank({"silent": silent, "line": flat, "cnn": cnn}, TRAIN, examples=120)
+    ranking = rank({"silent": silent, "line": flat, "cnn": cnn}, TRAIN, optimizer=Adam(5e-3), steps=160)
     assert ranking.names[-1] == "silent" and not ranking.candidates[-1].trainable
     assert "tells examples apart" in ranking.candidates[-1].reason
     assert ranking.names[0] in ("cnn", "line") and ranking.candidates[0].score > 0.7
+    assert ranking.candidates[0].burst.steps == 40 and ranking.candidates[0].burst.last < 0.5
+
+
+@pytest.mark.parametrize(
+    "last, half, steps, wanted", [(0.2, 0.4, 200, 0.1), (0.2, 0.4, 100, 0.2), (0.3, 0.2, 400, 0.3)]
+)
+def test_the_error_continues_a_power_law_and_never_rises(last, half, steps, wanted):
+    """e ~ 1 / s: halved from 50 to 100 steps, so it is halved again by 200."""
+    assert continued(last, half, 100, steps) == pytest.approx(wanted)
+
+
+def test_regression_is_ranked_by_the_variance_that_is_left():
+    x = torch.randn(200, 3, generator=torch.Generator().manual_seed(0))
+    networks = {"line": nn.Linear(3, 1), "deep": lambda: perceptron(2, 32, nn.ReLU, 2**0.5, 3, 1)}
+    ranking = rank(networks, (x, x[:, 0].square()), optimizer=Adam(1e-2), steps=400)
+    assert ranking.names == ("deep", "line") and 0.3 < ranking.candidates[0].score <= 1
 
 
 def test_nothing_to_rank_is_told():
@@ -30,13 +49,14 @@ def test_nothing_to_rank_is_told():
 
 
 def test_candidates_beyond_the_budget_are_named():
-    """On a clock that moves a second at each look: the first two candidates begin within 2 s."""
+    """On a clock that moves a second at each look: not all candidates begin within 9 s."""
     begun = []
     networks = dict.fromkeys("abcd", cnn)
     ranking = rank(
-        networks, TRAIN, examples=20, budget=2.0, progress=lambda *told: begun.append(told), clock=Ticking(1.0)
+        networks, TRAIN, examples=20, budget=9.0, progress=lambda *told: begun.append(told), clock=Ticking(1.0)
     )
-    assert begun == [("a", 0, 4), ("b", 1, 4)] and ranking.unranked == ("c", "d")
+    assert begun[0] == ("a", 0, 4) and len(begun) < 4 and ranking.unranked[-1] == "d"
+    assert len(ranking.names) + len(ranking.unranked) == 4
 
 
 def test_the_first_is_judged_and_the_others_are_told():

@@ -3,6 +3,9 @@
 import json
 import re
 import sys
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
 
 import pytest
 import torch
@@ -12,8 +15,8 @@ import gnomon
 from gnomon import cli
 from gnomon.core.clock import Ticking
 from gnomon.core.results import Finding, Result
-from gnomon.examination import STEPS, AbstractStep, StepResult, examine
-from gnomon.report import Content
+from gnomon.examination import STEPS, AbstractStep, Comparison, Examination, StepResult, compare, examine
+from gnomon.report import Content, Section
 from tests.examination.patients import cnn, data, examined
 
 TRAIN, TEST = data(120, 60)
@@ -26,14 +29,13 @@ def result():
 
 def test_every_step_has_a_section(result):
     keys = [s.key for s in result.sections]
-    assert keys == ["architecture", "data", "signal", "kernel", "stability", "limit", "forecast", "training", "regime",
-                    "curvature", "margins", "invariance"]  # fmt: skip
+    assert keys == [step.key for step in STEPS] and keys[:2] == ["architecture", "data"]
     assert not [s.answer for s in result.sections if s.status == "failed"]
 
 
 def test_the_data_are_json_with_a_version(result):
     again = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    assert again["schema"] == 2 and len(again["sections"]) == 12 and again["manifest"]["seed"] == 0
+    assert again["schema"] == 3 and len(again["sections"]) == len(STEPS) and again["manifest"]["seed"] == 0
 
 
 def test_the_report_is_one_small_file(result, tmp_path):
@@ -41,15 +43,58 @@ def test_the_report_is_one_small_file(result, tmp_path):
     text = path.read_text("utf-8")
     assert len(text) < 1_000_000 and "<b>net</b>" not in text
     figures = sum(len(s.content.plots) for s in result.sections)
-    assert figures >= 6 and text.count("<svg") == figures
+    tiles = [tile.key for tile in result.page().tiles]
+    assert tiles == ["training", "signal", "kernel", "regime", "margins", "examples"]
+    assert figures >= 6 and text.count("<svg") == figures + 5 and text.count('class=tile href="#') == 6
     assert json.loads(re.search(r'id="gnomon-data">(.*?)</script>', text, re.S)[1])["title"].endswith("a <b>net</b>")
 
 
 def test_it_shows_and_compares_itself(result):
-    assert isinstance(result, Result) and result._repr_html_().startswith("<iframe")
+    assert isinstance(result, Result) and replace(result, sections=())._repr_html_().startswith("<iframe")
     other = examined(lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), TRAIN, budget=2, fit=False)
-    assert "parameters" in result.compare(other)
-    assert result.compare(result).count("\n") == 0
+    both = Comparison(result, other)
+    assert "The network, parameters: 3,130 | 650" in str(both) and "a <b>net</b> | network" in str(both)
+    assert Comparison(result, result).rows == [] and "cannot be told apart" in Comparison(result, result).verdict
+    few = Comparison(replace(result, sections=result.sections[:4]), replace(other, sections=other.sections[1:4]))
+    text = few.html()
+    assert "<b>net</b>" not in text and text.count("class=pair") >= 5 and "There is no such section." in text
+    names = re.findall(r'\bid="([^"]+)"', text)
+    assert len(names) == len(set(names)), "no two elements share an identifier"
+
+
+def test_two_networks_are_examined_alike_and_saved_side_by_side(tmp_path, monkeypatch):
+    line = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+    monkeypatch.setattr(import_module("gnomon.examination.compare"), "examine", partial(examine, steps=STEPS[:2]))
+    both = compare({"line": line, "cnn": cnn()}, TRAIN, TEST, fit=False, budget=1, clock=Ticking(0.01))
+    path = both.save(tmp_path / "deep" / "compare.html")
+    data = json.loads(re.search(r'id="gnomon-data">(.*?)</script>', path.read_text("utf-8"), re.S)[1])
+    assert [page["title"] for page in data["pages"]] == ["Examination of line", "Examination of cnn"]
+    assert len(both.to_dict()["networks"]) == 2 and both.left.manifest["seed"] == both.right.manifest["seed"]
+    with pytest.raises(gnomon.InputError, match="two networks by name"):
+        compare({"one": line}, TRAIN)
+
+
+def test_a_summary_for_pull_requests(result):
+    text = result.to_markdown()
+    assert text.startswith("### ") and "Examination of a \\<b\\>net\\</b\\>" in text
+    assert text.count("\n| ") >= 13 and "<details>" in text
+
+
+@pytest.mark.parametrize(
+    "kinds, found",
+    [
+        (("fault",), ()),
+        (("warning",), ("a",)),
+        (("note",), ("a", "b")),
+        (("b",), ("b",)),
+        (("b", "fault"), ("b",)),
+        ((), ()),
+    ],
+)
+def test_findings_by_kind_or_level(kinds, found):
+    loud = (Finding("a", "It is loud.", "Mend it.", 0.4), Finding("b", "It hums.", "Mend it.", 0.1))
+    result = Examination("net", (Section("k", "t", "q", Content("x", loud)),), {})
+    assert tuple(f.kind for f in result.matching(kinds)) == found
 
 
 def test_the_module_is_left_as_found():

@@ -41,7 +41,7 @@ TIMED = ("training step",)
 
 def numbers(train, test):
     """All values of an examination on a clock of its own; the time of a step depends on the machine."""
-    result = examine(net, train, test, budget=2, clock=Ticking(0.01), name="net")
+    result = examine(net, train, test, budget=4, batch=16, clock=Ticking(0.01), name="net")
     assert not {s.key: s.answer for s in result.sections if s.state == "failed"}
     values = {(s.key, v.name): v.value for s in result.sections for v in s.content.values if v.name not in TIMED}
     return values | {"digest": result.manifest["training data"]}

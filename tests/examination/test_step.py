@@ -40,7 +40,7 @@ def raising(error):
 
 def walked(*steps, budget=5.0, clock=perf_counter):
     network = subject(nn.Linear(3, 1), (X, X[:, :1]), None, optimizer=None, seed=0)
-    return run_steps(steps, network, budget=budget, seed=0, fit=False, progress=None, clock=clock)
+    return run_steps(steps, network, end=clock() + budget, seed=0, fit=False, progress=None, clock=clock)
 
 
 def test_a_step_comes_after_those_whose_products_it_needs_or_uses():
@@ -101,7 +101,7 @@ def test_an_interrupt_leaves_what_there_is():
     assert partial and [s.status for s in sections] == ["good", "skipped", "skipped"] and list(products) == [KINDS[0]]
 
 
-def test_time_that_is_left_goes_on_and_overruns_are_bounded():
+def test_time_that_is_left_goes_on_and_nothing_begins_after_the_end():
     """On a clock that stands still but where a step moves it."""
     clock, seen = Ticking(0.0), []
 
@@ -112,8 +112,10 @@ def test_time_that_is_left_goes_on_and_overruns_are_bounded():
         seen.append(context.seconds)
 
     walked(step(0), step(1, look), budget=4.0, clock=clock)
-    walked(step(0, overrun), step(1, look), budget=3.0, clock=clock)
-    assert seen == [4.0, 0.5]  # all of it, where the first step took none; a third of its half, where all was spent
+    assert seen == [4.0]  # all of it, where the first step took none
+    sections, _, _ = walked(step(0, overrun), step(1, look), budget=3.0, clock=clock)
+    assert seen == [4.0] and [s.status for s in sections] == ["good", "skipped"]
+    assert "larger budget" in sections[1].answer
 
 
 def test_findings_of_a_step_are_in_its_section():

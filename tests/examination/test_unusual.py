@@ -9,6 +9,7 @@ from tests.examination.patients import examined
 G = torch.Generator().manual_seed(0)
 X = torch.randn(80, 5, generator=G)
 Y = (X[:, 0] > 0).long()
+MANY = torch.randn(300, 5, generator=G)
 
 
 def perceptron(outputs=2, dtype=torch.float32):
@@ -46,7 +47,7 @@ SLOW = ("float64", "one example", "signs as truth values", "classes without exam
 def test_nothing_fails_and_nothing_is_wrong(name):
     make, train = SOUND[name]
     torch.manual_seed(0)
-    result = examined(make, train, budget=1)
+    result = examined(make, train, budget=10, epochs=2)
     assert not {s.key: s.answer for s in result.sections if s.status == "failed"}
     assert result.healthy, str(result)
 
@@ -59,7 +60,7 @@ UNSOUND = {
     "one class": (perceptron(), (X, torch.zeros(80, dtype=torch.long)), "all labels are the same"),
     "equal examples": (perceptron(), (torch.ones(80, 5), Y), "all examples are the same"),
     "nothing to train": (frozen, (X, Y), "no parameter requires a gradient"),
-    "labels at random": (perceptron(), (X, torch.randint(2, (80,), generator=G)), "no better than with shuffled ones"),
+    "labels at random": (perceptron(), (MANY, torch.randint(2, (300,), generator=G)), "labels look unrelated"),
 }
 
 
@@ -67,7 +68,7 @@ UNSOUND = {
 def test_what_is_wrong_is_said_first(name):
     make, train, words = UNSOUND[name]
     torch.manual_seed(0)
-    result = examined(make, train, budget=1)
+    result = examined(make, train, budget=10, epochs=2)
     assert not {s.key: s.answer for s in result.sections if s.status == "failed"}
     assert words in result.findings[0].what.lower()
 
@@ -76,3 +77,9 @@ def test_what_is_wrong_is_said_first(name):
 def test_words_are_no_trouble():
     result = examined(Tokens, ids(), budget=1)
     assert not {s.key: s.answer for s in result.sections if s.status == "failed"}
+
+
+def test_few_examples_do_not_tell_whether_labels_are_related():
+    result = examined(perceptron(), (X, torch.randint(2, (80,), generator=G)), budget=10, epochs=1)
+    assert result.healthy and result.section("kernel").status == "unsure"
+    assert "not enough to tell" in result.section("kernel").answer

@@ -35,8 +35,27 @@ def test_bins_hold_neighbors_in_confidence_and_count_by_their_size():
 
 @pytest.mark.parametrize("right, kinds", [(16, ["overconfident"]), (17, []), (19, [])])
 def test_a_gap_of_more_than_five_points_is_a_note(right, kinds):
-    result = judged(torch.full((20,), 0.89).double(), torch.arange(20) < right)  # 0.09, 0.04 and -0.06 too sure
+    result = judged(
+        torch.full((2000,), 0.89).double(), torch.arange(2000) < 100 * right
+    )  # 0.09, 0.04 and -0.06 too sure
     assert [finding.kind for finding in result.findings] == kinds
     assert all(finding.level.name == "NOTE" for finding in result.findings)
     word = {16: "too sure", 17: "well calibrated", 19: "less sure"}[right]
     assert word in result.verdict and len(result.plots()[0].marks[0].x) == 10
+
+
+@pytest.mark.parametrize("n, tells", [(20, False), (2000, True)])
+def test_few_examples_do_not_tell(n, tells):
+    """A network that is too sure by nine points: within chance of 20 examples, beyond that of 2,000."""
+    result = judged(torch.full((n,), 0.89).double(), torch.arange(n) < 0.8 * n)
+    assert result.tells == tells and bool(result.findings) == tells
+    assert ("too few examples" in result.verdict) != tells
+
+
+def test_calibrated_networks_are_called_too_sure_as_rarely_as_the_level_says():
+    """Five points are accepted, so that the rate is far below the level; without them it is the level."""
+    g = torch.Generator().manual_seed(0)
+    trials = [judged(torch.full((200,), 0.8).double(), torch.rand(200, generator=g) < 0.8) for _ in range(400)]
+    beyond = sum(trial.gap > trial.margin for trial in trials)
+    assert beyond <= 13  # of 400 at 1 %: 4 expected, 13 or fewer in 99.99 % of cases
+    assert sum(bool(trial.findings) for trial in trials) <= beyond

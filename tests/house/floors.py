@@ -14,7 +14,7 @@ from tests.house.tree import modules, parse
 
 FLOORS = {
     "cellar": ("core",),
-    "ground floor": ("program", "linalg", "models", "data", "training"),
+    "ground floor": ("program", "expectations", "linalg", "models", "data", "training"),
     "first floor": (
         "kernels",
         "tangent",
@@ -22,6 +22,7 @@ FLOORS = {
         "landscape",
         "geometry",
         "generalization",
+        "checkup",
         "symmetry",
         "scattering",
         "attribution",

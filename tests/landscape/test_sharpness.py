@@ -13,7 +13,7 @@ from gnomon.landscape import Edge, edge, sharpness
 from gnomon.training import SGD, Adam, train
 
 
-@pytest.mark.parametrize("momentum", [0.0, 0.6])
+@pytest.mark.parametrize("momentum", [pytest.param(0.0, marks=pytest.mark.full), 0.6])
 def test_a_quadratic_loss_bears_steps_up_to_the_limit_and_no_further(momentum):
     x, y, net = torch.randn(20, 4).double(), torch.randn(20).double(), nn.Linear(4, 1).double()
     found = sharpness(net, x, y, momentum=momentum)
@@ -50,7 +50,8 @@ def test_an_unstable_learning_rate_is_a_finding_with_its_measurement():
     assert bars.values == (pytest.approx(4.0),) and line.at == 2.0
 
 
-def test_descent_on_a_network_sharpens_to_the_edge_of_stability_and_stays():
+@pytest.mark.parametrize("step", [pytest.param(0.1, marks=pytest.mark.full), 0.2])  # the limits are 20 and 10
+def test_descent_on_a_network_sharpens_to_the_edge_of_stability_and_stays(step):
     """The finding of [cohen2021gradient]: full-batch descent sharpens up to 2 / step and hovers there, loss still falling.
 
     At the edge the path is chaotic: a last digit moves every later spike of the loss, so that no two single losses may be
@@ -62,14 +63,13 @@ def test_descent_on_a_network_sharpens_to_the_edge_of_stability_and_stays():
     x = torch.linspace(-1, 1, 20).double()[:, None]
     y = 4 * x[:, 0] ** 3 - 3 * x[:, 0]
     net = nn.Sequential(nn.Linear(1, 40), nn.Tanh(), nn.Linear(40, 40), nn.Tanh(), nn.Linear(40, 1)).double()
-    for step in (0.1, 0.2):  # the limits are 20 and 10
-        see = {"sharpness": lambda _s, model, _l: sharpness(model, x, y, steps=10).value}
-        run = train(net, x, y, optimizer=SGD(step), steps=2000, record=50, watch=see)
-        found = edge(run)
-        assert found.place == "at" and "edge of stability" in found.verdict, found.ratio
-        assert float(found.sharpness[0]) < 0.6 * found.limit  # it started below and sharpened
-        early, late = run.loss[1:21], run.loss[21:]
-        assert not run.diverges and float(late.median()) < float(early.median())
+    see = {"sharpness": lambda _s, model, _l: sharpness(model, x, y, steps=10).value}
+    run = train(net, x, y, optimizer=SGD(step), steps=2000, record=50, watch=see)
+    found = edge(run)
+    assert found.place == "at" and "edge of stability" in found.verdict, found.ratio
+    assert float(found.sharpness[0]) < 0.6 * found.limit  # it started below and sharpened
+    early, late = run.loss[1:21], run.loss[21:]
+    assert not run.diverges and float(late.median()) < float(early.median())
 
 
 def test_momentum_moves_the_edge():

@@ -4,9 +4,10 @@ import json
 import re
 
 import pytest
+import torch
 
 from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Interval, Line, Plot, Value
-from gnomon.report import Content, Page, Section, html
+from gnomon.report import Content, Page, Section, Tile, exhibit, html
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 
@@ -26,7 +27,7 @@ def section(key="one", text="plain", severities=(0.9,), **options):
 
 
 def page(text="plain"):
-    return Page(text, (text,), (section(text=text),), {"command": text}, text)
+    return Page(text, text, (section(text=text),), {"command": text}, text)
 
 
 def embedded(text):
@@ -58,7 +59,7 @@ def test_nothing_points_outside():
 
 
 def test_drawings_do_not_share_identifiers_and_take_the_colors_of_the_page():
-    text = html(Page("p", (), (section("one"), section("two")), {}))
+    text = html(Page("p", "", (section("one"), section("two")), {}))
     one, two = re.findall(r"<svg.*?</svg>", text, re.S)
     names = [set(re.findall(r'\bid="([^"]+)"', drawing)) for drawing in (one, two)]
     assert names[0] and not names[0] & names[1]
@@ -73,7 +74,7 @@ def test_drawings_do_not_share_identifiers_and_take_the_colors_of_the_page():
 )
 def test_the_status_of_a_section_is_the_level_of_its_gravest_finding(severities, status):
     assert section(severities=severities).status == status
-    assert f'<span class="badge {status}">' in html(Page("p", (), (section(severities=severities),), {}))
+    assert f'<span class="badge {status}">' in html(Page("p", "", (section(severities=severities),), {}))
 
 
 @pytest.mark.parametrize("state", ["skipped", "failed"])
@@ -82,20 +83,81 @@ def test_a_section_without_an_answer_says_so(state):
 
 
 def test_findings_are_ranked_by_severity_and_link_to_their_section():
-    whole = Page("p", (), (section("one", severities=(0.3, 0.9)), section("two", severities=(0.95, 0.3))), {})
+    whole = Page("p", "", (section("one", severities=(0.3, 0.9)), section("two", severities=(0.95, 0.3))), {})
     assert [(key, f.severity) for key, f in whole.findings] == [("two", 0.95), ("one", 0.9), ("one", 0.3), ("two", 0.3)]
     listed = whole.to_dict()["findings"]
     assert [(f["section"], f["level"]) for f in listed[1:3]] == [("one", "fault"), ("one", "warning")]
-    assert re.search(r"<ol>\n<li>.*?#two.*?</ol>", html(whole), re.S)
+    assert re.search(r"<ol class=findings>\n<li>.*?#two.*?#one.*?</ol>", html(whole), re.S)
 
 
 def test_references_are_printed_in_full_and_not_as_keys():
     text = html(page()).split('id="gnomon-data"')[0]
-    assert "Jacot, Gabriel, Hongler (2018). Neural Tangent Kernel" in text and "jacot2018neural" not in text
+    words = "Jacot, Gabriel, Hongler (2018). Neural Tangent Kernel: Convergence and Generalization in Neural Networks."
+    assert f"{words} Advances in Neural Information Processing Systems. arXiv:1806.07572." in text
+    assert "jacot2018neural" not in re.sub(r'(?:href|id)="[^"]*"', "", text)
 
 
 def test_the_traceback_of_a_failure_is_in_the_data_and_not_on_the_page():
     failed = Section("a", "b", "c", Content("It failed."), "failed", traceback="Traceback: line 3")
-    text = html(Page("p", (), (failed,), {}))
+    text = html(Page("p", "", (failed,), {}))
     assert embedded(text)["sections"][0]["traceback"] == "Traceback: line 3"
     assert "Traceback" not in text.split('id="gnomon-data"')[0]
+
+
+def test_the_first_screen_has_the_verdict_then_five_findings_then_small_pictures():
+    severities = (0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.1)
+    parts = (section("one", severities=severities), section("two", severities=()))
+    whole = Page("p", "Seven things.", parts, {}, tiles=(Tile("two", "A picture", plot()), Tile("one", "B", plot())))
+    text = html(whole).split("<section")[0]
+    first, folded = text.split("<details>")
+    assert first.index("Seven things.") < first.index("kind") if "kind" in first else "Seven things." in first
+    assert first.count("class=cure") == 5 and folded.count("class=cure") == 2 and "2 more" in folded
+    assert [m for m in re.findall(r'class=tile href="#(\w+)"', text)] == ["two", "one"] and text.count("<svg") == 2
+    assert "<text" not in text, "small pictures have no words of their own"
+
+
+def test_sections_open_with_pictures_and_fold_their_tables():
+    text = html(page())
+    part = text[text.index('<section id="one"') :]
+    assert part.index("class=answer") < part.index("<figure") < part.index("<details>") < part.index("<table>")
+
+
+def test_what_the_answer_says_is_not_said_again():
+    loud = Finding("loud", "It is loud.", "Mend it.", 0.9)
+    text = html(Page("p", "", (Section("a", "b", "c", Content("It is loud.", (loud,))),), {}))
+    part = text[text.index('<section id="a"') : text.index('id="gnomon-data"')]
+    assert part.count("It is loud.") == 1 and part.count("Mend it.") == 1
+
+
+def test_terms_are_explained_a_tap_away_and_once_in_a_section():
+    content = Content("Its tangent kernel, the tangent kernel, has modes and `sharpness` in code.")
+    text = html(Page("p", "", (Section("a", "b", "c", content), Section("d", "e", "f", content)), {}))
+    buttons = re.findall(r'popovertarget="([^"]+)">([^<]+)</button>', text)
+    assert [word for _, word in buttons] == ["tangent kernel", "modes"] * 2
+    for name, _ in buttons:
+        assert text.count(f'popover id="{name}"') == 1
+    assert "<code>sharpness</code>" in text
+
+
+def test_examples_are_shown_as_pictures_rows_and_tokens():
+    inputs = (torch.rand(1, 8, 8), torch.rand(3, 90, 40), torch.arange(40), torch.rand(20), {"ids": torch.arange(3)})
+    shown = tuple(exhibit(x, i, label="<3>", answer="8", note="99% sure") for i, x in enumerate(inputs))
+    assert [bool(e.picture) for e in shown] == [True, True, False, False, False]
+    assert [len(e.tokens) for e in shown] == [0, 0, 32, 0, 3] and shown[3].hidden == 8 and shown[2].hidden == 8
+    text = html(Page("p", "", (Section("a", "b", "c", Content("x", exhibits=shown)),), {}))
+    assert text.count('<img src="data:image/png;base64,') == 2 and "label &lt;3&gt;, answer 8" in text
+    assert "and 8 more" in text and "<i>31</i>" in text
+
+
+def test_a_picture_is_what_was_given():
+    from base64 import b64decode
+    from io import BytesIO
+
+    import numpy as np
+    from PIL import Image
+
+    x = torch.tensor([[0.0, 1.0], [0.5, 0.25]]).repeat_interleave(2, 0).repeat_interleave(2, 1)
+    found = Image.open(BytesIO(b64decode(exhibit(x, 0, label="", answer="").picture.split(",")[1])))
+    assert np.array(found)[::2, ::2].tolist() == [[0, 255], [128, 64]]
+    large = exhibit(torch.rand(3, 300, 100), 0, label="", answer="")
+    assert Image.open(BytesIO(b64decode(large.picture.split(",")[1]))).size == (21, 64)

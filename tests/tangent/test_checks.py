@@ -59,3 +59,37 @@ def test_errors_name_the_call_that_was_made(call, name, layer):
     with pytest.raises(InputError) as caught:
         call(nn.Sequential(nn.Linear(3, 3), layer), torch.randn(4, 3))
     assert str(caught.value).startswith(f"{name}: '1' ({type(layer).__name__}) is in training mode")
+
+
+def doubled(inputs, width, dtype):
+    """Every unit twice, with opposite signs in the last layer: the output is zero, up to the order of its sum."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(inputs, 2 * width), nn.Tanh(), nn.Linear(2 * width, 1, bias=False)).to(dtype)
+    with torch.no_grad():
+        for p in (net[0].weight, net[0].bias):
+            p[width:] = p[:width]
+        net[2].weight[:, width:] = -net[2].weight[:, :width]
+    return net
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("n", [4, 40, 257])
+def test_outputs_that_cancel_may_differ_by_roundings(dtype, n):
+    net, x = doubled(7, 300, dtype), torch.randn(n, 7, dtype=dtype)
+    assert ntk(net, x).shape == (n, n)
+
+
+class Centered(nn.Module):
+    """Outputs of a doubled network beside the mean of the batch, times some roundings more than allowed."""
+
+    def __init__(self, size):
+        super().__init__()
+        self.net, self.size = doubled(3, 8, torch.float64), size
+
+    def forward(self, x):
+        return self.net(x) + self.size * self.net[0](x).mean()
+
+
+def test_a_dependence_on_the_batch_is_seen_beside_outputs_that_cancel():
+    with pytest.raises(InputError, match="changes with the other examples"):
+        ntk(Centered(1e-11), torch.randn(5, 3, dtype=torch.float64))

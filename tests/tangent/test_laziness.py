@@ -137,7 +137,7 @@ def test_the_finite_kernel_approaches_its_infinite_limit():
 def test_large_alpha_keeps_parameters_on_their_linearization():
     """Distance to the start falls as 1/alpha, to the linearized path as 1/alpha^2, outputs as 1/alpha."""
     x, y = data()
-    net, alphas = TwoLayers(20, 1), [8.0, 16.0, 32.0, 64.0]
+    net, alphas = TwoLayers(20, 1), [8.0, 32.0]
     start = torch.cat([p.detach().flatten() for p in net.parameters()])
     moved, apart, outputs = [], [], []
     for alpha in alphas:

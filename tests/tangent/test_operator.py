@@ -46,7 +46,7 @@ def test_trace_and_density_are_those_of_the_matrix():
     exact = float((j**2).sum())
     interval = operator(net, x, side="parameters").trace(products=60, confidence=0.9999).interval
     assert exact in interval and interval.width < 0.2 * exact
-    density = operator(net, x).density(starts=64)
+    density = operator(net, x).density(starts=16)
     mean = float((density.points * density.weights).sum()) * len(j)
     assert abs(mean - exact) < 0.5 * exact and density.points.min() > -1e-9 * density.points.max()
 

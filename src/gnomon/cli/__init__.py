@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from gnomon.cli.atlas import verbs
+from gnomon.cli.compare import compare
 from gnomon.cli.doctor import doctor
 from gnomon.cli.examine import examine
 from gnomon.cli.rank import rank
@@ -20,6 +21,7 @@ from gnomon.core.errors import GnomonError
 app = typer.Typer(help="The theory of deep learning as an instrument.", no_args_is_help=True)
 """The command line as a typer application."""
 app.command()(examine)
+app.command()(compare)
 app.command()(rank)
 app.command()(doctor)
 app.add_typer(verbs, name="atlas")

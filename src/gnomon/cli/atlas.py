@@ -163,6 +163,47 @@ def build(
     print(written(Path(folder), list(ids or ()), scale=_scale(scale, "build"), seed=seed, jobs=jobs, out=kept))
 
 
+@verbs.command()
+def check(
+    network: Annotated[str, typer.Argument(help="my_model.py:build, a module or a function that builds one.")],
+    data: Annotated[str, typer.Option(help="data.npz, data.csv, data.parquet, file.py:function, or digits.")],
+    ids: Annotated[list[str] | None, typer.Argument(help="Statements; all without any.", metavar="ID...")] = None,
+    target: Annotated[str | None, typer.Option(help="The target column of a table.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate; by default 1 / curvature.")] = None,
+    steps: Annotated[int, typer.Option(help="Steps of the training run of a copy.", min=1)] = 300,
+    budget: Annotated[str, typer.Option(help="Time of the training run: 60s, 2m.")] = "2m",
+    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
+    page: Annotated[str | None, typer.Option(help="Write the result as a page into this file.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell which statements of the theory hold for your own network and data, with the measurements."""
+    import json
+    from pathlib import Path
+
+    from gnomon.atlas.check import check as checked
+    from gnomon.atlas.pages.checked import write
+    from gnomon.cli import sources
+
+    call = f"{CALL} check"
+    train = sources.data(data, target, seed, call).train
+    built = sources.model(network, call)
+    limit = sources.seconds(budget, call)
+    result = checked(built, train, list(ids or ()), lr=lr, steps=steps, seconds=limit, seed=seed)
+    if page is not None:
+        write(result, Path(page))
+    if as_json:
+        rows = [{"id": i, **{k: v for k, v in row.items() if k != "figure"}} for i, row in result.rows.items()]
+        print(json.dumps({"network": result.network, "examples": result.examples, "lr": result.lr,
+                          "loss": list(result.loss), "statements": rows}, allow_nan=False))  # fmt: skip
+        return
+    rows = [[i, row["verdict"], row["reason"]] for i, row in result.rows.items()]
+    _table(("statement", "here", "measured"), rows)
+    print(f"Training on {result.examples} examples took the loss from {result.loss[0]:.4g} to {result.loss[1]:.4g}.")
+    print(result.verdict)
+    if page is not None:
+        print(f"Page: {page}")
+
+
 def _scale(text: str, verb: str) -> Literal["smoke", "full"]:
     from gnomon.core.errors import InputError
 

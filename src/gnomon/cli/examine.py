@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MARKS = {
     "good": "[green]✓[/]",
+    "unsure": "[yellow]?[/]",
     "note": "[blue]•[/]",
     "warning": "[yellow]▲[/]",
     "fault": "[red]![/]",
@@ -31,7 +32,7 @@ def examine(
         str | None, typer.Argument(help="file.py:name of a module or of a function that builds it.", metavar="MODEL")
     ] = None,
     data: Annotated[
-        str, typer.Option(help="data.npz, data.csv, data.parquet, file.py:function, or digits.")
+        str, typer.Option(help="data.npz, data.csv, data.parquet, folder/ of images, file.py:function, or digits.")
     ] = "digits",
     target: Annotated[str | None, typer.Option(help="Target column of a csv or parquet file.")] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="Weights to load (tensors only).")] = None,
@@ -41,13 +42,20 @@ def examine(
             "--fit/--no-fit", help="Train a copy; by default if MODEL is a function and no checkpoint is given."
         ),
     ] = None,
-    optimizer: Annotated[str, typer.Option(help="sgd, adam or adamw.")] = "sgd",
-    lr: Annotated[float | None, typer.Option(help="Learning rate; by default a quarter of the stable one.")] = None,
+    optimizer: Annotated[str | None, typer.Option(help="sgd, adam or adamw; by default adam.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate; by default torch's for the optimizer.")] = None,
     momentum: Annotated[float, typer.Option(help="Momentum of sgd.")] = 0.0,
+    decay: Annotated[float, typer.Option(help="Weight decay.")] = 0.0,
+    batch: Annotated[int | None, typer.Option(help="Examples in a batch; by default by the cost of a step.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the data at most.")] = None,
     budget: Annotated[str, typer.Option(help="Time for the whole: 60s, 2m.")] = "60s",
     out: Annotated[Path, typer.Option(help="The report.")] = Path("report.html"),
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON instead of words.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print a summary in Markdown instead of words.")] = False,
     strict: Annotated[bool, typer.Option(help="Exit with 1 if a fault was found.")] = False,
+    fail_on: Annotated[
+        str, typer.Option(help="Exit with 1 if one of these was found: fault, warning, note or kinds, by commas.")
+    ] = "",
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
     device: Annotated[str, typer.Option(help="Where to compute.")] = "cpu",
 ) -> None:
@@ -60,27 +68,35 @@ def examine(
     from gnomon.cli import sources
     from gnomon.examination import examine as examine_network
 
-    console = Console(stderr=as_json)
+    console = Console(stderr=as_json or markdown)
     seconds = sources.seconds(budget, CALL)
-    train, test = sources.data(data, target, seed, CALL)
+    given = sources.data(data, target, seed, CALL)
+    for note in given.notes:
+        console.print(f"Note: {note}.", markup=False, highlight=False)
     built = small_cnn if network is None else sources.model(network, CALL)
     if checkpoint is not None:
         net = built if isinstance(built, nn.Module) else built()
         built, fit = sources.checkpoint(checkpoint, net, CALL), bool(fit)
-    built, train, test = _placed(built, train, test, device)
+    built = _placed(built, device)
     with console.status("reading") as status:
         result = examine_network(
-            built, train, test, optimizer=_optimizer(optimizer, lr, momentum), fit=fit, budget=seconds, seed=seed,
+            built, given.train, given.test, optimizer=_optimizer(optimizer, lr, momentum, decay), batch=batch,
+            epochs=epochs, fit=fit, budget=seconds, seed=seed,
             name=network.rpartition(":")[2] if network else "small CNN on digits", command=" ".join(sys.argv[1:]),
             progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),
         )  # fmt: skip
     path = result.save(out)
     if as_json:
         print(json.dumps(result.to_dict(), allow_nan=False))
+    elif markdown:
+        print(result.to_markdown())
     else:
         show(result, console)
         console.print(f"\nReport: [bold]{path}[/bold]")
-    if strict and not result.healthy:
+    kinds = [word.strip() for word in fail_on.split(",") if word.strip()] + (["fault"] if strict else [])
+    if failing := result.matching(kinds):
+        names = ", ".join(dict.fromkeys(finding.kind for finding in failing))
+        Console(stderr=True).print(f"Failed for: {names}", markup=False)
         raise typer.Exit(1)
 
 
@@ -108,20 +124,24 @@ def small_cnn() -> "nn.Module":
     )  # fmt: skip
 
 
-def _optimizer(name: str, lr: float | None, momentum: float) -> "AbstractOptimizer | None":
+def _optimizer(name: str | None, lr: float | None, momentum: float, decay: float) -> "AbstractOptimizer | None":
+    """What the options name; None where they name nothing."""
     from gnomon.training import SGD, Adam
 
+    if name is None and lr is None and not momentum and not decay:
+        return None
+    name = name or ("sgd" if momentum else "adam")
     if name not in ("sgd", "adam", "adamw"):
         raise InputError(out_of_range(CALL, "--optimizer", "sgd, adam or adamw", name))
     if name == "sgd":
-        return None if lr is None else SGD(lr, momentum=momentum)
-    return Adam(1e-3 if lr is None else lr, decay=0.01 if name == "adamw" else 0.0)
+        return SGD(1e-3 if lr is None else lr, momentum=momentum, decay=decay)
+    return Adam(1e-3 if lr is None else lr, decay=decay or (0.01 if name == "adamw" else 0.0))
 
 
-def _placed(built: Any, train: Any, test: Any, device: str) -> tuple[Any, Any, Any]:
+def _placed(built: Any, device: str) -> Any:
     """The network on the device; data follow it when they are read."""
     if device == "cpu":
-        return built, train, test
+        return built
     import torch
 
     try:
@@ -132,4 +152,4 @@ def _placed(built: Any, train: Any, test: Any, device: str) -> tuple[Any, Any, A
             lesson(CALL, f"--device is '{device}': {words}", "a device of this machine", "Write cpu")
         ) from None
     net = built if isinstance(built, torch.nn.Module) else built()
-    return net.to(device), train, test
+    return net.to(device)

@@ -1,4 +1,4 @@
-"""``gnomon rank``: candidates ordered before any of them is trained."""
+"""``gnomon rank``: candidates ordered by a short burst of training each."""
 
 from typing import Annotated
 
@@ -10,17 +10,20 @@ CALL = "gnomon rank"
 def rank(
     networks: Annotated[list[str], typer.Argument(help="file.py:name of each candidate.", metavar="MODEL...")],
     data: Annotated[
-        str, typer.Option(help="data.npz, data.csv, data.parquet, file.py:function, or digits.")
+        str, typer.Option(help="data.npz, data.csv, data.parquet, folder/ of images, file.py:function, or digits.")
     ] = "digits",
     target: Annotated[str | None, typer.Option(help="Target column of a csv or parquet file.")] = None,
-    examples: Annotated[int, typer.Option(help="Examples to judge by.", min=10)] = 300,
+    examples: Annotated[int, typer.Option(help="Examples to judge by.", min=10)] = 2000,
+    steps: Annotated[int, typer.Option(help="Training steps that are planned; a quarter of them is tried.")] = 600,
+    batch: Annotated[int, typer.Option(help="Examples in a batch.")] = 64,
+    optimizer: Annotated[str, typer.Option(help="adam, adamw or sgd.")] = "adam",
     budget: Annotated[
         str | None, typer.Option(help="Time for the whole: 60s, 2m; candidates beyond it are named, not ranked.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
 ) -> None:
-    """Rank architectures by what their kernels would score on the data, with the reasons."""
+    """Rank architectures by what a short burst of training says they will score, with the reasons."""
     import json
 
     from rich.console import Console
@@ -31,13 +34,14 @@ def rank(
     from gnomon.examination import rank as rank_networks
 
     seconds = None if budget is None else sources.seconds(budget, CALL)
-    train, _ = sources.data(data, target, seed, CALL)
+    given = sources.data(data, target, seed, CALL)
     candidates = {spec: sources.model(spec, CALL) for spec in networks}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("ranking", total=len(candidates))
         ranking = rank_networks(
-            candidates, train, examples=examples, seed=seed, budget=seconds,
+            candidates, given.train, optimizer=optimizer, steps=steps, batch=batch, examples=examples, seed=seed,
+            budget=seconds,
             progress=lambda name, i, n: bar.update(task, completed=i, description=name),
         )  # fmt: skip
     if as_json:

@@ -1,26 +1,40 @@
 """What a command names: a model in a file, weights, data. Files of data and weights are read, never executed."""
 
-import csv
 import importlib.util
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.utils.data import DataLoader, Dataset
 
+from gnomon.cli import tables
 from gnomon.core.arrays import Array, as_array, as_tensor
-from gnomon.core.errors import InputError, MissingExtraError, lesson
-from gnomon.data import digits
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.record import Record
+from gnomon.data import digits, image_folder
 
 PAIRS = (("x_train", "y_train", "x_test", "y_test"), ("X_train", "y_train", "X_test", "y_test"), ("x", "y", "", ""),
          ("X", "y", "", ""), ("data", "target", "", ""), ("inputs", "targets", "", ""))  # fmt: skip
 HELD_OUT = 0.2
-Data = tuple[Any, Any]
-"""Training data and test data, or None for the second."""
+KINDS = (
+    "data.npz, data.csv --target column, data.parquet --target column, a folder of pictures by class, "
+    "file.py:function or digits"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Data(Record):
+    """Training data, test data or None, and what was done to them, in words."""
+
+    train: Any
+    test: Any = None
+    notes: tuple[str, ...] = ()
 
 
 def model(spec: str, call: str) -> nn.Module | Callable[[], nn.Module]:
@@ -69,32 +83,32 @@ def checkpoint(path: Path, net: nn.Module, call: str) -> nn.Module:
 
 
 def data(spec: str, target: str | None, seed: int, call: str) -> Data:
-    """Training and test points: a bundled set, an .npz, a .csv or .parquet with a target, or a function."""
+    """Training and test points: a bundled set, a file of arrays, a table with a target, pictures, or a function."""
     if spec == "digits":
         split = digits(1000, 797)
-        return (split.x, split.y), (split.x_test, split.y_test)
+        return Data((split.x, split.y), (split.x_test, split.y_test))
     path = Path(spec)
-    if spec.endswith((".npz", ".csv", ".parquet")) and not path.exists():
+    readers = {".npz": _npz, ".csv": _csv, ".parquet": _parquet}
+    if path.suffix in readers and not path.exists():
         raise InputError(lesson(call, f"{spec} does not exist", "a file of data", "Check the path"))
-    if spec.endswith(".npz"):
-        return _npz(path, seed, call)
-    if spec.endswith(".csv"):
-        return held_out(*_csv(path, target, call), seed)
-    if spec.endswith(".parquet"):
-        return held_out(*_parquet(path, target, call), seed)
+    if path.suffix in readers and not path.is_dir():
+        return readers[path.suffix](path, target, seed, call)
+    if path.is_dir():
+        return _pictures(path, seed)
     if ":" in spec:
-        return _made(named(spec, call)(), spec, seed, call)
-    cure = "Pass data.npz, data.csv --target column, data.parquet --target column, file.py:function or digits"
-    raise InputError(lesson(call, f"'{spec}' is no known kind of data", "a file, a function or a bundled set", cure))
+        return _made(_called(spec, call), seed)
+    raise InputError(
+        lesson(call, f"'{spec}' is no known kind of data", "a file, a folder, a function or digits", f"Pass {KINDS}")
+    )
 
 
-def held_out(x: Any, y: Any, seed: int) -> Data:
+def held_out(x: Any, y: Any, seed: int, notes: tuple[str, ...] = ()) -> Data:
     """A fifth of the examples, drawn by the seed, is kept for testing."""
     n = len(y)
     order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
     cut = max(1, int(HELD_OUT * n)) if n > 4 else 0
     test, train = order[:cut].sort().values, order[cut:].sort().values
-    return (x[train], y[train]), ((x[test], y[test]) if cut else None)
+    return Data((x[train], y[train]), (x[test], y[test]) if cut else None, notes)
 
 
 def seconds(text: str, call: str) -> float:
@@ -138,7 +152,44 @@ def _package(name: str, call: str) -> Any:
         sys.path.pop(0)
 
 
-def _npz(path: Path, seed: int, call: str) -> Data:
+def _csv(path: Path, target: str | None, seed: int, call: str) -> Data:
+    x, y, notes = tables.from_csv(path, target, call)
+    return held_out(x, y, seed, notes)
+
+
+def _parquet(path: Path, target: str | None, seed: int, call: str) -> Data:
+    x, y, notes = tables.from_parquet(path, target, call)
+    return held_out(x, y, seed, notes)
+
+
+def _pictures(path: Path, seed: int) -> Data:
+    """A folder of classes, or one with the folders train and test (or val), each with the classes."""
+    if not (path / "train").is_dir():
+        all_of = image_folder(path)
+        return held_out(all_of.x, all_of.y, seed, _told(all_of.classes, all_of.notes))
+    train = image_folder(path / "train")
+    other = next((path / name for name in ("test", "val", "valid") if (path / name).is_dir()), None)
+    if other is None:
+        return held_out(train.x, train.y, seed, _told(train.classes, train.notes))
+    size = train.x.shape[2], train.x.shape[3]
+    test = image_folder(other, classes=train.classes, size=size)
+    notes = _told(train.classes, (*train.notes, *test.notes))
+    return Data((train.x, train.y), (_colored(test.x, train.x.shape[1]), test.y), notes)
+
+
+def _colored(x: Tensor, channels: int) -> Tensor:
+    """Pictures with as many channels as the others: gray ones repeated, colored ones averaged."""
+    if x.shape[1] == channels:
+        return x
+    return x.expand(-1, 3, -1, -1) if channels == 3 else x.float().mean(1, keepdim=True).round().to(torch.uint8)
+
+
+def _told(classes: tuple[str, ...], notes: tuple[str, ...]) -> tuple[str, ...]:
+    names = ", ".join(f"{i} {name}" for i, name in enumerate(classes[:10])) + (", ..." if len(classes) > 10 else "")
+    return (f"{len(classes)} classes: {names}", *notes)
+
+
+def _npz(path: Path, target: str | None, seed: int, call: str) -> Data:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
@@ -147,79 +198,12 @@ def _npz(path: Path, seed: int, call: str) -> Data:
         raise InputError(lesson(call, what, "plain arrays", "Save numbers: np.savez(path, x=..., y=...)")) from None
     for x, y, xt, yt in PAIRS:
         if x in arrays and y in arrays:
-            first = (_tensor(arrays[x]), _tensor(arrays[y]))
+            first = (_tensor(arrays[x]), _labels(arrays[y]))
             if xt in arrays and yt in arrays:
-                return first, (_tensor(arrays[xt]), _tensor(arrays[yt]))
+                return Data(first, (_tensor(arrays[xt]), _labels(arrays[yt])))
             return held_out(*first, seed)
     what = f"{path} has the arrays {', '.join(arrays) or 'none'}"
     raise InputError(lesson(call, what, "inputs x and targets y", "Name them x and y (and x_test, y_test)"))
-
-
-def _csv(path: Path, target: str | None, call: str) -> tuple[Tensor, Tensor]:
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = [row for row in csv.reader(file) if row]
-    if len(rows) < 2:
-        raise InputError(lesson(call, f"{path} has {len(rows)} rows", "a header and some rows", "Check the file"))
-    header, body = [h.strip() for h in rows[0]], rows[1:]
-    ragged = next((i for i, row in enumerate(body, 2) if len(row) != len(header)), None)
-    if ragged is not None:
-        what = f"row {ragged} of {path} has {len(body[ragged - 2])} fields, the header {len(header)}"
-        raise InputError(lesson(call, what, "a rectangular table", "Repair that row"))
-    return _table(header, {h: [row[i] for row in body] for i, h in enumerate(header)}, target, str(path), call)
-
-
-def _parquet(path: Path, target: str | None, call: str) -> tuple[Tensor, Tensor]:
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        cure = "Install the extra: pip install 'gnomon[parquet]'"
-        raise MissingExtraError(lesson(call, "pyarrow is not installed", "the extra 'parquet'", cure)) from None
-    columns = {name: list(map(str, values)) for name, values in parquet.read_table(path).to_pydict().items()}
-    return _table(list(columns), columns, target, str(path), call)
-
-
-def _table(
-    header: list[str], columns: dict[str, list[str]], target: str | None, path: str, call: str
-) -> tuple[Tensor, Tensor]:
-    """Numbers for inputs; the target may be numbers (values), whole numbers or words (classes)."""
-    if target is None:
-        cure = f"Add --target with one of: {', '.join(header[:20])}"
-        raise InputError(lesson(call, f"{path} is a table and no target was named", "a target column", cure))
-    if target not in columns:
-        raise InputError(
-            lesson(call, f"{path} has no column '{target}'", "a target column", f"It has: {', '.join(header[:20])}")
-        )
-    features = []
-    for name in header:
-        if name != target:
-            try:
-                features.append([float(v) for v in columns[name]])
-            except ValueError:
-                bad = next((i, v) for i, v in enumerate(columns[name], 2) if not _is_number(v))
-                what = f"column '{name}' holds '{bad[1]}' in row {bad[0]}"
-                raise InputError(
-                    lesson(call, what, "inputs are numbers", "Encode or drop this column, and fill gaps")
-                ) from None
-    x = torch.tensor(features, dtype=torch.float32).T.contiguous()
-    return x, _labels(columns[target])
-
-
-def _labels(words: list[str]) -> Tensor:
-    if all(re.fullmatch(r"\s*[+-]?\d+\s*", w) for w in words):
-        numbers = sorted({int(w) for w in words})
-        return torch.tensor([numbers.index(int(w)) for w in words])
-    if all(map(_is_number, words)):
-        return torch.tensor([float(w) for w in words], dtype=torch.float32)
-    names = sorted(set(words))
-    return torch.tensor([names.index(w) for w in words])
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
 
 
 def _tensor(array: np.ndarray) -> Tensor:
@@ -230,14 +214,37 @@ def _tensor(array: np.ndarray) -> Tensor:
     return table.long() if not table.is_floating_point() and table.dtype != torch.bool and table.dim() == 1 else table
 
 
-def _made(value: Any, spec: str, seed: int, call: str) -> Data:
-    """What a function returned: (x, y), ((x, y), (x_test, y_test)), four of them, or any data that `examine` takes."""
+def _labels(array: np.ndarray) -> Tensor:
+    """Targets; a column of classes (n, 1), as Keras has them, as (n,)."""
+    y = _tensor(array)
+    return y.reshape(-1).long() if y.dim() == 2 and y.shape[1] == 1 and not y.is_floating_point() else y
+
+
+def _called(spec: str, call: str) -> Any:
+    try:
+        return named(spec, call)()
+    except InputError:
+        raise
+    except Exception as reason:  # the user's own function
+        words = f"{spec} raised {type(reason).__name__}: {reason}"[:300]
+        raise InputError(lesson(call, words, "a function that returns data", "Run it alone to see where")) from reason
+
+
+def _made(value: Any, seed: int) -> Data:
+    """What a function returned: (x, y), ((x, y), (x_test, y_test)), four of them, or any data that `examine` takes.
+
+    A dict with "train", as Hugging Face has it, gives training data and, under "test" or "validation", test data.
+    """
+    if isinstance(value, Mapping) and "train" in value:
+        return Data(value["train"], next((value[name] for name in ("test", "validation") if name in value), None))
     if isinstance(value, tuple | list) and len(value) == 4:
-        return (value[0], value[1]), (value[2], value[3])
+        return Data((value[0], value[1]), (value[2], value[3]))
     if isinstance(value, tuple | list) and len(value) == 2:
         if all(isinstance(v, tuple | list) and len(v) == 2 for v in value):
-            return tuple(value[0]), tuple(value[1])
+            return Data(tuple(value[0]), tuple(value[1]))
         if isinstance(value[0], Array):
             return held_out(as_tensor(value[0]), torch.as_tensor(as_array(value[1])), seed)
-        return (value[0], value[1]), None
-    return value, None  # a Dataset, a DataLoader, batches: read as any data, or refused there
+        if all(isinstance(v, Dataset | DataLoader) or hasattr(v, "column_names") for v in value):
+            return Data(value[0], value[1])
+        return Data((value[0], value[1]))
+    return Data(value)  # a Dataset, a DataLoader, batches: read as any data, or refused there

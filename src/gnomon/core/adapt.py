@@ -1,4 +1,4 @@
-"""Images as data sets hold them, as a module takes them: bytes scaled to [0, 1], a missing channel axis added.
+"""Images as data sets hold them, as a module takes them: bytes scaled to [0, 1], the channel axis where it belongs.
 
 A module that takes the inputs as they are gets them as they are: bytes for an embedding, or for a forward that scales
 by itself, are left alone. What is changed is said in one line.
@@ -42,8 +42,8 @@ def adapted(x: Inputs, module: nn.Module) -> tuple[Inputs, tuple[str, ...]]:
         return x, ()
     if x.dtype == torch.uint8 and isinstance(_first_layer(module), nn.Embedding | nn.EmbeddingBag):
         return x.long(), ()  # torch looks up no bytes
-    axis = _lacks_channels(x, module)
-    if not (x.dtype == torch.uint8 or axis) or _runs(module, x):
+    axis, last = _lacks_channels(x, module), _channels_last(x, module)
+    if not (x.dtype == torch.uint8 or axis or last) or _runs(module, x):
         return x, ()
     notes = []
     if x.dtype == torch.uint8:
@@ -52,6 +52,9 @@ def adapted(x: Inputs, module: nn.Module) -> tuple[Inputs, tuple[str, ...]]:
     if axis and not _runs(module, x):
         x = x.unsqueeze(1)
         notes.append("a channel axis was added")
+    if last and not _runs(module, x):
+        x = x.movedim(-1, 1).contiguous()
+        notes.append("the channel axis was moved from the end to the front")
     return x, tuple(notes)
 
 
@@ -89,6 +92,14 @@ def _lacks_channels(x: Tensor, module: nn.Module) -> bool:
     first = _first_layer(module)
     axes = next((n for kind, n in CONVOLUTIONS.items() if isinstance(first, kind)), None)
     return axes is not None and x.dim() == axes - 1 and getattr(first, "in_channels", 0) == 1
+
+
+def _channels_last(x: Tensor, module: nn.Module) -> bool:
+    """Whether the first layer is a convolution whose channels are the last axis of x, as Keras has them."""
+    first = _first_layer(module)
+    axes = next((n for kind, n in CONVOLUTIONS.items() if isinstance(first, kind)), None)
+    channels = getattr(first, "in_channels", 0)
+    return axes is not None and x.dim() == axes and x.shape[-1] == channels != x.shape[1]
 
 
 def _runs(module: nn.Module, x: Tensor) -> bool:

@@ -17,6 +17,8 @@ from gnomon.core.checks import as_numbers, dense, is_array
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import Inputs, count, take, tensors
 
+__all__ = ["Batch", "joined"]
+
 TARGETS = ("labels", "label", "target", "targets", "y")
 """Keys under which a batch that is a dict may hold its targets, in the order in which they are looked for."""
 
@@ -67,6 +69,8 @@ def batch_of(raw: Any, call: str) -> Batch:
 
 def joined(batches: Sequence[Batch]) -> Batch:
     """Batches as one.
+
+    Cost: a copy of the examples.
 
     >>> len(joined([Batch(torch.zeros(2, 1), None), Batch(torch.zeros(3, 1), None)]))
     5

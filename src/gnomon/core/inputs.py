@@ -25,6 +25,7 @@ __all__ = [
     "blamed",
     "count",
     "invoke",
+    "spread",
     "suited",
     "table",
     "take",
@@ -119,6 +120,8 @@ def invoke(module: Callable[..., Any], x: Inputs, *, call: str = "module(x)") ->
 
 def spread(function: Callable[..., Any], x: Inputs) -> Any:
     """function(x), function(*x) or function(**x), as x is a tensor, a tuple or a dict.
+
+    Cost: one call.
 
     >>> spread(lambda a, b: a + b, (1, 2))
     3

@@ -16,6 +16,7 @@ With a module, every batch is on its device, in its dtype, and checked: finite, 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from itertools import islice
 from typing import Any
 
 import torch
@@ -26,6 +27,7 @@ from gnomon.core.batch import Batch, batch_of, joined
 from gnomon.core.checks import as_inputs, as_targets, dense, is_array
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import Inputs, count
+from gnomon.core.rows import columns_batch, target_column
 from gnomon.core.strata import stratified
 
 __all__ = ["AbstractSource", "Batch", "Pair", "SIZE", "Stream", "source", "source_of_inputs", "whole_inputs"]
@@ -149,6 +151,22 @@ class Indexed(AbstractSource):
         return super().labels()
 
 
+class Columns(Indexed):
+    """A data set of Hugging Face's: rows of named columns, many read at once."""
+
+    def __init__(self, dataset: Any, call: str, module: nn.Module | None) -> None:
+        super().__init__(dataset, default_collate, call, module)
+
+    def at(self, index: Tensor) -> Batch:  # noqa: D102
+        rows = columns_batch(self.dataset[index.tolist()], self.module, self.call)
+        return self._ready(batch_of(rows, self.call))
+
+    def labels(self) -> Tensor | None:
+        """All targets: their column, which the data set gives at once."""
+        name = target_column(self.dataset.column_names)
+        return None if name is None else as_targets(list(self.dataset[name]), len(self), call=self.call)
+
+
 class Stream(AbstractSource):
     """Batches that come as they come; ``again`` starts a new pass over them."""
 
@@ -257,9 +275,12 @@ def _batched(data: Any, call: str, module: nn.Module | None) -> AbstractSource:
         if isinstance(data.dataset, IterableDataset) or data.collate_fn is None:
             return Stream(lambda: data, call, module)
         return Indexed(data.dataset, data.collate_fn, call, module)
+    if hasattr(data, "column_names"):  # Hugging Face's; a stream of rows where it has no length
+        whole = isinstance(data, Sized)
+        return Columns(data, call, module) if whole else Stream(lambda: _rows(data, module, call), call, module)
     if isinstance(data, IterableDataset):
         return Stream(lambda: DataLoader(data, batch_size=SIZE), call, module)
-    if isinstance(data, Dataset) or (hasattr(data, "column_names") and isinstance(data, Sized)):  # Hugging Face's
+    if isinstance(data, Dataset):
         return Indexed(data, default_collate, call, module)
     if callable(data) and not isinstance(data, Iterable) and not isinstance(data, type | nn.Module):
         return Stream(data, call, module)
@@ -271,6 +292,13 @@ def _batched(data: Any, call: str, module: nn.Module | None) -> AbstractSource:
     what = "the data are None" if data is None else f"the data are a {type(data).__name__}"
     cure = "Pass inputs and targets, a Dataset, a DataLoader, or a list of batches"
     raise InputError(lesson(call, what, "a source of examples", cure))
+
+
+def _rows(data: Iterable[Mapping[str, Any]], module: nn.Module | None, call: str) -> Iterator[Any]:
+    """Single rows, gathered to batches."""
+    rows = iter(data)
+    while some := list(islice(rows, SIZE)):
+        yield columns_batch({name: [row[name] for row in some] for name in some[0]}, module, call)
 
 
 def _pair(x: Any, y: Any, call: str, module: nn.Module | None) -> Pair:

@@ -5,6 +5,7 @@ Does not live here: any instrument; the rooms below measure, this one asks and p
 May import: every room of lower floors.
 """
 
+from gnomon.examination.compare import Comparison, compare
 from gnomon.examination.rank import Candidate, Ranking, rank
 from gnomon.examination.record import Examination
 from gnomon.examination.run import examine
@@ -17,6 +18,7 @@ __all__ = [
     "STEPS",
     "AbstractStep",
     "Candidate",
+    "Comparison",
     "Context",
     "Examination",
     "Examples",
@@ -27,6 +29,7 @@ __all__ = [
     "Subject",
     "Task",
     "Watch",
+    "compare",
     "examine",
     "rank",
     "watch",

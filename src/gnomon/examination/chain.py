@@ -1,11 +1,11 @@
 """Mean-field theory of a network that is a plain chain: its phase, and how deep signals and gradients reach."""
 
-from math import sqrt
 from statistics import median
 
 from torch import nn
 
 from gnomon.geometry import MeanField, mean_field
+from gnomon.program.laws import rms, weight_std
 from gnomon.program.steps import Activation, Conv, Dense, Input, Program
 
 PLAIN = (Input, Dense, Conv, Activation)
@@ -33,8 +33,7 @@ def chain(module: nn.Module, program: Program | None) -> MeanField | None:
     kinds = {repr(part) for part in activations}
     if len(kinds) != 1 or len(activations) < LEAST or any(True for _ in activations[0].parameters()):
         return None
-    weights = [p.weight.detach().double() for p in leaves if isinstance(p, nn.Linear | nn.Conv1d | nn.Conv2d)]
-    biases = [p.detach().double() for name, p in module.named_parameters() if name.endswith("bias")]
-    variance = median(float(w.square().mean()) * w[0].numel() for w in weights)
-    bias = sqrt(median([float(b.square().mean()) for b in biases])) if biases else 0.0
-    return mean_field(activations[0], weight_std=sqrt(variance), bias_std=bias) if variance > 0 else None
+    weight = median(weight_std(p.weight) for p in leaves if isinstance(p, nn.Linear | nn.Conv1d | nn.Conv2d))
+    biases = [rms(p) for name, p in module.named_parameters() if name.endswith("bias")]
+    bias = median(biases) if biases else 0.0
+    return mean_field(activations[0], weight_std=weight, bias_std=bias) if weight > 0 else None

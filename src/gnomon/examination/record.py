@@ -1,4 +1,4 @@
-"""The result of an examination: it prints, saves, compares and shows itself.
+"""The result of an examination: it prints, saves and shows itself.
 
 The findings of its sections are the one list of what is wrong; the verdict, ``healthy``, the status of each section,
 the advice on the page and the exit code of ``gnomon examine --strict`` are derived from it.
@@ -7,7 +7,7 @@ the advice on the page and the exit code of ``gnomon examine --strict`` are deri
 net: no fault found.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -16,12 +16,21 @@ from typing import Any
 from gnomon.core.results import Finding, Level, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.examination.step import Products
-from gnomon.report import Page, Section, html
+from gnomon.report import Page, Section, Tile, html, markdown
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of `Examination.to_dict`; a change of names or meanings raises it."""
-HEADLINES = ("regime", "limit", "training", "stability")
-"""Sections whose answers come first on the page."""
+TILES = (
+    ("training", "Loss", "Loss, predicted and measured"),
+    ("forecast", "", "Loss, predicted"),
+    ("signal", "", "Signal through the layers"),
+    ("kernel", "", "What it learns first"),
+    ("regime", "", "Features: kept or learned"),
+    ("margins", "Calibration", "How sure, how right"),
+    ("margins", "Errors", "Size of the errors"),
+    ("examples", "", "Worst examples"),
+)
+"""Small pictures of the first screen: the section, the title of its plot (the first where none is named), the words."""
 PICTURES = ("training", "signal", "kernel")
 """Sections whose first picture stands for the examination."""
 
@@ -43,7 +52,7 @@ class Examination(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """All that was found wrong or worth knowing, the gravest first."""
-        return tuple(finding for _, finding in self.page().findings)
+        return tuple(sorted((f for s in self.sections for f in s.findings), key=lambda finding: -finding.severity))
 
     @property
     def faults(self) -> tuple[Finding, ...]:
@@ -88,10 +97,32 @@ class Examination(Result):
 
     def page(self) -> Page:
         """The examination as a page."""
-        answers = [s.answer for key in HEADLINES for s in self.sections if s.key == key and s.state == "answered"]
         note = "This report is partial: the examination was stopped before its end." if self.partial else ""
-        verdict = _verdict(self.name, self.sections, self.partial)
-        return Page(f"Examination of {self.name}", (verdict, *answers), self.sections, self.manifest, note)
+        return Page(f"Examination of {self.name}", self.verdict, self.sections, self.manifest, note, self._tiles())
+
+    def _tiles(self) -> tuple[Tile, ...]:
+        """Those whose picture there is; the prediction alone where nothing was trained."""
+        found: list[Tile] = []
+        for key, wanted, words in TILES:
+            content = next((s.content for s in self.sections if s.key == key), None)
+            if content is None or (key == "forecast" and any(tile.key == "training" for tile in found)):
+                continue
+            plot = next((p for p in content.plots if wanted in ("", p.title)), None)
+            if content.exhibits:
+                found.append(Tile(key, words, exhibits=content.exhibits))
+            elif plot is not None:
+                found.append(Tile(key, words, plot))
+        return tuple(found)
+
+    def to_markdown(self) -> str:
+        """A short summary as GitHub shows it: the verdict, what to do, one line for each section."""
+        return markdown(self.page())
+
+    def matching(self, kinds: Sequence[str]) -> tuple[Finding, ...]:
+        """Findings of these kinds; "fault", "warning" and "note" stand for all of at least that level."""
+        levels = [Level[kind.upper()] for kind in kinds if kind.upper() in Level.__members__]
+        least = min(levels, default=None)
+        return tuple(f for f in self.findings if f.kind in kinds or (least is not None and f.level >= least))
 
     def save(self, path: str | Path) -> Path:
         """Write the report as one HTML file; its folder is made if it is not there."""
@@ -102,17 +133,6 @@ class Examination(Result):
 
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{escape(html(self.page()))}" style="width:100%;height:40rem;border:0"></iframe>'
-
-    def compare(self, other: "Examination") -> str:
-        """A table of the values that both have and that differ, one line each."""
-        lines = [f"{self.name} | {other.name}"]
-        theirs = {(s.key, v.name): v for s in other.sections for v in s.content.values}
-        for s in self.sections:
-            for v in s.content.values:
-                match = theirs.get((s.key, v.name))
-                if match is not None and match.value != v.value:
-                    lines.append(f"{s.title}, {v.name}: {v} | {match}")
-        return "\n".join(lines)
 
 
 def _verdict(name: str, sections: tuple[Section, ...], partial: bool) -> str:

@@ -1,5 +1,6 @@
 """The examination itself: the steps in order, each with its share of the time, none able to stop the others."""
 
+import functools
 import hashlib
 import platform
 import traceback
@@ -17,14 +18,20 @@ from gnomon.core.adapt import AdaptedInputWarning
 from gnomon.core.checks import number
 from gnomon.core.clock import Clock
 from gnomon.core.errors import GnomonError
-from gnomon.core.inputs import tensors
+from gnomon.core.inputs import Inputs, tensors
 from gnomon.core.pure import evaluating, random_state
 from gnomon.core.source import AbstractSource
+from gnomon.examination.consistency import consistent
+from gnomon.examination.recipe import recipe
 from gnomon.examination.record import Examination
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, ordered
 from gnomon.examination.steps import STEPS
+from gnomon.examination.steps.data import DataSummary
+from gnomon.examination.steps.margins import Decisions
 from gnomon.examination.subject import CALL, Subject, subject
 from gnomon.report import Content, Section, State
+from gnomon.training import Run, Schedule
+from gnomon.training.evaluate import Loss
 from gnomon.training.native import Choice
 
 Progress = Callable[[str, int, int], None]
@@ -37,6 +44,12 @@ def examine(
     test: Any = None,
     *,
     optimizer: Choice | None = None,
+    lr: float | None = None,
+    batch: int | None = None,
+    epochs: int | None = None,
+    schedule: Schedule | None = None,
+    loss: Loss | None = None,
+    augment: Callable[[Inputs], Inputs] | None = None,
     fit: bool | None = None,
     budget: float = 60.0,
     seed: int = 0,
@@ -61,8 +74,14 @@ def examine(
         train: inputs and targets (integers are classes): a pair, a dict with "labels", a ``Dataset``, a ``DataLoader``,
             or batches that are pairs or dicts; inputs are a tensor, a tuple or a dict of tensors.
         test: the same, never trained on.
-        optimizer: what the network is, or will be, trained with, as `gnomon.train` takes it; by default
-            gradient descent at a quarter of the stable learning rate.
+        optimizer: what the network is, or will be, trained with: one of torch.optim, a class or a function that makes
+            one of parameters, ``SGD(lr)``, ``Adam(lr)``, or a name; by default Adam.
+        lr: its learning rate, where ``optimizer`` is a name or a class, or is left out.
+        batch: examples in a batch; by default those of the ``DataLoader``, or a number chosen by the cost of a step.
+        epochs: passes over the data at most; by default as many as settle training, if the time allows them.
+        schedule: a function of a torch optimizer that makes a scheduler of torch, stepped once per epoch.
+        loss: a function (outputs, targets) -> mean loss; by default cross-entropy for classes, else squared.
+        augment: changes the inputs of each training batch.
         fit: whether to train a copy; by default if a function was given.
         budget: seconds for the whole.
         seed: of everything random.
@@ -84,12 +103,15 @@ def examine(
     budget = number("budget", budget, call=CALL, above=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AdaptedInputWarning)  # the section on the data says so
-        network = subject(module, train, test, optimizer=optimizer, seed=seed, name=name)
-        wanted = not isinstance(module, nn.Module) if fit is None else fit
         start = clock()
+        plan = functools.partial(
+            recipe, lr=lr, batch=batch, epochs=epochs, schedule=schedule, loss=loss, augment=augment
+        )
+        network = subject(module, train, test, optimizer=optimizer, seed=seed, name=name, plan=plan)
+        wanted = not isinstance(module, nn.Module) if fit is None else fit
         sections, products, partial = run_steps(
-            STEPS if steps is None else steps, network, budget=budget, seed=seed, fit=wanted, progress=progress,
-            clock=clock,
+            STEPS if steps is None else steps, network, end=start + budget, seed=seed, fit=wanted,
+            progress=progress, clock=clock,
         )  # fmt: skip
         made = manifest(network, seed, budget, command, clock() - start)
     return Examination(network.name, sections, made, partial, products)
@@ -99,18 +121,18 @@ def run_steps(
     steps: Sequence[AbstractStep],
     network: Subject,
     *,
-    budget: float,
+    end: float,
     seed: int,
     fit: bool,
     progress: Progress | None,
     clock: Clock,
 ) -> tuple[tuple[Section, ...], Products, bool]:
-    """All steps: time that one leaves goes to those after it, and one that overruns leaves them a third of theirs.
+    """All steps: each has its share of the time that is left until ``end``, and none begins after that.
 
     Returns their sections, their products, and whether they were interrupted.
     """
     steps = ordered(steps)
-    end, partial, products = clock() + budget, False, Products()
+    partial, products = False, Products()
     sections: list[Section] = []
     for i, step in enumerate(steps):
         if progress is not None:
@@ -119,11 +141,13 @@ def run_steps(
             sections.append(_section(step, "skipped", "The examination was stopped before this step.", 0.0))
             continue
         began = clock()
-        left = (end - began) / sum(s.share for s in steps[i:])
-        deadline = began + step.share * max(left, budget / 3 / sum(s.share for s in steps))
+        deadline = began + (end - began) * step.share / sum(s.share for s in steps[i:])
         try:
+            if began >= end:
+                raise Skipped("The time was spent before this step could begin: give a larger budget.")
             result = _run(step, steps, network, products, Context(seed, deadline, fit, clock))
-            sections.append(Section(step.key, step.title, step.question, result.content, seconds=clock() - began))
+            seconds = clock() - began
+            sections.append(Section(step.key, step.title, step.question, result.content, result.state, seconds))
             products = products if result.product is None else products.plus(step.gives, result.product)
         except Skipped as reason:
             sections.append(_section(step, "skipped", str(reason), clock() - began))
@@ -133,7 +157,15 @@ def run_steps(
         except Exception as error:  # one instrument that fails must not lose the results of the others
             whole = "".join(traceback.format_exception(error))
             sections.append(_section(step, "failed", _sentence(error), clock() - began, whole))
-    return tuple(sections), products, partial
+    return consistent(sections, learned=_learned(products)), products, partial
+
+
+def _learned(products: Products) -> bool:
+    """Whether a trained network tells examples that it was not trained on, by more than a guess and chance."""
+    decisions, data, run = products.get(Decisions), products.get(DataSummary), products.get(Run)
+    if decisions is None or decisions.margins is None or data is None or data.largest_class is None or run is None:
+        return False
+    return run.test_accuracy is not None and decisions.margins.accuracy_interval.low > data.largest_class
 
 
 def manifest(network: Subject, seed: int, budget: float, command: str, seconds: float) -> dict[str, Any]:
@@ -147,7 +179,7 @@ def manifest(network: Subject, seed: int, budget: float, command: str, seconds: 
         "seed": seed,
         "budget": f"{budget:g} s, used {seconds:.1f} s",
         "training data": f"{len(network.train)} examples, sha256 {_digest(network.train)[:16]}",
-        "loss": network.task.loss.name,
+        "loss": getattr(network.loss, "name", None) or getattr(network.loss, "__name__", type(network.loss).__name__),
         "command": command or "gnomon.examine(...)",
     }
 

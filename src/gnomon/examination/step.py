@@ -27,11 +27,13 @@ from typing import Any, ClassVar, TypeVar
 from gnomon.core.clock import Clock
 from gnomon.core.record import Record
 from gnomon.examination.subject import Subject
-from gnomon.report import Content
+from gnomon.report import Content, State
 
-__all__ = ["AbstractStep", "Context", "Products", "Skipped", "StepResult", "ordered"]
+__all__ = ["NOT_ENOUGH", "AbstractStep", "Context", "Products", "Skipped", "StepResult", "ordered"]
 
 T = TypeVar("T")
+NOT_ENOUGH = "Not trained long enough to say:"
+"""How every section begins that depends on a training that was too short."""
 
 
 class Skipped(Exception):
@@ -89,10 +91,14 @@ class Products(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepResult(Record):
-    """What a step says in its section, and its product; None where it has none."""
+    """What a step says in its section, and its product; None where it has none.
+
+    ``state`` is "unsure" where the step has measured something that is not enough to tell.
+    """
 
     content: Content
     product: Any = None
+    state: State = "answered"
 
 
 class AbstractStep(ABC):

@@ -7,7 +7,7 @@
 (2, 30, 10)
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +25,10 @@ from gnomon.core.pure import random_state
 from gnomon.core.record import Record
 from gnomon.core.source import AbstractSource, Batch, source
 from gnomon.core.strata import stratified
+from gnomon.examination.recipe import Recipe, known, recipe
 from gnomon.training import AbstractOptimizer
-from gnomon.training.native import Choice, named
+from gnomon.training.evaluate import Loss
+from gnomon.training.native import Choice
 
 CALL = "examine(module, train=(x, y))"
 PROBE = 800
@@ -53,11 +55,15 @@ class Examples(Record):
 
 @dataclass(frozen=True, slots=True)
 class Task(Record):
-    """What the network is asked: the loss, the number of classes (0 for regression) and of outputs."""
+    """What the network is asked: the loss, the number of classes (0 for regression) and of outputs.
+
+    ``shape`` is that of one target as the user has it.
+    """
 
     loss: AbstractLoss
     classes: int
     outputs: int
+    shape: tuple[int, ...] = ()
 
     def examples(self, batch: Batch) -> Examples:
         """A batch with its targets on the device of its inputs, and in one form."""
@@ -71,6 +77,8 @@ class Task(Record):
 
     def table(self, y: Tensor, call: str) -> Float[Tensor, "n k"]:
         """Targets as a table of numbers: one-hot for classes, signs for two classes with one output."""
+        if not self.classes:
+            return y.reshape(len(y), -1).double()
         return self.loss.targets(self.loss_targets(y), call, outputs=self.outputs).reshape(len(y), -1).double()
 
 
@@ -78,8 +86,8 @@ class Task(Record):
 class Subject(Record):
     """A network with its data and its task. The module is never changed.
 
-    ``probe`` is the one draw of training examples that measurements share. ``optimizer`` is what the user named, or
-    None; ``notes`` say how inputs were changed so that the module takes them.
+    ``probe`` is the one draw of training examples that measurements share. ``recipe`` is what the user named of
+    training; ``notes`` say how inputs were changed so that the module takes them.
     """
 
     module: nn.Module
@@ -88,7 +96,7 @@ class Subject(Record):
     test: AbstractSource | None
     probe: Examples
     task: Task
-    optimizer: AbstractOptimizer | None
+    recipe: Recipe
     notes: tuple[str, ...]
 
     @property
@@ -109,6 +117,22 @@ class Subject(Record):
         return self.task.table(y, self.call)
 
     @property
+    def optimizer(self) -> AbstractOptimizer | None:
+        """What the user named, or None."""
+        return self.recipe.optimizer
+
+    @property
+    def loss(self) -> Loss:
+        """What is minimized: the user's own loss, or that of the task."""
+        return self.task.loss if self.recipe.own_loss is None else self.recipe.own_loss
+
+    def loss_targets(self, y: Tensor) -> Tensor:
+        """Targets of examples as `loss` takes them."""
+        if self.recipe.own_loss is None:
+            return self.task.loss_targets(y)
+        return y if self.task.classes else y.reshape(len(y), *self.task.shape)
+
+    @property
     def trainable(self) -> bool:
         """Whether some parameter requires a gradient."""
         return any(p.requires_grad for p in self.module.parameters())
@@ -119,28 +143,32 @@ def subject(
     train: Any,
     test: Any,
     *,
-    optimizer: Choice | None,
     seed: int,
+    optimizer: Choice | None = None,
     name: str | None = None,
     call: str = CALL,
     probe: int = PROBE,
+    plan: Callable[..., Recipe] = recipe,
 ) -> Subject:
-    """Check what the user passed and make a subject of it; every error names the call, what is wrong and the cure."""
+    """Check what the user passed and make a subject of it; every error names the call, what is wrong and the cure.
+
+    ``plan`` makes the recipe, of the module, the data, the optimizer and the call.
+    """
     seed = check_seed(seed, call=call)
     module = _module(network, seed, call)
+    made = plan(module, train, optimizer=optimizer, call=call)
     train, test = (list(data) if isinstance(data, Iterator) else data for data in (train, test))
     examples = _source(train, "train", module, call)
     others = None if test is None else _source(test, "test", module, call)
     notes = adapted(source(train, call=call).first(2).x, module)[1]
     first = outputs(module, examples.first(4).x, call=call)
-    task = _task(examples, others, first.shape[1], call)
+    task = _task(examples, others, first.shape[1], made.loss, call)
     if not bool(torch.isfinite(first).all()):
         where = "the outputs for the first examples hold NaN or infinity"
         raise InputError(lesson(call, where, "finite outputs", "Check the weights (a bad checkpoint?) and the inputs"))
     drawn = task.examples(examples.probe(probe, seed=seed))
-    rule = None if optimizer is None else named(optimizer, module, call)
     label = name or _name(network, module)
-    return Subject(module, label, examples, others, drawn, task, rule, notes)
+    return Subject(module, label, examples, others, drawn, task, made, notes)
 
 
 def _name(network: Any, module: nn.Module) -> str:
@@ -180,18 +208,20 @@ def _source(data: Any, which: str, module: nn.Module, call: str) -> AbstractSour
     return examples
 
 
-def _task(train: AbstractSource, test: AbstractSource | None, outputs: int, call: str) -> Task:
-    """Integer targets are classes, real numbers are values to regress on."""
+def _task(
+    train: AbstractSource, test: AbstractSource | None, outputs: int, loss: Loss | None, call: str
+) -> Task:  # fmt: skip
+    """Integer targets are classes, real numbers are values to regress on, zeros and ones where the loss says so."""
     y = train.labels()
     assert y is not None  # checked in _source
+    shape, wanted = tuple(y.shape[1:]), known(loss)
     if y.is_floating_point():
-        columns = 1 if y.dim() == 1 else y.reshape(len(y), -1).shape[1]
-        if columns != outputs:
-            whole = y.dim() == 1 and bool((y == y.round()).all())
-            what = f"the targets are {y.dtype} of shape {tuple(y.shape)} and the network has {outputs} outputs"
-            cure = "For classes pass integers: y.long()" if whole else "Give each output its target"
-            raise InputError(lesson(call, what, "targets that fit the outputs", cure))
-        return Task(Squared(), 0, outputs)
+        if isinstance(wanted, Logistic) and outputs == 1 and bool(((y == 0) | (y == 1)).all()):
+            return Task(Logistic(), 2, 1, shape)
+        _check_numbers(y, outputs, loss, call)
+        return Task(wanted or Squared(), 0, outputs, shape)
+    if y.dim() != 1 and loss is not None and wanted is None:
+        return Task(Squared(), 0, outputs, shape)  # a loss of the user's own knows what they are
     others = None if test is None else test.labels()
     labels = y if others is None else torch.cat([y.flatten(), others.flatten().to(y)])
     if y.dim() != 1 or int(labels.min()) < 0:
@@ -201,8 +231,18 @@ def _task(train: AbstractSource, test: AbstractSource | None, outputs: int, call
         )
     top = int(labels.max())
     if outputs == 1 and top == 1:
-        return Task(Logistic(), 2, 1)
+        return Task(wanted or Logistic(), 2, 1)
     if top >= outputs:
         what = f"labels go up to {top} and the network has {outputs} outputs"
         raise InputError(lesson(call, what, "one output for each class", "Number classes from 0, or add outputs"))
-    return Task(CrossEntropy(), outputs, outputs)
+    return Task(wanted or CrossEntropy(), outputs, outputs)
+
+
+def _check_numbers(y: Tensor, outputs: int, loss: Loss | None, call: str) -> None:
+    """A column for each output, unless a loss of the user's own takes them otherwise."""
+    columns = 1 if y.dim() == 1 else y.reshape(len(y), -1).shape[1]
+    if columns != outputs and (loss is None or known(loss) is not None):
+        whole = y.dim() == 1 and bool((y == y.round()).all())
+        what = f"the targets are {y.dtype} of shape {tuple(y.shape)} and the network has {outputs} outputs"
+        cure = "For classes pass integers: y.long()" if whole else "Give each output its target"
+        raise InputError(lesson(call, what, "targets that fit the outputs", cure))

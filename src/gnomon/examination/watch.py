@@ -27,7 +27,7 @@ from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.core.untouched import untouched
 from gnomon.examination.subject import subject
-from gnomon.examination.tracker import Tracker
+from gnomon.examination.tracker import TimeSpent, Tracker
 from gnomon.examination.writers import Log, writer
 
 CALL = "watch(model, probe=(x, y))"
@@ -77,47 +77,6 @@ def watch(
     network = subject(model, probe, None, optimizer=None, seed=0, call=CALL, probe=examples)
     tracker = Tracker(network, network.probe, products=PRODUCTS)
     return Watch(tracker, every, TimeSpent(clock, overhead), writer(log, CALL))
-
-
-@dataclass(slots=True)
-class TimeSpent:
-    """How long measurements took, and whether one more is below the limit, a share of the running time.
-
-    >>> time = TimeSpent(lambda: 10.0, 0.1, spent=0.5, started=0.0, last=0.5)
-    >>> time.share, time.affordable
-    (0.05, True)
-    """
-
-    clock: Clock
-    limit: float | None
-    spent: float = 0.0
-    skipped: int = 0
-    started: float | None = None
-    last: float | None = None
-
-    def start(self) -> float:
-        """The time now, which is the start if it is the first."""
-        now = self.clock()
-        self.started = now if self.started is None else self.started
-        return now
-
-    def stop(self, began: float) -> None:
-        """A measurement that began then ends now."""
-        self.last = self.clock() - began
-        self.spent += self.last
-
-    @property
-    def share(self) -> float:
-        """The share of the time since the start that was spent on measurements."""
-        elapsed = 0.0 if self.started is None else self.clock() - self.started
-        return self.spent / elapsed if elapsed > 0 else 0.0
-
-    @property
-    def affordable(self) -> bool:
-        """Whether one more measurement like the last keeps the share below the limit; the first one always is."""
-        if self.limit is None or self.last is None or self.started is None:
-            return True
-        return self.spent + self.last <= self.limit * (self.clock() - self.started + self.last)
 
 
 @dataclass(slots=True, eq=False)

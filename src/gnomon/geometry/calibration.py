@@ -12,6 +12,7 @@ Reference: [guo2017calibration].
 """
 
 from dataclasses import dataclass
+from statistics import NormalDist
 
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -21,18 +22,26 @@ from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 __all__ = ["Calibration", "calibration"]
 
 BINS = 10
+LEVEL = 0.01
+"""The rate at which a calibrated network may be called too sure."""
 GAP = 0.05
 """Difference of confidence and accuracy from which on the verdict speaks of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration(Result):
-    """The error (1), mean confidence and accuracy, and (confidence, accuracy) of each bin, the least sure first."""
+    """The error (1), mean confidence and accuracy, and (confidence, accuracy) of each bin, the least sure first.
+
+    ``deviation`` is the standard error of confidence minus accuracy, ``level`` the rate at which a calibrated network
+    may be called too sure.
+    """
 
     error: float
     confidence: float
     accuracy: float
     bins: tuple[tuple[float, float], ...]
+    deviation: float = 0.0
+    level: float = LEVEL
 
     @property
     def gap(self) -> float:
@@ -43,28 +52,45 @@ class Calibration(Result):
     def verdict(self) -> str:
         """One sentence."""
         numbers = f"{self.confidence:.1%} sure on average and right in {self.accuracy:.1%} of cases"
-        word = "too sure" if self.gap > GAP else "less sure than it could be" if self.gap < -GAP else "well calibrated"
+        off = abs(self.gap) > max(GAP, self.margin)
+        if not off and not self.tells:
+            return f"The network is {numbers}: too few examples to tell whether it is too sure."
+        word = "well calibrated" if not off else "too sure" if self.gap > 0 else "less sure than it could be"
         return f"The network is {numbers}: {word}."
 
     @property
+    def margin(self) -> float:
+        """The difference of confidence and accuracy that chance explains at the level, by normal tails."""
+        return NormalDist().inv_cdf(1 - self.level) * self.deviation
+
+    @property
+    def tells(self) -> bool:
+        """Whether a network that is too sure by twice `GAP` would be seen: the examples suffice."""
+        return self.margin <= 2 * GAP
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
-        """A note where confidence is above accuracy by more than `GAP`."""
-        if self.gap <= GAP:
+        """A note where confidence is above accuracy by more than `GAP`, and by more than chance explains."""
+        if self.gap <= max(GAP, self.margin):
             return ()
         what = f"The mean confidence is {self.gap:.1%} above the accuracy."
         cure = "Divide the logits by a temperature fitted on held-out data."
-        return (Finding("overconfident", what, cure, 0.2, "outputs", (Value("confidence gap", self.gap),)),)
+        return (Finding("overconfident", what, cure, 0.2, "outputs", (Value("confidence gap", self.gap),), self.level),)
 
     def plots(self) -> tuple[Plot, ...]:
         """Accuracy over confidence, bin by bin."""
         x, y = zip(*self.bins, strict=True)
-        marks = (Line("bins of equal size", x, y), Line("calibrated", (0, 1), (0, 1), "dotted"))
-        words = "On the dotted line a network is as sure as it is right."
+        marks = (Line("bins of equal size", x, y), Line("confidence equals accuracy", (0, 1), (0, 1), "dotted"))
+        words = (
+            "On the dotted line confidence can be taken at its word (calibration); below it the network is too sure."
+        )
         axes = Axis("confidence", limits=(0, 1.02)), Axis("share right", limits=(0, 1.02))
         return (Plot("Calibration", marks, *axes, words),)
 
 
-def calibration(p: Float[Tensor, "n k"], labels: Int[Tensor, " n"], *, bins: int = BINS) -> Calibration:
+def calibration(
+    p: Float[Tensor, "n k"], labels: Int[Tensor, " n"], *, bins: int = BINS, level: float = LEVEL
+) -> Calibration:
     """The expected calibration error of class probabilities, equation (1), with its bins.
 
     Hypotheses: rows of p are probabilities; labels are classes 0 to k - 1.
@@ -81,4 +107,6 @@ def calibration(p: Float[Tensor, "n k"], labels: Int[Tensor, " n"], *, bins: int
         mean, share = float(confidence[part].mean()), float(right[part].mean())
         rows.append((mean, share))
         error += len(part) / len(p) * abs(mean - share)  # (1)
-    return Calibration(error, float(confidence.mean()), float(right.mean()), tuple(rows))
+    gap = confidence - right
+    deviation = float(gap.std(correction=0) / len(gap) ** 0.5)
+    return Calibration(error, float(confidence.mean()), float(right.mean()), tuple(rows), deviation, level)

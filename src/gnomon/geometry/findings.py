@@ -14,6 +14,7 @@ Reference: [schoenholz2017deep], [he2015delving]; [zhang2019fixup] for residual 
 """
 
 from math import exp, log
+from statistics import median
 
 from gnomon.core.results import Finding, Value
 from gnomon.geometry.layer import LayerSignal
@@ -29,6 +30,9 @@ MERGED = 0.9999
 APART = 0.9
 INPUT_SQUARES = (1e-4, 100.0)
 """Mean squares of inputs beyond which they should be standardized: root mean squares from 0.01 to 10 are accepted."""
+TREND = 2 / 3
+"""Share of the range, in logarithms, by which the medians of the first and the last third of the layers must differ: a
+last layer that is drawn small, as transformers have it, has a large relative gradient, and is no sign of a fault."""
 NOTHING = 1e-300
 """Stands for zero in logarithms."""
 
@@ -105,7 +109,9 @@ def _change(layers: list[LayerSignal], quantity: str) -> list[Finding]:
         return []
     logs = [log(max(getattr(layer, quantity), NOTHING)) for layer in order]
     total, steps = logs[-1] - logs[0], [b - a for a, b in zip(logs, logs[1:], strict=False)]
-    if abs(total) <= log(RANGE):
+    group = max(1, len(logs) // 3)
+    trend = median(logs[-group:]) - median(logs[:group])
+    if abs(total) <= log(RANGE) or trend * total <= 0 or abs(trend) <= TREND * log(RANGE):
         return []
     word = "vanishing" if total < 0 else "exploding"
     at = max(range(len(steps)), key=lambda i: steps[i] * (1 if total > 0 else -1))
@@ -156,7 +162,9 @@ def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
     """The first layer with too many dead units."""
     first = next((i for i, layer in enumerate(layers) if layer.weighted), 0)  # before it, columns of the data
     for layer in layers[first:]:
+        # An embedding of what all examples share, such as the kind of a token, is one and the same without any harm.
         counted = layer.units > 1 and layer.kind != "Flatten" and not layer.zero
+        counted = counted and not layer.kind.startswith("Embedding")
         if layer.dead is not None and layer.dead > DEAD and counted:
             what = f"{layer.dead:.0%} of the {layer.units} units of '{layer.name}' ({layer.kind}) are dead."
             cure = "Lower the learning rate or the biases, or use an activation that is flat nowhere."

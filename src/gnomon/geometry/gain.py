@@ -14,12 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 
 from gnomon.core.checks import check_kind
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.results import Axis, Bars, Plot, Result
-from gnomon.geometry.gaussian import expectation
+from gnomon.expectations import Moments
 from gnomon.geometry.meanfield import Activation
 
 __all__ = ["ActivationGain", "activation_gain"]
@@ -56,23 +55,19 @@ def activation_gain(activation: Activation) -> ActivationGain:
     Args:
         activation: an elementwise function or module; its slope is taken by autograd.
 
-    Hypotheses: smooth but for a corner at zero.
+    Hypotheses: piecewise analytic.
     Reference: [he2015delving], for the ReLU.
-    Cost: two quadratures of 340 points.
+    Cost: some 0.1 s.
 
     >>> round(activation_gain(torch.nn.Softplus(5.0)).gain, 4)
     1.4044
     """
     call = "activation_gain(activation)"
     check_kind("activation", activation, Callable, call=call, cure="Pass a function such as torch.tanh or nn.ReLU()")
-    square = float(expectation(lambda z: activation(z).detach() ** 2, 1.0))
+    phi, one = Moments(activation), torch.ones((), dtype=torch.float64)
+    with called(call):
+        square, slope_square = float(phi.square(one).detach()), float(phi.slope_square(one).detach())
     if not square > 0:
         found, cure = f"E[phi(z)^2] is {square:.3g}", "Pass an activation that is not zero everywhere"
         raise InputError(lesson(call, found, "a signal that passes", cure))
-
-    def slope(z: Tensor) -> Tensor:
-        with torch.enable_grad():
-            z = z.detach().requires_grad_()
-            return torch.autograd.grad(activation(z).sum(), z)[0]
-
-    return ActivationGain(square, float(expectation(lambda z: slope(z) ** 2, 1.0)), square**-0.5)
+    return ActivationGain(square, slope_square, square**-0.5)

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from gnomon.core.checks import as_inputs, check_readable
 from gnomon.core.errors import InputError, out_of_range
 from gnomon.core.inputs import Inputs
-from gnomon.core.metrics import binomial_interval
+from gnomon.core.metrics import binomial_interval, relative_change
 from gnomon.core.outputs import outputs
 from gnomon.core.record import Record
 from gnomon.core.results import Axis, Bars, Interval, Plot, Result
@@ -62,7 +62,7 @@ class Invariance(Result):
     def plots(self) -> tuple[Plot, ...]:
         """The relative change of the outputs for each motion."""
         names, changes = zip(*((motion.name, motion.change) for motion in self.motions), strict=True)
-        words = "A network that ignores a motion has a short bar."
+        words = "The shorter the bar, the less the answers depend on the motion."
         bars = Bars("change", names, changes)
         return (Plot("Shifts and mirror images", (bars,), Axis("relative change of the outputs"), caption=words),)
 
@@ -89,7 +89,7 @@ def invariance(module: nn.Module, x: Inputs) -> Invariance:
     rows = []
     for name, moved in motions(images).items():
         after = outputs(module, moved, call=CALL)
-        change = float((after - before).norm() / before.norm().clamp(min=1e-30))  # (1)
+        change = relative_change(before, after)  # (1)
         changed = int((_decision(after) != decided).sum())
         rows.append(Motion(name, change, changed / n, binomial_interval(changed, n)))
     return Invariance(tuple(rows), n)

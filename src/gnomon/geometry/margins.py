@@ -62,7 +62,7 @@ class Margins(Result):
     def plots(self) -> tuple[Plot, ...]:
         """How often each margin occurs."""
         marks = (Histogram.of("examples", self.values), Reference("wrong to the left", 0.0, vertical=True))
-        words = "Margins of all examples; left of zero the decision is wrong."
+        words = "By how much the right class wins over the best other (margin); left of zero the answer is wrong."
         return (Plot("Margins", marks, Axis("margin"), Axis("examples", log=True), words),)
 
 

@@ -22,7 +22,7 @@ from gnomon.kernels.inputs import points, second
 from gnomon.kernels.options import Parametrization, check_options
 from gnomon.kernels.record import Kernels
 from gnomon.kernels.widen import widened
-from gnomon.program.laws import Init, Law
+from gnomon.program.laws import Init, Law, torch_law
 from gnomon.program.trace import RECOMPUTED
 
 AFFINE = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
@@ -193,7 +193,7 @@ def _law(path: str, module: Any, init: Init) -> Law:
     if isinstance(init, Law):
         return init
     if init == "torch":
-        return Law(1 / sqrt(3), 1 / sqrt(3 * module.weight[0].numel()))
+        return torch_law(module.weight[0].numel())
     if isinstance(init, str) or path not in init:
         raise InputError(lesson(_CALL, f"no law for '{path}'", "a law for every affine layer", f'Add "{path}" to init'))
     return init[path]

@@ -68,7 +68,8 @@ class Claim(Record):
     ``covers`` are the ids of the scope beyond the claim's own. ``breaks`` is the premise that the control breaks.
     ``expected`` is "refuted" for a saying that does not survive its measurement. ``remark`` is for what the reader
     should know, such as an error in the literature. ``plot`` draws prediction and measurement; without it the judge
-    does. ``check`` measures the same statement on a user's own model and data, where that makes sense.
+    does. ``check`` judges the same statement on a user's own model and data, from a short training run of them (a
+    `gnomon.atlas.check.Trial`), where that makes sense.
     """
 
     id: str
@@ -87,7 +88,7 @@ class Claim(Record):
     expected: Literal["holds", "refuted"] = "holds"
     remark: str = ""
     plot: Callable[[Any, Any], Plot] | None = None
-    check: Callable[[Any, Any], Judgment] | None = None
+    check: Callable[[Any], Judgment] | None = None
 
     def __post_init__(self) -> None:
         if self.breaks not in [premise.statement for premise in self.premises]:

@@ -91,13 +91,33 @@ class SpectralDensity(Result):
         away = (grid.unsqueeze(1) - self.points) / width
         return (torch.exp(-(away**2) / 2) * self.weights).sum(1) / (width * (2 * torch.pi) ** 0.5)
 
+    def error(self, grid: Float[Tensor, " g"], width: float, *, confidence: float = 0.95) -> Float[Tensor, " g"]:
+        """Half the width of the interval of `smooth` at each point of the grid: Student's t over the starts.
+
+        It tells how much the density would differ with other random starts; infinite for a single start.
+
+        >>> two = SpectralDensity(torch.zeros(2), torch.full((2,), 0.5), 2)              # two starts that agree
+        >>> float(two.error(torch.zeros(1), 1.0))
+        0.0
+        """
+        from scipy.special import stdtrit  # scipy is slow to import, and needed here alone
+
+        if self.starts < 2:
+            return torch.full_like(grid, float("inf"))
+        parts = zip(self.points.chunk(self.starts), self.weights.chunk(self.starts), strict=True)
+        each = torch.stack([SpectralDensity(p, w * self.starts, 1).smooth(grid, width) for p, w in parts])
+        return float(stdtrit(self.starts - 1, (1 + confidence) / 2)) / self.starts**0.5 * each.std(0)
+
     def plots(self) -> tuple[Plot, ...]:
-        """The smoothed density over its support."""
+        """The smoothed density over its support, with its 95 % interval where there are several starts."""
         low, high = float(self.points.min()), float(self.points.max())
         width = (high - low) / 50 or 0.02 * abs(high) or 1.0
         grid = torch.linspace(low - 3 * width, high + 3 * width, GRID).to(self.points)
-        line = Line("density", grid, self.smooth(grid, width))
-        return (Plot("Density of eigenvalues", (line,), Axis("eigenvalue"), Axis("density"), self.verdict),)
+        found = self.smooth(grid, width)
+        line = Line("density", grid, found)
+        half = self.error(grid, width)
+        band = (Band("95 % interval", grid, (found - half).clamp_min(0), found + half),) if self.starts > 1 else ()
+        return (Plot("Density of eigenvalues", (line, *band), Axis("eigenvalue"), Axis("density"), self.verdict),)
 
 
 def tridiagonal(
@@ -114,28 +134,56 @@ def tridiagonal(
     >>> [round(abs(v), 4) for v in (q @ torch.tensor([[2.0, 1.0], [1.0, 2.0]]) @ q.T).flatten().tolist()]
     [1.0, 0.0, 0.0, 3.0]
     """
-    basis = start.new_zeros(min(steps, operator.size), operator.size)
-    alpha, beta = [], []
-    scale = start.new_zeros(())
-    generator = torch.Generator().manual_seed(0)
-    v = start / start.norm()
-    for j in range(len(basis)):
-        basis[j] = v
-        w = operator.matvec(v)
+    space = _Space(operator, start)
+    space.extend(steps)
+    return space.alpha, space.beta, space.basis.T
+
+
+class _Space:
+    """The Krylov space of (1), which grows."""
+
+    def __init__(self, operator: AbstractOperator, start: Tensor) -> None:
+        self._operator, self._next = operator, start / start.norm()
+        self._alpha: list[Tensor] = []
+        self._beta: list[Tensor] = []
+        self._scale = start.new_zeros(())
+        self._generator = torch.Generator().manual_seed(0)
+        self.basis = start.new_zeros(0, operator.size)
+
+    @property
+    def alpha(self) -> Tensor:
+        return torch.stack(self._alpha)
+
+    @property
+    def beta(self) -> Tensor:
+        return torch.stack(self._beta)
+
+    def extend(self, steps: int) -> None:
+        """Grow to this many steps, at most the size of the operator."""
+        size, known = self._operator.size, len(self.basis)
+        grown = self.basis.new_zeros(min(steps, size), size)
+        grown[:known] = self.basis
+        self.basis = grown
+        for j in range(known, len(grown)):
+            self._step(j)
+        if len(grown) == size:
+            self._beta[-1] = torch.zeros_like(self._beta[-1])
+
+    def _step(self, j: int) -> None:
+        v, size = self._next, self._operator.size
+        self.basis[j] = v
+        w = self._operator.matvec(v)
         if not torch.isfinite(w).all():
             what = f"product {j + 1} with a unit vector is not finite"
             raise NotFiniteError(lesson("lanczos(operator)", what, "a finite operator", "Look for NaN in the model"))
-        alpha.append(torch.dot(w, v))
-        w = _orthogonal(w, basis[: j + 1])  # (1)
-        beta.append(w.norm())
-        scale = torch.maximum(scale, alpha[-1].abs() + beta[-1])
-        if beta[-1] <= scale * torch.finfo(w.dtype).eps * operator.size**0.5:
-            beta[-1] = torch.zeros_like(beta[-1])
-            w = _orthogonal(torch.randn(operator.size, generator=generator).to(start), basis[: j + 1])
-        v = w / w.norm()
-    if len(basis) == operator.size:
-        beta[-1] = torch.zeros_like(beta[-1])
-    return torch.stack(alpha), torch.stack(beta), basis.T
+        self._alpha.append(torch.dot(w, v))
+        w = _orthogonal(w, self.basis[: j + 1])  # (1)
+        self._beta.append(w.norm())
+        self._scale = torch.maximum(self._scale, self._alpha[-1].abs() + self._beta[-1])
+        if self._beta[-1] <= self._scale * torch.finfo(w.dtype).eps * size**0.5:
+            self._beta[-1] = torch.zeros_like(self._beta[-1])
+            w = _orthogonal(torch.randn(size, generator=self._generator).to(v), self.basis[: j + 1])
+        self._next = w / w.norm()
 
 
 def _orthogonal(w: Tensor, basis: Tensor) -> Tensor:
@@ -153,7 +201,7 @@ def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = No
     Hypotheses: symmetric. One start gives one copy of a multiple eigenvalue until its space is exhausted: copies
     of an exactly multiple eigenvalue may be missing unless steps reach the size.
     Reference: [golub2010matrices].
-    Cost: as `tridiagonal`, for 2k + 20 steps, doubled while needed.
+    Cost: as `tridiagonal`, for 2k + 20 steps, and a quarter more while they are needed.
 
     >>> from gnomon.linalg.operator import Dense
     >>> pairs = top_eigenpairs(Dense(torch.diag(torch.arange(1.0, 6.0))), 2)
@@ -164,18 +212,18 @@ def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = No
     if k > operator.size:
         accepted = f"at most {operator.size}, the size of the operator"
         raise InputError(out_of_range("top_eigenpairs(operator, k)", "k", accepted, k))
-    start = _normal(operator, seed)
-    m, spent = min(operator.size, 2 * k + 20 if steps is None else max(steps, k)), 0
+    space = _Space(operator, _normal(operator, seed))
+    m = min(operator.size, 2 * k + 20 if steps is None else max(steps, k))
     while True:
-        alpha, beta, q = tridiagonal(operator, start, m)
-        spent += len(alpha)
-        values, s = _eigen(alpha, beta)
+        space.extend(m)
+        beta = space.beta
+        values, s = _eigen(space.alpha, beta)
         residuals = (beta[-1] * s[-1]).abs()  # (2)
         pick = values.argsort(descending=True)[:k]
         good = residuals[pick].max() <= values.abs().max() * torch.finfo(values.dtype).eps ** 0.5
         if steps is not None or good or m == operator.size:
-            return Eigenpairs(values[pick], q @ s[:, pick], residuals[pick], spent)
-        m = min(operator.size, 2 * m)
+            return Eigenpairs(values[pick], space.basis.T @ s[:, pick], residuals[pick], m)
+        m = min(operator.size, m + max(10, m // 4))
 
 
 def spectral_density(operator: AbstractOperator, *, steps: int = 40, starts: int = 8, seed: int = 0) -> SpectralDensity:

@@ -7,7 +7,7 @@ finding, and a page ranks them all by severity.
 >>> section = Section("data", "The data", "Are they fine?", Content("No.", (loud,), (Value("rms", 1000.0),)))
 >>> section.status, section.value("rms").value
 ('fault', 1000.0)
->>> page = Page("A page", ("One fault.",), (section,), {"seed": 0})
+>>> page = Page("A page", "One fault.", (section,), {"seed": 0})
 >>> [(key, finding.kind) for key, finding in page.findings]
 [('data', 'input-scale')]
 """
@@ -18,12 +18,13 @@ from typing import Any, Literal, get_args
 
 from gnomon.core.record import Record
 from gnomon.core.results import Definition, Finding, Hypothesis, Plot, Value, plain
+from gnomon.report.exhibit import Exhibit
 
-__all__ = ["Content", "Page", "Section", "State", "Status"]
+__all__ = ["Content", "Page", "Section", "State", "Status", "Tile"]
 
-State = Literal["answered", "skipped", "failed"]
-"""Whether the question of a section has an answer."""
-Status = Literal["good", "note", "warning", "fault", "skipped", "failed"]
+State = Literal["answered", "unsure", "skipped", "failed"]
+"""Whether the question of a section has an answer; "unsure" where what was measured is not enough to tell."""
+Status = Literal["good", "unsure", "note", "warning", "fault", "skipped", "failed"]
 """How a section came out: the level of its gravest finding, "good" without one, or why there is no answer."""
 
 
@@ -42,6 +43,7 @@ class Content(Record):
     definitions: tuple[Definition, ...] = ()
     hypotheses: tuple[Hypothesis, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    exhibits: tuple[Exhibit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +64,10 @@ class Section(Record):
     @property
     def status(self) -> Status:
         """Derived from the findings."""
-        if self.state != "answered":
+        if self.state in ("skipped", "failed"):
             return self.state
         if not self.findings:
-            return "good"
+            return "good" if self.state == "answered" else "unsure"
         name = max(finding.level for finding in self.findings).name.lower()
         return next(status for status in get_args(Status) if status == name)
 
@@ -91,14 +93,25 @@ class Section(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class Tile(Record):
+    """A small picture on the first screen that leads to the section of that key: a plot, or else its exhibits."""
+
+    key: str
+    title: str
+    plot: Plot | None = None
+    exhibits: tuple[Exhibit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Page(Record):
-    """A whole report; ``headlines`` are its first sentences."""
+    """A whole report: its verdict in one sentence, its sections, and the small pictures of its first screen."""
 
     title: str
-    headlines: tuple[str, ...]
+    verdict: str
     sections: tuple[Section, ...]
     manifest: Mapping[str, Any]
     note: str = ""
+    tiles: tuple[Tile, ...] = ()
 
     @property
     def findings(self) -> tuple[tuple[str, Finding], ...]:
@@ -106,12 +119,19 @@ class Page(Record):
         pairs = [(section.key, finding) for section in self.sections for finding in section.findings]
         return tuple(sorted(pairs, key=lambda pair: -pair[1].severity))
 
+    @property
+    def status(self) -> Status:
+        """That of its gravest finding; without one, whether some section cannot tell."""
+        unsure = any(section.status == "unsure" for section in self.sections)
+        content = Content("", tuple(finding for _, finding in self.findings))
+        return Section("", "", "", content, "unsure" if unsure else "answered").status
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; each finding says its level and its section."""
         findings = [plain(f) | {"level": plain(f.level), "section": key} for key, f in self.findings]
         return {
             "title": self.title,
-            "headlines": list(self.headlines),
+            "verdict": self.verdict,
             "findings": findings,
             "sections": [section.to_dict() for section in self.sections],
             "manifest": plain(self.manifest),

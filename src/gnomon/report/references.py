@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from unicodedata import normalize
 
-__all__ = ["reference"]
+__all__ = ["full_reference", "reference"]
 
 ENTRY = re.compile(r"^@\w+\{([^,\s]+),\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 FIELD = re.compile(r"^\s*(\w+)\s*=\s*\{(.*)\},?\s*$", re.MULTILINE)
@@ -27,6 +27,25 @@ def reference(key: str) -> str:
     """
     entry = entries().get(key)
     return key if entry is None else f"{_authors(entry['author'])} ({entry['year']}). {_plain(entry['title'])}."
+
+
+def full_reference(key: str) -> str:
+    """As `reference`, with all authors, where it appeared, and its number on arXiv or its DOI.
+
+    Cost: none after the bibliography was read.
+
+    >>> print(full_reference("lee2019wide"))
+    Lee, Xiao, Schoenholz, Bahri, Novak, Sohl-Dickstein, Pennington (2019). Wide Neural Networks of Any Depth Evolve
+    as Linear Models Under Gradient Descent. Advances in Neural Information Processing Systems. arXiv:1902.06720.
+    """
+    entry = entries().get(key)
+    if entry is None:
+        return key
+    names = ", ".join(_plain(author.split(",")[0]) for author in entry["author"].split(" and "))
+    place = next((entry[name] for name in ("journal", "booktitle", "publisher", "school") if name in entry), "")
+    link = f"arXiv:{entry['eprint']}" if "eprint" in entry else f"doi:{entry['doi']}" if "doi" in entry else ""
+    parts = [f"{names} ({entry['year']}). {_plain(entry['title'])}", _plain(place), link]
+    return ". ".join(part.rstrip(".") for part in parts if part) + "."
 
 
 @cache

@@ -11,18 +11,24 @@ from gnomon.core.losses import AbstractLoss, CrossEntropy, Exponential, Hinge, L
 from gnomon.training.loop import train
 from gnomon.training.native import TorchOptimizer
 from gnomon.training.optimizers import SGD, AbstractOptimizer, Adam
+from gnomon.training.plan import Batches, Records
 from gnomon.training.run import Run
+from gnomon.training.schedule import Schedule, Scheduled
 
 __all__ = [
     "AbstractLoss",
     "AbstractOptimizer",
     "Adam",
+    "Batches",
     "CrossEntropy",
     "Exponential",
     "Hinge",
     "Logistic",
+    "Records",
     "Run",
     "SGD",
+    "Schedule",
+    "Scheduled",
     "Squared",
     "TorchOptimizer",
     "train",

@@ -82,9 +82,19 @@ class Objective(Record):
             return self
         return Objective(_in_memory(self.data.whole(), self.convert, self.call), self.loss, _as_they_are, self.call)
 
+    def sample(self, n: int | None, seed: int) -> "Objective":
+        """The same objective on at most n of its examples, in memory, drawn by the seed; of each class its share."""
+        if n is None or n >= len(self):
+            return self
+        return Objective(_in_memory(self.data.probe(n, seed=seed), self.convert, self.call), self.loss, _as_they_are,
+                         self.call)  # fmt: skip
+
     def at(self, index: Tensor) -> tuple[Inputs, Tensor]:
         """Inputs and targets of the examples with these numbers."""
-        batch = self.data.at(index)
+        return self.of_batch(self.data.at(index))
+
+    def of_batch(self, batch: Batch) -> tuple[Inputs, Tensor]:
+        """Inputs and targets of a batch, targets as the loss takes them."""
         return batch.x, self.convert(_targets(batch, self.call))
 
     def batches(self, size: int | None = None) -> Iterator[tuple[Inputs, Tensor]]:

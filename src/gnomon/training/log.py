@@ -59,7 +59,7 @@ class Log:
         for now, then in zip(_tensors(self.model), self.state, strict=True):
             now.copy_(then)
 
-    def run(self, optimizer: AbstractOptimizer, stopped: str, seconds: float) -> Run:
+    def run(self, optimizer: AbstractOptimizer, stopped: str, seconds: float, epochs: float) -> Run:
         """The record of the whole run."""
         steps = torch.tensor([row["step"] for row in self.rows])
         curves = Curves(
@@ -73,7 +73,7 @@ class Log:
             test=self._stack("test"),
         )
         watched = {name: [row["watched"][name] for row in self.rows] for name in self.watch}
-        return Run(self.model, steps, curves, watched, optimizer, stopped, seconds)
+        return Run(self.model, steps, curves, watched, optimizer, stopped, seconds, epochs)
 
     def _column(self, key: str) -> Tensor | None:
         values = [row.get(key) for row in self.rows]

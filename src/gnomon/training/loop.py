@@ -24,7 +24,8 @@ from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.log import Log, Watcher
 from gnomon.training.native import Choice, named
 from gnomon.training.optimizers import AbstractOptimizer
-from gnomon.training.plan import CALL, Plan, deadline
+from gnomon.training.plan import CALL, Batches, Plan, Records, deadline
+from gnomon.training.recorder import Recorder
 from gnomon.training.run import Run
 
 
@@ -38,8 +39,8 @@ def train(
     loss: Loss | None = None,
     optimizer: Choice | None = None,
     steps: int = 1000,
-    batch: int | None = None,
-    record: int | Sequence[int] | None = None,
+    batch: int | Batches | None = None,
+    record: int | Sequence[int] | Records | None = None,
     outputs: bool = False,
     watch: Mapping[str, Watcher] | None = None,
     seconds: float | None = None,
@@ -69,11 +70,11 @@ def train(
         optimizer: ``Adam(lr)``, the default, or ``SGD(lr, momentum=...)``; "adam", "adamw", "sgd"; a class of
             torch.optim, ``lambda p: torch.optim.SGD(p, lr=0.1)``, or one of the module, which is copied with its state.
         steps: to take.
-        batch: examples in a batch, drawn by the seed, each once in n / batch steps, whatever the data are (batches of
-            a stream are read into memory for that); all examples at every step where left out, the gradients of data
-            that are not in memory being summed batch by batch.
+        batch: examples in a batch, drawn by the seed, each once in n / batch steps (batches of a stream are read into
+            memory for that), or `Batches`, of a loader or with augmentation; where left out, all examples at every
+            step, the gradients of data that are not in memory being summed batch by batch.
         record: measure at every so many steps, or at these steps; by default at 60, closer together at the beginning.
-            The first state and the last are always recorded.
+            The first state and the last are always recorded. `Records` measures on a sample, for a share of the time.
         outputs: keep the outputs on all examples at recorded steps.
         watch: functions of (step, model, loss) by name, called at recorded steps; ``run.watched`` is what they return.
         seconds: time budget; the run ends with the first step beyond it.
@@ -102,12 +103,13 @@ def train(
         whole = Objective.of(x, y, model, loss, CALL)
         objective = whole if plan.batch is None else whole.indexable()
         test = None if x_test is None else Objective.of(x_test, y_test, model, objective.loss, CALL)
-        rule = named(optimizer, module, CALL)
-        log = Log(model, objective, test, plan.batch, watch or {}, outputs, [], [])
-        log.record(0)
+        rule, shown = named(optimizer, module, CALL), objective.sample(plan.records.examples, plan.seed)
+        tested = None if test is None else test.sample(plan.records.examples, plan.seed)
+        log = Log(model, shown, tested, plan.batch, watch or {}, outputs, [], [])
+        recorder = Recorder(log, plan, start, seconds, clock)
         with evaluating(model, training=mode == "train"):
-            stopped = _take_steps(model, objective, rule, plan, log, progress)
-    return log.run(rule, stopped, clock() - start)
+            seen, stopped = _take_steps(model, objective, rule, plan, recorder, progress)
+    return log.run(rule, stopped, clock() - start, seen / len(objective))
 
 
 def _take_steps(
@@ -115,30 +117,32 @@ def _take_steps(
     objective: Objective,
     optimizer: AbstractOptimizer,
     plan: Plan,
-    log: Log,
+    recorder: Recorder,
     progress: Callable[[int, int], None] | None,
-) -> str:
-    """Take the steps; the reason for which they ended."""
+) -> tuple[int, str]:
+    """Take the steps; the number of examples that were used, and the reason for which they ended."""
     moved = [p for p in model.parameters() if p.requires_grad]
-    memory, indices = optimizer.memory(moved), plan.indices(len(objective))
+    memory, feed, seen = optimizer.memory(moved), plan.feed(objective), 0
     try:
         for step in range(1, plan.steps + 1):
-            optimizer.move(moved, partial(_gradient, model, objective, next(indices), moved), memory, step)  # (1)
-            late = plan.late()
-            if (step in plan.recorded or late) and not log.record(step):
-                log.restore()
-                return "diverged"
+            pair = next(feed)
+            optimizer.move(moved, partial(_gradient, model, objective, pair, moved), memory, step)  # (1)
+            seen += len(objective) if pair is None else len(pair[1])
+            late = recorder.late()
+            if not recorder.after(step, last=late or step == plan.steps):
+                recorder.log.restore()
+                return seen, "diverged"
             if progress is not None:
                 progress(step, plan.steps)
             if late:
-                return "time"
+                return seen, "time"
     except _Diverged:
-        log.restore()
-        return "diverged"
+        recorder.log.restore()
+        return seen, "diverged"
     except KeyboardInterrupt:
-        log.restore()
-        return "interrupted"
-    return "finished"
+        recorder.log.restore()
+        return seen, "interrupted"
+    return seen, "finished"
 
 
 class _Diverged(Exception):
@@ -147,13 +151,13 @@ class _Diverged(Exception):
 
 @torch.enable_grad()
 def _gradient(
-    model: nn.Module, objective: Objective, index: Tensor | None, moved: list[nn.Parameter]
+    model: nn.Module, objective: Objective, pair: tuple[Inputs, Tensor] | None, moved: list[nn.Parameter]
 ) -> tuple[Tensor, Sequence[Tensor | None]]:
     """The mean loss of some examples, or of all, and its gradients: sums over batches, weighted by their size."""
-    n = len(objective) if index is None else len(index)
+    n = len(objective) if pair is None else len(pair[1])
     total: Tensor = torch.zeros(())
     sums: list[Tensor | None] = [None] * len(moved)
-    for x, y in objective.batches() if index is None else [objective.at(index)]:
+    for x, y in objective.batches() if pair is None else [pair]:
         value, gradients = _of_batch(model, objective, x, y, moved)
         if len(y) == n:
             return value, gradients

@@ -121,7 +121,8 @@ class Adam(AbstractOptimizer):
                 continue
             m.mul_(self.b1).add_(g, alpha=1 - self.b1)
             v.mul_(self.b2).addcmul_(g, g, value=1 - self.b2)
-            w.mul_(1 - self.lr * self.decay)
+            if self.decay:
+                w.mul_(1 - self.lr * self.decay)
             w.addcdiv_(m, v.sqrt().div_(second).add_(self.eps), value=-self.lr / first)  # (2)
 
 

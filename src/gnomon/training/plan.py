@@ -13,12 +13,49 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.checks import check_seed, integer, number
+from gnomon.core.checks import check_kind, check_seed, integer, number
 from gnomon.core.clock import Clock
+from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.inputs import Inputs
+from gnomon.core.source import AbstractSource
+from gnomon.training.evaluate import Objective
+
+__all__ = ["Batches", "CALL", "Plan", "Records", "deadline"]
 
 CALL = "train(module, x, y)"
 RECORDS = 60
 """Recorded steps, about, where the caller names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batches:
+    """The examples of each step: so many drawn by the seed, or the batches of a loader in the order it gives them.
+
+    ``augment`` changes the inputs of every batch before it is used, such as a random crop; records are made without it.
+
+    >>> Batches(64).size
+    64
+    """
+
+    size: int | None = None
+    loader: AbstractSource | None = None
+    augment: Callable[[Inputs], Inputs] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """When a run is measured, and on what: at these steps, on a fixed sample of so many examples of each set.
+
+    With ``share=0.2`` a record that would bring the time of all records above 20 % of that of the steps waits until it
+    does not; the first state and the last are always recorded.
+
+    >>> Records((0, 10, 100), examples=512, share=0.2).examples
+    512
+    """
+
+    at: int | Sequence[int] | None = None
+    examples: int | None = None
+    share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +67,44 @@ class Plan:
     recorded: frozenset[int]
     seed: int
     late: Callable[[], bool]
+    batches: Batches = Batches()
+    records: Records = Records()
 
     @classmethod
     def of(cls, steps: Any, batch: Any, record: Any, seed: Any, late: Callable[[], bool]) -> "Plan":
         """Check the options."""
         steps = integer("steps", steps, call=CALL, least=0)
-        batch = None if batch is None else integer("batch", batch, call=CALL)
-        return cls(steps, batch, _recorded(record, steps), check_seed(seed, call=CALL), late)
+        batches = batch if isinstance(batch, Batches) else Batches(batch)
+        records = record if isinstance(record, Records) else Records(record)
+        size = None if batches.size is None else integer("batch", batches.size, call=CALL)
+        if batches.augment is not None:
+            cure = "Pass a function from the inputs of a batch to inputs"
+            check_kind("augment", batches.augment, Callable, call=CALL, cure=cure)
+        if records.examples is not None:
+            integer("examples", records.examples, call=CALL)
+        if records.share is not None and not 0 < number("share", records.share, call=CALL) <= 1:
+            raise InputError(out_of_range(CALL, "share", "above 0 and at most 1", records.share))
+        return cls(
+            steps, size, _recorded(records.at, steps), check_seed(seed, call=CALL), late, batches, records
+        )  # fmt: skip
+
+    def feed(self, objective: Objective) -> Iterator[tuple[Inputs, Tensor] | None]:
+        """Inputs and targets of each step, without end; None stands for all examples in their order."""
+        augment = self.batches.augment
+        for pair in self._pairs(objective):
+            yield pair if augment is None or pair is None else (augment(pair[0]), pair[1])
+
+    def _pairs(self, objective: Objective) -> Iterator[tuple[Inputs, Tensor] | None]:
+        loader = self.batches.loader
+        while loader is not None:
+            for batch in loader.batches():
+                yield objective.of_batch(batch)
+        for index in self.indices(len(objective)):
+            yield (
+                None
+                if index is None and self.batches.augment is None
+                else objective.at(torch.arange(len(objective)) if index is None else index)
+            )
 
     def indices(self, n: int) -> Iterator[Tensor | None]:
         """Numbers of the examples of each step, without end: all batches of one size, each example once in every n.

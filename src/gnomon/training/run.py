@@ -11,6 +11,7 @@ True
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import nan
 from typing import Any
 
 from jaxtyping import Int
@@ -26,6 +27,14 @@ REASONS = {
     "interrupted": " It was interrupted: the record is complete up to its last step.",
 }
 """What the verdict says of each way to stop, but for divergence."""
+FEW_STEPS = 100
+"""Steps below which a run that was cut short says nothing about where it leads."""
+STILL_FALLING = 0.1
+"""Share of the whole fall of the loss that the second half of the steps brings where training has not settled."""
+LEARNED = 0.98
+"""Share of training examples that are right from which on a loss that still falls is no reason to wait."""
+ROSE, ROSE_EARLY = 1.2, 10.0
+"""Factors by which a loss has risen where training diverged, after `FEW_STEPS` steps and before."""
 DIVERGED = 0.8
 """Severity of a run whose loss grew."""
 
@@ -37,7 +46,7 @@ class Run(WithCurves):
     ``curves`` holds losses and accuracies, which can be read from the run itself (``run.loss``), and the outputs
     (t, n, k) where they were asked for. ``stopped`` is "finished", "time", "interrupted" or "diverged", and ``model``
     is the one of the last recorded step in every case. ``watched`` holds, by name, what each watcher returned at each
-    recorded step.
+    recorded step; ``epochs`` is how often, on average, an example was used.
     """
 
     model: nn.Module = field(repr=False, metadata=HIDDEN)
@@ -47,11 +56,40 @@ class Run(WithCurves):
     optimizer: AbstractOptimizer
     stopped: str
     seconds: float
+    epochs: float = nan
 
     @property
     def diverges(self) -> bool:
-        """Whether the loss was no longer finite, or ended above its start."""
-        return self.stopped == "diverged" or self.curves.rose
+        """Whether the loss was no longer finite, or ended well above its start.
+
+        A loss that ends where it began is no divergence, and in the first steps batch norm has not yet learned the
+        averages that it is measured with: it must have risen by a fifth after `FEW_STEPS`, or tenfold before.
+        """
+        factor = ROSE if int(self.steps[-1]) >= FEW_STEPS else ROSE_EARLY
+        return self.stopped == "diverged" or float(self.loss[-1]) > factor * float(self.loss[0])
+
+    @property
+    def shortage(self) -> str:
+        """Why training was too short to say what it leads to, as a clause; empty where it was long enough.
+
+        A run that its time budget ended is too short if it saw each example less than once, took fewer than 100 steps,
+        or if the second half of its steps still brought more than a tenth of the whole fall of the loss: what is
+        measured then, such as the regime or the confidence, is that of a network on its way.
+        """
+        if self.stopped != "time" or self.diverges or len(self.loss) < 2:
+            return "no step was taken" if self.stopped == "time" and len(self.loss) < 2 else ""
+        steps = int(self.steps[-1])
+        if self.accuracy is not None and float(self.accuracy[-1]) >= LEARNED:
+            return ""
+        if steps < FEW_STEPS or self.epochs < 1:
+            return f"the time allowed {steps} steps, {self.epochs:.2g} passes over the examples"
+        half = int((self.steps <= steps / 2).sum()) - 1
+        fall, late = float(self.loss[0] - self.loss[-1]), float(self.loss[half] - self.loss[-1])
+        if half < 1 or late <= STILL_FALLING * fall:
+            return ""
+        return (
+            f"the loss was still falling when the time was spent: {late / fall:.0%} of its fall is in the second half"
+        )
 
     @property
     def verdict(self) -> str:

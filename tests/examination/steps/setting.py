@@ -3,11 +3,12 @@
 from math import inf
 
 from gnomon.core.clock import Ticking
+from gnomon.examination.cost import Cost
 from gnomon.examination.step import Context, Products
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import subject
 
-PROFILE = Profile(None, "not read", 1e-3)
+PROFILE = Profile(None, "not read", Cost(0.0, 1e-3, 0.0))
 
 
 def answered(step, net, train, products=(), *, test=None, optimizer=None):

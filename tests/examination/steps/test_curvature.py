@@ -6,8 +6,6 @@ from torch import nn
 
 from gnomon.examination.steps.curvature import CurvatureStep
 from gnomon.examination.steps.stability import StabilityStep
-from gnomon.examination.steps.training import default
-from gnomon.landscape import sharpness
 from gnomon.training import SGD, train
 from tests.examination.steps.setting import answered
 
@@ -73,9 +71,3 @@ def test_at_the_end_the_sharpness_is_measured_against_what_the_learning_rate_all
     assert "30% of what its learning rate allows" in result.content.answer
     assert values["trace of the Hessian"].value == pytest.approx(CURVATURE, rel=1e-5)  # of one parameter
     assert result.product.sharpness == pytest.approx(CURVATURE, rel=1e-5)
-
-
-def test_without_an_optimizer_a_quarter_of_the_stable_learning_rate_is_taken():
-    measured = sharpness(line(), X, 3 * X)
-    assert default(measured).lr == pytest.approx(0.5 / CURVATURE, rel=1e-5)
-    assert default(None) == SGD(0.1)

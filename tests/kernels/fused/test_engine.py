@@ -12,8 +12,8 @@ import torch
 from torch import nn
 
 import gnomon
+from gnomon.core.machine import threads
 from gnomon.kernels.fused import engine
-from gnomon.kernels.machine import threads
 from gnomon.models import mlp
 from tests.kernels.fused.reference import both
 
@@ -30,7 +30,7 @@ print(sum(chain.stats.cache_hits.values()), sum(chain.stats.cache_misses.values(
 
 LONG = """
 import signal, threading, torch, gnomon
-from gnomon.kernels.machine import threads
+from gnomon.core.machine import threads
 from gnomon.models import mlp
 
 class Told(threads.Progress):  # says when the first tile is done, and how many are at the end

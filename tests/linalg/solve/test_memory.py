@@ -40,12 +40,16 @@ print(bytes_of("VmHWM") - before)
 @pytest.mark.parametrize(
     "solver, form, n, size",
     [
-        ("Direct(memory=memory)", "array", 2850, 63 * 2**20),  # the kernel itself takes 62 MiB
+        pytest.param(
+            "Direct(memory=memory)", "array", 2850, 63 * 2**20, marks=pytest.mark.full
+        ),  # the kernel itself takes 62 MiB
         ("Direct(memory=memory)", "function", 2850, 63 * 2**20),
-        ("ConjugateGradient(memory=memory)", "function", 2850, 63 * 2**20),
+        pytest.param("ConjugateGradient(memory=memory)", "function", 2850, 63 * 2**20, marks=pytest.mark.full),
         ("ConjugateGradient(preconditioner=Landmarks(), memory=memory)", "function", 3000, 2**23),
         ("Tiles(path, memory=memory)", "function", 3000, 3 * 2**23),
-        ("Tiles(path, dtype=torch.float32, memory=memory)", "function", 4000, 5 * 2**23),
+        pytest.param(
+            "Tiles(path, dtype=torch.float32, memory=memory)", "function", 4000, 5 * 2**23, marks=pytest.mark.full
+        ),
     ],
 )
 def test_the_process_grows_by_the_memory_that_was_given(tmp_path, solver, form, n, size):

@@ -24,7 +24,7 @@ from gnomon.core.results import shown
 from gnomon.lab.claim import Scale
 from gnomon.report.references import reference
 
-__all__ = ["build"]
+__all__ = ["build", "page"]
 
 
 def build(
@@ -54,15 +54,22 @@ def build(
     rows = {row["id"]: row for row in run_many(tasks, jobs=jobs, out=out)}
     (folder / "claims").mkdir(parents=True, exist_ok=True)
     for entry in entries:
-        page = _page(entry.claim.title, _claim(entry, rows[entry.claim.id]), "../")
-        (folder / "claims" / f"{entry.claim.id}.html").write_text(page, encoding="utf-8")
-    (folder / "coverage.html").write_text(_page("Coverage", _coverage(), ""), encoding="utf-8")
+        text = page(entry.claim.title, _claim(entry, rows[entry.claim.id]), "../")
+        (folder / "claims" / f"{entry.claim.id}.html").write_text(text, encoding="utf-8")
+    (folder / "coverage.html").write_text(page("Coverage", _coverage(), ""), encoding="utf-8")
     index = folder / "index.html"
-    index.write_text(_page("Atlas of deep learning theory", _index(entries, rows), ""), encoding="utf-8")
+    index.write_text(page("Atlas of deep learning theory", _index(entries, rows), ""), encoding="utf-8")
     return index
 
 
-def _page(title: str, body: str, up: str) -> str:
+def page(title: str, body: str, up: str) -> str:
+    """A whole page from its title and body; ``up`` leads to the folder of the index.
+
+    Cost: none.
+
+    >>> page("Title", "<p>body</p>", "").count("Title")
+    2
+    """
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'

@@ -9,7 +9,7 @@ from gnomon.core.results.curves import Curves, WithCurves
 from gnomon.core.results.drawing import draw
 from gnomon.core.results.finding import Definition, Finding, Hypothesis, Level
 from gnomon.core.results.plain import plain
-from gnomon.core.results.plot import Axis, Band, Bars, Histogram, Image, Line, Plot, Reference, Scatter
+from gnomon.core.results.plot import Axis, Band, Bars, Histogram, Image, Line, Meter, Plot, Reference, Scatter
 from gnomon.core.results.result import Result
 from gnomon.core.results.value import Interval, Value, shown
 
@@ -26,6 +26,7 @@ __all__ = [
     "Interval",
     "Level",
     "Line",
+    "Meter",
     "Plot",
     "Reference",
     "Result",

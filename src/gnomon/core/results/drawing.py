@@ -12,7 +12,7 @@ from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
-from gnomon.core.results.plot import Band, Bars, Histogram, Image, Line, Mark, Plot, Reference, Scatter
+from gnomon.core.results.plot import Band, Bars, Histogram, Image, Line, Mark, Meter, Plot, Reference, Scatter
 
 __all__ = ["COLORS", "draw"]
 
@@ -46,10 +46,18 @@ def draw(plot: Plot, ax: Any = None) -> Any:
             set_scale("log")
         if axis.limits is not None:
             set_limits(*axis.limits)
-    named = [mark for mark in plot.marks if mark.name and not isinstance(mark, Image | Bars)]
+    if not plot.x.log and _whole(plot):
+        ax.xaxis.get_major_locator().set_params(integer=True)
+    named = [mark for mark in plot.marks if mark.name and not isinstance(mark, Image | Bars | Meter)]
     if len(named) > 1 or any(isinstance(mark, Reference) for mark in named):
         ax.legend()
     return ax
+
+
+def _whole(plot: Plot) -> bool:
+    """Whether x counts something, such as layers or steps."""
+    curves = [mark.x for mark in plot.marks if isinstance(mark, Line | Scatter | Band)]
+    return bool(curves) and all(x == round(x) for xs in curves for x in xs if isfinite(x)) and plot.x.limits is None
 
 
 def _finite(*columns: tuple[float, ...]) -> list[tuple[float, ...]]:
@@ -87,6 +95,26 @@ def _reference(ax: Any, mark: Reference, color: str) -> None:
     (ax.axvline if mark.vertical else ax.axhline)(mark.at, color=color, linestyle="--", label=mark.name)
 
 
+def _meter(ax: Any, mark: Meter, color: str) -> None:
+    log = mark.edges[0] > 0
+    for i, (name, low, high) in enumerate(zip(mark.zones, mark.edges, mark.edges[1:], strict=False)):
+        here = name == mark.zone
+        ax.axvspan(low, high, 0.0, 0.45, color=COLORS[-1], alpha=0.55 if here else 0.12 + 0.08 * (i % 2), linewidth=0)
+        middle = (low * high) ** 0.5 if log else (low + high) / 2
+        ax.text(middle, 0.225, name, ha="center", va="center", weight="bold" if here else "normal", wrap=True)
+    if log:
+        ax.set_xscale("log")
+    ax.plot([mark.shown], [0.56], marker="v", markersize=13, color=color, clip_on=False)
+    words = f"{mark.name} {mark.value:.3g}".strip()
+    places = {"left": mark.shown == mark.edges[0], "right": mark.shown == mark.edges[-1]}
+    side = next((side for side, true in places.items() if true), "center")
+    ax.text(mark.shown, 0.72, words, ha=side, va="bottom", color=color)
+    ax.set(xlim=(mark.edges[0], mark.edges[-1]), ylim=(0, 1))
+    ax.set_yticks([])
+    ax.grid(visible=False)
+    ax.spines["left"].set_visible(False)
+
+
 DRAWN: dict[type, Callable[[Any, Any, str], None]] = {
     Line: _line,
     Scatter: _scatter,
@@ -95,6 +123,7 @@ DRAWN: dict[type, Callable[[Any, Any, str], None]] = {
     Histogram: _histogram,
     Image: _image,
     Reference: _reference,
+    Meter: _meter,
 }
 """A new kind of mark is a record in `plot`, a function here and a line in this table."""
 

@@ -13,7 +13,20 @@ from typing import Any, Literal
 from gnomon.core.record import Record
 from gnomon.core.results.plain import plain, public_fields
 
-__all__ = ["Axis", "Band", "Bars", "Histogram", "Image", "Line", "Mark", "Plot", "Reference", "Scatter", "numbers"]
+__all__ = [
+    "Axis",
+    "Band",
+    "Bars",
+    "Histogram",
+    "Image",
+    "Line",
+    "Mark",
+    "Meter",
+    "Plot",
+    "Reference",
+    "Scatter",
+    "numbers",
+]
 
 Numbers = Any
 """Given as any sequence, array or tensor of numbers, kept as a tuple of floats."""
@@ -141,7 +154,35 @@ class Reference(Record):
     vertical: bool = False
 
 
-Mark = Line | Scatter | Band | Bars | Histogram | Image | Reference
+@dataclass(frozen=True, slots=True)
+class Meter(Record):
+    """A pointer at one value of a scale along x whose zones have names; a value beyond the ends is shown at the end.
+
+    >>> Meter("change", 0.2, (0.01, 0.1, 1.0), ("small", "large")).zone
+    'large'
+    """
+
+    name: str
+    value: float
+    edges: Numbers
+    zones: Sequence[str]
+
+    def __post_init__(self) -> None:
+        _freeze(self, "edges")
+        object.__setattr__(self, "zones", tuple(map(str, self.zones)))
+
+    @property
+    def shown(self) -> float:
+        """Where the pointer stands."""
+        return min(max(self.value, self.edges[0]), self.edges[-1])
+
+    @property
+    def zone(self) -> str:
+        """The name of the zone that the value lies in."""
+        return self.zones[min(sum(self.value >= edge for edge in self.edges[1:-1]), len(self.zones) - 1)]
+
+
+Mark = Line | Scatter | Band | Bars | Histogram | Image | Reference | Meter
 """What a plot may show."""
 
 

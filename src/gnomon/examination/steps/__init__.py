@@ -2,31 +2,45 @@
 
 from gnomon.examination.step import AbstractStep
 from gnomon.examination.steps.architecture import ArchitectureStep
+from gnomon.examination.steps.attribution import AttributionStep
+from gnomon.examination.steps.columns import ColumnsStep
 from gnomon.examination.steps.curvature import CurvatureStep
 from gnomon.examination.steps.data import DataStep
+from gnomon.examination.steps.examples import ExamplesStep
 from gnomon.examination.steps.forecast import ForecastStep
 from gnomon.examination.steps.invariance import InvarianceStep
 from gnomon.examination.steps.kernel import KernelStep
 from gnomon.examination.steps.limit import LimitStep
 from gnomon.examination.steps.margins import MarginsStep
+from gnomon.examination.steps.optimizer import OptimizerStep
+from gnomon.examination.steps.outcome import OutcomeStep
 from gnomon.examination.steps.regime import RegimeStep
 from gnomon.examination.steps.signal import SignalStep
+from gnomon.examination.steps.split import SplitStep
 from gnomon.examination.steps.stability import StabilityStep
 from gnomon.examination.steps.training import TrainingStep
+from gnomon.examination.steps.wiring import WiringStep
 
 STEPS: tuple[AbstractStep, ...] = (
     ArchitectureStep(),
     DataStep(),
+    ColumnsStep(),
+    SplitStep(),
+    WiringStep(),
     SignalStep(),
     KernelStep(),
     StabilityStep(),
-    LimitStep(),
     ForecastStep(),
     TrainingStep(),
+    OptimizerStep(),
+    OutcomeStep(),
     RegimeStep(),
     CurvatureStep(),
     MarginsStep(),
+    ExamplesStep(),
     InvarianceStep(),
+    LimitStep(),
+    AttributionStep(),
 )
 """Before training, during, after; the runner moves a step only behind those whose products it needs or uses."""
 

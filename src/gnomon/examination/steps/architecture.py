@@ -2,15 +2,13 @@
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
-from gnomon.core.clock import Clock
 from gnomon.core.errors import GnomonError
-from gnomon.core.inputs import count, invoke, table, tensors
-from gnomon.core.pure import evaluating, random_state, undisturbed
+from gnomon.core.inputs import tensors
 from gnomon.core.record import Record
 from gnomon.core.results import Finding, Hypothesis, Value, shown
+from gnomon.examination.cost import Cost, measured_cost
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.subject import Subject
 from gnomon.program import Program, read
@@ -21,60 +19,50 @@ BATCH = 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile(Record):
-    """The program read from the module, or why there is none, and the seconds of a training step per example."""
+    """The program read from the module, or why there is none, and what training steps cost."""
 
     program: Program | None
     reason: str
-    seconds_per_example: float
+    cost: Cost
+
+    @property
+    def seconds_per_example(self) -> float:
+        """Of a forward and a backward pass, in a batch of usual size."""
+        return self.cost.passes(BATCH) / BATCH
 
 
 class ArchitectureStep(AbstractStep):
     """Parameters, memory and cost."""
 
     key, title, share = "architecture", "The network", 0.05
-    question = "What is it made of, what does a step cost, and can its infinite-width limit be computed?"
+    question = "What is it made of, and what does a training step cost?"
     gives = Profile
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         module, task = subject.module, subject.task
         sizes = {name: p.numel() for name, p in module.named_parameters()}
         total, size = sum(sizes.values()), sum(p.numel() * p.element_size() for p in module.parameters())
-        seconds = step_seconds(subject, context.clock)
+        cost = measured_cost(subject, context.clock, context.seconds)
         program, reason = _program(subject)
         largest = sorted(sizes.items(), key=lambda item: -item[1])[:5]
         n = min(BATCH, len(subject.probe))
-        milliseconds = round(1e3 * seconds * n, 3)
+        milliseconds = round(1e3 * cost.step(n), 3)
         values = (
             Value("parameters", total),
             Value("tensors of parameters", len(sizes)),
             Value("memory of parameters", round(size / 2**20, 3), unit="MiB"),
-            Value("training step", milliseconds, unit="ms", meaning=f"forward and backward, {n} examples"),
+            Value("training step", milliseconds, unit="ms", meaning=f"forward, backward and update, {n} examples"),
             Value("training examples", len(subject.train)),
             Value("outputs", task.outputs),
             *(Value(f"parameters of {name}", count) for name, count in largest),
         )
         readable = Hypothesis("the infinite-width limit can be computed from the module", program is not None, reason)
-        known = "its infinite-width limit is known" if program is not None else "its infinite-width limit is not known"
+        known = "" if program is not None else " Theory of very wide networks does not cover all of its layers."
         kind = f"{task.classes} classes" if task.classes else f"{task.outputs} real outputs"
-        time = f"{shown(1e3 * seconds * n)} ms for a step of {n}"
-        answer = f"{subject.name}: {total:,} parameters, {kind}, {time}; {known}."
+        time = f"{shown(1e3 * cost.step(n))} ms for a training step on {n} examples"
+        answer = f"{total:,} parameters, {kind}, {time}.{known}"
         content = Content(answer, _findings(subject), values, hypotheses=(readable,))
-        return StepResult(content, Profile(program, reason, seconds))
-
-
-def step_seconds(subject: Subject, clock: Clock) -> float:
-    """Seconds of a forward and a backward pass, per example, the smaller of two."""
-    x = subject.probe.some(BATCH).x
-    parameters = [p for p in subject.module.parameters() if p.requires_grad]
-    best = float("inf")
-    with undisturbed(subject.module), evaluating(subject.module), torch.enable_grad(), random_state(0):
-        for _ in range(2):
-            start = clock()
-            out = table(invoke(subject.module, x), count(x), subject.call)
-            if parameters and out.requires_grad:
-                torch.autograd.grad(out.square().sum(), parameters, allow_unused=True)
-            best = min(best, clock() - start)
-    return best / count(x)
+        return StepResult(content, Profile(program, reason, cost))
 
 
 def _findings(subject: Subject) -> tuple[Finding, ...]:

@@ -4,11 +4,14 @@ from dataclasses import dataclass
 
 from gnomon.core.record import Record
 from gnomon.core.results import Definition, Interval, Value
-from gnomon.examination.step import AbstractStep, Context, Products, StepResult, require_gradients
+from gnomon.examination.pictures import rate_meter
+from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, StepResult, require_gradients
 from gnomon.examination.steps.architecture import Profile
-from gnomon.examination.steps.stability import EXAMPLES, hessian_products
+from gnomon.examination.steps.stability import affordable, products_within, timed
 from gnomon.examination.subject import Subject
 from gnomon.landscape import gradient_noise, hessian
+from gnomon.linalg.lanczos import top_eigenpairs
+from gnomon.linalg.trace import hutch_plus_plus
 from gnomon.report import Content
 from gnomon.training import Run
 from gnomon.training.native import descent
@@ -25,43 +28,48 @@ class CurvatureSummary(Record):
 class CurvatureStep(AbstractStep):
     """After training, or of the untrained network."""
 
-    key, title, share = "curvature", "The loss landscape", 0.1
-    question = "How curved is the loss here, against the learning rate, and how noisy are its gradients?"
+    key, title, share = "curvature", "The loss landscape", 0.06
+    question = "How steep is the loss here compared with the learning rate, and how noisy are its gradients?"
     needs = (Profile,)
     uses = (Run,)
     gives = CurvatureSummary
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         require_gradients(subject)
-        run, task = products.get(Run), subject.task
+        run = products.get(Run)
         model = subject.module if run is None else run.model
-        examples = subject.probe.some(EXAMPLES)
-        count = hessian_products(len(examples), products[Profile], context, 0.5)
-        y = task.loss_targets(examples.y)
-        operator = hessian(model, examples.x, y, loss=task.loss)
-        top = operator.top(1, steps=count, seed=context.seed)
+        cost = products[Profile].cost
+        examples = subject.probe.some(affordable(cost, context))
+        y = subject.loss_targets(examples.y)
+        operator = timed(hessian(model, examples.x, y, loss=subject.loss), context)
+        count = products_within(operator, context, 0.3)
+        top = top_eigenpairs(operator, 1, steps=count, seed=context.seed)
         value, residual = float(top.values[0]), float(top.residuals[0])
-        trace = operator.trace(products=max(6, count), seed=context.seed)
+        trace = hutch_plus_plus(operator, products=max(6, count), confidence=0.95, seed=context.seed)
         values = [
             Value("sharpness", value, Interval(value, value + residual), "estimate"),
             Value("trace of the Hessian", trace.value, trace.interval, "estimate"),
         ]
-        if len(examples) >= 8:
-            noise = gradient_noise(model, examples.x, y, loss=task.loss)
+        if len(examples) >= 8 and len(examples) * cost.passes(1) <= context.seconds:
+            noise = gradient_noise(model, examples.x, y, loss=subject.loss)
             name = "batch size of equal signal and noise"
             values.append(Value(name, noise.scale, noise.interval, "estimate", meaning="tr Σ / |G|²"))
         state = "At the end of training" if run is not None else "Before training"
-        answer = f"{state} the sharpness is {value:.3g}"
+        answer = f"{state} the loss has sharpness {value:.3g}"
         way = None if run is None else descent(run.optimizer)
         if way is not None:
             limit = 2 * (1 + way.momentum) / way.lr
             share = f"{value / limit:.0%} of what its learning rate allows"
-            answer += f": {'at its edge of stability' if value > 0.8 * limit else share} ({limit:.3g})"
+            most = "as much as its learning rate allows, the edge of stability"
+            answer += f": {most if value > 0.8 * limit else share} ({limit:.3g})"
             values.append(Value("limit of the learning rate in use", limit, meaning="2 (1 + β) / lr"))
         definitions = (
             Definition("λ_max(H)", "sharpness: the largest curvature of the mean loss", "cohen2021gradient"),
             Definition("tr H = E[zᵀ H z]", "sum of all curvatures", "hutchinson1989stochastic"),
             Definition("B = tr Σ / |G|²", "noise scale", "mccandlish2018empirical"),
         )
-        content = Content(f"{answer}.", (), tuple(values), (), definitions)
-        return StepResult(content, CurvatureSummary(value, trace.value))
+        short = "" if run is None else run.shortage
+        answer = f"{NOT_ENOUGH} {short}. {answer}" if short else answer
+        plots = rate_meter(way.lr, 2 * (1 + way.momentum) / value) if way is not None and value > 0 else ()
+        content = Content(f"{answer}.", (), tuple(values), plots, definitions)
+        return StepResult(content, CurvatureSummary(value, trace.value), "unsure" if short else "answered")

@@ -39,7 +39,7 @@ class DataStep(AbstractStep):
     """Scale and balance."""
 
     key, title, share = "data", "The data", 0.05
-    question = "Are inputs and targets of a size that networks are made for, and are there traps in them?"
+    question = "Are inputs and targets of a size that networks are made for, and is anything odd about them?"
     gives = DataSummary
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102

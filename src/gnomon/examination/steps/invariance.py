@@ -2,14 +2,23 @@
 
 from torch import Tensor
 
-from gnomon.core.results import Definition, Value
-from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.core.metrics import binomial_interval
+from gnomon.core.results import Definition, Finding, Value
+from gnomon.examination.cost import rung
+from gnomon.examination.levels import level
+from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
+from gnomon.examination.timed import needs
 from gnomon.geometry.invariance import Invariance, Motion, invariance
 from gnomon.report import Content
 from gnomon.training import Run
 
-MOST = 512
+SIZES = (32, 64, 128, 256, 512)
+"""Numbers of images that are moved; the largest that the time allows is taken."""
+PASSES = 6
+CHANGED = 0.1
+"""Share of decisions that one pixel of shift may change: a picture that a person cannot tell from the other."""
 
 
 class InvarianceStep(AbstractStep):
@@ -17,6 +26,7 @@ class InvarianceStep(AbstractStep):
 
     key, title, share = "invariance", "Shifts and mirror images", 0.05
     question = "Does a moved or mirrored picture get the same answer?"
+    needs = (Profile,)
     uses = (Run,)
     gives = Invariance
 
@@ -25,12 +35,19 @@ class InvarianceStep(AbstractStep):
             raise Skipped("The inputs are not images (n, channels, height, width).")
         run = products.get(Run)
         model = subject.module if run is None else run.model
-        images = subject.probe.some(MOST).x if subject.test is None else subject.test.probe(MOST, seed=context.seed).x
+        each = products[Profile].cost.each / 2  # a forward pass, and room
+        most = rung(SIZES, 0.5 * context.seconds / (PASSES * each))
+        if PASSES * most * each > context.seconds:
+            raise needs(f"{PASSES} passes over {most} images", PASSES * most * each, context)
+        images = subject.probe.some(most).x if subject.test is None else subject.test.probe(most, seed=context.seed).x
         measured = invariance(model, images)
         values = tuple(_value(motion, classes=subject.task.classes > 0) for motion in measured.motions)
         definition = Definition("|f(g x) − f(x)| / |f(x)|", "over the examples used, for each motion g")
-        content = Content(measured.verdict, (), values, measured.plots(), (definition,))
-        return StepResult(content, measured)
+        short = "" if run is None else run.shortage
+        answer = f"{NOT_ENOUGH} {short}. {measured.verdict}" if short else measured.verdict
+        findings = _shifted(measured) if run is not None and not short and subject.task.classes else ()
+        content = Content(answer, findings, values, measured.plots(), (definition,))
+        return StepResult(content, measured, "unsure" if short else "answered")
 
 
 def _value(motion: Motion, *, classes: bool) -> Value:
@@ -38,3 +55,20 @@ def _value(motion: Motion, *, classes: bool) -> Value:
         return Value(motion.name, motion.change, meaning="relative change of the outputs")
     meaning = f"changed decisions; outputs change by {motion.change:.1%}"
     return Value(motion.name, motion.decisions, motion.interval, "estimate", meaning=meaning)
+
+
+def _shifted(measured: Invariance) -> tuple[Finding, ...]:
+    """That one pixel changes more decisions than `CHANGED`, beyond chance."""
+    shifts = [motion for motion in measured.motions if motion.name.startswith("one pixel")]
+    worst = max(shifts, key=lambda motion: motion.decisions)
+    chance = binomial_interval(
+        round(worst.decisions * measured.examples), measured.examples, confidence=1 - 2 * level("invariance")
+    )
+    if chance.low <= CHANGED:
+        return ()
+    least = min(motion.decisions for motion in shifts)
+    share = f"{worst.decisions:.0%}" if worst.decisions - least < 0.01 else f"{least:.0%} to {worst.decisions:.0%}"
+    what = f"A shift by one pixel changes {share} of the decisions on {measured.examples} images."
+    cure = "Train on randomly shifted images, and pool where the network strides."
+    evidence = (Value("changed decisions", worst.decisions, chance, "estimate"), Value("accepted share", CHANGED))
+    return (Finding("shifts-change-decisions", what, cure, 0.3, "inputs", evidence, level("invariance")),)

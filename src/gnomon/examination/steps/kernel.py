@@ -8,43 +8,53 @@ from torch import Tensor
 
 from gnomon.core.metrics import effective_rank
 from gnomon.core.record import Record
-from gnomon.core.results import Definition, Finding, Hypothesis, Value
+from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Value
+from gnomon.examination.input_relation import input_relation
+from gnomon.examination.levels import level
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, require_gradients
 from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.steps.kernel_size import KernelMeans, kernel_means
 from gnomon.examination.subject import Examples, Subject
 from gnomon.linalg.leave_one_out import LeaveOneOut, leave_one_out_of_modes
 from gnomon.report import Content
-from gnomon.tangent import KernelSpectrum, kernel_spectrum, ntk
+from gnomon.tangent import KernelSpectrum, kernel_spectrum
 from gnomon.tangent.label_test import LabelTest, label_test
 
-MOST, LEAST = 256, 16
-ENOUGH = 20
-"""Examples from which on labels may be called unrelated to inputs."""
+ENOUGH = 256
+"""Examples from which on labels may be called unrelated to inputs; with fewer, nobody can tell."""
+PART = 0.5
+"""Of its time that the kernel itself may take."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProbeKernel(Record):
-    """The kernel of some examples of the probe, its modes, and what it says of the labels."""
+    """The kernel of some examples of the probe, its modes, what it says of the labels, and how it was computed.
+
+    ``inputs`` is the same test of the labels by the inputs alone, None where it was not needed.
+    """
 
     examples: Examples
     kernel: Tensor
     spectrum: KernelSpectrum
     prediction: LeaveOneOut
     labels: LabelTest
+    means: KernelMeans
+    inputs: LabelTest | None = None
 
 
 class KernelStep(AbstractStep):
     """Spectrum, rank, alignment, and a test of the labels against shuffled ones."""
 
-    key, title, share = "kernel", "The tangent kernel", 0.25
-    question = "Which directions does this network learn first, and do the labels lie along them?"
+    key, title, share = "kernel", "What it learns first", 0.12
+    question = "Which patterns in the data does this network pick up easily, and are the labels among them?"
     needs = (Profile,)
     gives = ProbeKernel
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         require_gradients(subject)
-        examples = subject.probe.some(affordable(subject, products[Profile], context))
-        kernel = ntk(subject.module, examples.x).double()
+        means = kernel_means(subject, products[Profile].cost, context)
+        examples = subject.probe.some(means.affordable(context, PART))
+        kernel = means.kernel(examples.x, context)
         if not bool(kernel.abs().max() > 0):
             raise Skipped("The tangent kernel is zero: no parameter has an effect on the outputs.")
         targets = subject.targets(examples.y)
@@ -57,36 +67,45 @@ class KernelStep(AbstractStep):
         modes = kernel_spectrum(kernel, y)
         prediction = leave_one_out_of_modes(modes.values, modes.vectors, targets)
         labels = label_test(kernel, y, seed=context.seed)
-        return self._result(subject, ProbeKernel(examples, kernel, modes, prediction, labels))
+        seen = labels.related or better_than_guess(prediction, guessed(subject, examples.y))
+        asked = None if seen else input_relation(subject.probe.x, subject.targets(subject.probe.y), seed=context.seed)
+        return self._result(subject, ProbeKernel(examples, kernel, modes, prediction, labels, means, asked))
 
     def _result(self, subject: Subject, product: ProbeKernel) -> StepResult:
         n, modes, labels = len(product.examples), product.spectrum, product.labels
         guess = guessed(subject, product.examples.y)
-        related = labels.related or better_than_guess(product.prediction, guess)
-        findings = () if related or n < ENOUGH else (_unrelated(product, guess),)
-        answer = f"{modes.modes_for(0.9)} of {n} modes hold 90 % of the labels. {labels.verdict}"
-        if related and not labels.related:
-            answer += " Yet what it predicts for examples left out is better than a guess."
+        seen = labels.related or better_than_guess(product.prediction, guess)
+        related = seen or product.inputs is not None and product.inputs.related
+        unsure = not related and min(n, len(subject.probe)) < ENOUGH
+        findings = () if related or unsure else (_unrelated(product, guess, len(subject.probe)),)
+        answer = _ease(modes.modes_for(0.9), n, labels)
+        if related and not seen:
+            answer += " Yet the inputs themselves are related to the labels: training can still learn that."
+        elif related and not labels.related:
+            answer += " Yet it predicts examples that were left out better than a guess would."
+        elif unsure:
+            answer += f" {n} examples are not enough to tell whether labels are related to inputs; {ENOUGH} would be."
         hypotheses = (
-            Hypothesis("labels are related to inputs as the network sees them", related, f"p = {labels.p_value:.3g}"),
+            Hypothesis(
+                "labels are related to inputs", None if unsure else related, f"p = {labels.p_value:.3g} for the kernel"
+            ),
             Hypothesis("the probe stands for the data", None, f"{n} of {len(subject.train)} examples"),
         )
         data = {"eigenvalues": modes.values, "captured": modes.captured}
         content = Content(
-            answer, findings, _values(product, classes=guess is not None), modes.plots(),
+            answer, findings, _values(product, classes=guess is not None), (_learned(modes), *modes.plots()[:1]),
             _definitions(), hypotheses, data,
         )  # fmt: skip
-        return StepResult(content, product)
+        return StepResult(content, product, "unsure" if unsure else "answered")
 
 
-def affordable(subject: Subject, profile: Profile, context: Context) -> int:
-    """As many examples as the time allows: each needs one backward pass per output."""
-    each = 3 * profile.seconds_per_example * max(1, subject.task.outputs)
-    if context.seconds < each * LEAST:
-        raise Skipped(
-            f"{LEAST} probe examples would take about {each * LEAST:.1f} s, and {context.seconds:.1f} s are left."
-        )
-    return int(min(MOST, max(LEAST, 0.5 * context.seconds / max(each, 1e-9))))
+def _ease(modes: int, n: int, labels: LabelTest) -> str:
+    """How early in training the labels are fitted, and whether they fit the inputs at all."""
+    easy = "easily" if modes <= n / 4 else "with some effort" if modes <= n / 2 else "late"
+    first = f"90 % of the labels are explained by the {modes} of {n} patterns that it learns first (tangent kernel)"
+    better = "far better than" if labels.related else "no better than"
+    chance = f"The labels fit the inputs {better} shuffled labels would (p-value {labels.p_value:.2g})"
+    return f"The labels are learned {easy}: {first}. {chance}."
 
 
 def guessed(subject: Subject, y: Tensor) -> float | None:
@@ -102,19 +121,27 @@ def better_than_guess(prediction: LeaveOneOut, guess: float | None) -> bool:
     return prediction.accuracy > guess + 3 * sqrt(guess * (1 - guess) / n)
 
 
-def _unrelated(product: ProbeKernel, guess: float | None) -> Finding:
+def _unrelated(product: ProbeKernel, guess: float | None, asked: int) -> Finding:
     labels, accuracy = product.labels, product.prediction.accuracy
     score = "" if guess is None or accuracy is None else (
-        f", and its leave-one-out accuracy is {accuracy:.1%} (always guessing the largest class: {guess:.1%})"
+        f"; examples left out are predicted {accuracy:.1%} right (always guessing the largest class: {guess:.1%})"
     )  # fmt: skip
-    what = f"The kernel is aligned with the labels no better than with shuffled ones (p = {labels.p_value:.2g}){score}."
-    cure = "Check that labels belong to their inputs: they look shuffled."
-    evidence = Value("alignment with the labels", labels.alignment, labels.shuffled_interval)
-    return Finding("labels-unrelated", what, cure, 0.9, "labels", (evidence,))
+    inputs = 1.0 if product.inputs is None else product.inputs.p_value
+    what = (
+        f"Labels look unrelated to inputs: shuffled ones fit as well, for the network on "
+        f"{len(product.examples)} examples (p-value {labels.p_value:.2g}) and for the inputs of {asked} ({inputs:.2g})"
+        f"{score}."
+    )
+    cure = "Check that each label belongs to its input: they look shuffled."
+    evidence = (
+        Value("alignment with the labels", labels.alignment, labels.shuffled_interval),
+        Value("alignment that would be seen in 80 % of cases", labels.detectable),
+    )
+    return Finding("labels-unrelated", what, cure, 0.9, "labels", evidence, level("labels"))
 
 
 def _indistinct() -> Content:
-    what = "The kernel is the same for all pairs of examples: the network cannot tell them apart."
+    what = "The network cannot tell the examples apart: all of them look the same to it (constant tangent kernel)."
     cure = "Check that the outputs depend on the inputs: a collapsed or zeroed layer, or inputs that are all alike."
     return Content(what, (Finding("indistinct-examples", what, cure, 0.7),))
 
@@ -123,15 +150,15 @@ def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:
     modes, labels, prediction, n = product.spectrum, product.labels, product.prediction, len(product.examples)
     positive = modes.values[modes.values > modes.values[0] * n * torch.finfo(torch.float32).eps]
     condition, usual = float(positive[0] / positive[-1]), labels.shuffled_interval
-    slowest = "training time of the slowest mode over the fastest"
+    slowest = "how many times longer the last pattern takes to learn than the first"
     shuffled = f"shuffled labels: {usual.low:.3g} to {usual.high:.3g} (95 %)"
     against = f"against {len(labels.shuffled)} shuffles of the labels"
     values = (
-        Value("probe examples", n),
+        Value("probe examples", n, meaning="of one combination of the outputs" if product.means.combined else ""),
         Value("largest eigenvalue", float(modes.values[0])),
         Value("condition number", condition, meaning=slowest),
-        Value("effective rank", effective_rank(modes.values), meaning=f"of {n} modes"),
-        Value("modes that hold 90 % of the labels", modes.modes_for(0.9)),
+        Value("effective rank", effective_rank(modes.values), meaning=f"patterns it can tell apart, of {n}"),
+        Value("patterns that explain 90 % of the labels", modes.modes_for(0.9), meaning=f"of {n} modes"),
         Value("alignment with the labels", labels.alignment, meaning=shuffled),
         Value("p-value of the alignment", labels.p_value, meaning=against),
     )
@@ -139,7 +166,20 @@ def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:
         accuracy = prediction.accuracy or 0.0
         name = "leave-one-out accuracy of the kernel"
         return (*values, Value(name, accuracy, prediction.accuracy_interval, "estimate"))
-    return (*values, Value("leave-one-out error of the kernel", prediction.error, meaning="1 is predicting the mean"))
+    return (
+        *values,
+        Value("leave-one-out error of the kernel", prediction.error, meaning="1 is predicting the mean"),
+    )
+
+
+def _learned(modes: KernelSpectrum) -> Plot:
+    """The share of the labels in the modes that are learned first, beside that of the kernel."""
+    places, share = range(1, len(modes.values) + 1), modes.values.clamp(min=0).cumsum(0)
+    marks = [] if modes.captured is None else [Line("labels", places, modes.captured)]
+    marks.append(Line("kernel", places, share / share[-1].clamp(min=1e-300), "dashed"))
+    words = "The sooner the line of the labels rises, the sooner training fits them (share of the labels by mode)."
+    axes = Axis("patterns, those learned first at the left", log=True), Axis("share so far", limits=(0.0, 1.02))
+    return Plot("What is learned first", tuple(marks), *axes, words)
 
 
 def _definitions() -> tuple[Definition, ...]:

@@ -1,21 +1,33 @@
 """The network of infinite width: what it would score, and so what is left for the learning of features."""
 
 from dataclasses import dataclass
+from pathlib import Path
+from statistics import NormalDist
 
+import torch
 from torch import Tensor
 
 from gnomon.core.errors import GnomonError
 from gnomon.core.metrics import accuracy, binomial_interval, explained_variance
 from gnomon.core.record import Record
-from gnomon.core.results import Definition, Hypothesis, Value
+from gnomon.core.results import Definition, Finding, Hypothesis, Value
+from gnomon.examination.levels import level
+from gnomon.examination.pictures import score_bars
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
-from gnomon.kernels import Limit
+from gnomon.kernels import Limit, fused
 from gnomon.linalg.leave_one_out import LeaveOneOut, leave_one_out
+from gnomon.program.steps import Conv, Program
 from gnomon.report import Content
+from gnomon.training import Run
 
-LEAST, SMALL, TEST = 50, 16, 800
+SMALL, TEST = 16, 800
+SIZES = (64, 128, 256, 512, 800)
+"""Numbers of examples; the largest that the time allows is taken."""
+COMPILING = 60
+"""Seconds that must be left where nothing was compiled before."""
+WORDS = "What the features that it starts with are good for; training that learns better ones can go beyond."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,14 +41,20 @@ class LimitScore(Record):
 class LimitStep(AbstractStep):
     """Leave-one-out of the exact kernel, and its score on the test examples."""
 
-    key, title, share = "limit", "The infinitely wide network", 0.2
-    question = "What would this architecture score without learning features?"
+    key, title, share = "limit", "A very wide version of it", 0.1
+    question = "What would this architecture score with the features it starts with alone?"
     needs = (Profile,)
+    uses = (Run,)
     gives = LimitScore
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         if products[Profile].program is None:
             raise Skipped(f"The limit cannot be computed from the module: {products[Profile].reason}")
+        if context.seconds < COMPILING and not _compiled(products[Profile].program):
+            raise Skipped(
+                "The first computation of this kind on a machine compiles for about half a minute: "
+                f"once {COMPILING} s are left for it, all later examinations have it."
+            )
         limit = Limit(subject.module)
         examples = subject.probe.some(affordable(limit, subject, context))
         prediction = leave_one_out(_kernel(limit, examples.x), subject.targets(examples.y))
@@ -44,16 +62,24 @@ class LimitStep(AbstractStep):
         if subject.task.classes:
             share = prediction.accuracy or 0.0
             values.append(Value("leave-one-out accuracy", share, prediction.accuracy_interval, "estimate"))
-            right = f"{share:.1%} (leave-one-out, {len(examples)} examples)"
-            answer = f"Without learning features it would be right on {right}; {1 - share:.1%} is left to gain."
+            right = f"about {share:.1%} (leave-one-out on {len(examples)})"
+            answer = (
+                f"A very wide version, which learns no features of its own, would be right on {right} of new examples."
+            )
         else:
             values.append(Value("leave-one-out error", prediction.error, meaning="of the targets' variance"))
             explained = f"{1 - prediction.error:.1%} of the targets' variance (leave-one-out)"
-            answer = f"Without learning features it would explain {explained}."
+            answer = f"A very wide version, which learns no features of its own, would explain {explained}."
         tested, score = _tested(limit, subject, prediction, examples.x, context.seed)
-        definition = Definition("Θ∞(x, x′) = lim E[∇f(x)·∇f(x′)]", "all widths to infinity", "jacot2018neural")
+        definition = Definition(
+            "Θ∞(x, x′) = lim E[∇f(x)·∇f(x′)]", "the infinite-width limit: all widths to infinity", "jacot2018neural"
+        )
         readable = Hypothesis("every layer has a rule for its infinite-width limit", True)
-        content = Content(answer, (), (*values, *tested), (), (definition,), (readable,))
+        findings = _below(products.get(Run), score, subject)
+        guess = float(torch.bincount(subject.probe.y).max()) / len(subject.probe) if subject.task.classes else None
+        bars = {"always guessing the largest class": guess, "very wide, left out": prediction.accuracy}
+        plots = score_bars(bars | {"very wide, test": score}, WORDS) if subject.task.classes else ()
+        content = Content(answer, findings, (*values, *tested), plots, (definition,), (readable,))
         return StepResult(content, LimitScore(prediction, score))
 
 
@@ -73,20 +99,37 @@ def _tested(
 
 
 def affordable(limit: Limit, subject: Subject, context: Context) -> int:
-    """As many examples as the time allows: a fixed cost and one per pair, from small kernels.
-
-    The first one compiles, where nothing is kept from an earlier run; that time is not counted.
-    """
+    """As many examples as the time allows, of a ladder: a fixed cost and one per pair, from small kernels."""
     times = [_seconds(limit, subject, SMALL, context) for _ in range(2)]
-    left = context.seconds + max(times[0] - times[1], 0.0)
-    if left > 9 * times[1]:
+    if context.seconds > 9 * times[1]:
         times.append(_seconds(limit, subject, 3 * SMALL, context))
         pair = max(times[2] - times[1], 1e-6) / (8 * SMALL**2)
         fixed = max(times[1] - pair * SMALL**2, 0.0)
-        n = min(len(subject.probe), int((max(0.5 * (left - times[2]) - fixed, 0.0) / pair) ** 0.5))
-        if n >= min(LEAST, len(subject.probe)):
-            return n
-    raise Skipped(f"{SMALL} examples take {times[1]:.1f} s, and {max(left, 0):.1f} s are left.")
+        test = 0 if subject.test is None else min(TEST, len(subject.test))
+        fits = [n for n in SIZES if fixed + pair * n * (n + test) <= 0.5 * context.seconds]
+        if fits:
+            return max(fits)
+    raise Skipped(f"{SMALL} examples take {times[1]:.1f} s, and {max(context.seconds, 0):.1f} s are left.")
+
+
+def _compiled(program: Program | None) -> bool:
+    """Whether an earlier run on this machine has left the compiled loops behind."""
+    convolves = program is not None and any(isinstance(step.op, Conv) for step in program.steps)
+    kept = Path(fused.__file__).parent / "__pycache__"
+    return any(kept.glob("planes.*.nbi" if convolves else "chain.*.nbi"))
+
+
+def _below(run: Run | None, wide: float | None, subject: Subject) -> tuple[Finding, ...]:
+    """That a training which was long enough ended below the infinitely wide network, by more than chance."""
+    if run is None or wide is None or run.test_accuracy is None or run.shortage or subject.test is None:
+        return ()
+    reached, n = float(run.test_accuracy[-1]), min(TEST, len(subject.test))
+    chance = NormalDist().inv_cdf(1 - level("below-limit")) * (2 * wide * (1 - wide) / n) ** 0.5
+    if wide <= reached + max(0.02, chance):
+        return ()
+    what = f"The infinitely wide network scores {wide:.1%} on the test examples, the trained one {reached:.1%}."
+    cure = "Widen the network or train it longer; NTKClassifier already does better."
+    return (Finding("below-limit", what, cure, 0.35, false_alarm=level("below-limit")),)
 
 
 def _seconds(limit: Limit, subject: Subject, n: int, context: Context) -> float:

@@ -1,6 +1,6 @@
 """The decisions of the network: margins, calibration, and the examples that are hardest."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -8,12 +8,22 @@ from torch import Tensor
 from gnomon.core.metrics import explained_variance
 from gnomon.core.record import Record
 from gnomon.core.results import Axis, Definition, Histogram, Plot, Value
-from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.core.source import AbstractSource
+from gnomon.core.strata import stratified
+from gnomon.examination.cost import rung
+from gnomon.examination.levels import level
+from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.geometry.calibration import Calibration, calibration
 from gnomon.geometry.margins import HARDEST, Margins, margins, probabilities
 from gnomon.report import Content
 from gnomon.training import Run
+
+SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
+"""Numbers of examples that are judged, where the time does not allow all."""
+SIZE = 256
+"""Examples that are read at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,8 +38,9 @@ class Decisions(Record):
 class MarginsStep(AbstractStep):
     """Margin distribution, expected calibration error, hardest examples; for regression the largest residuals."""
 
-    key, title, share = "margins", "Margins, calibration, hardest examples", 0.05
-    question = "How sure is the network, is it rightly so, and where is it most wrong?"
+    key, title, share = "margins", "How sure it is", 0.05
+    question = "Can the confidence of the network be taken at its word?"
+    needs = (Profile,)
     uses = (Run,)
     gives = Decisions
 
@@ -37,18 +48,41 @@ class MarginsStep(AbstractStep):
         run = products.get(Run)
         model = subject.module if run is None else run.model
         source, which = (subject.train, "training") if subject.test is None else (subject.test, "test")
-        parts = [subject.examples(batch) for batch in source.batches()]
-        f = torch.cat([subject.outputs(part.x, model) for part in parts]).double()
-        y = torch.cat([part.y for part in parts])
+        index = _drawn(source, products[Profile], context)
+        pieces = [subject.examples(source.at(part)) for part in index.split(SIZE)]
+        f = torch.cat([subject.outputs(part.x, model) for part in pieces]).double()
+        y = torch.cat([part.y for part in pieces])
         if not bool(torch.isfinite(f).all()):
             raise Skipped("Some outputs are not finite.")
+        short = "" if run is None else run.shortage
         if not subject.task.classes:
-            return _regression(f, y, which, trained=run is not None)
-        return _classification(probabilities(f), y, which, trained=run is not None)
+            if f.shape != y.shape:
+                raise Skipped("Outputs and targets have different shapes: what an error is, only the loss knows.")
+            return _shortened(_regression(f, y, which, index, trained=run is not None), short)
+        trained = run is not None
+        return _shortened(_classification(probabilities(f), y, which, index, trained=trained, short=bool(short)), short)
 
 
-def _classification(p: Tensor, y: Tensor, which: str, *, trained: bool) -> StepResult:
-    margin, judged = margins(p, y), calibration(p, y)
+def _drawn(source: AbstractSource, profile: Profile, context: Context) -> Tensor:
+    """Numbers of the examples that are judged: all, or as many as half of the time allows; of each class its share."""
+    n = len(source)
+    affordable = 0.5 * context.seconds / max(profile.cost.each, 1e-9)  # a forward pass is a third of that: twice over
+    if affordable >= n:
+        return torch.arange(n)
+    return stratified(n, source.labels(), rung(SIZES, affordable), seed=context.seed)
+
+
+def _shortened(result: StepResult, short: str) -> StepResult:
+    """The same numbers, said to be those of a network on its way."""
+    if not short:
+        return result
+    content = replace(result.content, answer=f"{NOT_ENOUGH} {short}. {result.content.answer}")
+    return StepResult(content, result.product, "unsure")
+
+
+def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained: bool, short: bool) -> StepResult:
+    margin, judged = margins(p, y), calibration(p, y, level=level("calibration"))
+    hardest = index[torch.tensor(margin.hardest)].tolist()
     state = "trained" if trained else "untrained"
     values = (
         Value("accuracy", margin.accuracy, margin.accuracy_interval, meaning=f"{which} examples, network {state}"),
@@ -56,20 +90,20 @@ def _classification(p: Tensor, y: Tensor, which: str, *, trained: bool) -> StepR
         Value("median margin", margin.median),
         Value("expected calibration error", judged.error, meaning=f"{len(judged.bins)} bins of equal size"),
         Value("mean confidence", judged.confidence),
-        Value("hardest examples", ", ".join(map(str, margin.hardest)), meaning="their numbers, hardest first"),
+        Value("hardest examples", ", ".join(map(str, hardest)), meaning="their numbers, hardest first"),
     )
     answer = f"The {state} network is right on {margin.accuracy:.1%} of {which} examples. {judged.verdict}"
     definition = Definition("Σ_b |B_b|/n · |acc(B_b) − conf(B_b)|", "expected calibration error", "guo2017calibration")
-    findings = judged.findings if trained else ()  # how sure an untrained network is says nothing
+    findings = judged.findings if trained and not short else ()  # how sure an untrained network is says nothing
     plots = margin.plots() + judged.plots()
-    content = Content(answer, findings, values, plots, (definition,), data={"hardest": margin.hardest})
+    content = Content(answer, findings, values, plots, (definition,), data={"hardest": hardest})
     return StepResult(content, Decisions(margin, judged))
 
 
-def _regression(f: Tensor, y: Tensor, which: str, *, trained: bool) -> StepResult:
+def _regression(f: Tensor, y: Tensor, which: str, index: Tensor, *, trained: bool) -> StepResult:
     y = y.double()
     residual, explained = (f - y).square().mean(1).sqrt(), explained_variance(f, y)
-    hardest = residual.topk(min(HARDEST, len(f))).indices.tolist()
+    hardest = index[residual.topk(min(HARDEST, len(f))).indices].tolist()
     state = "trained" if trained else "untrained"
     error = float(residual.square().mean().sqrt())
     values = (

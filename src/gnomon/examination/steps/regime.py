@@ -1,14 +1,16 @@
 """Lazy training or feature learning: how far kernel, parameters and activations moved."""
 
-from gnomon.core.results import Axis, Bars, Definition, Plot, Value
-from gnomon.examination.step import AbstractStep, Context, Products, StepResult
+from gnomon.core.results import Axis, Bars, Definition, Meter, Plot, Value
+from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
+from gnomon.examination.timed import needs
 from gnomon.report import Content
 from gnomon.tangent import Laziness, laziness
 from gnomon.training import Run
 
 LAZY, RICH = 0.1, 0.5  # relative change of the kernel
-EXAMPLES = 64
+EXAMPLES = (16, 32, 64)
 LAYERS = 80
 """Layers that are drawn at most."""
 
@@ -16,35 +18,56 @@ LAYERS = 80
 class RegimeStep(AbstractStep):
     """The verdict on the regime, with the numbers behind it."""
 
-    key, title, share = "regime", "The regime", 0.1
-    question = "Did training use the features of the untrained network, or learn others?"
-    needs = (Run,)
+    key, title, share = "regime", "Features: kept or learned", 0.06
+    question = "Did training reuse the features that the network started with, or learn its own?"
+    needs = (Run, ProbeKernel)
     gives = Laziness
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
-        moved = laziness(subject.module, products[Run].model, subject.probe.some(EXAMPLES).x)
+        if products[Run].shortage:
+            raise Skipped(f"{NOT_ENOUGH} {products[Run].shortage}.")
+        means, model = products[ProbeKernel].means, products[Run].model
+        if 2 * means.estimate(min(EXAMPLES)) > 0.8 * context.seconds:
+            raise needs("Two tangent kernels", 2 * means.estimate(min(EXAMPLES)), context)
+        n = max(n for n in EXAMPLES if n == min(EXAMPLES) or 2 * means.estimate(n) <= 0.5 * context.seconds)
+        moved = laziness(means.module, means.of(model), subject.probe.some(n).x)
         regime = (
             "lazy" if moved.kernel < LAZY else "feature learning" if moved.kernel > RICH else "between lazy and rich"
         )
-        meaning = f"below {LAZY} is lazy, above {RICH} is feature learning"
+        meaning = f"below {LAZY} is lazy training, above {RICH} is feature learning"
         values = (
-            Value("change of the kernel", moved.kernel, meaning=meaning),
-            Value("rotation of the kernel", moved.rotation, meaning="change of direction alone"),
+            Value("change of the tangent kernel", moved.kernel, meaning=meaning),
+            Value("rotation of the tangent kernel", moved.rotation, meaning="change of its pattern, whatever its size"),
             Value("change of the parameters", moved.parameters),
             Value("change of the outputs", moved.outputs),
         )
         layers = {name: change for name, change in moved.activations.items() if name}
-        changes = f"the kernel changed by {_share(moved.kernel)}, the parameters by {_share(moved.parameters)}"
         bars = Bars("change", list(layers), list(layers.values()))
-        words = "How much the activations of each layer changed."
-        plot = Plot("Change of activations", (bars,), Axis("relative change"), caption=words)
+        words = "How much training changed what each layer computes."
+        plot = Plot("Change of each layer", (bars,), Axis("relative change of its outputs"), caption=words)
         definition = Definition("|Θ₁ − Θ₀| / |Θ₀|", "between the network before and after", "chizat2019lazy")
-        plots = (plot,) if 0 < len(layers) <= LAYERS else ()
+        plots = (_meter(moved.kernel), *((plot,) if 0 < len(layers) <= LAYERS else ()))
         data = {"regime": regime, **moved.to_dict()}
-        content = Content(f"{regime.capitalize()}: {changes}.", (), values, plots, (definition,), data=data)
+        content = Content(_answer(moved), (), values, plots, (definition,), data=data)
         return StepResult(content, moved)
+
+
+def _answer(moved: Laziness) -> str:
+    """What the change of the kernel means."""
+    weights = f"the weights moved by {_share(moved.parameters)}"
+    if moved.kernel < LAZY:
+        return f"It kept the features it started with, and only learned how to add them up (lazy training): {weights}."
+    if moved.kernel > RICH:
+        return f"It learned features of its own (feature learning): {weights}."
+    return f"It kept part of the features it started with, between lazy training and feature learning: {weights}."
 
 
 def _share(change: float) -> str:
     """A percentage, or how many times its size where that says more."""
-    return f"{change:.3g} times its size" if change > 3 else f"{change:.1%}"
+    return f"{change:.3g} times their size" if change > 3 else f"{change:.1%} of their size"
+
+
+def _meter(change: float) -> Plot:
+    meter = Meter("change", change, (0.01, LAZY, RICH, 5.0), ("kept (lazy)", "partly", "learned (rich)"))
+    words = "How much training changed what the network can learn (relative change of the tangent kernel)."
+    return Plot("Features", (meter,), Axis("relative change", log=True), caption=words)

@@ -16,9 +16,11 @@ from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.geometry import LayerSignal, MeanField, Signal, signal
 from gnomon.kernels import Limit, layers
+from gnomon.program.laws import weight_std
 from gnomon.report import Content
 
-EXAMPLES, THEORY = 64, 24
+EXAMPLES, THEORY = (8, 16, 32, 64), (4, 24)
+"""Numbers of examples: of the measurement, and of the theory, where the fewer tell whether more can be afforded."""
 ROOT_CAUSE = 0.9
 """Severity from which on other findings about the signal are consequences, and are left out."""
 
@@ -26,16 +28,16 @@ ROOT_CAUSE = 0.9
 class SignalStep(AbstractStep):
     """Per-layer mean squares, gradients, correlations, dead units; which layer is at fault, and the cure."""
 
-    key, title, share = "signal", "Signal propagation", 0.1
-    question = "Does every layer see the inputs, and does every layer see the gradient?"
+    key, title, share = "signal", "Signal through the layers", 0.06
+    question = "Do the inputs reach every layer on the way forward, and the gradient on the way back?"
     uses = (Profile,)
     gives = Signal
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
-        x = subject.probe.some(EXAMPLES).x
         profile = products.get(Profile)
+        x = subject.probe.some(_examples(profile, context)).x
         measured = signal(subject.module, x, seed=context.seed)
-        theory, why = _theory(subject, x, profile)
+        theory, why = _theory(subject, x, profile, context)
         weighted = tuple(layer for layer in measured.layers if layer.weighted)
         findings = _findings(measured, _variance(subject.module))
         answer = findings[0].what if findings else measured.verdict
@@ -48,6 +50,13 @@ class SignalStep(AbstractStep):
             values += _scales(field)
         content = Content(answer, findings, values, tuple(plots), _definitions(), (hypothesis,), measured.to_dict())
         return StepResult(content, measured)
+
+
+def _examples(profile: Profile | None, context: Context) -> int:
+    """As many as half of the time allows for some passes, eight at least."""
+    if profile is None:
+        return max(EXAMPLES)
+    return max(n for n in EXAMPLES if n == min(EXAMPLES) or 4 * profile.cost.passes(n) <= 0.5 * context.seconds)
 
 
 def _findings(measured: Signal, variance: float | None) -> tuple[Finding, ...]:
@@ -69,18 +78,22 @@ def _with_variance(finding: Finding, variance: float | None) -> Finding:
 def _variance(module: nn.Module) -> float | None:
     """fan_in times the mean square of the weights, the median of all layers: the sigma_w^2 of theory."""
     weights = [p.detach() for name, p in module.named_parameters() if p.dim() > 1 and name.endswith("weight")]
-    variances = [float(w.double().square().mean()) * w[0].numel() for w in weights]
+    variances = [weight_std(w) ** 2 for w in weights]
     return median(variances) if variances else None
 
 
-def _theory(subject: Subject, x: Any, profile: Profile | None) -> tuple[dict[str, float], str]:
+def _theory(subject: Subject, x: Any, profile: Profile | None, context: Context) -> tuple[dict[str, float], str]:
     """Mean squares by module path, for the law of the present weights."""
     if profile is None or profile.program is None:
         return {}, "" if profile is None else profile.reason
-    some = take(x, slice(0, THEORY))
-    assert isinstance(some, Tensor)
+    limit, start = Limit(subject.module, init="measured"), context.clock()
     try:
-        predicted = layers(Limit(subject.module, init="measured"), some.double())
+        for n in THEORY:
+            if n > min(THEORY) and 2 * n / min(THEORY) * (context.clock() - start) > context.seconds:
+                break
+            some = take(x, slice(0, n))
+            assert isinstance(some, Tensor)
+            predicted = layers(limit, some.double())
     except GnomonError as error:
         return {}, str(error)
     return {layer.where: layer.second_moment for layer in predicted}, "the law is that of the present weights"
@@ -117,9 +130,9 @@ def _correlations(field: MeanField) -> Plot:
     before = [i / 40 for i in range(41)]
     after = [field.correlation(c) for c in before]
     marks = (Line("after a layer", before, after), Line("no change", (0, 1), (0, 1), "dotted"))
-    words = "Above the dotted line different inputs become more alike with depth, below it less."
+    words = "Above the dotted line different inputs become more alike from layer to layer, below it less."
     axes = Axis("correlation of two inputs before a layer", limits=(0, 1)), Axis("after", limits=(0, 1.02))
-    return Plot("Correlations through a layer", marks, *axes, words)
+    return Plot("How alike two inputs are after a layer", marks, *axes, words)
 
 
 def _ratio(a: float | None, b: float | None) -> float | str:
@@ -132,11 +145,13 @@ def _through_layers(weighted: tuple[LayerSignal, ...], theory: dict[str, float])
     known = [(i, theory[v.name]) for i, v in zip(places, weighted, strict=True) if theory.get(v.name, 0) > 0]
     predicted = (Line("theory", [i for i, _ in known], [q for _, q in known]),) if known else ()
     axis = Axis("layer with weights")
-    words = "A flat line means that the signal reaches every layer."
-    forwards = Plot("Signal: mean of h²", (measured, *predicted), axis, Axis(log=True), words)
+    words = "Roughly level is good: the signal reaches every layer. A fall or rise over many powers of ten is not."
+    forwards = Plot(
+        "Forward: size of each layer's outputs (mean of h²)", (measured, *predicted), axis, Axis(log=True), words
+    )
     updates = Line("measured", places, [layer.update or nan for layer in weighted])
-    words = "A flat line means that every layer learns; a fall over many decades means that one end does not."
-    backwards = Plot("Gradient: |∂L/∂W|² / |W|²", (updates,), axis, Axis(log=True), words)
+    words = "Roughly level is good: every layer learns. A fall over many powers of ten means that one end does not."
+    backwards = Plot("Backward: gradient of each layer (|∂L/∂W|² / |W|²)", (updates,), axis, Axis(log=True), words)
     return forwards, backwards
 
 

@@ -3,15 +3,25 @@
 from math import inf, isfinite
 
 from gnomon.core.results import Definition, Finding, Hypothesis, Interval, Value
+from gnomon.examination.cost import Cost, rung
+from gnomon.examination.pictures import rate_meter
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult, require_gradients
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
-from gnomon.landscape import Sharpness, sharpness
+from gnomon.examination.timed import TimedOperator, guard, needs
+from gnomon.landscape import Sharpness, hessian
+from gnomon.linalg.lanczos import top_eigenpairs
+from gnomon.linalg.operator import AbstractOperator
 from gnomon.report import Content
 from gnomon.training import SGD
 from gnomon.training.native import descent
 
-EXAMPLES = 128
+EXAMPLES = (16, 32, 64, 128)
+"""Numbers of examples of which the curvature is measured; the largest that the time allows is taken."""
+PRODUCTS = (8, 12, 20, 30)
+"""Numbers of Hessian products."""
+MEMORY = 2**30
+"""Bytes of the vectors of Lanczos, each as long as all parameters."""
 SMALL = 0.1
 """Share of the stable learning rate below which a larger one is worth trying."""
 
@@ -19,17 +29,18 @@ SMALL = 0.1
 class StabilityStep(AbstractStep):
     """Sharpness before training, and the learning rate against it."""
 
-    key, title, share = "stability", "The learning rate", 0.1
-    question = "Which learning rates are stable, and is the one in use among them?"
+    key, title, share = "stability", "The learning rate", 0.06
+    question = "How large may the learning rate be before training becomes unstable?"
     needs = (Profile,)
     gives = Sharpness
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         require_gradients(subject)
-        examples, task = subject.probe.some(EXAMPLES), subject.task
-        count = hessian_products(len(examples), products[Profile], context, 0.6)
-        y = task.loss_targets(examples.y)
-        measured = sharpness(subject.module, examples.x, y, loss=task.loss, steps=count, seed=context.seed)
+        examples = subject.probe.some(affordable(products[Profile].cost, context))
+        y = subject.loss_targets(examples.y)
+        operator = timed(hessian(subject.module, examples.x, y, loss=subject.loss), context)
+        top = top_eigenpairs(operator, 1, steps=products_within(operator, context, 0.6), seed=context.seed)
+        measured = Sharpness(tuple(top.values.tolist()), tuple(top.residuals.tolist()), None, 0.0, top.products)
         limit, value = measured.largest_lr, measured.value
         within = Interval(value, value + measured.residuals[0])
         start = "of plain gradient descent on the probe, at the start"
@@ -49,12 +60,13 @@ class StabilityStep(AbstractStep):
         elif limit == inf:
             answer = "The loss curves upward in no direction: no learning rate is too large by this measure."
         else:
-            answer = f"Gradient descent is stable at the start for learning rates below {limit:.3g}."
+            answer = f"At the start, plain gradient descent is stable with learning rates below {limit:.3g}."
         definition = Definition(
             "lr < 2 (1 + β) / λ_max(H)", "H: Hessian of the mean loss, β: momentum", "cohen2021gradient"
         )
         same = Hypothesis("the curvature stays what it is at the start", None, "it is measured during training")
-        return StepResult(Content(answer, findings, tuple(values), (), (definition,), (same,)), measured)
+        plots = rate_meter(None, limit) if used is None else rate_meter(used.lr, limit * (1 + used.momentum))
+        return StepResult(Content(answer, findings, tuple(values), plots, (definition,), (same,)), measured)
 
 
 def _findings(used: SGD, bound: float, answer: str) -> tuple[Finding, ...]:
@@ -70,7 +82,24 @@ def _findings(used: SGD, bound: float, answer: str) -> tuple[Finding, ...]:
     return ()
 
 
-def hessian_products(n: int, profile: Profile, context: Context, part: float) -> int:
-    """Hessian products that a part of the time allows, 8 to 30: each costs about three training steps."""
-    each = 3 * n * profile.seconds_per_example
-    return int(min(30, max(8, part * context.seconds / max(each, 1e-9))))
+def affordable(cost: Cost, context: Context) -> int:
+    """Examples for which a fifth of the time allows eight Hessian products, about three passes each, or the reason."""
+    each = 3 * min(PRODUCTS)
+    fits = [n for n in EXAMPLES if each * cost.passes(n) <= 0.5 * context.seconds]
+    if not fits:
+        raise needs(f"{min(PRODUCTS)} Hessian products", each * cost.passes(min(EXAMPLES)), context)
+    return max(fits)
+
+
+def timed(operator: AbstractOperator, context: Context) -> TimedOperator:
+    """An operator that gives up when the time of the step is spent."""
+    return TimedOperator(operator, guard(context, "The curvature"))
+
+
+def products_within(operator: TimedOperator, context: Context, part: float) -> int:
+    """Products that a part of the time and the memory allow, of the ladder: one is timed."""
+    seconds = max(operator.seconds(context.clock), 1e-9)
+    if seconds * min(PRODUCTS) > max(part, 0.8) * context.seconds:
+        raise needs(f"{min(PRODUCTS)} Hessian products", seconds * min(PRODUCTS), context)
+    vectors = MEMORY / (operator.size * operator.like.element_size())
+    return min(rung(PRODUCTS, min(part * context.seconds / seconds, vectors)), max(2, int(vectors)))

@@ -1,75 +1,124 @@
 """Training, measured: the losses beside their prediction, and the kernel and the curvature on the way."""
 
-from math import inf, nan
+from math import isfinite, nan
 
 import torch
 
 from gnomon.core.results import Axis, Definition, Finding, Line, Plot, Reference, Scatter, Value
 from gnomon.dynamics import Trajectory
-from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, require_gradients
+from gnomon.examination.cost import Cost, rung
+from gnomon.examination.step import (
+    NOT_ENOUGH,
+    AbstractStep,
+    Context,
+    Products,
+    Skipped,
+    StepResult,
+    require_gradients,
+)
+from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.data import DataSummary
 from gnomon.examination.steps.forecast import TIME
 from gnomon.examination.steps.kernel import ProbeKernel
-from gnomon.examination.steps.limit import LimitScore
 from gnomon.examination.subject import Subject
-from gnomon.examination.tracker import Tracker
+from gnomon.examination.tracker import TimeSpent, Tracker
 from gnomon.landscape import Sharpness
 from gnomon.report import Content
-from gnomon.training import SGD, AbstractOptimizer, Run, train
+from gnomon.training import Adam, Batches, Records, Run, Scheduled, train
+from gnomon.training.log import Watcher
 from gnomon.training.native import descent
 
-STEPS, RECORDS, BATCH, WHOLE = 2000, 24, 64, 512
-TRACKED, PRODUCTS = 48, 12
-"""Examples whose kernel is measured during training, and Hessian products for each measurement of the sharpness."""
-SHARE = 0.25
-"""Of the stable learning rate at the start: training sharpens the loss, and batches add noise."""
+STEPS, EPOCHS, RECORDS = 2000, 10, 24
+"""Where the user names no number of epochs: at most so many steps, or so many epochs if those are more."""
+SAMPLES, SHARE = (32, 64, 128, 256, 512), 0.2
+"""Examples of each set on which a run is recorded, and the share of the time of its steps that all records may take."""
+TRACKED, PRODUCTS, TRACKING = (8, 16, 32), 8, 0.1
+"""Examples whose kernel is measured on the way, Hessian products for each sharpness, and their share of the time."""
+SIZES = (16, 32, 64, 128, 256)
+"""Of batches, where the user names none."""
+ENOUGH = 300
+"""Steps that a batch must leave time for, or a smaller one is taken: fewer hardly train anything."""
+FACTOR = 2.0
+"""By which a measured loss differs from the predicted one where that is said."""
+SLOW_UPDATE = 0.02
+"""Seconds of an update from which on larger batches are taken, for each example then costs less."""
 
 
 class TrainingStep(AbstractStep):
-    """One run of the one training loop on a copy of the network."""
+    """One run of the one training loop on a copy of the network, in batches, as long as its share of the time lasts."""
 
-    key, title, share = "training", "Training, measured", 0.35
-    question = "How does training really go, and how do kernel and curvature change during training?"
-    uses = (DataSummary, Sharpness, ProbeKernel, LimitScore, Trajectory)
+    key, title, share = "training", "Training, measured", 0.6
+    question = "How does training really go, and how does that compare with the prediction?"
+    needs = (Profile,)
+    uses = (DataSummary, Sharpness, ProbeKernel, Trajectory)
     gives = Run
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         if not context.fit:
             raise Skipped("Training was not asked for: pass fit=True (--fit), or a function that builds the network.")
         require_gradients(subject)
-        run, batch = _trained(subject, subject.optimizer or default(products.get(Sharpness)), context)
+        cost = products[Profile].cost
+        size = subject.recipe.batch or batch_size(len(subject.train), cost, context.seconds)
+        if context.seconds < 3 * cost.step(size):
+            raise Skipped(
+                f"A step on {size} examples takes about {cost.step(size):.2g} s, and {context.seconds:.2g} s are left."
+            )
+        run = _trained(subject, size, cost, context)
         if run.stopped == "interrupted":
             raise KeyboardInterrupt
         predicted = products.get(Trajectory) if descent(run.optimizer) else None
-        plots = [_losses(run, predicted)]
-        if len(run.steps) > 2:
-            plots += _tracked(run)
+        plots = [_losses(run, predicted), *_tracked(run)]
         definition = Definition(
             "2 / lr", "with a sharpness above this line plain gradient descent oscillates", "cohen2021gradient"
         )
         data = {"steps": run.steps, "loss": run.loss, "watched": dict(run.watched)}
-        findings = (*run.findings, *_below_kernel(run, products), *_overfit(run), *_below_limit(run, products))
-        content = Content(run.verdict, findings, _values(run, batch), tuple(plots), (definition,), data=data)
-        return StepResult(content, run)
+        short = run.shortage
+        findings = run.findings if short else (
+            *run.findings, *_below_kernel(run, products), *_overfit(run)
+        )  # fmt: skip
+        wanted = compared(run, products)
+        answer = f"{NOT_ENOUGH} {short}. {run.verdict}" if short else f"{run.verdict}{_disagreement(run, wanted)}"
+        values = (*_values(run, size, own=subject.recipe.loader is not None), *wanted)
+        content = Content(answer, findings, values, tuple(plots), (definition,), data=data)
+        return StepResult(content, run, "unsure" if short else "answered")
 
 
-def _trained(subject: Subject, optimizer: AbstractOptimizer, context: Context) -> tuple[Run, int | None]:
-    task, examples = subject.task, subject.examples(subject.train.whole())
-    test = None if subject.test is None else subject.examples(subject.test.whole())
-    batch = None if len(examples) <= WHOLE else BATCH
-    tracker = Tracker(subject, subject.probe.some(TRACKED), products=PRODUCTS)
-    run = train(
-        subject.module, examples.x, task.loss_targets(examples.y), x_test=None if test is None else test.x,
-        y_test=None if test is None else task.loss_targets(test.y), loss=task.loss, optimizer=optimizer, steps=STEPS,
-        batch=batch, record=moments(STEPS), watch=tracker.watchers(), seconds=0.8 * context.seconds, seed=context.seed,
-        clock=context.clock,
+def _trained(subject: Subject, size: int, cost: Cost, context: Context) -> Run:
+    recipe, n = subject.recipe, len(subject.train)
+    epoch = max(1, n // size)
+    steps = max(STEPS, EPOCHS * epoch) if recipe.epochs is None else recipe.epochs * epoch
+    sample = rung(SAMPLES, 0.02 * context.seconds / cost.each)  # of both sets, at a third of a step for each example
+    optimizer = recipe.optimizer or Adam()
+    if recipe.schedule is not None:
+        optimizer = Scheduled(optimizer, recipe.schedule, epoch)
+    return train(
+        subject.module, subject.train, x_test=subject.test, loss=subject.loss, optimizer=optimizer, steps=steps,
+        batch=Batches(size, recipe.loader, recipe.augment), record=Records(moments(steps), sample, SHARE),
+        watch=_watchers(subject, cost, context), seconds=0.95 * context.seconds, seed=context.seed, clock=context.clock,
     )  # fmt: skip
-    return run, batch
 
 
-def default(measured: Sharpness | None) -> AbstractOptimizer:
-    """Gradient descent with a share of the largest stable learning rate, where the user names no optimizer."""
-    return SGD(0.1) if measured is None or measured.largest_lr == inf else SGD(SHARE * measured.largest_lr)
+def _watchers(subject: Subject, cost: Cost, context: Context) -> dict[str, Watcher]:
+    """Kernel and curvature on as many examples as a fiftieth of the time allows to measure once."""
+    each = 2 * max(1, subject.task.outputs) + 3 * PRODUCTS  # passes for an example: one per output, three per product
+    affordable = (context.seconds / 50 - 3 * PRODUCTS * cost.fixed) / (each * cost.each)
+    if affordable < min(TRACKED):
+        return {}
+    examples = subject.probe.some(rung(TRACKED, affordable))
+    return Tracker(subject, examples, products=PRODUCTS, time=TimeSpent(context.clock, TRACKING)).watchers()
+
+
+def batch_size(n: int, cost: Cost, seconds: float) -> int:
+    """Examples in a batch where the user names none: by the number of examples, and the cost of a step.
+
+    >>> batch_size(4000, Cost(0.0, 1e-4, 0.0), 10.0), batch_size(4000, Cost(0.0, 1e-2, 0.0), 60.0)
+    (64, 16)
+    """
+    usual = 256 if cost.update > SLOW_UPDATE else 128 if n >= 20000 else 64
+    size = rung(SIZES, min(usual, n / 8))
+    while size > min(SIZES) and seconds < ENOUGH * cost.step(size) and cost.passes(size) > cost.update:
+        size //= 2
+    return min(size, n)
 
 
 def moments(steps: int) -> list[int]:
@@ -78,11 +127,12 @@ def moments(steps: int) -> list[int]:
     return [0, *recorded.tolist()]
 
 
-def _values(run: Run, batch: int | None) -> tuple[Value, ...]:
-    steps = "all examples at once" if batch is None else f"batches of {batch}"
+def _values(run: Run, size: int, *, own: bool) -> tuple[Value, ...]:
+    steps = "batches of the loader" if own else f"batches of {size}"
     values = [
         Value("optimizer", f"{run.optimizer.name}, learning rate {run.optimizer.lr:.3g}"),
         Value("steps taken", int(run.steps[-1]), meaning=steps),
+        Value("passes over the examples", round(run.epochs, 2)),
         Value("training loss", float(run.loss[-1]), meaning=f"{float(run.loss[0]):.3g} before"),
     ]
     if run.accuracy is not None:
@@ -97,17 +147,17 @@ def _values(run: Run, batch: int | None) -> tuple[Value, ...]:
 
 def _below_kernel(run: Run, products: Products) -> tuple[Finding, ...]:
     """Training that ended below what a kernel already scores on examples that it was not fitted to."""
-    data, limit, kernel = products.get(DataSummary), products.get(LimitScore), products.get(ProbeKernel)
-    prediction = limit.prediction if limit is not None else kernel.prediction if kernel is not None else None
+    data, kernel = products.get(DataSummary), products.get(ProbeKernel)
+    prediction = None if kernel is None else kernel.prediction
     known = prediction is not None and data is not None and data.largest_class is not None
-    if run.accuracy is None or run.diverges or run.stopped != "finished" or prediction is None or not known:
+    if run.accuracy is None or run.diverges or prediction is None or not known:
         return ()
     last, score = float(run.accuracy[-1]), prediction.accuracy
     if score is None or score - last <= 0.1:
         return ()
     what = (
-        f"Training reached {last:.1%} of its own examples, where the kernel alone reaches {score:.1%} of examples "
-        "left out."
+        f"Training got {last:.1%} of its own examples right, while the features that it starts with suffice for "
+        f"{score:.1%} of examples left out."
     )
     return (Finding("undertrained", what, "Train longer or with a larger learning rate.", 0.45, "optimizer"),)
 
@@ -123,17 +173,40 @@ def _overfit(run: Run) -> tuple[Finding, ...]:
     return (Finding("overfit", what, f"Stop near step {step}, or add weight decay.", 0.4, "optimizer"),)
 
 
-def _below_limit(run: Run, products: Products) -> tuple[Finding, ...]:
-    score = products.get(LimitScore)
-    wide = None if score is None else score.test_accuracy
-    if wide is None or run.test_accuracy is None or wide <= float(run.test_accuracy[-1]) + 0.02:
+def compared(run: Run, products: Products) -> tuple[Value, ...]:
+    """The loss that a kernel which stays what it is predicts after as many steps, beside the one measured.
+
+    For gradient descent at its own learning rate; for other rules at half of the largest stable one, the best that
+    gradient descent could do.
+    """
+    predicted, measured, way = products.get(Trajectory), products.get(Sharpness), descent(run.optimizer)
+    lr = way.lr if way is not None else None if measured is None else measured.largest_lr / 2
+    if predicted is None or lr is None or not isfinite(lr):
         return ()
-    what = (
-        f"The infinitely wide network scores {wide:.1%} on the test examples, the trained one "
-        f"{float(run.test_accuracy[-1]):.1%}."
+    if float(run.steps[-1]) * lr > 1.01 * float(predicted.times[-1]):
+        return ()
+    place = int(torch.searchsorted(predicted.times, float(run.steps[-1]) * lr).clamp(max=len(predicted.times) - 1))
+    rule = "at its learning rate" if way is not None else "by gradient descent at half of the largest stable rate"
+    return (Value("training loss, predicted", float(predicted.loss[place]), meaning=f"after as many steps {rule}"),)
+
+
+def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
+    """A sentence where prediction and measurement differ by more than a factor of two."""
+    if not predicted or run.diverges:
+        return ""
+    wanted, got = float(predicted[0].value), float(run.loss[-1])
+    if max(wanted, got) <= FACTOR * min(wanted, got) or abs(wanted - got) < 0.05 * float(run.loss[0]):
+        return ""
+    way = "further down" if got < wanted else "less far"
+    why = (
+        "the network learned more than its first features could give"
+        if got < wanted
+        else "steps, not theory, are the limit"
     )
-    cure = "Widen the network or train it longer; NTKClassifier already does better."
-    return (Finding("below-limit", what, cure, 0.35),)
+    return (
+        f" With its first features theory predicts a loss of {wanted:.3g} after as many steps, measured is {got:.3g}: "
+        f"training went {way} than predicted, so {why}."
+    )
 
 
 def _losses(run: Run, predicted: Trajectory | None) -> Plot:
@@ -145,22 +218,26 @@ def _losses(run: Run, predicted: Trajectory | None) -> Plot:
         inside = (predicted.times > 0) & (predicted.times <= float(times[-1]) * 1.01)
         curves = {"predicted, training": predicted.loss, "predicted, test": predicted.test_loss}
         marks += [Line(name, predicted.times[inside], v[inside]) for name, v in curves.items() if v is not None]
-    words = "Dots are measured; lines are the prediction for a kernel that does not change, on the probe examples."
+    words = "Dots are measured, lines predicted for a network that keeps its features, on the probe examples."
     return Plot("Loss", tuple(marks), TIME, Axis(run.loss_name, log=True), words)
 
 
-def _tracked(run: Run) -> tuple[Plot, Plot]:
-    steps = [max(1, step) for step in run.steps.tolist()]
+def _tracked(run: Run) -> list[Plot]:
+    """Kernel and curvature on the way, where they were measured more than twice."""
+    rows = [i for i, value in enumerate(run.watched.get("sharpness", ())) if value == value]
+    if len(rows) < 3:
+        return []
+
+    def line(name: str, key: str) -> Line:
+        return Line(name, [max(1, int(run.steps[i])) for i in rows], [run.watched[key][i] for i in rows])
+
     axis = Axis("step", log=True)
-    marks = (
-        Line("rotation of the kernel", steps, run.watched["kernel rotation"]),
-        Line("alignment with labels", steps, run.watched["alignment"]),
-    )
-    words = "A kernel that does not rotate means lazy training."
-    kernel = Plot("The kernel", marks, axis, caption=words)
-    positive = [value if value > 0 else nan for value in run.watched["sharpness"]]
+    words = "No change of the features (tangent kernel) is lazy training; their fit to the labels is the alignment."
+    marks = (line("change of the features", "kernel rotation"), line("fit to the labels", "alignment"))
+    kernel = Plot("Features during training", marks, axis, caption=words)
+    curved = line("sharpness", "sharpness")
+    positive = Line(curved.name, curved.x, [value if value > 0 else nan for value in curved.y])
     way = descent(run.optimizer)
     limit = () if way is None else (Reference("limit of this learning rate", 2 * (1 + way.momentum) / way.lr),)
-    words = "A sharpness above its limit means oscillation."
-    curvature = Plot("The curvature", (Line("sharpness", steps, positive), *limit), axis, Axis(log=True), words)
-    return kernel, curvature
+    words = "Above the dashed line plain gradient descent oscillates (sharpness)."
+    return [kernel, Plot("Curvature during training", (positive, *limit), axis, Axis(log=True), words)]

@@ -20,15 +20,8 @@ Hypotheses: a, b >= 0 and c^2 <= a b up to rounding. Reference: [daniely2016towa
 """
 
 from abc import ABC, abstractmethod
-from math import pi
-from typing import NamedTuple
-
-import torch
 
 from gnomon.core.typing import Covariance, Variance
-
-ALIGNED = 32
-"""In units of the dtype's rounding: correlations this near to +-1 are taken for exact."""
 
 
 class AbstractDual(ABC):
@@ -57,96 +50,12 @@ class AbstractDual(ABC):
         """E[phi(u)^2], the second moment; equation (4)."""
 
 
-class Polar(NamedTuple):
-    """A covariance as lengths and an angle."""
-
-    norm: Covariance
-    cosine: Covariance
-    sine: Covariance
-    angle: Covariance
-
-
-def polar(a: Variance, b: Variance, c: Covariance) -> Polar:
-    """Split a covariance into the norm sqrt(a b) and the angle t of cos t = c / sqrt(a b).
-
-    At zero variance norm and cosine are 0.
-    Hypotheses: a, b >= 0 and c^2 <= a b up to rounding.
-    Reference: [cho2009kernel], section 2.
-    Cost: elementwise.
-
-    >>> two = torch.tensor(2.0, dtype=torch.float64)
-    >>> polar(two, two, -two).angle                 # u = -v
-    tensor(3.1416, dtype=torch.float64)
-    """
-    cos = cosine(a, b, c)
-    return Polar(root(a) * root(b), cos, sine(cos), angle(cos))
-
-
-def cosine(a: Variance, b: Variance, c: Covariance) -> Covariance:
-    """c / sqrt(a b), and 0 at zero variance.
-
-    A cosine within 32 roundings of +-1 is taken for +-1: two copies of one input have angle 0, not 1e-8, although
-    c and sqrt(a b) were rounded differently. The gradient is that of c / sqrt(a b) all the same.
-    Cost: elementwise.
-
-    >>> third = torch.tensor(1 / 3, dtype=torch.float64)
-    >>> cosine(third, third, third)
-    tensor(1., dtype=torch.float64)
-    """
-    raw = c * torch.where(a > 0, a, torch.inf).rsqrt() * torch.where(b > 0, b, torch.inf).rsqrt()
-    aligned = raw.abs() >= 1 - ALIGNED * torch.finfo(raw.dtype).eps
-    if not raw.requires_grad:
-        return torch.where(aligned, raw.sign(), raw)
-    return raw + torch.where(aligned, raw.sign() - raw, 0).detach()
-
-
-def sine(cos: Covariance) -> Covariance:
-    """sin t >= 0, with gradient zero where it would be infinite, at cos t = +-1.
-
-    Forms in which infinite gradients of sine and angle cancel, as sin t - t cos t, so get their exact derivative.
-    Cost: elementwise.
-
-    >>> sine(torch.tensor([0.0, 1.0]))
-    tensor([1., 0.])
-    """
-    if not cos.requires_grad:
-        return ((1 - cos) * (1 + cos)).sqrt()
-    aligned = cos.abs() == 1
-    inner = torch.where(aligned, 0, cos)
-    return torch.where(aligned, 0, ((1 - inner) * (1 + inner)).sqrt())
-
-
-def angle(cos: Covariance) -> Covariance:
-    """t in [0, pi], with gradient zero where it would be infinite, at cos t = +-1.
-
-    Cost: elementwise.
-
-    >>> angle(torch.tensor([0.0, 1.0]))
-    tensor([1.5708, 0.0000])
-    """
-    if not cos.requires_grad:
-        return cos.acos()
-    aligned = cos.abs() == 1
-    ends = torch.where(cos > 0, torch.zeros_like(cos), pi)
-    return torch.where(aligned, ends, torch.where(aligned, 0, cos).acos())
-
-
-def root(a: Variance) -> Variance:
-    """sqrt(a) with gradient zero, not infinite, at zero variance.
-
-    Cost: elementwise.
-
-    >>> root(torch.tensor([0.0, 4.0]))
-    tensor([0., 2.])
-    """
-    return torch.where(a > 0, torch.where(a > 0, a, 1).sqrt(), 0)
-
-
 def determinant(a: Variance, b: Variance, c: Covariance) -> Covariance:
     """det(I + [[a, c], [c, b]]), without the cancellation of (1 + a)(1 + b) - c^2.
 
     Cost: elementwise.
 
+    >>> import torch
     >>> one = torch.ones((), dtype=torch.float64)
     >>> determinant(one, one, one)
     tensor(3., dtype=torch.float64)

@@ -21,7 +21,8 @@ from math import pi
 import torch
 
 from gnomon.core.typing import Covariance, Variance
-from gnomon.kernels.duals.base import AbstractDual, angle, cosine, polar, root
+from gnomon.expectations.polar import angle, cosine, polar, root
+from gnomon.kernels.duals.base import AbstractDual
 
 
 @dataclass(frozen=True, slots=True)

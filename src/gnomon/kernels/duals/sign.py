@@ -22,7 +22,8 @@ from math import pi
 import torch
 
 from gnomon.core.typing import Covariance, Variance
-from gnomon.kernels.duals.base import AbstractDual, angle, cosine
+from gnomon.expectations.polar import angle, cosine
+from gnomon.kernels.duals.base import AbstractDual
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from gnomon.kernels.machine.loops import ARITHMETIC
+from gnomon.core.machine.loops import ARITHMETIC
 
 # Interpolants of (1) and (2) at the Chebyshev points of [0, 1/2], computed with 60 digits; lowest degree first.
 P32 = (0.31830988259045284, 0.053052564445503686, 0.02383540855707664, 0.014795313902273344, 0.0053257665125200065,

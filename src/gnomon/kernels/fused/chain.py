@@ -7,9 +7,9 @@ points are rows of one table: a number for the row's point, a vector for the run
 import numpy as np
 from numba import njit
 
+from gnomon.core.machine.loops import INNER, bare, entry, wide
 from gnomon.kernels.fused import pointwise as do
 from gnomon.kernels.fused.opcodes import ADD, AFFINE, DROPOUT, ERF, KINK, NORMALIZE, SCALE, SERIES, TRAINED
-from gnomon.kernels.machine.loops import INNER, bare, entry, wide
 
 RUN = 512
 BLOCK = 16  # side of the squares in which the mirror image is written

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gnomon.core.machine.threads import share_out
 from gnomon.kernels.fused.opcodes import ADD, AFFINE, DROPOUT, NORMALIZE, SCALE
 from gnomon.kernels.fused.tape import Instruction, Moments, activation, kinked, moments
-from gnomon.kernels.machine.threads import share_out
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.rules.activation import ActivationRule, LineRule
 from gnomon.kernels.rules.affine import DenseRule

@@ -8,7 +8,7 @@ Cost: a few additions per entry.
 
 from numba import njit, uint64
 
-from gnomon.kernels.machine.loops import INNER, wide
+from gnomon.core.machine.loops import INNER, wide
 
 
 @njit(**INNER)

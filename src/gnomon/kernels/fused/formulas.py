@@ -23,8 +23,8 @@ from math import sqrt
 
 from numba import njit
 
+from gnomon.core.machine.loops import INNER
 from gnomon.kernels.fused.angle import angles
-from gnomon.kernels.machine.loops import INNER
 
 
 @njit(**INNER)

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gnomon.core.machine.threads import share_out
 from gnomon.kernels.fused import stages as st
 from gnomon.kernels.fused.opcodes import ADD, AFFINE, CONV, DATA, DROPOUT, FETCH, FLAT, KINK, NORMALIZE, POOL
 from gnomon.kernels.fused.tape import activation
-from gnomon.kernels.machine.threads import share_out
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.rules.affine import ConvRule, DenseRule, Terms
 from gnomon.kernels.rules.base import AbstractRule, Context, Pair

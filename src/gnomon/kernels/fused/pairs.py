@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gnomon.core.machine.threads import share_out
 from gnomon.kernels.fused.images import PlaneTape, Runner, Statistics, measure
 from gnomon.kernels.fused.tape import kinked
-from gnomon.kernels.machine.threads import share_out
 from gnomon.kernels.rules.normalization import DropoutRule
 
 NEAR = 1e-4  # relative squared distance below which float32 pairs are computed in float64

@@ -16,6 +16,7 @@ Cost: for S positions, S^2 evaluations of a dual per pair and nonlinearity; the 
 
 from numba import njit
 
+from gnomon.core.machine.loops import INNER, bare, entry, wide
 from gnomon.kernels.fused import pointwise as do
 from gnomon.kernels.fused.filters import box, extent, flat, index, pool
 from gnomon.kernels.fused.opcodes import (
@@ -34,7 +35,6 @@ from gnomon.kernels.fused.opcodes import (
     SERIES,
     TRAINED,
 )
-from gnomon.kernels.machine.loops import INNER, bare, entry, wide
 
 
 @entry

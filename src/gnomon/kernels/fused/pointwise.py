@@ -18,8 +18,8 @@ Cost: a few cycles per entry.
 from numba import njit, types
 from numba.extending import overload
 
+from gnomon.core.machine.loops import INNER, wide
 from gnomon.kernels.fused.formulas import error_function, kink, turned
-from gnomon.kernels.machine.loops import INNER, wide
 
 
 def at(values, q):

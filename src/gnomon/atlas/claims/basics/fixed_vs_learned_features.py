@@ -67,7 +67,7 @@ CLAIM = Claim(
     source=Source("observed", "yehudai2019power"),
     premises=(Premise(TRAINED),),
     breaks=TRAINED,
-    parameters={"nets": 10, "d": 20, "n": 300, "width": 30, "steps": 120},
+    parameters={"nets": 6, "d": 20, "n": 200, "width": 30, "steps": 120},
     full={"nets": 20, "d": 20, "n": 1000, "width": 100, "steps": 1000},
     judge=at_most(confidence=0.999),
     predicted=predicted,

@@ -6,7 +6,7 @@ trained by Adam on the same images. Since the success of learned features it is 
 
     accuracy(designed) - accuracy(learned) <= 0.01                                                       (1)
 
-With a few hundred images this is refuted: the designed features know of edges what the network has yet to learn.
+With a hundred and fifty images this is refuted: the designed features know of edges what the network has yet to learn.
 
 Reference: [lecun1998gradient].
 """
@@ -81,13 +81,13 @@ def control(n, epochs, repetitions, seed):
 
 CLAIM = Claim(
     id="gabor-signal-processing-features",
-    title="A small network trained on 300 digits is as accurate as designed Gabor features, to a percent",
+    title="A small network trained on 150 digits is as accurate as designed Gabor features, to a percent",
     equation=r"\mathrm{acc}_{designed} - \mathrm{acc}_{learned} \le 0.01",
     source=Source("folklore", "lecun1998gradient"),
     premises=(Premise(TRAINED),),
     breaks=TRAINED,
-    parameters={"n": 300, "epochs": 10, "repetitions": 5},
-    full={"n": 300, "epochs": 60, "repetitions": 12},
+    parameters={"n": 150, "epochs": 12, "repetitions": 5},
+    full={"n": 150, "epochs": 60, "repetitions": 12},
     expected="refuted",
     remark="Designed features lead by about five points with 300 images for training, and by about two with 1000.",
     judge=at_most(confidence=0.99),

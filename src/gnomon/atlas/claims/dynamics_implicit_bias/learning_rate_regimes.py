@@ -7,6 +7,7 @@ The error along an eigenvector is multiplied by 1 - r l each step: |1 - r l| < 1
 
 import numpy as np
 
+from gnomon.atlas.check.descent import step_limit
 from gnomon.lab import Claim, Premise, Source, equals
 
 PLAIN = "steps without momentum"
@@ -66,4 +67,5 @@ CLAIM = Claim(
     predicted=predicted,
     observed=observed,
     control=control,
+    check=step_limit,
 )

@@ -9,6 +9,7 @@ by Cauchy and Schwarz. Reference: [lyu2020gradient], Theorem 4.1.
 
 import numpy as np
 
+from gnomon.atlas.check.descent import margin_growth
 from gnomon.lab import Claim, Premise, Source, monotone_in
 
 DEGREE = "the output is homogeneous of degree 2 in the trained weights"
@@ -74,5 +75,6 @@ CLAIM = Claim(
     predicted=predicted,
     observed=observed,
     control=control,
+    check=margin_growth,
     remark="Homogeneity in the weights is meant; some notes print it in the input.",
 )

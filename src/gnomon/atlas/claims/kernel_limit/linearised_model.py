@@ -12,6 +12,7 @@ import torch
 from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
+from gnomon.atlas.check.kernel import linearization
 from gnomon.lab import Claim, Premise, Source, rate_is
 from gnomon.tangent import linearize
 
@@ -61,4 +62,5 @@ CLAIM = Claim(
     predicted=predicted,
     observed=observed,
     control=control,
+    check=linearization,
 )

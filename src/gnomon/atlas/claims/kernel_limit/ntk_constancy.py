@@ -11,6 +11,7 @@ Reference: [jacot2018neural], Theorem 2; [huang2020dynamics] and [dyer2020asympt
 
 import torch
 
+from gnomon.atlas.check.kernel import constancy
 from gnomon.lab import Claim, Premise, Source, rate_is
 
 
@@ -67,5 +68,6 @@ CLAIM = Claim(
     predicted=predicted,
     observed=observed,
     control=control,
+    check=constancy,
     remark="The general bound is width^-1/2; the rate 1/width needs output weights of random sign.",
 )

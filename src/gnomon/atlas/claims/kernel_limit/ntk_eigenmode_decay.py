@@ -11,6 +11,7 @@ Reference: [arora2019fine] for the modes; [lee2019wide] for the width.
 import torch
 from torch import nn
 
+from gnomon.atlas.check.kernel import mode_order
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.tangent import ntk
 
@@ -84,5 +85,6 @@ CLAIM = Claim(
     predicted=predicted,
     observed=observed,
     control=control,
+    check=mode_order,
     remark="Often printed with the minus sign lost, or with exp(+lambda t).",
 )

@@ -10,6 +10,7 @@ Reference: [laarhoven2017regularization], Section 2.
 
 import torch
 
+from gnomon.atlas.check.layers import scale
 from gnomon.lab import Claim, Premise, Source, equals
 
 NORMALIZED = "the outputs are normalized over the batch"
@@ -70,5 +71,6 @@ CLAIM = Claim(
     predicted=predicted,
     observed=observed,
     control=control,
+    check=scale,
     remark="Lecture notes write S = E[x x^T], which is the covariance only for centered inputs.",
 )

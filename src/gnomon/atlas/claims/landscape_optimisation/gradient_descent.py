@@ -60,7 +60,7 @@ CLAIM = Claim(
     premises=(Premise(QUADRATIC),),
     breaks=QUADRATIC,
     parameters={"d": 10, "steps": 60},
-    full={"d": 100, "steps": 300},
+    full={"d": 100, "steps": 60},
     judge=bounded_by("above", rounding=1e6, tight=0.99),  # distances fall to 1e-5 of the numbers they come from
     predicted=predicted,
     observed=observed,

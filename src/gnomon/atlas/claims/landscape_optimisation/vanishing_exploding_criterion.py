@@ -11,6 +11,7 @@ import math
 
 import torch
 
+from gnomon.atlas.check.layers import signals
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
 RELU = "the activation is a ReLU"
@@ -57,4 +58,5 @@ CLAIM = Claim(
     predicted=predicted,
     observed=observed,
     control=control,
+    check=signals,
 )

@@ -49,7 +49,7 @@ CLAIM = Claim(
     source=Source("theorem", "he2015delving", "Section 2.2"),
     premises=(Premise(SYMMETRIC),),
     breaks=SYMMETRIC,
-    parameters={"nets": 400, "width": 64, "depth": 5, "bias": 0.5},
+    parameters={"nets": 400, "width": 40, "depth": 5, "bias": 0.5},
     full={"nets": 1000, "width": 100, "depth": 10},
     judge=mean_equals(confidence=0.9999),
     predicted=predicted,

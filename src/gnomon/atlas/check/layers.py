@@ -1,0 +1,189 @@
+"""Statements about the layers of a user's network: signals, symmetries of the weights, the Lipschitz bound.
+
+>>> callable(permutation)
+True
+"""
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.atlas.check.trial import CALL, Trial
+from gnomon.core.inputs import Inputs
+from gnomon.core.outputs import outputs
+from gnomon.core.pure import evaluating, twin
+from gnomon.core.results import Value
+from gnomon.geometry import signal
+from gnomon.lab import Judgment, Verdict
+
+__all__ = ["lipschitz", "permutation", "scale", "signals"]
+
+FACTOR = 2.0
+"""Change of the mean square per layer with weights beyond which ten layers make a factor of a thousand."""
+NORMALIZED = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.LayerNorm, nn.GroupNorm, nn.InstanceNorm2d)
+BETWEEN = (nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Dropout)
+"""Modules that treat every unit alike."""
+CONTRACTING = (nn.ReLU, nn.LeakyReLU, nn.Tanh, nn.Sigmoid, nn.Identity, nn.Flatten, nn.MaxPool2d, nn.AvgPool2d,
+               nn.AdaptiveAvgPool2d, nn.Dropout, nn.ELU, nn.Softplus)  # fmt: skip
+"""Modules that bring no two inputs further apart (in eval mode; pooling without overlap)."""
+
+
+def signals(trial: Trial) -> Judgment:
+    """Whether signals and gradients keep their size: the mean square changes by less than 2 for each layer.
+
+    Reference: [he2015delving].
+    Cost: one forward and one backward pass.
+    """
+    few = trial.few
+    found = signal(trial.before, few.x, trial.task.loss_targets(few.y), loss=trial.task.loss)
+    weighted = [layer for layer in found.layers if layer.weighted][
+        :-1
+    ]  # the outputs have a number of units of their own
+    rates = [_factor([getattr(layer, kind) for layer in weighted]) for kind in ("activation", "gradient")]
+    reason = f"Per layer, activations change by the factor {rates[0]:.3g} and gradients by {rates[1]:.3g}."
+    values = (Value("activations per layer", rates[0]), Value("gradients per layer", rates[1]))
+    if len(weighted) < 2:
+        return Judgment(Verdict.INCONCLUSIVE, f"{reason} Fewer than three layers have weights.", values)
+    keeps = all(1 / FACTOR < rate < FACTOR for rate in rates)
+    return Judgment(Verdict.HOLDS if keeps else Verdict.REFUTED, reason, values)
+
+
+def scale(trial: Trial) -> Judgment:
+    """Whether the loss does not see the size of weights before a normalization: <w, grad L> = 0 in training mode.
+
+    Reference: [santurkar2018how].
+    Cost: a forward and a backward pass.
+    """
+    model = twin(trial.before, call=CALL)
+    names = [name for name, layer, after in _neighbors(model) if isinstance(after, NORMALIZED)]
+    if not names:
+        return Judgment(Verdict.INCONCLUSIVE, "No layer with weights is followed directly by a normalization.")
+    few = trial.few
+    with evaluating(model, training=True):
+        f = model(few.x) if isinstance(few.x, Tensor) else outputs(model, few.x, call=CALL)
+        loss = trial.task.loss(f, trial.task.loss_targets(few.y)) if callable(trial.task.loss) else f.square().mean()
+        modules = dict(model.named_modules())
+        weights = [modules[name].weight for name in names]
+        gradients = torch.autograd.grad(loss, weights, allow_unused=True)
+    cosines = [
+        abs(float((w.detach() * g).sum() / (w.detach().norm() * g.norm()).clamp_min(1e-30)))
+        for w, g in zip(weights, gradients, strict=True) if g is not None
+    ]  # fmt: skip
+    worst = max(cosines)
+    # the sum of p products of rounding 6e-8, and the epsilon inside the normalization
+    allowed = 1e-3
+    reason = f"Over {len(cosines)} layers the cosine of weights and gradient is at most {worst:.2g}."
+    return Judgment(Verdict.HOLDS if worst < allowed else Verdict.REFUTED, reason, (Value("largest cosine", worst),))
+
+
+def permutation(trial: Trial) -> Judgment:
+    """Whether exchanging two hidden units, with their weights on both sides, leaves the outputs as they are.
+
+    Reference: [hecht1990algebraic].
+    Cost: two forward passes for each pair of neighboring layers.
+    """
+    x = trial.few.x
+    base, worst, pairs = outputs(trial.before, x, call=CALL).double(), 0.0, 0
+    for first, second in _stacked(trial.before):
+        model = twin(trial.before, call=CALL)
+        modules = dict(model.named_modules())
+        one, two = modules[first], modules[second]
+        order = torch.arange(one.weight.shape[0]).flip(0).to(one.weight.device)
+        with torch.no_grad():
+            one.weight.copy_(one.weight[order])
+            if one.bias is not None:
+                one.bias.copy_(one.bias[order])
+            two.weight.copy_(two.weight[:, order])
+        change = (outputs(model, x, call=CALL).double() - base).norm() / base.norm().clamp_min(1e-300)
+        worst, pairs = max(worst, float(change)), pairs + 1
+    if not pairs:
+        words = "No two neighboring layers with weights stand in a Sequential with only activations between them."
+        return Judgment(Verdict.INCONCLUSIVE, words)
+    reason = f"Reversing the units of {pairs} layers changes the outputs by {worst:.2g} of their size."
+    rounding = 1e-4  # float32 sums in another order, through the layers
+    verdict = Verdict.HOLDS if worst < rounding else Verdict.REFUTED
+    return Judgment(verdict, reason, (Value("largest change", worst), Value("pairs of layers", pairs)))
+
+
+def lipschitz(trial: Trial) -> Judgment:
+    """Whether outputs differ by at most the product of the spectral norms of the layers times the distance of inputs.
+
+    Reference: [szegedy2014intriguing].
+    Cost: a hundred products with each layer.
+    """
+    model, x = trial.after, trial.few.x
+    if not isinstance(x, Tensor) or not _is_chain(model):
+        words = "Only a Sequential of linear layers, convolutions, pooling and 1-Lipschitz activations has this bound."
+        return Judgment(Verdict.INCONCLUSIVE, words)
+    bound, state = 1.0, x
+    with torch.no_grad(), evaluating(model):
+        for layer in model:
+            if isinstance(layer, nn.Linear | nn.Conv1d | nn.Conv2d):
+                bound *= _norm(layer, state)
+            state = layer(state)
+    f, flat = outputs(model, x, call=CALL).double(), x.flatten(1).double()
+    gaps, distances = torch.pdist(f), torch.pdist(flat)
+    ratio = float((gaps / distances.clamp_min(1e-12)).max())
+    reason = f"Outputs differ by at most {ratio:.4g} times the inputs; the product of norms allows {bound:.4g}."
+    values = (Value("largest ratio", ratio), Value("product of norms", bound, obtained="upper bound"))
+    return Judgment(Verdict.HOLDS if ratio <= bound * (1 + 1e-3) else Verdict.REFUTED, reason, values)
+
+
+def _factor(sizes: list[float | None]) -> float:
+    """The mean factor from each size to the next, forwards; infinite where one of them is zero."""
+    known = [size for size in sizes if size is not None]
+    if len(known) < 2:
+        return 1.0
+    return (known[-1] / known[0]) ** (1 / (len(known) - 1)) if known[0] > 0 < known[-1] else float("inf")
+
+
+def _neighbors(model: nn.Module) -> Iterator[tuple[str, nn.Module, nn.Module]]:
+    """Layers with weights inside a Sequential, with the module that follows."""
+    for prefix, parent in model.named_modules():
+        if isinstance(parent, nn.Sequential):
+            for (name, layer), after in zip(parent.named_children(), list(parent.children())[1:], strict=False):
+                if isinstance(layer, nn.Linear | nn.Conv1d | nn.Conv2d):
+                    yield f"{prefix}.{name}".lstrip("."), layer, after
+
+
+def _stacked(model: nn.Module) -> Iterator[tuple[str, str]]:
+    """Names of neighboring layers of one kind in a Sequential between which every unit is treated alike."""
+    kinds = nn.Linear | nn.Conv1d | nn.Conv2d
+    for prefix, parent in model.named_modules():
+        if isinstance(parent, nn.Sequential):
+            last: tuple[str, nn.Module] | None = None
+            for name, layer in parent.named_children():
+                full = f"{prefix}.{name}".lstrip(".")
+                if isinstance(layer, kinds):
+                    if last is not None and type(layer) is type(last[1]) and getattr(layer, "groups", 1) == 1:
+                        yield last[0], full
+                    last = (full, layer) if getattr(layer, "groups", 1) == 1 else None
+                elif not isinstance(layer, (*BETWEEN, nn.MaxPool2d, nn.AvgPool2d)):
+                    last = None
+
+
+def _is_chain(model: nn.Module) -> bool:
+    parts = (*CONTRACTING, nn.Linear, nn.Conv1d, nn.Conv2d)
+    return isinstance(model, nn.Sequential) and all(isinstance(m, parts) for m in model) and not any(
+        isinstance(m, nn.MaxPool2d | nn.AvgPool2d) and m.stride != m.kernel_size for m in model
+    )  # fmt: skip
+
+
+def _norm(layer: nn.Module, state: Inputs) -> float:
+    """The largest singular value of a linear map on inputs of this shape, from above: by power steps and their rest."""
+    example = state[:1].detach().double()
+    copy = twin(layer, call=CALL).double()
+    if copy.bias is not None:
+        copy.bias.data.zero_()
+    if isinstance(copy, nn.Linear):
+        return float(torch.linalg.matrix_norm(copy.weight.detach(), 2))
+    v = torch.randn(example.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    value = 0.0
+    for _ in range(100):
+        with torch.enable_grad():
+            v = (v / v.norm()).requires_grad_()
+            out = copy(v)
+            (pulled,) = torch.autograd.grad(out, v, out.detach())
+        value, v = float(out.norm().detach()), pulled.detach()
+    return 1.01 * value  # a hundred steps are within a percent of the largest

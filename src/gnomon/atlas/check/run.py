@@ -1,0 +1,126 @@
+"""Which statements of the theory hold for a network and its data.
+
+>>> import torch
+>>> from torch import nn
+>>> x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
+>>> told = check(nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2)), (x, (x[:, 0] > 0).long()), steps=20)
+>>> told.rows["hidden-unit-permutation-symmetry"]["verdict"]
+'holds'
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gnomon.atlas.catalog import catalog
+from gnomon.atlas.check import kernel, layers
+from gnomon.atlas.check.trial import SECONDS, Trial, trial
+from gnomon.core.errors import GnomonError, InputError
+from gnomon.core.results import Axis, Bars, Plot, Result
+from gnomon.core.results.svg import svg
+from gnomon.lab import Judgment
+
+__all__ = ["Checked", "check"]
+
+OTHERS: dict[str, tuple[str, Callable[[Trial], Judgment]]] = {
+    "kernel-alignment-growth": ("The tangent kernel turns towards the targets", kernel.alignment_growth),
+    "hidden-unit-permutation-symmetry": ("Hidden units can be exchanged", layers.permutation),
+    "lipschitz-product-bound": ("The product of spectral norms bounds how outputs differ", layers.lipschitz),
+}
+"""Statements that no claim of the catalog names."""
+ORDER = ("holds", "refuted", "inconclusive")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Checked(Result):
+    """For each statement: its title, the verdict on this network, the reason, the numbers and a figure."""
+
+    network: str
+    examples: int
+    lr: float
+    loss: tuple[float, float]
+    rows: dict[str, dict[str, Any]]
+
+    @property
+    def verdict(self) -> str:
+        """How many statements hold here, do not, and cannot be told."""
+        counts = [sum(row["verdict"] == word for row in self.rows.values()) for word in ORDER]
+        return (
+            f"Of {len(self.rows)} statements {counts[0]} hold for {self.network}, {counts[1]} do not, and "
+            f"{counts[2]} cannot be told or are about other networks."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The numbers of verdicts."""
+        counts = [sum(row["verdict"] == word for row in self.rows.values()) for word in ORDER]
+        return (Plot("Statements", (Bars("statements", ORDER, counts),), Axis("statements")),)
+
+
+def check(
+    network: Any,
+    data: Any,
+    ids: Sequence[str] = (),
+    *,
+    lr: float | None = None,
+    steps: int = 300,
+    seconds: float = SECONDS,
+    seed: int = 0,
+) -> Checked:
+    """Check statements of the theory on a network and its data, from one short training run of a copy.
+
+    Args:
+        network: a module, or a function that builds one; it stays as it was.
+        data: a pair (inputs, targets), a ``Dataset``, a ``DataLoader`` or batches.
+        ids: statements to check; all where left out.
+        lr: of the run; by default 1 / (largest curvature of the loss).
+        steps: of full-batch descent on at most 512 examples; ``seconds`` ends it earlier.
+        seed: of the choice of examples.
+
+    Hypotheses: each statement says where it does not apply, and is then inconclusive.
+    Reference: those of the claims.
+    Cost: that of `trial`, six tangent kernels of at most 64 examples.
+
+    >>> import torch
+    >>> from torch import nn
+    >>> told = check(nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), ["linearised-model"], steps=5)
+    >>> told.rows["linearised-model"]["verdict"]                                # a linear network is its own tangent
+    'holds'
+    """
+    known = statements()
+    unknown = [name for name in ids if name not in known]
+    if unknown:
+        raise InputError(
+            f"check(network, data): no statement {unknown[0]!r} can be checked. Known: {', '.join(known)}."
+        )
+    told = trial(network, data, lr=lr, steps=steps, seconds=seconds, seed=seed)
+    rows = {name: _row(name, *known[name], told) for name in (ids or known)}
+    label = getattr(network, "__name__", type(network).__name__)
+    loss = (float(told.run.loss[0]), float(told.run.loss[-1]))
+    return Checked("network" if label == "Sequential" else label, len(told.examples), told.lr, loss, rows)
+
+
+def statements() -> dict[str, tuple[str, Callable[[Trial], Judgment]]]:
+    """Every statement that can be checked on a network, by id, with its title.
+
+    Cost: the import of all claims.
+
+    >>> "ntk-constancy" in statements()
+    True
+    """
+    named = {
+        name: (entry.claim.title, entry.claim.check)
+        for name, entry in catalog().items()
+        if entry.claim.check is not None
+    }
+    return named | {name: row for name, row in OTHERS.items() if name not in named}
+
+
+def _row(name: str, title: str, judge: Callable[[Trial], Judgment], told: Trial) -> dict[str, Any]:
+    try:
+        judgment = judge(told)
+    except (GnomonError, RuntimeError, NotImplementedError) as error:
+        words = " ".join(str(error).split())[:300]
+        return {"title": title, "verdict": "inconclusive", "reason": f"Not measured: {words}", "values": []}
+    row: dict[str, Any] = {"title": title, "verdict": judgment.verdict.value, "reason": judgment.reason}
+    row["values"] = [value.to_dict() for value in judgment.values]
+    return row | ({} if judgment.plot is None else {"figure": svg((judgment.plot,), name)})

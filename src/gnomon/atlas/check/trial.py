@@ -1,0 +1,111 @@
+"""A short training run of a user's network, which all statements are checked on.
+
+>>> import torch
+>>> from torch import nn
+>>> x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
+>>> told = trial(nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2)), (x, (x[:, 0] > 0).long()), steps=20)
+>>> told.lr <= 2 / told.sharpness, len(told.margins) == len(told.run.steps)
+(True, True)
+"""
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.inputs import Inputs
+from gnomon.core.outputs import outputs
+from gnomon.core.record import Record
+from gnomon.examination.subject import Examples, Task, subject
+from gnomon.landscape import sharpness
+from gnomon.training import SGD, Run, train
+
+__all__ = ["CALL", "EXAMPLES", "Trial", "trial"]
+
+CALL = "check(network, data)"
+EXAMPLES = 64
+"""Examples on which kernels are computed, at most."""
+TRAINED = 512
+"""Examples that are trained on, at most."""
+SECONDS = 120.0
+"""Time of the training run, at most; a run that it cuts short says so."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial(Record):
+    """A network before and after a run of full-batch descent on some of the data.
+
+    ``sharpness`` is the largest curvature of the loss before the run, ``margins`` the smallest margin at each recorded
+    step (empty without classes), each with the norm of all parameters then.
+    """
+
+    before: nn.Module
+    run: Run
+    examples: Examples
+    task: Task
+    lr: float
+    sharpness: float
+    margins: tuple[tuple[float, float], ...]
+
+    @property
+    def after(self) -> nn.Module:
+        """The trained copy."""
+        return self.run.model
+
+    @property
+    def few(self) -> Examples:
+        """So many of the examples as kernels are computed on."""
+        return self.examples.some(EXAMPLES)
+
+    def table(self, y: Tensor) -> Tensor:
+        """Targets as numbers."""
+        return self.task.table(y, CALL)
+
+
+def trial(
+    network: Any, data: Any, *, lr: float | None = None, steps: int = 300, seconds: float = SECONDS, seed: int = 0
+) -> Trial:
+    """Train a copy of a network by full-batch descent on at most 512 of its examples.
+
+        w' = w - lr grad L(w),    lr = 1 / lambda_1(H) at the start where none is given                          (1)
+
+    Hypotheses: the network gives one tensor with a row for each example.
+    Reference: [cohen2021gradient], for the curvature.
+    Cost: about 25 Hessian-vector products, and as many forward and backward passes as steps.
+
+    >>> import torch
+    >>> x = torch.eye(2)
+    >>> round(trial(nn.Linear(2, 1, bias=False), (x, torch.ones(2)), steps=3).lr, 3)      # H = 1/2
+    2.0
+    """
+    whole = subject(network, data, None, optimizer=None, seed=seed, call=CALL, probe=TRAINED)
+    examples, task = whole.probe, whole.task
+    y = task.loss_targets(examples.y)
+    curvature = sharpness(whole.module, examples.x, y, loss=task.loss, seed=seed).value
+    if lr is not None and not (isfinite(lr) and lr > 0):
+        raise InputError(out_of_range(CALL, "lr", "a positive number", lr))
+    rate = lr if lr is not None else 1 / max(curvature, 1e-3)
+    watch = {"margin": lambda _, model, __: _margin(model, examples.x, examples.y)} if task.classes > 1 else {}
+    watch["norm"] = lambda _, model, __: _norm(model)
+    run = train(
+        whole.module, examples.x, y, loss=task.loss, optimizer=SGD(rate), steps=steps, watch=watch, seconds=seconds,
+        seed=seed, record=max(1, steps // 20),
+    )  # fmt: skip
+    margins = tuple(zip(map(float, run.watched.get("margin", ())), map(float, run.watched["norm"]), strict=False))
+    return Trial(whole.module, run, examples, task, rate, float(curvature), margins)
+
+
+def _norm(model: nn.Module) -> float:
+    return float(torch.sqrt(sum((p.detach().double() ** 2).sum() for p in model.parameters() if p.requires_grad)))
+
+
+def _margin(model: nn.Module, x: Inputs, y: Tensor) -> float:
+    """The smallest margin: the output of the right class less the largest other; for one output, that with its sign."""
+    f = outputs(model, x, call=CALL).double()
+    if f.shape[1] == 1:
+        return float(((2.0 * y - 1) * f[:, 0]).min())
+    right = f.gather(1, y[:, None])[:, 0]
+    return float((right - f.scatter(1, y[:, None], -torch.inf).amax(1)).min())

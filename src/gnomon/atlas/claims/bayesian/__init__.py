@@ -1,0 +1,1 @@
+"""Posteriors, Markov chains, Langevin dynamics, Gaussian processes."""

@@ -1,0 +1,58 @@
+"""Averaging networks over the posterior of their weights gives the Bayesian prediction.
+
+f(x) = integral p(w | S) f(w; x) dw     (1)
+"""
+
+import torch
+from torch import nn
+
+from gnomon.bayes import module_posterior, sample
+from gnomon.data import sphere
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+POSTERIOR = "the weights are drawn from the posterior"
+NOISE = 0.5
+
+
+def setting(n):
+    """Points of a sphere, noisy targets, and three new points."""
+    generator = torch.Generator().manual_seed(5)
+    x, new = sphere(n, 3, seed=1), sphere(3, 3, seed=2)
+    return x, x[:, 0] + NOISE * torch.randn(n, generator=generator, dtype=torch.float64), new
+
+
+def predicted(n):
+    """Means at the new points in closed form, for a linear model with the prior N(0, I)."""
+    x, y, new = setting(n)
+    return new @ torch.linalg.solve(x.T @ x + NOISE**2 * torch.eye(3, dtype=torch.float64), x.T @ y)
+
+
+def observed(n, draws, seed):
+    """The mean output of each of sixteen chains of Hamiltonian Monte Carlo."""
+    x, y, new = setting(n)
+    posterior = module_posterior(nn.Linear(3, 1, bias=False).double(), (x, y), noise=NOISE)
+    result = sample(posterior, torch.zeros(3), chains=16, draws=draws, warmup=200, seed=seed)
+    return result.values.mean(1) @ new.T
+
+
+def control(n, draws, seed):
+    """Weights drawn from the prior."""
+    generator = torch.Generator().manual_seed(seed)
+    weights = torch.randn(16, draws, 3, generator=generator, dtype=torch.float64)
+    return weights.mean(1) @ setting(n)[2].T
+
+
+CLAIM = Claim(
+    id="bayesian-predictive",
+    title="Averaging networks over the posterior of their weights gives the Bayesian prediction",
+    equation=r"f(x) = \int p(\theta | S)\, f(\theta; x)\, d\theta",
+    source=Source("derived"),
+    premises=(Premise("a linear model with Gaussian prior and noise"), Premise(POSTERIOR)),
+    breaks=POSTERIOR,
+    parameters={"n": 12, "draws": 60},
+    full={"draws": 1000},
+    judge=mean_equals(confidence=0.999, resolution=0.5),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,57 @@
+"""A chain that is in detailed balance with a distribution has it as a stationary one.
+
+q(i) P(i, j) = q(j) P(j, i)  for all i, j    =>    q P = q     (1)
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+BALANCE = "detailed balance"
+
+
+def law(states, seed):
+    """A random distribution."""
+    return torch.rand(states, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).softmax(0)
+
+
+def predicted(states, seed):
+    """The distribution itself; equation (1)."""
+    return law(states, seed)
+
+
+def step(states, seed, accept):
+    """One step of Metropolis-Hastings with a random symmetric proposal, from q; what is refused stays."""
+    q, generator = law(states, seed), torch.Generator().manual_seed(seed + 1)
+    proposal = torch.rand(states, states, generator=generator, dtype=torch.float64)
+    proposal = (proposal + proposal.T) / (2 * states)
+    moves = proposal * accept(q)
+    moves = moves - moves.diagonal().diag()
+    return q @ (moves + (1 - moves.sum(1)).diag())
+
+
+def observed(states, seed):
+    """Accepted with min(1, q(j) / q(i))."""
+    return step(states, seed, lambda q: (q[None, :] / q[:, None]).clamp(max=1))
+
+
+def control(states, seed):
+    """Always accepted."""
+    return step(states, seed, lambda q: torch.ones_like(q[None, :] / q[:, None]))
+
+
+CLAIM = Claim(
+    id="detailed-balance",
+    title="A chain that is in detailed balance with a distribution has it as a stationary one",
+    equation=r"q_i P_{ij} = q_j P_{ji} \;\Rightarrow\; qP = q",
+    source=Source("derived"),
+    premises=(Premise(BALANCE),),
+    breaks=BALANCE,
+    parameters={"states": 12},
+    full={"states": 300},
+    judge=equals(rounding=100),  # sums of a dozen terms (three hundred at full scale, whose errors grow as the root)
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="That it is the only stationary one needs a chain that reaches every state and has no period.",
+)

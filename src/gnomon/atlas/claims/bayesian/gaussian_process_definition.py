@@ -1,0 +1,62 @@
+"""Any finite set of values of a Gaussian process has the covariance of its kernel.
+
+cov(f(x_i), f(x_j)) = k(x_i, x_j)     (1)
+"""
+
+import torch
+from torch import nn
+
+from gnomon import kernels
+from gnomon.data import sphere
+from gnomon.lab import Claim, Premise, Source, mean_equals
+from gnomon.program import Law
+
+ONE = "outputs at two points come from one network"
+
+
+def network(width):
+    """Two layers of ReLU in the NTK parametrization's law."""
+    return nn.Sequential(nn.Linear(3, width, bias=False), nn.ReLU(), nn.Linear(width, 1, bias=False))
+
+
+def predicted():
+    """The kernel of infinitely wide networks at two points, in closed form."""
+    return kernels.limit(network(8), init=Law(2**0.5, 0.0)).nngp(sphere(2, 3, seed=0)).flatten()
+
+
+def outputs(width, networks, seed):
+    """Outputs of random networks, drawn by hand, at the same two points."""
+    generator = torch.Generator().manual_seed(seed)
+    x = sphere(2, 3, seed=0)
+    first = torch.randn(networks, 3, width, generator=generator, dtype=torch.float64) * (2 / 3) ** 0.5
+    last = torch.randn(networks, width, 1, generator=generator, dtype=torch.float64) * (2 / width) ** 0.5
+    return ((x @ first).relu() @ last)[..., 0]
+
+
+def observed(width, networks, seed):
+    """Products of the two outputs of each network."""
+    f = outputs(width, networks, seed)
+    return (f[:, :, None] * f[:, None, :]).flatten(1)
+
+
+def control(width, networks, seed):
+    """Products of outputs of two different networks."""
+    f = outputs(width, networks, seed)
+    f = torch.stack([f[:, 0], f[:, 1].roll(1)], 1)
+    return (f[:, :, None] * f[:, None, :]).flatten(1)
+
+
+CLAIM = Claim(
+    id="gaussian-process-definition",
+    title="Any finite set of values of a Gaussian process has the covariance of its kernel",
+    equation=r"\mathrm{cov}(f(x_i), f(x_j)) = k(x_i, x_j)",
+    source=Source("theorem", "neal1996bayesian"),
+    premises=(Premise("the network is wide", lambda width: width >= 50), Premise(ONE)),
+    breaks=ONE,
+    parameters={"width": 100, "networks": 2000},
+    full={"width": 400, "networks": 20_000},
+    judge=mean_equals(confidence=0.999, resolution=0.2),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

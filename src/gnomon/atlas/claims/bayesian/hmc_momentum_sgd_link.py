@@ -1,0 +1,64 @@
+"""Friction turns Hamiltonian dynamics into gradient descent with momentum.
+
+x += step v, v = (1 - step c) v - step grad E(x)   is heavy-ball descent, lr = step^2, momentum 1 - step c     (1)
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+FRICTION = "the momentum of descent is 1 - step * friction"
+
+
+def setting(seed):
+    """A random quadratic and a starting point."""
+    generator = torch.Generator().manual_seed(seed)
+    a = torch.randn(4, 4, generator=generator, dtype=torch.float64)
+    return a @ a.T / 4, torch.randn(4, generator=generator, dtype=torch.float64)
+
+
+def predicted(step, friction, steps, seed):
+    """The end of the damped dynamics that moves velocities first, from rest."""
+    a, x = setting(seed)
+    v = torch.zeros_like(x)
+    for _ in range(steps):
+        v = (1 - step * friction) * v - step * (a @ x)
+        x = x + step * v
+    return x
+
+
+def descend(step, momentum, steps, seed):
+    """The end of torch's SGD with lr = step^2."""
+    a, x = setting(seed)
+    x = x.clone().requires_grad_()
+    optimizer = torch.optim.SGD([x], lr=step**2, momentum=momentum)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        (x @ a @ x / 2).backward()
+        optimizer.step()
+    return x.detach()
+
+
+def observed(step, friction, steps, seed):
+    """Momentum 1 - step * friction."""
+    return descend(step, 1 - step * friction, steps, seed)
+
+
+def control(step, friction, steps, seed):
+    """Momentum exp(-friction), as if a step were a unit of time."""
+    return descend(step, 2.718281828459045**-friction, steps, seed)
+
+
+CLAIM = Claim(
+    id="hmc-momentum-sgd-link",
+    title="Friction turns Hamiltonian dynamics into gradient descent with momentum",
+    equation=r"\beta = 1 - \eta\gamma, \quad \text{lr} = \eta^2",
+    source=Source("derived"),
+    premises=(Premise(FRICTION), Premise("stable steps", lambda step: step < 0.3)),
+    breaks=FRICTION,
+    parameters={"step": 0.1, "friction": 2.0, "steps": 50},
+    judge=equals(rounding=1000),  # fifty steps of a stable recursion
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,57 @@
+"""The most probable weights under a Gaussian prior and Gaussian noise are those of training with weight decay.
+
+argmax_w log p(w | S) = argmin_w |y - X w|^2 / (2 g^2) + |w|^2 / (2 s^2) = (X^T X + (g^2 / s^2) I)^-1 X^T y     (1)
+"""
+
+import torch
+from sklearn.datasets import load_diabetes
+from torch import nn
+
+from gnomon.bayes import module_posterior, prior_to_weight_decay
+from gnomon.lab import Claim, Premise, Source, equals
+
+DECAY = "the weight decay is noise^2 / (n prior^2)"
+
+
+def setting(rows):
+    """Standardized columns of scikit-learn's diabetes and its target."""
+    x, y = load_diabetes(return_X_y=True)
+    x, y = torch.from_numpy(x[:rows]), torch.from_numpy(y[:rows])
+    return (x - x.mean(0)) / x.std(0), (y - y.mean()) / y.std()
+
+
+def predicted(rows, prior, noise):
+    """Ridge regression with the penalty noise^2 / prior^2; equation (1)."""
+    x, y = setting(rows)
+    return torch.linalg.solve(x.T @ x + (noise / prior) ** 2 * torch.eye(10, dtype=x.dtype), x.T @ y)
+
+
+def observed(rows, prior, noise):
+    """The maximum of the log posterior, by Newton's method on its derivatives: one step, for it is quadratic."""
+    posterior = module_posterior(nn.Linear(10, 1, bias=False).double(), setting(rows), prior_std=prior, noise=noise)
+    zero = torch.zeros(10, dtype=torch.float64)
+    slope = torch.func.grad(posterior)(zero)
+    return -torch.linalg.solve(torch.autograd.functional.hessian(posterior, zero), slope)
+
+
+def control(rows, prior, noise):
+    """Training with a decay that forgets the noise, prior_to_weight_decay(prior, 1, n)."""
+    x, y = setting(rows)
+    decay = prior_to_weight_decay(prior, 1.0, rows)
+    return torch.linalg.solve(x.T @ x / rows + decay * torch.eye(10, dtype=x.dtype), x.T @ y / rows)
+
+
+CLAIM = Claim(
+    id="map-objective",
+    title="The most probable weights under a Gaussian prior are those of training with weight decay",
+    equation=r"\hat\theta = \arg\min_\theta \tfrac{1}{2\gamma^2}\|y-f\|^2 + \tfrac{1}{2\sigma^2}\|\theta\|^2",
+    source=Source("derived"),
+    premises=(Premise("Gaussian prior and noise"), Premise(DECAY, lambda noise: noise != 1)),
+    breaks=DECAY,
+    parameters={"rows": 100, "prior": 0.5, "noise": 3.0},
+    judge=equals(rounding=1e4),  # two solutions of a system of condition below 100 in ten unknowns
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    covers=("gaussian-prior-weight-decay", "gaussian-noise-mse"),
+)

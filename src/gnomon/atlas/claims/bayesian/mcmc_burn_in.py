@@ -1,0 +1,63 @@
+"""The effective sample size tells how far the mean of a chain is from the truth, once the way in is left out.
+
+E[(mean of n draws - truth)^2] = var / ESS     (1)
+"""
+
+import torch
+
+from gnomon.bayes import effective_sample_size
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+SETTLED = "the chain is stationary: its way in is left out"
+
+
+def chains(count, n, rho, start, seed):
+    """Autoregressions x' = rho x + sqrt(1 - rho^2) z, whose law is N(0, 1) in the long run."""
+    z = torch.randn(n, count, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    x, rows = z[0] + start, []
+    for t in range(n):
+        x = rho * x + (1 - rho**2) ** 0.5 * z[t]
+        rows.append(x)
+    return torch.stack(rows, 1)[:, :, None]
+
+
+def predicted():
+    """The ratio of the squared error to what the effective sample size says; equation (1)."""
+    return 1.0
+
+
+def ratios(x):
+    """The squared error of each chain's mean in units of variance / ESS, both known from the other chains."""
+    told = [float(1 / effective_sample_size(chain[None])) for chain in x]
+    return x.mean(1)[:, 0].square() / (sum(told) / len(told))
+
+
+def observed(count, n, rho, seed):
+    """Chains that start in their stationary law."""
+    return ratios(chains(count, n, rho, 0.0, seed))
+
+
+def control(count, n, rho, seed):
+    """Chains that start thirty standard deviations away, their way in kept."""
+    return ratios(chains(count, n, rho, 30.0, seed))
+
+
+CLAIM = Claim(
+    id="mcmc-burn-in",
+    title="The effective sample size tells how far the mean of a chain is from the truth",
+    equation=r"\mathbb E (\bar x_n - \mu)^2 = \sigma^2 / \mathrm{ESS}",
+    source=Source("theorem", "geyer1992practical"),
+    premises=(Premise(SETTLED),),
+    breaks=SETTLED,
+    parameters={"count": 200, "n": 400, "rho": 0.8},
+    full={"count": 1000, "n": 2000},
+    judge=mean_equals(
+        confidence=0.999,
+        resolution=0.5,
+        within=0.1,
+        because="tau is estimated with a bias of order tau / n times its cutoff, below 10 % at n = 100 tau",
+    ),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,57 @@
+"""Metropolis-Hastings draws from a distribution that is known up to a factor, with any proposal.
+
+accept i -> j with probability min(1, p(j) R(j, i) / (p(i) R(i, j)))     (1)
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+CORRECTED = "the ratio of proposals is in the acceptance"
+WEIGHTS = torch.tensor([1.0, 4.0, 2.0, 3.0, 5.0], dtype=torch.float64)
+UP = 0.8
+
+
+def predicted():
+    """The normalized weights."""
+    return WEIGHTS / WEIGHTS.sum()
+
+
+def shares(chains, steps, seed, back, forth):
+    """The share of time that each chain spends in each of five states on a circle; up is proposed more often."""
+    generator = torch.Generator().manual_seed(seed)
+    state, seen = torch.randint(5, (chains,), generator=generator), torch.zeros(chains, 5, dtype=torch.float64)
+    for t in range(steps):
+        up = torch.rand(chains, generator=generator) < UP
+        new = (state + torch.where(up, 1, -1)) % 5
+        ratio = WEIGHTS[new] / WEIGHTS[state] * torch.where(up, back / forth, forth / back)
+        state = torch.where(torch.rand(chains, generator=generator) < ratio, new, state)
+        if t >= steps // 4:
+            seen[torch.arange(chains), state] += 1
+    return seen / seen.sum(1, keepdim=True)
+
+
+def observed(chains, steps, seed):
+    """With the ratio R(j, i) / R(i, j)."""
+    return shares(chains, steps, seed, 1 - UP, UP)
+
+
+def control(chains, steps, seed):
+    """Without it."""
+    return shares(chains, steps, seed, 1.0, 1.0)
+
+
+CLAIM = Claim(
+    id="metropolis-hastings",
+    title="Metropolis-Hastings draws from a distribution that is known up to a factor, with any proposal",
+    equation=r"\alpha(j|i) = \min\{1,\; p_j R_{ji} / (p_i R_{ij})\}",
+    source=Source("theorem", "hastings1970monte"),
+    premises=(Premise(CORRECTED),),
+    breaks=CORRECTED,
+    parameters={"chains": 400, "steps": 400},
+    full={"chains": 2000, "steps": 4000},
+    judge=mean_equals(confidence=0.999, resolution=0.2),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,57 @@
+"""Longer steps of a random walk are refused more often: the acceptance falls with the scale of the proposal.
+
+P(accept) = 2 / pi arctan(2 / s)   for the target N(0, 1) and proposals x + s z     (1)
+"""
+
+import math
+
+import torch
+
+from gnomon.bayes import Metropolis, sample
+from gnomon.lab import Claim, Premise, Source, equals
+
+GAUSSIAN = "a Gaussian target"
+SCALES = (0.2, 1.0, 2.4, 10.0)
+
+
+def predicted():
+    """Equation (1): the angle between the half planes in which a Gaussian pair is accepted."""
+    return [2 / math.pi * math.atan(2 / s) for s in SCALES]
+
+
+def acceptance(log_density, draws, seed):
+    """The mean acceptance of sixty-four chains for each scale."""
+    start = torch.randn(64, 1, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    methods = [Metropolis(scale, adapt=False) for scale in SCALES]
+    return [
+        sample(log_density, start, method=m, chains=64, draws=draws, warmup=10, seed=seed).accepted for m in methods
+    ]
+
+
+def observed(draws, seed):
+    """The standard normal density."""
+    return acceptance(lambda x: -x.square().sum() / 2, draws, seed)
+
+
+def control(draws, seed):
+    """A density with heavier tails, 1 / (1 + x^2)."""
+    return acceptance(lambda x: -torch.log1p(x.square()).sum(), draws, seed)
+
+
+CLAIM = Claim(
+    id="mh-slow-mixing",
+    title="Longer steps of a random walk are refused more often",
+    equation=r"P(\text{accept}) = \tfrac{2}{\pi}\arctan(2/s)",
+    source=Source("derived"),
+    premises=(Premise(GAUSSIAN),),
+    breaks=GAUSSIAN,
+    parameters={"draws": 300},
+    full={"draws": 3000},
+    judge=equals(
+        within=0.04,
+        because="a mean over 64 chains of which at scale 0.2 about one draw in 200 is new: a standard error of 0.01",
+    ),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,49 @@
+"""Draws from the posterior count equally; weighting them by their density counts it twice.
+
+E[f] = mean_i f(w_i)  for w_i ~ p(w | S);    sum_i p(w_i | S) f(w_i) / sum_i p(w_i | S) estimates E under p^2     (1)
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+EQUAL = "draws from the posterior have equal weights"
+
+
+def predicted(mean):
+    """The mean of w^2 under the posterior N(mean, 1)."""
+    return mean**2 + 1.0
+
+
+def draws(mean, samples, seed):
+    """Forty repetitions of a sample from the posterior."""
+    return mean + torch.randn(40, samples, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def observed(mean, samples, seed):
+    """Plain means of w^2."""
+    return draws(mean, samples, seed).square().mean(1)
+
+
+def control(mean, samples, seed):
+    """Means weighted by the density, as sometimes printed."""
+    w = draws(mean, samples, seed)
+    weight = (-(w - mean).square() / 2).softmax(1)
+    return (weight * w.square()).sum(1)
+
+
+CLAIM = Claim(
+    id="posterior-sample-average",
+    title="Draws from the posterior count equally; weighting them by their density counts it twice",
+    equation=r"\mathbb E_{p(\theta|S)} f \approx \tfrac1m \sum_i f(\theta_i), \quad \theta_i \sim p(\theta|S)",
+    source=Source("derived"),
+    premises=(Premise(EQUAL),),
+    breaks=EQUAL,
+    parameters={"mean": 1.0, "samples": 500},
+    full={"samples": 20_000},
+    judge=mean_equals(confidence=0.999, resolution=0.2),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="The weighted average is right for draws from a uniform law, or with weights p / q for draws from q.",
+)

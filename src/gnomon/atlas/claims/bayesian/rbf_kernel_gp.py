@@ -1,0 +1,50 @@
+"""Functions drawn with the kernel exp(-g |x - x'|^2) cross zero sqrt(2 g) / pi times per unit of length.
+
+E[crossings] = length * sqrt(-k''(0) / k(0)) / pi = length * sqrt(2 g) / pi     (1)
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+SMOOTH = "the kernel has a second derivative at zero"
+
+
+def predicted(gamma):
+    """Per unit of length; equation (1)."""
+    return (2 * gamma) ** 0.5 / torch.pi
+
+
+def crossings(kernel, points, functions, seed):
+    """Changes of sign of functions drawn on a fine grid of [0, 4], per unit of length."""
+    x = torch.linspace(0, 4, points, dtype=torch.float64)
+    values, vectors = torch.linalg.eigh(kernel((x[:, None] - x).abs()))
+    z = torch.randn(functions, points, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    f = (z * values.clamp(min=0).sqrt()) @ vectors.T
+    return (f[:, 1:] * f[:, :-1] < 0).double().sum(1) / 4
+
+
+def observed(gamma, points, functions, seed):
+    """The kernel exp(-g r^2)."""
+    return crossings(lambda r: (-gamma * r**2).exp(), points, functions, seed)
+
+
+def control(gamma, points, functions, seed):
+    """The kernel exp(-sqrt(2 g) r), which has a corner at zero: its functions cross wildly."""
+    return crossings(lambda r: (-((2 * gamma) ** 0.5) * r).exp(), points, functions, seed)
+
+
+CLAIM = Claim(
+    id="rbf-kernel-gp",
+    title="Functions drawn with a Gaussian kernel cross zero sqrt(2 g) / pi times per unit of length",
+    equation=r"\mathbb E[\text{crossings}] = \sqrt{2\gamma}/\pi",
+    source=Source("theorem", "rice1944mathematical"),
+    premises=(Premise(SMOOTH),),
+    breaks=SMOOTH,
+    parameters={"gamma": 2.0, "points": 200, "functions": 2000},
+    full={"points": 500, "functions": 20_000},
+    judge=mean_equals(confidence=0.999, resolution=0.2),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,55 @@
+"""Langevin steps without refusal draw from a density that is too wide in proportion to the step.
+
+var = 1 / (h (1 - e h / 4)) = 1 / h + e / 4 + O(e^2)   for a Gaussian of precision h     (1)
+"""
+
+import torch
+
+from gnomon.bayes import Langevin, StochasticGradient, module_posterior, sample
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+EXACT = "full batches: the gradient has no noise of its own"
+
+
+def predicted(step, n):
+    """The variance for the posterior of a mean, of precision h = n + 1; equation (1)."""
+    h = n + 1
+    return 1 / (h * (1 - step * h / 4))
+
+
+def variances(method, n, chains, draws, seed):
+    """The variance of each chain around the exact mean, for y = 1 or 3 in turn."""
+    x = torch.ones(n, 1).double()
+    y = torch.tensor([1.0, 3.0] * (n // 2)).double()
+    net = torch.nn.Linear(1, 1, bias=False).double()
+    posterior = module_posterior(net, (x, y))
+    mean = 2 * n / (n + 1)
+    start = torch.full((chains, 1), mean)
+    run = sample(posterior, start, method=method, chains=chains, draws=draws, warmup=30, seed=seed)
+    return (run.values - mean).square().mean((1, 2))
+
+
+def observed(step, n, chains, draws, seed):
+    """Full batches."""
+    return variances(Langevin(step, None), n, chains, draws, seed)
+
+
+def control(step, n, chains, draws, seed):
+    """Batches of one example: their noise widens the density."""
+    return variances(StochasticGradient(step, batch=1), n, chains, draws, seed)
+
+
+CLAIM = Claim(
+    id="stochastic-gradient-langevin",
+    title="Langevin steps without refusal draw from a density that is too wide in proportion to the step",
+    equation=r"\mathrm{var} = \frac{1}{h(1 - \eta h/4)}",
+    source=Source("derived"),
+    premises=(Premise(EXACT),),
+    breaks=EXACT,
+    parameters={"step": 0.1, "n": 8, "chains": 60, "draws": 200},
+    full={"draws": 3000},
+    judge=mean_equals(confidence=0.999, resolution=0.2),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,71 @@
+"""A black box fits inside the range of its data; a law that was found there also holds outside.
+
+|law(x) - y| / |y| <= 1 %    and    |network(x) - y| >= 10 |law(x) - y|    outside the data              (1)
+"""
+
+import numpy as np
+import torch
+from torch import nn
+
+from gnomon.discovery import Library, distill, extrapolation_gap
+from gnomon.lab import Claim, Premise, Source, equals
+
+OUTSIDE = "the comparison is outside the range of the data"
+
+
+def predicted():
+    """Whether the law is within 1 %, and whether the network is at least ten times worse."""
+    return [1.0, 1.0]
+
+
+class Samples(nn.Module):
+    """The measured quantity as a function that can be sampled."""
+
+    def forward(self, x):
+        """y = 0.5 x^2 - 0.3 x."""
+        return 0.5 * x**2 - 0.3 * x
+
+
+def measure(width, steps, seed, far):
+    """A network trained on [-1, 1], and the law found there, compared further out."""
+    torch.manual_seed(seed)
+    x = torch.linspace(-1, 1, 200)[:, None]
+    y = Samples()(x)
+    net = nn.Sequential(nn.Linear(1, width), nn.Tanh(), nn.Linear(width, 1))
+    optimizer = torch.optim.Adam(net.parameters(), 1e-2)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        (net(x) - y).square().mean().backward()
+        optimizer.step()
+    law = distill(Samples(), Library(degree=3), x).equation
+    powers = {"1": 0, "x1": 1, "x1^2": 2, "x1^3": 3}
+    formula = lambda z: sum(c * z ** powers[t] for t, c in zip(law.terms, law.coefficients, strict=True))  # noqa: E731
+    z = torch.linspace(far, far + 2, 100)[:, None]
+    gap = extrapolation_gap(net, formula, (x, y), (z, Samples()(z)))
+    return [float(gap.law_outside <= 0.01), float(np.isfinite(gap.ratio) and gap.model_outside >= 0.1)]
+
+
+def observed(width, steps, seed):
+    """From 2 to 4."""
+    return measure(width, steps, seed, 2.0)
+
+
+def control(width, steps, seed):
+    """From -1 to 1, where the network was trained."""
+    return measure(width, steps, seed, -1.0)
+
+
+CLAIM = Claim(
+    id="data-speak-vs-physics",
+    title="Outside its data a network fails where the law it could have learnt holds",
+    equation=r"|law(x) - y| \le 0.01 |y|, \; |\phi_W(x) - y| \ge 0.1 |y|",
+    source=Source("observed"),
+    premises=(Premise(OUTSIDE), Premise("the law is in the library")),
+    breaks=OUTSIDE,
+    parameters={"width": 32, "steps": 400},
+    full={"steps": 3000},
+    judge=equals(rounding=0),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,57 @@
+"""Heat data give w^2 u_xx with the right w^2; waves need the second derivative over time on the left.
+
+u_t = w^2 u_xx    (heat),        u_tt = c^2 u_xx    (waves)                                              (1)
+"""
+
+import numpy as np
+
+from gnomon.discovery import Library, discover
+from gnomon.lab import Claim, Premise, Source, equals
+
+ORDER = "the left side has the time derivative of the law"
+TERMS = ["u", "u^2", "u_x", "u*u_x", "u_xx", "u*u_xx"]
+
+
+def predicted(diffusion, speed):
+    """The coefficient of u_xx and the number of other terms, for heat and for waves."""
+    return [diffusion, 0.0, speed**2, 0.0]
+
+
+def measure(points, diffusion, speed, order):
+    """What is found from both fields in closed form, with a left side for the second one."""
+    x, t = np.linspace(0, 2 * np.pi, points, endpoint=False), np.linspace(0, 3, 120)
+    parts = [(k, np.sin(k * x[:, None] + k * k) / k) for k in (1, 2, 3, 4)]
+    heat = sum(np.exp(-diffusion * k * k * t) * s for k, s in parts)
+    waves = sum(np.cos(speed * k * t + k) * s for k, s in parts)
+    found = []
+    for u, time in ((heat, 1), (waves, order)):
+        law = discover(u, x[1], t, library=Library(only=TERMS), time_order=time).equations[0]
+        found += [float(law.coefficient("u_xx")), float(len(set(law.terms) - {"u_xx"}))]
+    return found
+
+
+def observed(points, diffusion, speed):
+    """u_t for heat, u_tt for waves."""
+    return measure(points, diffusion, speed, 2)
+
+
+def control(points, diffusion, speed):
+    """u_t for both: waves have no such law."""
+    return measure(points, diffusion, speed, 1)
+
+
+CLAIM = Claim(
+    id="heat-equation-example",
+    title="Heat data give the heat equation; waves need the second derivative over time on the left",
+    equation=r"(\partial_t - \omega^2\partial_{xx}) u = 0",
+    source=Source("derived"),
+    premises=(Premise(ORDER), Premise("several frequencies in the data")),
+    breaks=ORDER,
+    parameters={"points": 64, "diffusion": 0.1, "speed": 2.0},
+    full={"points": 256},
+    judge=equals(within=0.01, because="1 % of the coefficients, the error of the bumps' quadrature at 64 points"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="The equation of first order is often called the harmonic oscillator; it is the heat equation.",
+)

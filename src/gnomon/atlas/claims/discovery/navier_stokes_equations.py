@@ -1,0 +1,58 @@
+"""The decaying Taylor-Green vortex solves the Navier-Stokes equations, pressure included.
+
+u_x + v_y = 0,    u_t + u u_x + v u_y = -p_x + nu (u_xx + u_yy)                                         (1)
+"""
+
+import numpy as np
+
+from gnomon.discovery import Spectral, pde_residual
+from gnomon.lab import Claim, Premise, Source, equals
+
+PRESSURE = "the pressure gradient is part of the equation"
+
+
+def predicted():
+    """Relative residuals of incompressibility and of momentum."""
+    return [0.0, 0.0]
+
+
+def vortex(points, viscosity):
+    """Velocities and pressure in closed form."""
+    x, t = np.linspace(0, 2 * np.pi, points, endpoint=False), np.linspace(0, 0.1, 25)
+    a, b, c = x[:, None, None], x[None, :, None], np.exp(-2 * viscosity * t)
+    flow = {"u": np.cos(a) * np.sin(b) * c, "v": -np.sin(a) * np.cos(b) * c}
+    return flow | {"p": -(np.cos(2 * a) + np.cos(2 * b)) * c**2 / 4}, (x[1], x[1]), t
+
+
+def measure(points, viscosity, pressure):
+    """The residuals by derivatives of the fields on a grid."""
+    flow, dx, t = vortex(points, viscosity)
+    right = f"{pressure}{viscosity}*u_xx + {viscosity}*u_yy"
+    equations = "u_x + v_y = 0", f"u_t + u*u_x + v*u_y = {right}"
+    return [pde_residual(flow, dx, t, text, space=Spectral()).relative for text in equations]
+
+
+def observed(points, viscosity):
+    """The whole equation."""
+    return measure(points, viscosity, "-1*p_x + ")
+
+
+def control(points, viscosity):
+    """Without the pressure."""
+    return measure(points, viscosity, "")
+
+
+CLAIM = Claim(
+    id="navier-stokes-equations",
+    title="The Taylor-Green vortex leaves no residual in the Navier-Stokes equations",
+    equation=r"\partial_t V + (V\cdot\nabla)V = -\nabla p/\rho + \nu\nabla^2 V, \quad \nabla\cdot V = 0",
+    source=Source("derived"),
+    premises=(Premise(PRESSURE), Premise("a periodic square")),
+    breaks=PRESSURE,
+    parameters={"points": 24, "viscosity": 0.1},
+    full={"points": 64},
+    judge=equals(within=1e-9, because="differences of sixth order over steps of 1/240 in time"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

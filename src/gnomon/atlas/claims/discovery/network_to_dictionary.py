@@ -1,0 +1,76 @@
+"""A layer that was trained to map u to u_t of advection and diffusion is, up to its errors, those two operators.
+
+argmin_c sum_i |f(x_i) - sum_j c_j theta_j(x_i)|^2,  few c_j nonzero                                     (1)
+"""
+
+import torch
+from torch import nn
+
+from gnomon.discovery import Library, distill
+from gnomon.lab import Claim, Premise, Source, equals
+
+TRAINED = "the layer has learnt the operator"
+
+
+def predicted(advection, diffusion):
+    """The coefficients of u_x and u_xx over the true ones, other terms, and whether the fidelity is 0.98 or more."""
+    return [1.0, 1.0, 0.0, 1.0]
+
+
+def measure(n, advection, diffusion, seed, steps):
+    """Train one filter of seven taps by LBFGS and distill it."""
+    draw = torch.Generator().manual_seed(seed)
+    k, h = torch.arange(1, 9), 0.2
+    x = torch.arange(n) * h
+    size, phase = torch.randn(60, 1, 8, generator=draw) / k, 6 * torch.rand(60, 1, 8, generator=draw)
+    inner = 0.3 * k * x[:, None] + phase
+    u = (size * torch.sin(inner)).sum(2)
+    slope, bend = (size * 0.3 * k * torch.cos(inner)).sum(2), -(size * (0.3 * k) ** 2 * torch.sin(inner)).sum(2)
+    layer = nn.Conv1d(1, 1, 7, padding=3, bias=False)
+    if steps:
+        optimizer = torch.optim.LBFGS(layer.parameters(), max_iter=steps, line_search_fn="strong_wolfe")
+
+        def closure():
+            optimizer.zero_grad()
+            goal = -advection * slope + diffusion * bend
+            loss = (layer(u[:, None])[:, 0, 8:-8] - goal[:, 8:-8]).square().mean()
+            loss.backward()
+            return loss
+
+        optimizer.step(closure)
+    found = distill(layer, Library(degree=2, order=3), u[:, None], dx=h)
+    law = found.equation
+    others = float(len(set(law.terms) - {"u_x", "u_xx"}))
+    return [
+        -law.coefficient("u_x") / advection,
+        law.coefficient("u_xx") / diffusion,
+        others,
+        float(found.fidelity >= 0.98),
+    ]
+
+
+def observed(n, advection, diffusion, seed):
+    """After 100 iterations."""
+    return measure(n, advection, diffusion, seed, 100)
+
+
+def control(n, advection, diffusion, seed):
+    """Untrained."""
+    return measure(n, advection, diffusion, seed, 0)
+
+
+CLAIM = Claim(
+    id="network-to-dictionary",
+    title="A trained layer can be written as the differential operators that it has learnt",
+    equation=r"\arg\min_\alpha \sum_i \|\phi_W(x_i) - (\{\partial_x,\dots\}\alpha)(x_i)\|^2 + \|\alpha\|_0",
+    source=Source("observed", "cranmer2020discovering"),
+    premises=(Premise(TRAINED),),
+    breaks=TRAINED,
+    parameters={"n": 96, "advection": 0.7, "diffusion": 0.2},
+    full={"n": 256},
+    covers=("filters-not-interpretable",),
+    judge=equals(within=0.05, because="5 % of the coefficients, as the statement says"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,67 @@
+"""The vorticity equation is found, with the Reynolds number.
+
+    w_t = -u w_x - v w_y + (w_xx + w_yy) / Re      (1)
+
+A periodic square with random vortices at Re = 100, with the velocities as further fields.
+"""
+
+import numpy as np
+
+from gnomon.data import fields as runs
+from gnomon.discovery import Library, discover
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+WHOLE = "the library holds the terms of the equation"
+LAW = {"u*w_x": -1.0, "v*w_y": -1.0, "w_xx": 0.01, "w_yy": 0.01}
+TERMS = ["w", "u", "v", "u*w", "w_x", "w_y", "u*w_x", "v*w_x", "u*w_y", "v*w_y", "w_xx", "w_xy", "w_yy"]
+
+
+def predicted():
+    """Wrong terms, and the mean relative error of the coefficients, clean and with noise, as published."""
+    return [0.0, 0.01, 0.0, 0.07]
+
+
+def data(points, times):
+    """A simulation of (1)."""
+    return runs.vorticity(points=points, times=times)
+
+
+def measure(points, times, share, seed, left_out):
+    """The same numbers for the equation that is found; a term is left out of the library on demand."""
+    run = data(points, times)
+    fields, dx, dt = run.fields, run.dx, run.dt
+    draw = np.random.default_rng(seed)
+    rows = []
+    for noise in (0.0, share):
+        given = {k: v + noise * np.std(v.real) * draw.standard_normal(v.shape) for k, v in fields.items()}
+        library = Library(only=[t for t in TERMS if t != left_out])
+        found = discover(given, dx, dt, library=library).equations[0]
+        errors = [abs(found.coefficient(t) - c) / abs(c) for t, c in LAW.items()]
+        rows += [float(len(set(found.terms) - set(LAW))), float(np.mean(errors))]
+    return rows
+
+
+def observed(points, times, share, seed):
+    """The whole library."""
+    return measure(points, times, share, seed, None)
+
+
+def control(points, times, share, seed):
+    """Without one of the terms of the equation: the others cannot stand in for it."""
+    return measure(points, times, share, seed, "u*w_x")
+
+
+CLAIM = Claim(
+    id="pde-find-navier-stokes",
+    title="The vorticity equation is found, with the Reynolds number",
+    equation=r"\omega_t + (u\cdot\nabla)\omega = \nabla^2\omega / Re",
+    source=Source("observed", "rudy2017data", "Table 1"),
+    premises=(Premise(WHOLE), Premise("a uniform grid")),
+    breaks=WHOLE,
+    parameters={"points": 48, "times": 41, "share": 0.01},
+    full={"points": 64, "times": 61},
+    judge=bounded_by("above"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

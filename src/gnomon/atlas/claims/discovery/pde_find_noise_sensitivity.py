@@ -1,0 +1,61 @@
+"""At equal noise, pointwise discovery is the worse the more derivatives the equation has.
+
+noise of size s in u is noise of size about s / h^k in its k-th derivative                              (1)
+"""
+
+import numpy as np
+
+from gnomon.data import fields as runs
+from gnomon.discovery import FiniteDifferences, Library, Pointwise, WeakForm, discover
+from gnomon.lab import Claim, Premise, Source, ordered
+
+POINTS = "derivatives are taken of the noisy data themselves"
+
+
+def predicted():
+    """The equations from the least to the most sensitive."""
+    return ("burgers", "kdv", "kuramoto")
+
+
+def measure(share, draws, seed, form):
+    """The mean relative error of the coefficients on the true terms, for each draw of the noise."""
+    found = {}
+    for name, run in (
+        ("burgers", runs.burgers()),
+        ("kdv", runs.two_solitons()),
+        ("kuramoto", runs.kuramoto_sivashinsky()),
+    ):
+        law, u, rows = run.law["u"], run.fields["u"], []
+        for k in range(draws):
+            given = u + share * u.std() * np.random.default_rng([seed, k]).standard_normal(u.shape)
+            library = Library(only=list(law))
+            got = discover(given, run.dx, run.dt, library=library, form=form).equations[0]
+            rows.append(float(np.mean([abs(got.coefficient(t) - c) / abs(c) for t, c in law.items()])))
+        found[name] = [float(np.log10(max(row, 1e-9))) for row in rows]
+    return found
+
+
+def observed(share, draws, seed):
+    """Finite differences."""
+    return measure(share, draws, seed, Pointwise(space=FiniteDifferences(2), time=FiniteDifferences(2)))
+
+
+def control(share, draws, seed):
+    """The weak form: derivatives are those of the bumps, and the order is gone."""
+    return measure(share, draws, seed, WeakForm())
+
+
+CLAIM = Claim(
+    id="pde-find-noise-sensitivity",
+    title="The more derivatives an equation has, the more noise harms pointwise discovery",
+    equation=r"\mathrm{noise}(\partial^k u) \sim s / h^k",
+    source=Source("observed", "rudy2017data", "Table 1"),
+    premises=(Premise(POINTS), Premise("equal noise")),
+    breaks=POINTS,
+    parameters={"share": 0.01, "draws": 4},
+    full={"draws": 10},
+    judge=ordered(),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,67 @@
+"""Reaction and diffusion of two chemicals on a plane are found.
+
+    u_t = 0.1 Lap u + (1 - A) u + A v,  A = u^2 + v^2      (1)
+
+The spiral of the lambda-omega system; the equation of u is compared.
+"""
+
+import numpy as np
+
+from gnomon.data import fields as runs
+from gnomon.discovery import Library, discover
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+WHOLE = "the library holds the terms of the equation"
+LAW = {"u_xx": 0.1, "u_yy": 0.1, "u": 1.0, "u^3": -1.0, "u*v^2": -1.0, "u^2*v": 1.0, "v^3": 1.0}
+TERMS = ["u", "v", "u^2", "u^3", "u^2*v", "u*v^2", "v^3", "u_x", "u_xx", "u_yy", "v_xx", "v_yy"]
+
+
+def predicted():
+    """Wrong terms, and the mean relative error of the coefficients, clean and with noise, as published."""
+    return [0.0, 0.01, 0.0, 0.038]
+
+
+def data(points, times):
+    """A simulation of (1)."""
+    return runs.reaction_diffusion(points=points, times=times)
+
+
+def measure(points, times, share, seed, left_out):
+    """The same numbers for the equation that is found; a term is left out of the library on demand."""
+    run = data(points, times)
+    fields, dx, dt = run.fields, run.dx, run.dt
+    draw = np.random.default_rng(seed)
+    rows = []
+    for noise in (0.0, share):
+        given = {k: v + noise * np.std(v.real) * draw.standard_normal(v.shape) for k, v in fields.items()}
+        library = Library(only=[t for t in TERMS if t != left_out])
+        found = discover(given, dx, dt, library=library).equations[0]
+        errors = [abs(found.coefficient(t) - c) / abs(c) for t, c in LAW.items()]
+        rows += [float(len(set(found.terms) - set(LAW))), float(np.mean(errors))]
+    return rows
+
+
+def observed(points, times, share, seed):
+    """The whole library."""
+    return measure(points, times, share, seed, None)
+
+
+def control(points, times, share, seed):
+    """Without one of the terms of the equation: the others cannot stand in for it."""
+    return measure(points, times, share, seed, "u_xx")
+
+
+CLAIM = Claim(
+    id="pde-find-reaction-diffusion",
+    title="Reaction and diffusion of two chemicals on a plane are found",
+    equation=r"u_t = 0.1\nabla^2 u + \lambda(A) u - \omega(A) v",
+    source=Source("observed", "rudy2017data", "Table 1"),
+    premises=(Premise(WHOLE), Premise("a uniform grid")),
+    breaks=WHOLE,
+    parameters={"points": 48, "times": 61, "share": 0.005},
+    full={"points": 96, "times": 101},
+    judge=bounded_by("above"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,69 @@
+"""The Schroedinger equation of the oscillator is found, with its potential.
+
+    u_t = (i/2) u_xx - i (x^2/2) u      (1)
+
+Complex data: three eigenstates in superposition; the potential V = x^2/2 is offered as a known function.
+"""
+
+import numpy as np
+
+from gnomon.discovery import Library, discover
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+WHOLE = "the library holds the terms of the equation"
+LAW = {"u_xx": 0.5j, "V*u": -1.0j}
+TERMS = ["u", "u*|u|", "u*|u|^2", "u_x", "u_xx", "u_xx*|u|", "V*u"]
+
+
+def predicted():
+    """Wrong terms, and the mean relative error of the coefficients, clean and with noise, as published."""
+    return [0.0, 0.0025, 0.0, 0.1]
+
+
+def data(points, times):
+    """Three eigenstates of the oscillator in superposition, in closed form."""
+    x, t = np.linspace(-6, 6, points), np.linspace(0, 4, times)
+    states = [np.exp(-(x**2) / 2), x * np.exp(-(x**2) / 2), (2 * x**2 - 1) * np.exp(-(x**2) / 2)]
+    shares = (1, 0.7, 0.3j)
+    u = sum(c * s[:, None] * np.exp(-1j * (k + 0.5) * t) for k, (c, s) in enumerate(zip(shares, states, strict=True)))
+    return {"u": u}, x, t
+
+
+def measure(points, times, share, seed, left_out):
+    """The same numbers for the equation that is found; a term is left out of the library on demand."""
+    fields, dx, dt = data(points, times)
+    draw = np.random.default_rng(seed)
+    rows = []
+    for noise in (0.0, share):
+        given = {k: v + noise * np.std(v.real) * draw.standard_normal(v.shape) for k, v in fields.items()}
+        library = Library(only=[t for t in TERMS if t != left_out], known={"V": dx**2 / 2})
+        found = discover(given, dx, dt, library=library).equations[0]
+        errors = [abs(found.coefficient(t) - c) / abs(c) for t, c in LAW.items()]
+        rows += [float(len(set(found.terms) - set(LAW))), float(np.mean(errors))]
+    return rows
+
+
+def observed(points, times, share, seed):
+    """The whole library."""
+    return measure(points, times, share, seed, None)
+
+
+def control(points, times, share, seed):
+    """Without one of the terms of the equation: the others cannot stand in for it."""
+    return measure(points, times, share, seed, "V*u")
+
+
+CLAIM = Claim(
+    id="pde-find-schrodinger",
+    title="The Schroedinger equation of the oscillator is found, with its potential",
+    equation=r"i u_t + u_{xx}/2 - x^2 u/2 = 0",
+    source=Source("observed", "rudy2017data", "Table 1"),
+    premises=(Premise(WHOLE), Premise("a uniform grid")),
+    breaks=WHOLE,
+    parameters={"points": 128, "times": 101, "share": 0.01},
+    full={"points": 512, "times": 401},
+    judge=bounded_by("above"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,45 @@
+"""y' = y/x + y^2/x^3 becomes separable in r = y/x, s = -1/x, and has the solutions y = x^2 / (1 + C x).
+
+ds/dr = 1/r^2,    s = -1/r + C,    y = x^2 / (1 + C x)                                                   (1)
+"""
+
+import numpy as np
+
+from gnomon.discovery import FiniteDifferences
+from gnomon.lab import Claim, Premise, Source, equals
+
+SOLVES = "the constant enters as 1 + C x"
+
+
+def predicted(c):
+    """The right side y/x + y^2/x^3 along the solution."""
+    x = np.linspace(1, 3, 401)
+    y = x**2 / (1 + c * x)
+    return y / x + y**2 / x**3
+
+
+def observed(c):
+    """The derivative of the solution by differences of sixth order."""
+    x = np.linspace(1, 3, 401)
+    return FiniteDifferences(6)(x**2 / (1 + c * x), x[1] - x[0], 1)
+
+
+def control(c):
+    """The constant in another place."""
+    x = np.linspace(1, 3, 401)
+    return FiniteDifferences(6)(x**2 / (1 + c * x**2), x[1] - x[0], 1)
+
+
+CLAIM = Claim(
+    id="separable-ode-transformation",
+    title="A change of variables makes y' = y/x + y^2/x^3 separable",
+    equation=r"y = x^2/(1 + Cx)",
+    source=Source("derived"),
+    premises=(Premise(SOLVES),),
+    breaks=SOLVES,
+    parameters={"c": 0.7},
+    judge=equals(within=1e-8, because="steps of 1/200 to the sixth power, times derivatives of order one"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

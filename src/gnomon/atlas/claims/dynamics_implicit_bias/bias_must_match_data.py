@@ -1,0 +1,62 @@
+"""A preference for low rank helps only where the truth has low rank.
+
+Descent on a product of two matrices prefers products of low rank. On the entries that it has not seen its relative
+error falls far below 1, that of predicting zero, for a matrix of rank 2, and not at all for one of full rank, of whose
+hidden entries the seen ones say nothing:
+
+    error (rank 2) < 1/2 < 0.9 < error (full rank)                                                          (1)
+
+Reference: [arora2019implicit], for the preference.
+"""
+
+import numpy as np
+
+from gnomon.atlas.claims.dynamics_implicit_bias.deep_matrix_factorisation import error
+from gnomon.lab import Claim, Premise, Source, ordered
+
+PREFERS = "training prefers low rank"
+
+
+def problem(sets, n, rank, share, rng):
+    """Matrices of a rank, all of one Frobenius norm, and the seen entries."""
+    w = rng.normal(size=(sets, n, rank)) @ rng.normal(size=(sets, rank, n))
+    return 2**0.5 * w / np.linalg.norm(w, axis=(1, 2), keepdims=True), rng.uniform(size=w.shape) < share
+
+
+def predicted():
+    """From the smallest to the largest, equation (1)."""
+    return ("error at rank 2", "one half", "nine tenths", "error at full rank")
+
+
+def errors(depth, sets, n, share, size, steps, seed):
+    """Errors on hidden entries for both truths."""
+    rng = np.random.default_rng(seed)
+    low, full = (error(*problem(sets, n, rank, share, rng), depth, size, steps, rng) for rank in (2, n))
+    marks = {"one half": np.full(sets, 0.5), "nine tenths": np.full(sets, 0.9)}
+    return {"error at rank 2": low, "error at full rank": full} | marks
+
+
+def observed(sets, n, share, size, steps, seed):
+    """A product of two factors from a small start."""
+    return errors(2, sets, n, share, size, steps, seed)
+
+
+def control(sets, n, share, size, steps, seed):
+    """The matrix itself, whose descent prefers nothing."""
+    return errors(1, sets, n, share, size, steps, seed)
+
+
+CLAIM = Claim(
+    id="bias-must-match-data",
+    title="A preference for low rank helps only where the truth has low rank",
+    equation=r"\text{error}(\mathrm{rank}\ 2) < \tfrac12 < 0.9 < \text{error}(\mathrm{rank}\ n)",
+    source=Source("derived", "arora2019implicit"),
+    premises=(Premise(PREFERS), Premise("more than half of the entries are seen", lambda share: share > 0.5)),
+    breaks=PREFERS,
+    parameters={"sets": 12, "n": 20, "share": 0.6, "size": 1e-3, "steps": 800},
+    full={"n": 30, "size": 1e-4, "steps": 5000},
+    judge=ordered(),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

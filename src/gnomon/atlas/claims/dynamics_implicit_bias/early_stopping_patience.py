@@ -1,0 +1,69 @@
+"""Stopping when the validation error has not fallen for p checks keeps a better state, where labels have noise.
+
+The rule keeps the best state so far and stops after p checks without a new best one. With noisy labels and more weights
+than examples the risk along descent falls and then rises as the noise is fitted, so that
+
+    risk (kept state) < risk (end of training)                                                              (1)
+
+Without noise the risk falls to the end, and stopping gains nothing. Reference: [prechelt1998early].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, ordered
+
+NOISY = "the labels have noise"
+
+
+def problem(sets, n, d, noise, seed):
+    """Linear data sets of n training and n validation examples each, with the true weights."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=(sets, d)) / d**0.5
+    x, check = rng.normal(size=(2, sets, n, d))
+    y, z = (np.einsum("snd,sd->sn", part, truth) + noise * rng.normal(size=(sets, n)) for part in (x, check))
+    return truth, x, y, check, z
+
+
+def predicted():
+    """Equation (1)."""
+    return ("kept", "end")
+
+
+def risks(noise, sets, n, d, steps, patience, seed):
+    """The distance to the true weights, which is the excess risk here, of the kept state and at the end."""
+    truth, x, y, check, z = problem(sets, n, d, noise, seed)
+    w, rate = np.zeros((sets, d)), 0.5 / (1 + (d / n) ** 0.5) ** 2
+    best, waited, kept = np.full(sets, np.inf), np.zeros(sets), np.zeros((sets, d))
+    for _ in range(steps):
+        error = ((np.einsum("snd,sd->sn", check, w) - z) ** 2).mean(1)
+        better = (error < best) & (waited < patience)
+        waited = np.where(better, 0, waited + 1)
+        best, kept = np.where(better, error, best), np.where(better[:, None], w, kept)
+        w = w - rate * np.einsum("snd,sn->sd", x, np.einsum("snd,sd->sn", x, w) - y) / n
+    return {name: ((v - truth) ** 2).sum(1) for name, v in (("kept", kept), ("end", w))}
+
+
+def observed(noise, sets, n, d, steps, patience, seed):
+    """With noise."""
+    return risks(noise, sets, n, d, steps, patience, seed)
+
+
+def control(sets, n, d, steps, patience, seed):
+    """Without noise."""
+    return risks(0.0, sets, n, d, steps, patience, seed)
+
+
+CLAIM = Claim(
+    id="early-stopping-patience",
+    title="Stopping after p checks without progress keeps a better state, where labels have noise",
+    equation=r"R(\theta_{kept}) < R(\theta_{end})",
+    source=Source("observed", "prechelt1998early"),
+    premises=(Premise(NOISY), Premise("there is time to fit the noise", lambda steps, patience: steps > 10 * patience)),
+    breaks=NOISY,
+    parameters={"sets": 30, "n": 40, "d": 50, "noise": 1.0, "steps": 600, "patience": 10},
+    full={"sets": 200, "n": 100, "d": 120, "steps": 3000},
+    judge=ordered(confidence=0.999),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,81 @@
+"""Descent on a product of two factors from a very small start finds a fit whose nuclear norm is nearly the least.
+
+    |W_descent|_* / min {|X|_* : X fits the seen entries}  ->  1   as the start goes to zero                   (1)
+
+It was conjectured for all linear measurements and proven for some; there are measurements for which it fails (the norm
+of the fit may even go to infinity), so this is a measurement on random matrices of low rank and not a law.
+References: [gunasekar2017implicit] for the conjecture, [razin2020implicit] for a counterexample.
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, at_most
+
+SMALL = "the start is very small"
+
+
+def problem(sets, n, share, seed):
+    """Matrices of rank 2 and norm 1, and the seen entries."""
+    rng = np.random.default_rng(seed)
+    w = rng.normal(size=(sets, n, 2)) @ rng.normal(size=(sets, 2, n))
+    return w / np.linalg.norm(w, ord=2, axis=(1, 2))[:, None, None], rng.uniform(size=w.shape) < share, rng
+
+
+def nuclear(w):
+    """Sums of singular values."""
+    return np.linalg.svd(w, compute_uv=False).sum(-1)
+
+
+def least(w, seen, steps):
+    """The least nuclear norm that fits, by Douglas and Rachford's splitting."""
+    z = np.zeros_like(w)
+    for _ in range(steps):
+        x = np.where(seen, w, z)
+        u, s, v = np.linalg.svd(2 * x - z, full_matrices=False)
+        z = z + (u * np.maximum(s - 0.3, 0)[:, None, :]) @ v - x
+    return nuclear(x)
+
+
+def predicted():
+    """The norm is at most 5 percent above the least."""
+    return 0.05
+
+
+def excess(size, sets, n, share, steps, seed):
+    """How far the nuclear norm of the fit by descent is above the least, as a share of it."""
+    w, seen, rng = problem(sets, n, share, seed)
+    best = least(w, seen, 600)
+    a, b = (size**0.5 * rng.normal(size=w.shape) / n**0.5 for _ in range(2))
+    da, db = np.zeros_like(a), np.zeros_like(b)
+    for _ in range(steps):
+        rest = seen * (a @ b - w)
+        da, db = 0.9 * da - 0.1 * rest @ b.mT, 0.9 * db - 0.1 * a.mT @ rest
+        a, b = a + da, b + db
+    return nuclear(a @ b) / best - 1
+
+
+def observed(sets, n, share, size, steps, seed):
+    """From a very small start."""
+    return excess(size, sets, n, share, steps, seed)
+
+
+def control(sets, n, share, steps, seed):
+    """From factors of the size of the matrix."""
+    return excess(1.0, sets, n, share, steps, seed)
+
+
+CLAIM = Claim(
+    id="gunasekar-nuclear-conjecture",
+    title="Descent on two factors from a very small start fits with the least nuclear norm to within 5 percent",
+    equation=r"\|W_{GD}\|_* / \min \|X\|_* \to 1 \ \text{as the start} \to 0",
+    source=Source("observed", "gunasekar2017implicit"),
+    premises=(Premise(SMALL, lambda size: size <= 1e-3), Premise("the seen entries are random")),
+    breaks=SMALL,
+    parameters={"sets": 16, "n": 12, "share": 0.6, "size": 1e-5, "steps": 2000},
+    full={"sets": 20, "n": 20, "share": 0.5, "size": 1e-6, "steps": 20_000},
+    judge=at_most(confidence=0.999),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Not a theorem in general: there are seen entries for which the norm of the fit grows without bound.",
+)

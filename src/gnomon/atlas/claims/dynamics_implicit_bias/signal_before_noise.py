@@ -1,0 +1,82 @@
+"""Labels that agree with the others are learned before wrong ones.
+
+Of the labels of handwritten digits 20 percent are replaced by other ones. At the best validation error the
+network fits far more of the true labels than of the wrong ones:
+
+    accuracy (true labels) - accuracy (wrong labels) >= 0.3,    both on the training set                     (1)
+
+At the end of training both are fitted. Reference: [arpit2017closer].
+"""
+
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, at_most
+
+STOPPED = "training stops at the best validation error"
+
+
+def problem(n, seed):
+    """Digits with 20 percent wrong labels for training, and others for validation."""
+    from sklearn.datasets import load_digits
+
+    images, labels = load_digits(return_X_y=True)
+    draw = torch.Generator().manual_seed(seed)
+    order = torch.randperm(len(labels), generator=draw)
+    x, y = torch.tensor(images, dtype=torch.float32)[order] / 16, torch.tensor(labels)[order]
+    wrong = torch.rand(n, generator=draw) < 0.2
+    shift = torch.randint(1, 10, (n,), generator=draw)
+    return x[:n], torch.where(wrong, (y[:n] + shift) % 10, y[:n]), wrong, x[n : n + 500], y[n : n + 500]
+
+
+def predicted():
+    """Minus the gap of equation (1) is at most -0.3."""
+    return -0.3
+
+
+def gaps(stop, n, nets, width, steps, seed):
+    """Minus the gap between true and wrong labels, at the best validation error or at the end."""
+    rows = []
+    for k in range(nets):
+        x, y, wrong, check, truth = problem(n, 1000 * seed + k)
+        net = nn.Sequential(nn.Linear(64, width), nn.ReLU(), nn.Linear(width, 10))
+        optimizer, best, kept = torch.optim.Adam(net.parameters(), lr=0.01), 2.0, 0.0
+        for step in range(steps):
+            output = net(x)
+            fits = (output.argmax(1) == y).float()
+            if step % 5 == 0:
+                with torch.no_grad():
+                    error = float((net(check).argmax(1) != truth).float().mean())
+                if error < best or not stop:
+                    best, kept = error, float(fits[wrong].mean() - fits[~wrong].mean())
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(output, y).backward()
+            optimizer.step()
+        rows.append(kept)
+    return rows
+
+
+def observed(n, nets, width, steps, seed):
+    """Stopped."""
+    return gaps(True, n, nets, width, steps, seed)
+
+
+def control(n, nets, width, steps, seed):
+    """Trained to the end."""
+    return gaps(False, n, nets, width, steps, seed)
+
+
+CLAIM = Claim(
+    id="signal-before-noise",
+    title="True labels are learned before wrong ones: at the best moment to stop, the gap is over 30 points",
+    equation=r"A_{true} - A_{wrong} \ge 0.3",
+    source=Source("observed", "arpit2017closer"),
+    premises=(Premise(STOPPED), Premise("the network can fit all labels", lambda n, width: width >= n / 4)),
+    breaks=STOPPED,
+    parameters={"n": 200, "nets": 4, "width": 100, "steps": 100},
+    full={"n": 800, "nets": 10, "width": 512, "steps": 300},
+    judge=at_most(confidence=0.99),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

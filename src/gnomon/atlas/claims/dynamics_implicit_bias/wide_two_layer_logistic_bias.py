@@ -1,0 +1,82 @@
+"""Training both layers of a wide network finds few relevant directions among many; training the output layer does not.
+
+On separable data a wide network with one hidden ReLU layer tends to the largest margin in the variation norm F_1 when
+both layers are trained, and in the norm F_2 of a fixed kernel when only the output layer is. For labels that depend on
+two of d inputs F_1 does not suffer from the others:
+
+    test error (both layers) + 0.05 < test error (output layer)                                              (1)
+
+Reference: [chizat2020implicit].
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, ordered
+
+FEW = "the labels depend on few directions"
+
+
+def problem(n, d, few, seed):
+    """Points of the cube [-1, 1]^d; the labels are the sign of a product of two inputs, or of a form of all of them."""
+    draw = torch.Generator().manual_seed(seed)
+    x = 2 * torch.rand(n, d, generator=draw, dtype=torch.float64) - 1
+    form = torch.randn(d, d, generator=draw, dtype=torch.float64).triu(1)
+    return x, torch.sign(x[:, 0] * x[:, 1] if few else ((x @ form) * x).sum(1))
+
+
+def predicted():
+    """Equation (1)."""
+    return ("both layers and 5 points", "output layer")
+
+
+def error(both, x, y, test, truth, width, steps):
+    """Test error after descent on the logarithm of the exponential loss."""
+    ones = lambda z: torch.cat([z, torch.ones(len(z), 1, dtype=z.dtype)], 1)  # noqa: E731
+    x, test = ones(x), ones(test)
+    w = torch.randn(width, x.shape[1], dtype=torch.float64) / x.shape[1] ** 0.5
+    v = torch.randn(width, dtype=torch.float64).sign()
+    for k in range(steps):
+        hidden = (x @ w.T).relu()
+        m = y * (hidden @ v) / width
+        pull = torch.softmax(-m, 0) * y
+        rate = 0.1 if both else 20.0 / (1 + k) ** 0.5
+        slope = ((pull[:, None] * (hidden > 0)) * v).T @ x
+        v, w = v + rate * pull @ hidden, w + rate * slope if both else w
+    return float(((test @ w.T).relu() @ v * truth <= 0).double().mean())
+
+
+def errors(few, sets, n, d, width, steps, seed):
+    """Test errors of both ways of training on the same data."""
+    found = {"both layers and 5 points": [], "output layer": []}
+    for k in range(sets):
+        x, y = problem(n + 500, d, few, 100 * seed + k)
+        parts = x[:n], y[:n], x[n:], y[n:], width, steps
+        found["both layers and 5 points"].append(0.05 + error(True, *parts))
+        found["output layer"].append(error(False, *parts))
+    return found
+
+
+def observed(sets, n, d, width, steps, seed):
+    """Labels of two inputs."""
+    return errors(True, sets, n, d, width, steps, seed)
+
+
+def control(sets, n, d, width, steps, seed):
+    """Labels of all inputs: the sign of a random quadratic form, which has no few directions to find."""
+    return errors(False, sets, n, d, width, steps, seed)
+
+
+CLAIM = Claim(
+    id="wide-two-layer-logistic-bias",
+    title="Trained hidden units find few relevant directions among many; a trained output layer does not",
+    equation=r"E_{both\ layers} + 0.05 < E_{output\ layer}",
+    source=Source("observed", "chizat2020implicit"),
+    premises=(Premise(FEW), Premise("the network is wide", lambda width, d: width >= 5 * d)),
+    breaks=FEW,
+    parameters={"sets": 4, "n": 256, "d": 12, "width": 100, "steps": 200},
+    full={"sets": 8, "n": 300, "d": 15, "width": 200, "steps": 400},
+    judge=ordered(),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

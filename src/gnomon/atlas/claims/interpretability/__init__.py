@@ -1,0 +1,1 @@
+"""What networks look at: maps, units, layers, information."""

@@ -1,0 +1,59 @@
+"""With a mean over positions and a linear head, the logit is the mean of the class activation map plus the bias.
+
+logit_c - b_c = mean_u M_c(u),    M_c(u) = sum_k w_ck F_k(u)                                             (1)
+"""
+
+import torch
+from torch import nn
+
+from gnomon.attribution import cam, grad_cam
+from gnomon.lab import Claim, Premise, Source, equals
+
+MEAN = "positions are averaged before the linear layer"
+
+
+def net(seed, pool):
+    """A convolutional network with a pooled linear head."""
+    torch.manual_seed(seed)
+    return nn.Sequential(
+        nn.Conv2d(1, 6, 3), nn.ReLU(), nn.Conv2d(6, 8, 3), nn.ReLU(), pool, nn.Flatten(), nn.Linear(8, 3)
+    ).double()
+
+
+def inputs(n, seed):
+    """Random images."""
+    return torch.rand(n, 1, 12, 12, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+@torch.no_grad()
+def predicted(n, seed):
+    """Logits of class 1 without their bias."""
+    model = net(seed, nn.AdaptiveAvgPool2d(1))
+    return (model(inputs(n, seed))[:, 1] - model[6].bias[1]).tolist()
+
+
+def observed(n, seed):
+    """Means of the maps."""
+    return cam(net(seed, nn.AdaptiveAvgPool2d(1)), inputs(n, seed), 1).values.mean((1, 2)).tolist()
+
+
+def control(n, seed):
+    """Maxima over positions: the map (here the gradient-weighted one) no longer adds up to the logit."""
+    model = net(seed, nn.AdaptiveMaxPool2d(1))
+    return grad_cam(model, inputs(n, seed), 1).values.mean((1, 2)).tolist()
+
+
+CLAIM = Claim(
+    id="class-activation-mapping",
+    title="The class activation map is an exact decomposition of the logit over positions",
+    equation=r"M_c(u) = \sum_k w_{kc} F_k(u), \quad \mathrm{mean}_u M_c(u) = logit_c - b_c",
+    source=Source("theorem", "zhou2016learning", "section 2"),
+    premises=(Premise(MEAN), Premise("the head is linear")),
+    breaks=MEAN,
+    parameters={"n": 8},
+    full={"n": 200},
+    judge=equals(rounding=1000),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,57 @@
+"""No processing adds information: along X -> T_1 -> T_2 -> ... the information about Y falls.
+
+I(X; Y) >= I(T_1; Y) >= I(T_2; Y) >= ...                                                                 (1)
+"""
+
+import numpy as np
+
+from gnomon.attribution import discrete_information
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+MARKOV = "each step sees only the one before"
+
+
+def predicted(steps):
+    """The rise of the information at each step, at most."""
+    return [0.0] * steps
+
+
+def measure(states, steps, seed, peek):
+    """The rise at each of some random channels; with ``peek`` every second one also sees Y."""
+    draw = np.random.default_rng(seed)
+    joint = draw.dirichlet(np.ones(states * 3)).reshape(states, 3)
+    rises = []
+    for k in range(steps):
+        channel = draw.dirichlet(0.3 * np.ones(states), states)
+        after = channel.T @ joint
+        if peek and k % 2:
+            after = 0.5 * after + 0.5 * np.eye(states, 3) * joint.sum(0)
+        rises.append(discrete_information(after) - discrete_information(joint))
+        joint = after
+    return rises
+
+
+def observed(states, steps, seed):
+    """A chain."""
+    return measure(states, steps, seed, False)
+
+
+def control(states, steps, seed):
+    """A chain that looks at the label on its way."""
+    return measure(states, steps, seed, True)
+
+
+CLAIM = Claim(
+    id="data-processing-inequality",
+    title="Processing never adds information about the label",
+    equation=r"I(X;Y) \ge I(\Phi_1 X;Y) \ge \dots",
+    source=Source("theorem", "cover2006elements", "Theorem 2.8.1"),
+    premises=(Premise(MARKOV),),
+    breaks=MARKOV,
+    parameters={"states": 6, "steps": 4},
+    full={"states": 30, "steps": 8},
+    judge=bounded_by("above"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,56 @@
+"""The input that excites a unit most is the template the unit looks for.
+
+x* = argmax_x <w, x> - l2 |x|^2 = w / (2 l2)                                                              (1)
+"""
+
+import numpy as np
+import torch
+from torch import nn
+
+from gnomon.attribution import visualize_unit
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+ONE = "the unit holds one template"
+
+
+def predicted():
+    """The correlation of picture and template, at least."""
+    return 0.9
+
+
+def measure(side, steps, seed, templates):
+    """The correlation with the first template, of a unit that sums its responses to some."""
+    draw = torch.Generator().manual_seed(seed)
+    planted = torch.randn(templates, 1, side, side, generator=draw)
+    net = nn.Sequential(nn.Conv2d(1, templates, side, bias=False), nn.Flatten(), nn.Linear(templates, 1, bias=False))
+    with torch.no_grad():
+        net[0].weight.copy_(planted)
+        net[2].weight.fill_(1.0)
+    seen = visualize_unit(net, "2", 0, shape=(1, side, side), steps=steps, seed=seed).image
+    return float(np.corrcoef(seen.flatten().numpy(), planted[0].flatten().numpy())[0, 1])
+
+
+def observed(side, steps, seed):
+    """One template."""
+    return measure(side, steps, seed, 1)
+
+
+def control(side, steps, seed):
+    """Eight templates in one unit: the picture is their sum."""
+    return measure(side, steps, seed, 8)
+
+
+CLAIM = Claim(
+    id="feature-visualisation",
+    title="Activation maximization recovers the template of a unit",
+    equation=r"x^* = \arg\max_x a(x) - R(x)",
+    source=Source("derived", "erhan2009visualizing"),
+    premises=(Premise(ONE),),
+    breaks=ONE,
+    parameters={"side": 8, "steps": 100},
+    full={"side": 28, "steps": 300},
+    judge=bounded_by("below"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

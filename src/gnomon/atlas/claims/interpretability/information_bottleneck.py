@@ -1,0 +1,54 @@
+"""The best code of X for Y keeps nothing below beta = 1 / (second eigenvalue), and something above.
+
+beta_c = 1 / s_2^2,    s the singular values of p(x, y) / sqrt(p(x) p(y))                                (1)
+"""
+
+import numpy as np
+
+from gnomon.attribution import bottleneck_curve
+from gnomon.lab import Claim, Premise, Source, equals
+
+DEPENDENT = "the prediction is for the same joint law"
+
+
+def data(seed):
+    """A random joint law of two binary variables, with s_2^2 of about a quarter."""
+    a, b = np.random.default_rng(seed).uniform(0.7, 0.85, 2)
+    return np.array([[a, 1 - a], [1 - b, b]]) / 2
+
+
+def predicted(ratios, seed):
+    """Whether the code keeps anything, at these multiples of the critical beta."""
+    return [float(ratio > 1) for ratio in ratios]
+
+
+def measure(ratios, seed, law):
+    """The same, by the iteration on a law; the critical beta is that of `data`."""
+    p = data(seed)
+    s = np.linalg.svd(p / np.sqrt(np.outer(p.sum(1), p.sum(0))))[1][1]
+    return [float(bottleneck_curve(law(p), [ratio / s**2], steps=20000).about_input[0] > 1e-4) for ratio in ratios]
+
+
+def observed(ratios, seed):
+    """The same law."""
+    return measure(ratios, seed, lambda p: p)
+
+
+def control(ratios, seed):
+    """Half way to independence: the transition is elsewhere."""
+    return measure(ratios, seed, lambda p: 0.5 * p + 0.5 * np.outer(p.sum(1), p.sum(0)))
+
+
+CLAIM = Claim(
+    id="information-bottleneck",
+    title="The information bottleneck opens at the inverse of the second eigenvalue",
+    equation=r"\beta_c = 1/\lambda_2",
+    source=Source("derived", "tishby2000information"),
+    premises=(Premise(DEPENDENT),),
+    breaks=DEPENDENT,
+    parameters={"ratios": (0.8, 0.95, 1.05, 1.5)},
+    judge=equals(rounding=0),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

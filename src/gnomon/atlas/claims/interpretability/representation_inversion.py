@@ -1,0 +1,64 @@
+"""What a layer has kept of an image falls with depth where layers pool, and not where they are invertible.
+
+PSNR(layer 1) > PSNR(layer 2) > PSNR(layer 3)                                                            (1)
+"""
+
+import torch
+from torch import nn
+
+from gnomon.attribution import invert_layer
+from gnomon.data import digits
+from gnomon.lab import Claim, Premise, Source, ordered
+
+POOLS = "layers pool"
+
+
+def predicted():
+    """The layers from the least kept to the most."""
+    return ("third", "second", "first")
+
+
+def measure(steps, seed, stages):
+    """The signal-to-noise ratio of inputs reconstructed from each of three stages."""
+    torch.manual_seed(seed)
+    x = digits(20, 20, seed=seed).x[:6]
+    net = nn.Sequential(*stages())
+    return {name: invert_layer(net, str(i), x, steps=steps).psnr for i, name in enumerate(("first", "second", "third"))}
+
+
+def observed(steps, seed):
+    """Convolution, ReLU and pooling."""
+
+    def stages():
+        for a, b in ((1, 8), (8, 8), (8, 8)):
+            yield nn.Sequential(nn.Conv2d(a, b, 3, padding=1), nn.ReLU(), nn.AvgPool2d(2))
+
+    return measure(steps, seed, stages)
+
+
+def control(steps, seed):
+    """Rotations of the pixels: nothing is lost."""
+
+    def stages():
+        for i in range(3):
+            linear = nn.Linear(64, 64)
+            nn.init.orthogonal_(linear.weight)
+            yield nn.Sequential(nn.Flatten(), linear) if i == 0 else linear
+
+    return measure(steps, seed, stages)
+
+
+CLAIM = Claim(
+    id="representation-inversion",
+    title="Images come back the worse, the deeper the pooled layer they come from",
+    equation=r"PSNR_1 > PSNR_2 > PSNR_3",
+    source=Source("observed", "mahendran2015understanding"),
+    premises=(Premise(POOLS),),
+    breaks=POOLS,
+    parameters={"steps": 150},
+    full={"steps": 1000},
+    judge=ordered(),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,74 @@
+"""The nearest input that a linear classifier decides otherwise is at |m| / |w|_q, the margin over the dual norm.
+
+    min { |e|_p : sign(w (x + e) + b) != sign(w x + b) } = |w x + b| / |w|_q,    1/p + 1/q = 1                (1)
+
+for p = 2 and p = infinity (q = 2 and 1); for p = 0, entries moved without bound, one entry is enough.
+Reference: [szegedy2014intriguing] for the notion, [boyd2004convex] for dual norms.
+"""
+
+import numpy as np
+from scipy.optimize import linprog, minimize
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+AFFINE = "the score is affine in the input"
+
+
+def problem(d, repeats, seed):
+    """Weights, a bias and an input for each repetition, on the positive side."""
+    rng = np.random.default_rng(seed)
+    w, b, x = rng.normal(size=(repeats, d)), rng.normal(size=repeats), rng.normal(size=(repeats, d))
+    sign = np.sign((w * x).sum(1) + b)
+    return sign[:, None] * w, sign * b, x
+
+
+def predicted(d, repeats, seed):
+    """The right side of equation (1), for both norms."""
+    w, b, x = problem(d, repeats, seed)
+    m = (w * x).sum(1) + b
+    return np.r_[m / np.linalg.norm(w, axis=1), m / np.abs(w).sum(1)]
+
+
+def searched(bend, d, repeats, seed):
+    """The least move by a quadratic and by a linear program; ``bend`` adds a square to the score."""
+    w, b, x = problem(d, repeats, seed)
+    round_, flat = [], []
+    for i in range(repeats):
+
+        def score(e, i=i):
+            return w[i] @ (x[i] + e) + b[i] + bend * e @ e
+
+        start = -(w[i] @ x[i] + b[i]) * w[i] / (w[i] @ w[i])
+        found = minimize(lambda e: e @ e, 1.3 * start, jac=lambda e: 2 * e, method="SLSQP",
+                         constraints={"type": "eq", "fun": score}, options={"ftol": 1e-14, "maxiter": 200})  # fmt: skip
+        round_.append(found.fun**0.5)
+        rows = np.block([[np.eye(d), -np.ones((d, 1))], [-np.eye(d), -np.ones((d, 1))], [w[i][None], np.zeros((1, 1))]])
+        limits = np.r_[np.zeros(2 * d), -(w[i] @ x[i] + b[i])]
+        flat.append(linprog(np.r_[np.zeros(d), 1], rows, limits, bounds=[(None, None)] * d + [(0, None)]).fun)
+    return np.r_[round_, flat]
+
+
+def observed(d, repeats, seed):
+    """The affine score."""
+    return searched(0.0, d, repeats, seed)
+
+
+def control(d, repeats, seed):
+    """A score with a square added, whose boundary is another one."""
+    return searched(0.3, d, repeats, seed)
+
+
+CLAIM = Claim(
+    id="adversarial-example-definition",
+    title="A linear decision changes first at the margin over the dual norm of the weights",
+    equation=r"\min \{ \|\eta\|_p : f(x + \eta) \ne f(x) \} = |w^T x + b| / \|w\|_q",
+    source=Source("theorem", "boyd2004convex", "Section 2.6.4"),
+    premises=(Premise(AFFINE),),
+    breaks=AFFINE,
+    parameters={"d": 6, "repeats": 8},
+    full={"d": 30, "repeats": 100},
+    judge=equals(within=1e-5, because="the programs stop at about 1e-6"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,65 @@
+"""The best attack on a linear score changes all entries in the largest-entry norm, and one entry in the sum norm.
+
+    argmin w e over |e|_inf <= eps is -eps sign(w);    over |e|_1 <= eps it is -eps sign(w_k) e_k, |w_k| largest   (1)
+
+A bound on the number of changed entries (the "norm" of order 0) has the same support as the sum norm.
+Reference: [boyd2004convex], Section 2.6.
+"""
+
+import numpy as np
+from scipy.optimize import linprog
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+NONZERO = "no weight is zero"
+
+
+def problem(d, repeats, seed):
+    """Weights."""
+    return np.random.default_rng(seed).normal(size=(repeats, d))
+
+
+def predicted(d, repeats):
+    """d entries, and one."""
+    return np.r_[np.full(repeats, d), np.ones(repeats)]
+
+
+def supports(w):
+    """Entries that the optimal moves of two linear programs change."""
+    wide, narrow = [], []
+    for row in w:
+        d = len(row)
+        wide.append(np.sum(np.abs(linprog(row, bounds=[(-1, 1)] * d).x) > 1e-9))
+        both = linprog(np.r_[row, -row], np.ones((1, 2 * d)), [1.0], bounds=[(0, None)] * (2 * d), method="highs-ds").x
+        narrow.append(np.sum(np.abs(both[:d] - both[d:]) > 1e-9))
+    return np.r_[wide, narrow]
+
+
+def observed(d, repeats, seed):
+    """Weights that are all different from zero."""
+    return supports(problem(d, repeats, seed))
+
+
+def control(d, repeats, seed):
+    """Half of the weights are zero."""
+    w = problem(d, repeats, seed)
+    w[:, ::2] = 0
+    w_inf = supports(w)
+    w_inf[:repeats] = (w != 0).sum(1)  # what moves at no gain is not counted
+    return w_inf
+
+
+CLAIM = Claim(
+    id="adversarial-norm-geometry",
+    title="The best linear attack moves every entry in the largest-entry norm and one in the sum norm",
+    equation=r"|\mathrm{supp}\, \eta_\infty| = d, \qquad |\mathrm{supp}\, \eta_1| = 1",
+    source=Source("theorem", "boyd2004convex", "Section 2.6"),
+    premises=(Premise(NONZERO),),
+    breaks=NONZERO,
+    parameters={"d": 12, "repeats": 10},
+    full={"d": 100, "repeats": 100},
+    judge=equals(rounding=0),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

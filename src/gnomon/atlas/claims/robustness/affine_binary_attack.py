@@ -1,0 +1,69 @@
+"""The nearest point at which two affine scores are equal lies along the difference of their weights.
+
+    e = (f_1(x) - f_2(x)) / |w_2 - w_1|^2 (w_2 - w_1)                                                         (1)
+
+Reference: [moosavi2016deepfool], equation 3.
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+AFFINE = "the scores are affine"
+
+
+def problem(d, repeats, seed):
+    """Two scores and an input for each repetition."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(repeats, 2, d)), rng.normal(size=(repeats, 2)), rng.normal(size=(repeats, d))
+
+
+def predicted(d, repeats, seed):
+    """Equation (1)."""
+    w, b, x = problem(d, repeats, seed)
+    f = np.einsum("rkd,rd->rk", w, x) + b
+    way = w[:, 1] - w[:, 0]
+    return (f[:, 0] - f[:, 1])[:, None] / (way**2).sum(1, keepdims=True) * way
+
+
+def nearest(bend, d, repeats, seed):
+    """The stationary point of |e|^2 under the constraint, by Newton's method on its conditions."""
+    w, b, x = problem(d, repeats, seed)
+    moves = []
+    for i in range(repeats):
+        g, c = w[i, 0] - w[i, 1], b[i, 0] - b[i, 1]
+        z = np.zeros(d + 1)
+        for _ in range(60):
+            e, m = z[:d], z[d]
+            slope = g + 2 * bend * e
+            value = g @ (x[i] + e) + c + bend * e @ e
+            jacobian = np.block([[(2 + 2 * m * bend) * np.eye(d), slope[:, None]], [slope[None], np.zeros((1, 1))]])
+            z = z - np.linalg.solve(jacobian, np.r_[2 * e + m * slope, value])
+        moves.append(z[:d])
+    return np.array(moves)
+
+
+def observed(d, repeats, seed):
+    """Affine scores."""
+    return nearest(0.0, d, repeats, seed)
+
+
+def control(d, repeats, seed):
+    """A square added to their difference."""
+    return nearest(0.05, d, repeats, seed)
+
+
+CLAIM = Claim(
+    id="affine-binary-attack",
+    title="The least move that makes two affine scores equal is along the difference of their weights",
+    equation=r"\eta = \frac{f_1(x) - f_2(x)}{\|w_2 - w_1\|^2} (w_2 - w_1)",
+    source=Source("theorem", "moosavi2016deepfool", "equation 3"),
+    premises=(Premise(AFFINE),),
+    breaks=AFFINE,
+    parameters={"d": 8, "repeats": 20},
+    full={"d": 50, "repeats": 200},
+    judge=equals(rounding=1e5),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,62 @@
+"""The nearest other class of an affine classifier is the one with the least (f_i - f_j) / |w_i - w_j|.
+
+    r = min over j != i of (f_i(x) - f_j(x)) / |w_i - w_j|                                                    (1)
+
+Reference: [moosavi2016deepfool], equation 8.
+"""
+
+import numpy as np
+import torch
+
+from gnomon.geometry.attacks import DeepFool, minimal_distance
+from gnomon.lab import Claim, Premise, Source, equals
+
+FREE = "inputs may have any value"
+
+
+def problem(d, classes, n, seed):
+    """An affine classifier and inputs, with the classes that it gives them."""
+    torch.manual_seed(seed)
+    net, x = torch.nn.Linear(d, classes).double(), torch.rand(n, d).double()
+    return net, x, net(x).argmax(1)
+
+
+def predicted(d, classes, n, seed):
+    """Equation (1)."""
+    net, x, y = problem(d, classes, n, seed)
+    w, f = net.weight.detach().numpy(), net(x).detach().numpy()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratios = (f[np.arange(n), y][:, None] - f) / np.linalg.norm(w[y][:, None] - w[None], axis=2)
+    return np.nanmin(ratios, axis=1)
+
+
+def distance(bounds, d, classes, n, seed):
+    """The least distance that an attack finds."""
+    net, x, y = problem(d, classes, n, seed)
+    return minimal_distance(net, (x, y), norm="2", bounds=bounds, method=DeepFool(overshoot=0.0)).above
+
+
+def observed(d, classes, n, seed):
+    """Inputs without bounds to speak of."""
+    return distance((-1e3, 1e3), d, classes, n, seed)
+
+
+def control(d, classes, n, seed):
+    """Inputs that must stay in [0, 1], where the nearest point may not lie."""
+    return distance((0.0, 1.0), d, classes, n, seed)
+
+
+CLAIM = Claim(
+    id="affine-multiclass-attack",
+    title="The nearest class of an affine classifier has the least gap of scores per difference of weights",
+    equation=r"r = \min_{j \ne i} \frac{f_i(x) - f_j(x)}{\|w_i - w_j\|}",
+    source=Source("theorem", "moosavi2016deepfool", "equation 8"),
+    premises=(Premise(FREE),),
+    breaks=FREE,
+    parameters={"d": 10, "classes": 5, "n": 20},
+    full={"d": 64, "classes": 10, "n": 300},
+    judge=equals(within=2e-3, because="the attack ends one step of 1e-6 and a bisection of 2^-12 beyond the border"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

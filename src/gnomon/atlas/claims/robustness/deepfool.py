@@ -1,0 +1,84 @@
+"""DeepFool finds nearer wrong decisions of a trained network than a search along the signs of the gradient.
+
+    mean distance of DeepFool  <=  mean distance of the best single step along the gradient                   (1)
+
+Often misprinted: the loop ends where f_j > f_i for another class j, not where f_i > f_i, and the linearization is taken
+at the present point x + e, not at x.
+Reference: [moosavi2016deepfool].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.data import digits
+from gnomon.geometry.attacks import DeepFool, minimal_distance
+from gnomon.lab import Claim, Premise, Source, ordered
+
+AGAIN = "the linearization is taken anew at every point"
+
+
+def problem(width, seed):
+    """A network trained on digits, and test digits that it decides rightly."""
+    torch.manual_seed(seed)
+    split = digits(600, 60, seed=seed)
+    x, z = split.x.double(), split.x_test.double()
+    net = torch.nn.Sequential(
+        torch.nn.Flatten(), torch.nn.Linear(64, width), torch.nn.Tanh(), torch.nn.Linear(width, 10)
+    ).double()
+    optimizer = torch.optim.Adam(net.parameters(), 0.02)
+    for _ in range(60):
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(net(x), split.y).backward()
+        optimizer.step()
+    with torch.no_grad():
+        right = net(z).argmax(1) == split.y_test
+    return net, z[right], split.y_test[right]
+
+
+def predicted():
+    """From the nearest to the farthest."""
+    return ("DeepFool", "one step")
+
+
+def one_step(net, x, y):
+    """The least length along the gradient at which the decision changes, from a grid; 4 where it never does."""
+    leaf = x.clone().requires_grad_()
+    (g,) = torch.autograd.grad(torch.nn.functional.cross_entropy(net(leaf), y, reduction="sum"), leaf)
+    g = g / g.flatten(1).norm(dim=1)[:, None, None, None]
+    found = torch.full((len(x),), 4.0, dtype=torch.float64)
+    with torch.no_grad():
+        for length in np.linspace(4.0, 0.02, 200):
+            found[net(x + length * g).argmax(1) != y] = length
+    return found
+
+
+def observed(width, seed):
+    """Both distances of each digit."""
+    net, x, y = problem(width, seed)
+    deep = minimal_distance(net, (x, y), norm="2", bounds=(-9, 9), method=DeepFool(overshoot=0.01)).above
+    return {"DeepFool": deep, "one step": one_step(net, x, y)}
+
+
+def control(width, seed):
+    """One linearization at x only, followed as far as needed: the misprinted constraint, with its own order."""
+    net, x, y = problem(width, seed)
+    deep = minimal_distance(net, (x, y), norm="2", bounds=(-9, 9), method=DeepFool(overshoot=0.01)).above
+    stale = minimal_distance(net, (x, y), norm="2", bounds=(-9, 9), method=DeepFool(steps=1, overshoot=0.01)).above
+    return {"DeepFool": torch.where(stale.isfinite(), stale, 4.0), "one step": deep}
+
+
+CLAIM = Claim(
+    id="deepfool",
+    title="DeepFool finds nearer wrong decisions than a single step along the gradient",
+    equation=r"E \|\eta_{\mathrm{DeepFool}}\| \le E \|\eta_{\mathrm{one\ step}}\|",
+    source=Source("observed", "moosavi2016deepfool"),
+    premises=(Premise(AGAIN),),
+    breaks=AGAIN,
+    parameters={"width": 30},
+    full={"width": 100},
+    judge=ordered(),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Often misprinted: the stopping test compares f_i with itself, and the linearization stays at x.",
+)

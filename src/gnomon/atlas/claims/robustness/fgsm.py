@@ -1,0 +1,75 @@
+"""One step of eps along the signs of the gradient lowers the margin of a linear score by eps times the sum of |w|.
+
+    m(x - eps sign(w)) = m(x) - eps |w|_1                                                                     (1)
+
+Reference: [goodfellow2015explaining], Section 3.
+"""
+
+import numpy as np
+import torch
+
+from gnomon.geometry.attacks import FGSM, attack
+from gnomon.lab import Claim, Premise, Source, equals
+
+LINEAR = "the score is linear in the input"
+
+
+def problem(d, n, seed):
+    """Weights, and inputs with a margin that is large enough to stay right."""
+    generator = torch.Generator().manual_seed(seed)
+    w = torch.randn(d, generator=generator, dtype=torch.float64)
+    x = torch.randn(n, d, generator=generator, dtype=torch.float64)
+    return w, x + (50 - x @ w)[:, None] * w / (w @ w)
+
+
+def predicted(d, n, eps, seed):
+    """eps |w|_1."""
+    return np.full(n, eps * problem(d, n, seed)[0].abs().sum())
+
+
+class Score(torch.nn.Module):
+    """Scores +- (w x) / 2, bent by ``bend``."""
+
+    def __init__(self, w, bend):
+        super().__init__()
+        self.w, self.bend = torch.nn.Parameter(w), bend
+
+    def forward(self, x):  # noqa: D102
+        s = x @ self.w + self.bend * torch.sin(5 * x).sum(1)
+        return torch.stack([s, -s], 1) / 2
+
+
+def lowered(bend, d, n, eps, seed):
+    """By how much the margin falls under the attack."""
+    w, x = problem(d, n, seed)
+    net = Score(w, bend)
+    moved = attack(net, (x, torch.zeros(n).long()), eps=eps, bounds=(-1e6, 1e6), method=FGSM()).examples
+    with torch.no_grad():
+        before, after = (f[:, 0] - f[:, 1] for f in (net(x), net(moved)))
+    return before - after
+
+
+def observed(d, n, eps, seed):
+    """A linear score."""
+    return lowered(0.0, d, n, eps, seed)
+
+
+def control(d, n, eps, seed):
+    """A bent one."""
+    return lowered(1.0, d, n, eps, seed)
+
+
+CLAIM = Claim(
+    id="fgsm",
+    title="One step along the signs of the gradient lowers a linear margin by eps |w|_1",
+    equation=r"m(x - \epsilon\, \mathrm{sgn}\, w) = m(x) - \epsilon \|w\|_1",
+    source=Source("theorem", "goodfellow2015explaining", "Section 3"),
+    premises=(Premise(LINEAR),),
+    breaks=LINEAR,
+    parameters={"d": 30, "n": 20, "eps": 0.1},
+    full={"d": 784, "n": 500, "eps": 0.1},
+    judge=equals(rounding=1e5),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,91 @@
+"""Projected ascent with P(z) = z min(1, eps / |z|) ends at eps g / |g| for a linear loss, and never leaves the ball.
+
+    e <- P(e + a g)                                                                                           (1)
+
+Often misprinted as P(z) = eps z / |z|, which pushes every iterate to the sphere; both end at the same point here, so
+the statement is on the first iterate too: (1) takes the plain step a g while that is shorter than eps.
+Reference: [madry2018towards].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.geometry.attacks import PGD
+from gnomon.geometry.attacks.base import Victim
+from gnomon.geometry.attacks.threat import Threat
+from gnomon.lab import Claim, Premise, Source, equals
+
+LINEAR = "the loss is a function of a linear score"
+
+
+class Score(torch.nn.Module):
+    """Two scores -+ w x, or with a bend."""
+
+    def __init__(self, w, bend):
+        super().__init__()
+        self.w, self.bend = torch.nn.Parameter(w), bend
+
+    def forward(self, x):  # noqa: D102
+        s = x @ self.w + self.bend * torch.sin(3 * x).sum(1)
+        return torch.stack([s, -s], 1)
+
+
+def problem(d, seed):
+    """Weights."""
+    return torch.randn(d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def predicted(d, eps, seed):
+    """After one step of eps / 4, and at the end."""
+    w = problem(d, seed).numpy()
+    return -np.r_[eps / 4 * w, eps * w] / np.linalg.norm(w)
+
+
+def ascended(bend, d, eps, seed):
+    """Moves of the attack from zero, after one step and after twenty; all examples are far from the border."""
+    net = Score(problem(d, seed), bend)
+    with torch.no_grad():
+        x = torch.zeros(1, d, dtype=torch.float64)
+        label = torch.tensor([0])
+    threat, generator = Threat(eps, "2", -1e3, 1e3), torch.Generator()
+    moves = []
+    for steps in (1, 20):
+        # the score at zero is no decision: a constant keeps the example right all along
+        shifted = torch.nn.Sequential(net, Shift())
+        with Victim(shifted, "pgd").attacked() as victim:
+            moves.append(PGD(steps, 0.25).run(victim, x, label, threat, generator)[0])
+    return torch.cat(moves)
+
+
+class Shift(torch.nn.Module):
+    """The first score raised."""
+
+    def forward(self, f):  # noqa: D102
+        return f + torch.tensor([100.0, 0.0], dtype=f.dtype) * 0.1
+
+
+def observed(d, eps, seed):
+    """A linear score."""
+    return ascended(0.0, d, eps, seed)
+
+
+def control(d, eps, seed):
+    """A bent one, whose gradient turns."""
+    return ascended(1.0, d, eps, seed)
+
+
+CLAIM = Claim(
+    id="pgd-l2",
+    title="Projected ascent in the Euclidean ball ends at eps g / |g| for a linear loss",
+    equation=r"\eta \leftarrow \Pi(\eta + \alpha g), \quad \Pi(z) = z \min(1, \epsilon / \|z\|)",
+    source=Source("theorem", "madry2018towards"),
+    premises=(Premise(LINEAR),),
+    breaks=LINEAR,
+    parameters={"d": 20, "eps": 0.5},
+    full={"d": 1000, "eps": 0.5},
+    judge=equals(rounding=1e5),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Often misprinted with a projection that rescales: it pushes every iterate to the sphere.",
+)

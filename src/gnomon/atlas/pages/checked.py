@@ -1,0 +1,65 @@
+"""The page of statements checked on a user's own network.
+
+>>> from gnomon.atlas.check import Checked
+>>> row = {"title": "A title", "verdict": "holds", "reason": "It does.", "values": []}
+>>> "It does." in body(Checked("net", 10, 0.1, (1.0, 0.5), {"some-id": row}))
+True
+"""
+
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from gnomon.atlas.catalog import catalog
+from gnomon.atlas.check import Checked
+from gnomon.atlas.pages.build import page
+from gnomon.atlas.pages.formulas import formula
+from gnomon.core.results import shown
+
+__all__ = ["body", "write"]
+
+
+def body(result: Checked) -> str:
+    """The section of a page: the training run in a sentence, then every statement with its verdict and measurement.
+
+    Cost: none.
+
+    >>> "Of 0 statements" in body(Checked("net", 10, 0.1, (1.0, 0.5), {}))
+    True
+    """
+    run = (
+        f"A copy was trained on {result.examples} examples by full-batch descent with learning rate "
+        f"{shown(result.lr)}; its loss went from {shown(result.loss[0])} to {shown(result.loss[1])}."
+    )
+    parts = [f"<p>{escape(result.verdict)}</p><p class=aside>{escape(run)}</p>"]
+    return "".join([*parts, *(_section(name, row) for name, row in result.rows.items())])
+
+
+def write(result: Checked, path: Path) -> Path:
+    """Write the page into a file that works offline, and return its path.
+
+    Cost: none beyond the file.
+
+    >>> import tempfile
+    >>> write(Checked("net", 10, 0.1, (1.0, 0.5), {}), Path(tempfile.mkdtemp()) / "page.html").exists()
+    True
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page(f"Theory on {result.network}", body(result), ""), encoding="utf-8")
+    return path
+
+
+def _section(name: str, row: dict[str, Any]) -> str:
+    entry = catalog().get(name)
+    equation = f"<div class=equation>{formula(entry.claim.equation)}</div>" if entry else ""
+    values = "".join(f"<tr><th>{escape(v['name'])}</th><td>{escape(_number(v))}</td></tr>" for v in row["values"])
+    figure = f"<div class=figure>{row['figure']}</div>" if "figure" in row else ""
+    return (
+        f"<h2>{escape(row['title'])}</h2><p class=aside>{escape(name)}</p>{equation}"
+        f"<p><span class='verdict {row['verdict']}'>{row['verdict']}</span>. {escape(row['reason'])}</p>"
+        f"<div class=table><table>{values}</table></div>{figure}"
+    )
+
+
+def _number(value: dict[str, Any]) -> str:
+    return value["value"] if isinstance(value["value"], str) else shown(value["value"])

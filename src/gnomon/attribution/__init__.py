@@ -1,0 +1,93 @@
+"""First floor: what a network looks at.
+
+Lives here: attributions to inputs (`integrated_gradients`, `cam`, `occlusion`) with their sanity checks, the
+frequencies a network needs (`fourier_mask`), what units respond to, what layers keep and separate (`layer_probe`),
+information, surrogate trees, shortcuts.
+Does not live here: how the function changes under motions of the input (`gnomon.geometry`).
+May import: core, the ground floor; torch, numpy; scipy and scikit-learn inside the functions that need them.
+"""
+
+from gnomon.attribution.cues import BagOfPatches, CueConflict, analogy_score, bag_of_patches_score, cue_conflict
+from gnomon.attribution.fourier import FourierMask, fourier_mask, keep_frequencies
+from gnomon.attribution.gradient import gradient, integrated_gradients, smooth_grad
+from gnomon.attribution.information import (
+    BottleneckCurve,
+    InformationPlane,
+    bottleneck_curve,
+    discrete_information,
+    information_plane,
+    mutual_information,
+)
+from gnomon.attribution.inversion import Inversion, invert_layer
+from gnomon.attribution.maps import cam, cam_overlap, grad_cam
+from gnomon.attribution.occlusion import occlusion
+from gnomon.attribution.orbits import OrbitCurvature, orbit_curvature
+from gnomon.attribution.probes import LayerProbe, LayerProbes, intrinsic_dimension, layer_probe
+from gnomon.attribution.record import Attribution
+from gnomon.attribution.sanity import Faithfulness, Sanity, deletion_insertion, sanity_check
+from gnomon.attribution.sheet import ContactSheet, contact_sheet
+from gnomon.attribution.shortcut import Reliance, Shortcuts, shortcuts
+from gnomon.attribution.similarity import LayerSimilarity, cka, layer_similarity, procrustes
+from gnomon.attribution.trees import SurrogateTree, surrogate_tree
+from gnomon.attribution.units import (
+    DirectionSemantics,
+    TopActivating,
+    Visualization,
+    direction_semantics,
+    top_activating,
+    visualize_unit,
+)
+
+__all__ = [
+    "Attribution",
+    "BagOfPatches",
+    "BottleneckCurve",
+    "ContactSheet",
+    "CueConflict",
+    "DirectionSemantics",
+    "Faithfulness",
+    "FourierMask",
+    "InformationPlane",
+    "Inversion",
+    "LayerProbe",
+    "LayerProbes",
+    "LayerSimilarity",
+    "OrbitCurvature",
+    "Reliance",
+    "Sanity",
+    "Shortcuts",
+    "SurrogateTree",
+    "TopActivating",
+    "Visualization",
+    "analogy_score",
+    "bag_of_patches_score",
+    "bottleneck_curve",
+    "cam",
+    "cam_overlap",
+    "cka",
+    "contact_sheet",
+    "cue_conflict",
+    "deletion_insertion",
+    "direction_semantics",
+    "discrete_information",
+    "fourier_mask",
+    "grad_cam",
+    "gradient",
+    "information_plane",
+    "integrated_gradients",
+    "intrinsic_dimension",
+    "invert_layer",
+    "keep_frequencies",
+    "layer_probe",
+    "layer_similarity",
+    "mutual_information",
+    "occlusion",
+    "orbit_curvature",
+    "procrustes",
+    "sanity_check",
+    "shortcuts",
+    "smooth_grad",
+    "surrogate_tree",
+    "top_activating",
+    "visualize_unit",
+]

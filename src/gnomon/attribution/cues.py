@@ -1,0 +1,135 @@
+"""Texture or shape, and patches or their arrangement: what a network for images relies on.
+
+    shape bias = decisions for the shape / decisions for shape or texture, on images where the two disagree     (1)
+    arrangement = accuracy on images - accuracy on the same images with their patches shuffled                  (2)
+
+Hypotheses: images (n, c, h, w); (1) images whose shape and texture belong to different classes.
+Reference: [geirhos2019imagenet], (1); [brendel2019approximating], (2).
+Cost: one forward pass; (2) two.
+
+>>> conflict = cue_conflict(nn.Flatten(), torch.eye(4).reshape(4, 1, 2, 2), [0, 1, 0, 1], [1, 2, 2, 3])
+>>> conflict.shape, conflict.texture
+(2, 2)
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.attribution.layers import images
+from gnomon.core.checks import as_targets, check_seed, integer
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.outputs import outputs
+from gnomon.core.results import Result
+
+__all__ = ["BagOfPatches", "CueConflict", "analogy_score", "bag_of_patches_score", "cue_conflict"]
+
+CUE = "cue_conflict(module, x, shapes, textures)"
+BAG = "bag_of_patches_score(module, x, y)"
+ANALOGY = "analogy_score(embedding, quadruples)"
+
+
+@dataclass(frozen=True, slots=True)
+class CueConflict(Result):
+    """Decisions for the shape, for the texture and for neither."""
+
+    shape: int
+    texture: int
+    neither: int
+
+    @property
+    def shape_bias(self) -> float:
+        """Equation (1); NaN where neither cue was followed."""
+        followed = self.shape + self.texture
+        return self.shape / followed if followed else float("nan")
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        return f"Where shape and texture disagree, {self.shape_bias:.0%} of the decisions follow the shape."
+
+
+def cue_conflict(module: nn.Module, x: Any, shapes: Any, textures: Any) -> CueConflict:
+    """Count decisions on images whose shape is of one class and whose texture of another, equation (1).
+
+    Hypotheses: see the module.
+    Reference: [geirhos2019imagenet].
+    Cost: one forward pass.
+
+    >>> cue_conflict(nn.Flatten(), torch.ones(1, 1, 1, 2), [0], [1]).shape_bias
+    1.0
+    """
+    inputs = images(x, module, call=CUE)
+    a, b = (as_targets(v, len(inputs), call=CUE).long() for v in (shapes, textures))
+    if bool((a == b).any()):
+        cure = "Pass only images whose shape and texture are of different classes"
+        raise InputError(lesson(CUE, "some images have no conflict", "two cues that disagree", cure))
+    decided = outputs(module, inputs, call=CUE).argmax(1).cpu()
+    return CueConflict(*(int(v.sum()) for v in (decided == a, decided == b, (decided != a) & (decided != b))))  # (1)
+
+
+@dataclass(frozen=True, slots=True)
+class BagOfPatches(Result):
+    """Accuracy on images, and on the same images with their patches shuffled."""
+
+    accuracy: float
+    shuffled: float
+
+    @property
+    def arrangement(self) -> float:
+        """Equation (2)."""
+        return self.accuracy - self.shuffled
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        return f"With patches shuffled, accuracy goes from {self.accuracy:.1%} to {self.shuffled:.1%}."
+
+
+def bag_of_patches_score(module: nn.Module, x: Any, y: Any, *, patch: int = 4, seed: int = 0) -> BagOfPatches:
+    """Measure what the arrangement of patches is worth to a network, equation (2).
+
+    Hypotheses: see the module; a patch that divides height and width.
+    Reference: [brendel2019approximating].
+    Cost: two forward passes.
+
+    >>> mean = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(1, 2))
+    >>> bag_of_patches_score(mean, torch.rand(8, 1, 4, 4), torch.arange(8) % 2, patch=2).arrangement
+    0.0
+    """
+    inputs = images(x, module, call=BAG)
+    target, size = as_targets(y, len(inputs), call=BAG).long().cpu(), integer("patch", patch, call=BAG)
+    n, c, h, w = inputs.shape
+    if h % size or w % size:
+        found = f"patches of {size} do not tile {h} x {w} pixels"
+        raise InputError(lesson(BAG, found, "patches that tile the image", "Pass a patch that divides both"))
+    tiles = inputs.reshape(n, c, h // size, size, w // size, size).permute(0, 2, 4, 1, 3, 5).flatten(1, 2)
+    draw = torch.Generator().manual_seed(check_seed(seed, call=BAG))
+    order = torch.rand(n, tiles.shape[1], generator=draw).argsort(1).to(inputs.device)
+    mixed = tiles[torch.arange(n, device=inputs.device)[:, None], order]
+    mixed = mixed.reshape(n, h // size, w // size, c, size, size).permute(0, 3, 1, 4, 2, 5).reshape(n, c, h, w)
+    right = [float((outputs(module, v, call=BAG).argmax(1).cpu() == target).double().mean()) for v in (inputs, mixed)]
+    return BagOfPatches(*right)  # (2)
+
+
+def analogy_score(embedding: Tensor, quadruples: Any) -> float:
+    """The share of analogies a : b = c : d for which b - a + c is nearest to d by cosine, a, b and c left out.
+
+    Cost: the cosines of each analogy with all rows.
+
+    >>> analogy_score(torch.tensor([[0.0, 1.0], [1.0, 1.0], [0.0, 2.0], [1.0, 2.0]]), [(0, 1, 2, 3)])
+    1.0
+    """
+    table = torch.as_tensor(embedding).double()
+    index = torch.as_tensor(quadruples).reshape(-1, 4).long()
+    if table.dim() != 2 or not len(index) or int(index.max()) >= len(table) or int(index.min()) < 0:
+        cure = "Pass rows (words, size) and row numbers (a, b, c, d)"
+        raise InputError(lesson(ANALOGY, "the quadruples do not fit the rows", "four rows each", cure))
+    unit = table / table.norm(dim=1, keepdim=True).clamp(min=1e-30)
+    a, b, c, d = index.T
+    near = (unit[b] - unit[a] + unit[c]) @ unit.T
+    for taken in (a, b, c):
+        near[torch.arange(len(index)), taken] = -torch.inf
+    return float((near.argmax(1) == d).double().mean())

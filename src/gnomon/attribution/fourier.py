@@ -1,0 +1,156 @@
+"""Which frequencies a frozen network needs: the sparsest mask in Fourier space that keeps its decisions.
+
+    M* = argmin_M  mean_x e^{[L(f(F^-1 M F x), y) - L(f(x), y)]^2} + lam mean_w |M_w|^p,    0 <= M_w <= 1        (1)
+
+The mask is symmetric, M(w) = M(-w), so that images stay real; it is found by stochastic descent over the data, then
+cut at half of its largest entry.
+Hypotheses: a frozen network; images (n, channels, height, width).
+Reference: [karantzas2022understanding].
+Cost: ``epochs`` passes forward and backward over the data.
+
+>>> net = nn.Sequential(nn.Flatten(), nn.Linear(16, 2))
+>>> x = torch.rand(8, 1, 4, 4)
+>>> fourier_mask(net, (x, torch.zeros(8, dtype=torch.long)), epochs=1).mask.shape
+torch.Size([4, 4])
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gnomon.attribution.layers import images
+from gnomon.core.checks import check_readable, integer, number
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import invoke, table
+from gnomon.core.results import Axis, Image, Plot, Result
+from gnomon.core.results.plain import HIDDEN
+from gnomon.core.source import source
+from gnomon.core.untouched import untouched
+
+__all__ = ["FourierMask", "fourier_mask", "keep_frequencies"]
+
+CALL = "fourier_mask(module, data)"
+LARGEST = 20.0
+"""Squared differences of losses are cut here before the exponential of (1): larger ones say no more."""
+RATE, START = 0.1, 2.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FourierMask(Result):
+    """The mask over frequencies in the order of ``torch.fft.fft2``, and what the network still can do behind it.
+
+    >>> FourierMask(torch.eye(2) > 0, 0.9, 0.88, 0.95).kept
+    0.5
+    """
+
+    mask: Tensor = field(repr=False, metadata=HIDDEN)
+    accuracy: float
+    masked_accuracy: float
+    agreement: float
+
+    @property
+    def kept(self) -> float:
+        """The share of frequencies that is kept."""
+        return float(self.mask.double().mean())
+
+    def ambiguous(self, x: Tensor, other: Tensor) -> Tensor:
+        """Images with the kept frequencies of x and the removed ones of others: they look otherwise, decided alike."""
+        return keep_frequencies(x, self.mask) + other - keep_frequencies(other, self.mask)
+
+    def frequencies(self) -> tuple[tuple[int, int], ...]:
+        """The kept frequencies as cycles per image, one of each pair w and -w."""
+        h, w = self.mask.shape
+        found = set()
+        for i, j in self.mask.nonzero().tolist():
+            a, b = (i if i <= h // 2 else i - h), (j if j <= w // 2 else j - w)
+            found.add(max((a, b), (-a, -b), key=lambda pair: (pair[1], pair[0])))
+        return tuple(sorted(found))
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        return (
+            f"The network decides {self.agreement:.0%} of the images alike when only {self.kept:.0%} of the "
+            f"frequencies are left; its accuracy goes from {self.accuracy:.1%} to {self.masked_accuracy:.1%}."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The mask, with frequency zero in the middle."""
+        shown = Image("kept", torch.fft.fftshift(self.mask.double()))
+        return (Plot("Frequencies the network needs", (shown,), Axis("horizontal"), Axis("vertical"), self.verdict),)
+
+
+def fourier_mask(module: nn.Module, data: Any, *, lam: float = 1.0, p: float = 1.0, epochs: int = 20) -> FourierMask:
+    """Find the sparsest mask over frequencies that keeps the decisions of a network, equation (1).
+
+    Hypotheses: see the module; ``data`` are images with their classes.
+    Reference: [karantzas2022understanding].
+    Cost: ``epochs`` passes forward and backward.
+
+    >>> x = torch.rand(8, 1, 4, 4)
+    >>> fourier_mask(nn.Sequential(nn.Flatten(), nn.Linear(16, 2)), (x, torch.ones(8).long()), lam=50.0).kept < 0.5
+    True
+    """
+    check_readable(module, call=CALL)
+    given = source(data, module=module, call=CALL)
+    first = images(given.first(1).x, module, call=CALL)
+    weight, power = number("lam", lam, call=CALL, above=-1e-300), number("p", p, call=CALL, above=0)
+    theta = torch.full(first.shape[2:], START, dtype=first.dtype, device=first.device, requires_grad=True)
+    optimizer = torch.optim.Adam([theta], RATE)
+    with untouched(module), torch.enable_grad():
+        for _ in range(integer("epochs", epochs, call=CALL)):
+            for batch in given.batches():
+                x, y = images(batch.x, module, call=CALL), _classes(batch.y)
+                mask = symmetric(theta.sigmoid())
+                with torch.no_grad():
+                    before = functional.cross_entropy(_logits(module, x), y, reduction="none")
+                after = functional.cross_entropy(_logits(module, keep_frequencies(x, mask)), y, reduction="none")
+                apart = (after - before).square().clamp(max=LARGEST)
+                loss = apart.exp().mean() + weight * mask.clamp(min=1e-12).pow(power).mean()  # (1)
+                (theta.grad,) = torch.autograd.grad(loss, theta)
+                optimizer.step()
+        last = symmetric(theta.detach().sigmoid())
+        final = last > last.max() / 2
+        return FourierMask(final, *_measured(module, given, final))
+
+
+def keep_frequencies(x: Float[Tensor, "n c h w"], mask: Float[Tensor, "h w"] | Tensor) -> Float[Tensor, "n c h w"]:
+    """Images with each frequency multiplied by its entry of a symmetric mask.
+
+    Cost: two fast Fourier transforms.
+
+    >>> x = torch.rand(1, 1, 4, 4)
+    >>> bool(torch.allclose(keep_frequencies(x, torch.ones(4, 4)), x))
+    True
+    """
+    return torch.fft.ifft2(torch.fft.fft2(x) * mask).real
+
+
+def symmetric(mask: Tensor) -> Tensor:
+    """The mean of M(w) and M(-w)."""
+    return (mask + mask.flip(0, 1).roll((1, 1), (0, 1))) / 2
+
+
+def _measured(module: nn.Module, given: Any, mask: Tensor) -> tuple[float, float, float]:
+    right = still = alike = total = 0
+    with torch.no_grad():
+        for batch in given.batches():
+            x, y = images(batch.x, module, call=CALL), _classes(batch.y)
+            a, b = _logits(module, x).argmax(1), _logits(module, keep_frequencies(x, mask)).argmax(1)
+            right, still, alike = right + int((a == y).sum()), still + int((b == y).sum()), alike + int((a == b).sum())
+            total += len(y)
+    return right / total, still / total, alike / total
+
+
+def _logits(module: nn.Module, x: Tensor) -> Tensor:
+    return table(invoke(module, x, call=CALL), len(x), CALL)
+
+
+def _classes(y: Tensor | None) -> Tensor:
+    if y is None or y.is_floating_point() or y.dim() != 1:
+        raise InputError(lesson(CALL, "the targets are no classes", "a class for each image", "Pass (images, classes)"))
+    return y.long()

@@ -1,0 +1,89 @@
+"""Inputs from representations: what a layer has kept of an image.
+
+    x* = argmin_x |h(x) - h(x_0)|^2 / |h(x_0)|^2 + tv mean |grad x|^2                                            (1)
+    PSNR = -10 log10 mean (x* - x_0)^2 / range^2                                                                 (2)
+
+Hypotheses: a differentiable layer; the optimum may be local, so that PSNR is a lower bound on what is kept.
+Reference: [mahendran2015understanding].
+Cost: ``steps`` forward and backward passes.
+
+>>> net = nn.Sequential(nn.Linear(4, 4))
+>>> invert_layer(net, "0", torch.rand(2, 4), steps=400).error < 0.01
+True
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.attribution.layers import captured, one_tensor
+from gnomon.core.checks import integer, number
+from gnomon.core.inputs import invoke
+from gnomon.core.results import Axis, Image, Plot, Result
+from gnomon.core.results.plain import HIDDEN
+from gnomon.core.untouched import untouched
+
+__all__ = ["Inversion", "invert_layer"]
+
+CALL = "invert_layer(module, layer, x)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inversion(Result):
+    """Reconstructed inputs, the relative error of their representation, and the signal-to-noise ratio in decibels."""
+
+    reconstruction: Tensor = field(repr=False, metadata=HIDDEN)
+    error: float
+    psnr: float
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        return f"The input comes back with {self.psnr:.1f} dB (representation matched to {self.error:.2%})."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The first reconstructions."""
+        if self.reconstruction.dim() != 4:
+            return Result.plots(self)
+        shown = self.reconstruction.mean(1)[:4]
+        return tuple(Plot(f"Reconstruction {i}", (Image("input", v),), Axis(), Axis()) for i, v in enumerate(shown))
+
+
+def invert_layer(
+    module: nn.Module, layer: str, x: Any, *, steps: int = 300, tv: float = 0.0, rate: float = 0.05
+) -> Inversion:
+    """Reconstruct inputs from what a layer outputs for them, equation (1), starting from gray.
+
+    Hypotheses: see the module.
+    Reference: [mahendran2015understanding].
+    Cost: ``steps`` forward and backward passes.
+
+    >>> invert_layer(nn.Sequential(nn.Identity()), "0", torch.rand(2, 3), steps=200).psnr > 30
+    True
+    """
+    inputs = one_tensor(x, module, call=CALL)
+    smooth = number("tv", tv, call=CALL, above=-1e-300)
+    z = torch.full_like(inputs, float(inputs.mean())).requires_grad_()
+    total = integer("steps", steps, call=CALL)
+    optimizer = torch.optim.Adam([z], number("rate", rate, call=CALL, above=0))
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, total)
+    with untouched(module), torch.enable_grad(), captured(module, (layer,), call=CALL) as kept:
+        with torch.no_grad():
+            invoke(module, inputs, call=CALL)
+            goal = kept[layer].detach().clone()
+        size = goal.square().sum().clamp(min=1e-30)
+        for _ in range(total):
+            invoke(module, z, call=CALL)
+            apart = (kept[layer] - goal).square().sum() / size
+            rough = sum(z.diff(dim=a).square().mean() for a in range(2, z.dim())) if z.dim() == 4 else 0.0
+            (z.grad,) = torch.autograd.grad(apart + smooth * rough, z)  # (1)
+            optimizer.step()
+            schedule.step()
+        with torch.no_grad():
+            invoke(module, z, call=CALL)
+            error = float(((kept[layer] - goal).square().sum() / size).sqrt())
+    wide = float(inputs.max() - inputs.min()) or 1.0
+    mean = float((z.detach() - inputs).square().mean()) / wide**2
+    return Inversion(z.detach(), error, -10 * float(torch.tensor(max(mean, 1e-16)).log10()))  # (2)

@@ -1,0 +1,130 @@
+"""Class activation maps: where in an image the evidence for a class is.
+
+    logit_c - bias_c = mean_u M_c(u),    M_c(u) = sum_k w_ck F_k(u)      for pooled linear heads, exactly        (1)
+    G_c(u) = relu(sum_k a_ck F_k(u)),    a_ck = mean_u d logit_c / d F_k(u)      for all others (Grad-CAM)       (2)
+
+Hypotheses: (1) the head is the mean over positions and one linear layer; (2) a layer with outputs (n, c, h, w).
+Reference: [zhou2016learning], (1); [selvaraju2017grad], (2).
+Cost: one forward pass; (2) a backward pass too.
+
+>>> import torch
+>>> net = nn.Sequential(nn.Conv2d(1, 3, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(3, 2))
+>>> x = torch.rand(2, 1, 6, 6)
+>>> made = cam(net, x, 1).values.mean((1, 2))
+>>> bool(torch.allclose(made, net(x)[:, 1] - net[4].bias[1], atol=1e-6))
+True
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gnomon.attribution.layers import captured, images, spatial_layers
+from gnomon.attribution.record import Attribution
+from gnomon.attribution.targets import chosen, scores
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import invoke, table
+from gnomon.core.untouched import untouched
+
+__all__ = ["cam", "cam_overlap", "grad_cam"]
+
+CAM = "cam(module, x, target)"
+GRAD = "grad_cam(module, x, target)"
+OVERLAP = "cam_overlap(first, second, x)"
+EXACT = 1e-3
+"""Relative difference of (1) from the logits above which the head is no pooled linear one."""
+
+
+def cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None = None) -> Attribution:
+    """The exact class activation map (1), (n, height, width) of the last spatial layer before the pooling.
+
+    The decomposition is checked against the logits, and refused where the head is another one.
+    Hypotheses: see the module.
+    Reference: [zhou2016learning].
+    Cost: one forward pass.
+
+    >>> import torch
+    >>> net = nn.Sequential(nn.Conv2d(1, 2, 1), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2, 2))
+    >>> cam(net, torch.rand(3, 1, 4, 4)).values.shape
+    torch.Size([3, 4, 4])
+    """
+    inputs = images(x, module, call=CAM)
+    names = [layer] if layer else list(spatial_layers(module, inputs, call=CAM))
+    heads = [part for part in module.modules() if isinstance(part, nn.Linear)]
+    if not heads:
+        raise InputError(lesson(CAM, "the module has no Linear layer", "a pooled linear head", "Use grad_cam instead"))
+    head = heads[-1]
+    with untouched(module), torch.no_grad(), captured(module, names, call=CAM) as kept:
+        which = chosen(module, inputs, target, call=CAM)
+        logits = table(invoke(module, inputs, call=CAM), len(inputs), CAM).gather(1, which[:, None])[:, 0]
+        wide = [
+            kept[name] for name in names if kept[name].shape[1] == head.in_features and kept[name][0, 0].numel() > 1
+        ]
+        if wide and head.out_features > int(which.max()):
+            features = wide[-1]
+            maps = torch.einsum("nk,nkhw->nhw", head.weight[which], features)  # (1)
+            bias = head.bias[which] if head.bias is not None else torch.zeros_like(logits)
+            apart = (maps.mean((1, 2)) + bias - logits).abs().max()
+            if float(apart) <= EXACT * max(float(logits.abs().max()), 1e-12):
+                return Attribution(maps, which, "class activation map")
+    raise InputError(
+        lesson(CAM, "the logits are no sum over positions", "a pooled linear head", "Use grad_cam instead")
+    )
+
+
+def grad_cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None = None) -> Attribution:
+    """The gradient-weighted class activation map (2) of a layer, (n, height, width); the last spatial one by default.
+
+    Hypotheses: see the module.
+    Reference: [selvaraju2017grad].
+    Cost: one forward and one backward pass.
+
+    >>> import torch
+    >>> grad_cam(nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(8, 2)), torch.rand(3, 1, 4, 4)).values.shape
+    torch.Size([3, 2, 2])
+    """
+    inputs = images(x, module, call=GRAD)
+    names = spatial_layers(module, inputs, call=GRAD)
+    with untouched(module), torch.enable_grad():
+        which = chosen(module, inputs, target, call=GRAD)
+        sizes: dict[str, int] = {}
+        with captured(module, names, call=GRAD) as kept:
+            total = scores(module, inputs, which, call=GRAD).sum()
+            sizes = {name: kept[name][0, 0].numel() for name in names}
+            name = layer or [n for n in names if sizes[n] > 1][-1] if max(sizes.values()) > 1 else names[-1]
+            if name not in kept or kept[name].dim() != 4:
+                raise InputError(
+                    lesson(
+                        GRAD, f"the layer '{name}' has no maps", "a spatial layer", f"Use one of: {', '.join(names)}"
+                    )
+                )
+            features = kept[name]
+            slope = torch.autograd.grad(total, features, allow_unused=True)[0]
+        weights = torch.zeros_like(features[:, :, 0, 0]) if slope is None else slope.mean((2, 3))
+        return Attribution(torch.einsum("nk,nkhw->nhw", weights, features).relu().detach(), which, "Grad-CAM")  # (2)
+
+
+def enlarged(maps: Tensor, size: tuple[int, int]) -> Tensor:
+    """Maps (n, h, w) at another resolution."""
+    return functional.interpolate(maps[:, None], size=size, mode="bilinear", align_corners=False)[:, 0]
+
+
+def cam_overlap(first: nn.Module, second: nn.Module, x: Any, target: Any = None) -> Tensor:
+    """How alike two models look at the same images: the cosine of their Grad-CAM maps for each image, from 0 to 1.
+
+    Cost: a forward and a backward pass of each.
+
+    >>> import torch
+    >>> net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(8, 2))
+    >>> cam_overlap(net, net, torch.rand(2, 1, 4, 4)).round(decimals=3).tolist()
+    [1.0, 1.0]
+    """
+    inputs = images(x, first, call=OVERLAP)
+    target = chosen(first, inputs, target, call=OVERLAP)
+    both = [
+        enlarged(grad_cam(net, inputs, target).values, (inputs.shape[2], inputs.shape[3])) for net in (first, second)
+    ]
+    a, b = (values.flatten(1).double() + 1e-12 for values in both)
+    return functional.cosine_similarity(a, b, dim=1)

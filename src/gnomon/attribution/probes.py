@@ -1,0 +1,155 @@
+"""What each layer separates: probes of its representation, and how neural collapse sets in.
+
+    linear = accuracy of a ridge classifier,    nearest = accuracy of the nearest neighbor, both on held-out examples
+    fisher = tr(S_within) / tr(S_between)                                                                        (1)
+    contraction = mean distance within classes / mean distance of all                                            (2)
+    dimension = (n - 1) / sum_i log(r_i2 / r_i1),    r_i1 and r_i2 the distances to the two nearest points        (3)
+
+Maps are averaged over positions.
+Hypotheses: classes as targets; (3) points of locally constant density.
+Reference: [papyan2020prevalence], (1); [facco2017estimating], (3).
+Cost: one forward pass, and for each layer the distances of the examples.
+
+>>> net = nn.Sequential(nn.Linear(2, 8), nn.ReLU())
+>>> x = torch.randn(80, 2)
+>>> [layer.name for layer in layer_probe(net, (x, (x[:, 0] > 0).long())).layers]
+['input', '0', '1']
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from gnomon.attribution.layers import activations, layer_names
+from gnomon.core.checks import check_readable
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.record import Record
+from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.core.source import source
+
+__all__ = ["LayerProbe", "LayerProbes", "intrinsic_dimension", "layer_probe"]
+
+CALL = "layer_probe(module, data)"
+MOST = 2000
+RIDGE = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class LayerProbe(Record):
+    """The probes (1) to (3) of one layer.
+
+    >>> LayerProbe("conv", 0.9, 0.8, 0.5, 0.7, 4.0).name
+    'conv'
+    """
+
+    name: str
+    linear: float
+    nearest: float
+    fisher: float
+    contraction: float
+    dimension: float
+
+
+@dataclass(frozen=True, slots=True)
+class LayerProbes(Result):
+    """The probes of the input and of every layer, in the order they run."""
+
+    layers: tuple[LayerProbe, ...]
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        first, last = self.layers[0], self.layers[-1]
+        return (
+            f"From the input to '{last.name}' linear probes go from {first.linear:.0%} to {last.linear:.0%}, and the "
+            f"within-class spread from {first.fisher:.2g} to {last.fisher:.2g} of the distance of the classes."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Accuracies and spread over depth."""
+        depth = range(len(self.layers))
+        rising = [Line(n, depth, [getattr(layer, n) for layer in self.layers]) for n in ("linear", "nearest")]
+        spread = Line("within / between", depth, [layer.fisher for layer in self.layers])
+        words = "Classes separate with depth where the curves rise."
+        return (
+            Plot("Separation of classes", tuple(rising), Axis("layer"), Axis("accuracy of a probe"), words),
+            Plot("Spread within classes", (spread,), Axis("layer"), Axis("within / between", log=True)),
+        )
+
+
+def layer_probe(module: nn.Module, data: Any, *, layers: Sequence[str] | None = None, seed: int = 0) -> LayerProbes:
+    """Probe the input and the layers of a network on at most 2000 examples: half to fit the probes, half to test them.
+
+    Hypotheses: see the module.
+    Reference: [alain2017understanding], linear probes.
+    Cost: one forward pass, and for each layer a ridge regression and the distances of the examples.
+
+    >>> x = torch.randn(60, 3)
+    >>> layer_probe(nn.Sequential(nn.Linear(3, 4)), (x, (x[:, 0] > 0).long())).layers[0].linear > 0.7
+    True
+    """
+    check_readable(module, call=CALL)
+    batch = source(data, module=module, call=CALL).probe(MOST, seed=seed)
+    if batch.y is None or batch.y.is_floating_point() or len(batch) < 8:
+        cure = "Pass at least 8 examples with whole numbers as classes"
+        raise InputError(lesson(CALL, "there are too few examples, or no classes", "examples with classes", cure))
+    y = batch.y.unique(return_inverse=True)[1]
+    names = list(layers) if layers is not None else list(layer_names(module))
+    kept = activations(module, batch.x, names, call=CALL)
+    points = {"input": batch.x} if isinstance(batch.x, Tensor) else {}
+    found = [_probe(name, pooled(h), y) for name, h in (points | kept).items() if len(h) == len(y)]
+    return LayerProbes(tuple(found))
+
+
+def pooled(h: Tensor) -> Float[Tensor, "n d"]:
+    """Representations as rows: maps (n, c, h, w) averaged over positions where they have many channels, tokens too."""
+    h = h.detach().double()
+    return h.mean((2, 3)) if h.dim() == 4 and h.shape[1] > 3 else h.mean(1) if h.dim() == 3 else h.flatten(1)
+
+
+def _probe(name: str, h: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> LayerProbe:
+    fit = torch.zeros(len(y), dtype=torch.bool)
+    fit[torch.randperm(len(y), generator=torch.Generator().manual_seed(0))[: len(y) // 2]] = True
+    h = h - h[fit].mean(0)
+    h = h / h[fit].square().mean().sqrt().clamp(min=1e-30)
+    goal = nn.functional.one_hot(y).double()
+    rows = torch.cat([h, torch.ones(len(h), 1, dtype=h.dtype)], 1)
+    inner = rows[fit].T @ rows[fit] + RIDGE * int(fit.sum()) * torch.eye(rows.shape[1], dtype=h.dtype)
+    weights = torch.linalg.solve(inner, rows[fit].T @ goal[fit])
+    linear = float(((rows[~fit] @ weights).argmax(1) == y[~fit]).double().mean())
+    apart = torch.cdist(h, h)
+    nearest = float((y[fit][apart[~fit][:, fit].argmin(1)] == y[~fit]).double().mean())
+    same = (y[:, None] == y) & ~torch.eye(len(y), dtype=torch.bool)
+    contraction = float(apart[same].mean() / apart.mean().clamp(min=1e-30))  # (2)
+    return LayerProbe(name, linear, nearest, _fisher(h, y), contraction, intrinsic_dimension(h))
+
+
+def _fisher(h: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> float:
+    means = torch.stack([h[y == c].mean(0) for c in y.unique()])
+    counts = y.bincount().double()
+    within = float((h - means[y]).square().sum())
+    between = float((counts[:, None] * (means - h.mean(0)).square()).sum())
+    return within / max(between, 1e-30)  # (1)
+
+
+def intrinsic_dimension(h: Float[Tensor, "n d"]) -> float:
+    """The dimension of the manifold that points lie on, equation (3); duplicates are left out.
+
+    Hypotheses: locally constant density.
+    Reference: [facco2017estimating].
+    Cost: all distances of the points.
+
+    >>> line = torch.rand(400, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    >>> abs(intrinsic_dimension(line @ torch.ones(1, 5, dtype=torch.float64)) - 1) < 0.15
+    True
+    """
+    h = h.unique(dim=0)
+    if len(h) < 4:
+        return 0.0
+    two = torch.cdist(h, h).topk(3, largest=False).values[:, 1:]
+    ratio = (two[:, 1] / two[:, 0].clamp(min=1e-300)).log()
+    return float((len(h) - 1) / ratio.sum().clamp(min=1e-12))  # (3)

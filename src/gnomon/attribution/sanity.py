@@ -1,0 +1,193 @@
+"""Sanity first: does an attribution depend on the model, and does it order features by what they do?
+
+    similarity = mean over examples of the rank correlation of |map| with |map of the same model, weights redrawn|  (1)
+    deletion   = f(target) as the most important features are covered first; insertion: as they are uncovered first  (2)
+
+A method whose maps hardly change when the weights are redrawn (1) shows the input, not the model.
+Hypotheses: none; redrawn weights are shuffled within each parameter, so that their law stays.
+Reference: [adebayo2018sanity], (1); [petsiuk2018rise], (2).
+Cost: the method twice for each draw; (2) a forward pass for each of ``points``.
+
+>>> from gnomon.attribution.gradient import gradient
+>>> net = nn.Linear(8, 2)
+>>> sanity_check(gradient, net, torch.rand(6, 8)).depends_on_model
+True
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.attribution.layers import one_tensor
+from gnomon.attribution.record import Attribution
+from gnomon.attribution.targets import chosen, scores
+from gnomon.core.checks import check_seed, integer
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.pure import twin
+from gnomon.core.results import Axis, Finding, Line, Plot, Result
+from gnomon.core.untouched import untouched
+
+__all__ = ["Faithfulness", "Sanity", "deletion_insertion", "sanity_check"]
+
+CALL = "sanity_check(method, module, x)"
+CURVE = "deletion_insertion(module, x, attribution)"
+ALIKE = 0.7
+"""Mean rank correlation above which a map is said not to depend on the model; unrelated maps are near 0."""
+
+Method = Callable[..., Attribution]
+"""An attribution method, called as method(module, x, target)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sanity(Result):
+    """Similarity (1) of maps of the model with those of the same model with shuffled weights, and of retrained labels.
+
+    >>> Sanity("gradient", 0.1).depends_on_model, Sanity("edges", 0.95).findings[0].kind
+    (True, 'map-ignores-model')
+    """
+
+    method: str
+    weights: float
+    labels: float | None = None
+
+    @property
+    def depends_on_model(self) -> bool:
+        """Whether the map changes with the model."""
+        return self.weights < ALIKE and (self.labels is None or self.labels < ALIKE)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        said = "depends on the model" if self.depends_on_model else "does not depend on the model: it shows the input"
+        other = "" if self.labels is None else f", with random labels {self.labels:.2f}"
+        return f"'{self.method}' {said} (rank correlation with shuffled weights {self.weights:.2f}{other})."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """A map that ignores the model."""
+        if self.depends_on_model:
+            return ()
+        what = f"Maps of '{self.method}' stay the same when the weights of the model are shuffled."
+        return (
+            Finding("map-ignores-model", what, "Do not explain this model with it; use integrated gradients.", 0.6),
+        )
+
+
+def sanity_check(
+    method: Method, module: nn.Module, x: Any, target: Any = None, *, draws: int = 3, seed: int = 0,
+    random_labels: nn.Module | None = None,
+) -> Sanity:  # fmt: skip
+    """Compare maps of a model with maps of the same model with shuffled weights, equation (1).
+
+    ``random_labels`` is the same architecture trained on shuffled labels, where the caller has it.
+    Hypotheses: see the module.
+    Reference: [adebayo2018sanity].
+    Cost: ``draws`` + 1 calls of the method.
+
+    >>> sanity_check(lambda net, x, target: Attribution(x.abs(), target, "edges"), nn.Linear(8, 2), torch.rand(6, 8))
+    Sanity: 'edges' does not depend on the model: ...
+    """
+    inputs = one_tensor(x, module, call=CALL)
+    which = chosen(module, inputs, target, call=CALL)
+    own = method(module, inputs, which)
+    if not isinstance(own, Attribution):
+        found = f"the method returned a {type(own).__name__}"
+        raise InputError(lesson(CALL, found, "an Attribution", "Return Attribution(values, target, name)"))
+    draw = torch.Generator().manual_seed(check_seed(seed, call=CALL))
+    alike = []
+    for _ in range(integer("draws", draws, call=CALL)):
+        other = shuffled(module, draw)
+        alike.append(rank_correlation(own.values, method(other, inputs, which).values))
+    labels = (
+        None if random_labels is None else rank_correlation(own.values, method(random_labels, inputs, which).values)
+    )
+    return Sanity(own.method, sum(alike) / len(alike), labels)  # (1)
+
+
+def shuffled(module: nn.Module, draw: torch.Generator) -> nn.Module:
+    """A copy whose parameters are permuted within themselves; single numbers and constant ones change sign or stay."""
+    other = twin(module, call=CALL)
+    with torch.no_grad():
+        for p in other.parameters():
+            p.copy_(p.flatten()[torch.randperm(p.numel(), generator=draw)].reshape(p.shape))
+    return other
+
+
+def rank_correlation(a: Tensor, b: Tensor) -> float:
+    """Mean over examples of Spearman's correlation of absolute values, over features that are not zero in both maps."""
+    found = []
+    for first, second in zip(a.detach().flatten(1).abs().double(), b.detach().flatten(1).abs().double(), strict=True):
+        used = (first > 0) | (second > 0)  # a black pixel times anything is zero in every map
+        if int(used.sum()) < 3:
+            continue
+        ranks = [t[used].argsort().argsort().double() for t in (first, second)]
+        u, v = (rank - rank.mean() for rank in ranks)
+        found.append(float(u @ v / (u.norm() * v.norm()).clamp(min=1e-30)))
+    return sum(found) / len(found) if found else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Faithfulness(Result):
+    """Deletion and insertion curves (2), means over examples, with those of a random order."""
+
+    shares: tuple[float, ...]
+    deletion: tuple[float, ...]
+    insertion: tuple[float, ...]
+    random: tuple[float, ...]
+
+    @property
+    def gain(self) -> float:
+        """How much faster the output falls than in a random order, as a mean over the curve."""
+        return sum(r - d for r, d in zip(self.random, self.deletion, strict=True)) / len(self.shares)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        how = "faster" if self.gain > 0 else "no faster"
+        by = f"by {self.gain:.3g} on average"
+        return f"Covering important features first makes the output fall {how} than a random order ({by})."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The curves."""
+        lines = [Line(name, self.shares, getattr(self, name)) for name in ("deletion", "insertion")]
+        random = Line("random order, deletion", self.shares, self.random, "dashed")
+        words = "A faithful map makes the output fall at once under deletion, and rise at once under insertion."
+        return (Plot("Deletion and insertion", (*lines, random), Axis("share of features"), Axis("output"), words),)
+
+
+def deletion_insertion(
+    module: nn.Module, x: Any, attribution: Attribution, *, points: int = 11, cover: float = 0.0, seed: int = 0
+) -> Faithfulness:
+    """The curves (2) of an attribution whose values have the shape of x.
+
+    Hypotheses: see the module.
+    Reference: [petsiuk2018rise].
+    Cost: three forward passes for each of ``points``.
+
+    >>> from gnomon.attribution.gradient import gradient
+    >>> net = nn.Linear(6, 1)
+    >>> x = torch.rand(4, 6)
+    >>> len(deletion_insertion(net, x, gradient(net, x)).deletion)
+    11
+    """
+    inputs = one_tensor(x, module, call=CURVE)
+    if attribution.values.shape != inputs.shape:
+        found = f"the attribution has the shape {tuple(attribution.values.shape)} and x {tuple(inputs.shape)}"
+        raise InputError(lesson(CURVE, found, "a value for each feature", "Use an attribution of the input itself"))
+    draw = torch.Generator().manual_seed(check_seed(seed, call=CURVE))
+    flat = attribution.values.flatten(1)
+    orders = flat.argsort(1, descending=True), torch.rand(flat.shape, generator=draw).to(flat).argsort(1)
+    shares = torch.linspace(0, 1, integer("points", points, call=CURVE, least=2)).tolist()
+    curves: dict[str, list[float]] = {"deletion": [], "insertion": [], "random": []}
+    with untouched(module), torch.no_grad():
+        for share in shares:
+            k = round(share * flat.shape[1])
+            for name, order in (("deletion", orders[0]), ("insertion", orders[0]), ("random", orders[1])):
+                first = torch.zeros_like(flat, dtype=torch.bool).scatter(1, order[:, :k], True).reshape(inputs.shape)
+                hidden = ~first if name == "insertion" else first
+                seen = torch.where(hidden, inputs.new_tensor(float(cover)), inputs)
+                curves[name].append(float(scores(module, seen, attribution.target, call=CURVE).mean()))  # (2)
+    return Faithfulness(tuple(shares), *(tuple(curves[name]) for name in ("deletion", "insertion", "random")))

@@ -1,0 +1,105 @@
+"""How alike two representations of the same examples are.
+
+    CKA(A, B) = |A^T B|_F^2 / (|A^T A|_F |B^T B|_F),    columns centered                                         (1)
+    Procrustes(A, B) = 1 - |A^T B|_*^2 / (|A|_F^2 |B|_F^2),    the least distance over rotations                 (2)
+
+Both are the same for rotated representations; (1) is 1, and (2) is 0, for equal ones up to rotation and scale.
+Hypotheses: rows are the same examples in the same order.
+Reference: [kornblith2019similarity], (1); [ding2021grounding], (2).
+Cost: a product of the two matrices; (2) its singular values.
+
+>>> a = torch.randn(20, 3)
+>>> round(cka(a, 2 * a[:, [2, 0, 1]]), 6), round(procrustes(a, a.flip(1)), 5)
+(1.0, 0.0)
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.attribution.layers import activations, layer_names, one_tensor
+from gnomon.attribution.probes import pooled
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.results import Axis, Image, Plot, Result
+
+__all__ = ["LayerSimilarity", "cka", "layer_similarity", "procrustes"]
+
+CALL = "layer_similarity(first, second, x)"
+
+
+def cka(a: Tensor, b: Tensor) -> float:
+    """Linear centered kernel alignment (1), from 0 to 1.
+
+    Hypotheses: see the module.
+    Reference: [kornblith2019similarity].
+    Cost: O(n p q).
+
+    >>> cka(torch.eye(3), torch.eye(3)) > 0.999
+    True
+    """
+    x, y = _centered(a, b, "cka(a, b)")
+    size = float((x.T @ x).norm() * (y.T @ y).norm())
+    return float((x.T @ y).square().sum()) / max(size, 1e-300)  # (1)
+
+
+def procrustes(a: Tensor, b: Tensor) -> float:
+    """The Procrustes distance (2), from 0 to 1, of representations scaled to one size.
+
+    Hypotheses: see the module.
+    Reference: [ding2021grounding].
+    Cost: a singular value decomposition.
+
+    >>> round(procrustes(torch.eye(3), torch.eye(3)), 6)
+    0.0
+    """
+    x, y = _centered(a, b, "procrustes(a, b)")
+    size = float(x.square().sum() * y.square().sum())
+    return max(0.0, 1 - float(torch.linalg.svdvals(x.T @ y).sum()) ** 2 / max(size, 1e-300))  # (2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LayerSimilarity(Result):
+    """CKA of every layer of one model with every layer of another."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    cka: Float[Tensor, "p q"]
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        i, j = divmod(int(self.cka.argmax()), len(self.second))
+        return f"Most alike are '{self.first[i]}' and '{self.second[j]}' (CKA {float(self.cka.max()):.2f})."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The table as a picture."""
+        return (Plot("Similarity of layers (CKA)", (Image("CKA", self.cka),), Axis("second"), Axis("first")),)
+
+
+def layer_similarity(first: nn.Module, second: nn.Module, x: Any) -> LayerSimilarity:
+    """Compare all layers of two models (or of one with itself) on the same inputs.
+
+    Cost: a forward pass of each, and CKA for each pair.
+
+    >>> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
+    >>> layer_similarity(net, net, torch.randn(9, 2)).cka.diagonal().round(decimals=4).tolist()
+    [1.0, 1.0]
+    """
+    tables = []
+    for net in (first, second):
+        inputs = one_tensor(x, net, call=CALL)
+        kept = activations(net, inputs, layer_names(net), call=CALL)
+        tables.append({name: pooled(h) for name, h in kept.items() if len(h) == len(inputs)})
+    grid = torch.tensor([[cka(a, b) for b in tables[1].values()] for a in tables[0].values()])
+    return LayerSimilarity(tuple(tables[0]), tuple(tables[1]), grid)
+
+
+def _centered(a: Tensor, b: Tensor, call: str) -> tuple[Tensor, Tensor]:
+    if a.dim() != 2 or b.dim() != 2 or len(a) != len(b) or len(a) < 2:
+        found = f"the shapes are {tuple(a.shape)} and {tuple(b.shape)}"
+        raise InputError(lesson(call, found, "two rows per example", "Pass matrices with the same examples as rows"))
+    x, y = a.detach().double(), b.detach().double()
+    return x - x.mean(0), y - y.mean(0)

@@ -1,0 +1,84 @@
+"""A decision tree that stands in for a network, and how faithful it is at each depth.
+
+    fidelity(d) = share of held-out inputs on which a tree of depth d decides like the network                  (1)
+
+Hypotheses: a table of features; classes as outputs.
+Reference: [craven1996extracting].
+Cost: one forward pass, and a tree for each depth.
+
+>>> net = nn.Linear(2, 2)
+>>> surrogate_tree(net, torch.randn(200, 2), depths=(1, 4)).depths
+(1, 4)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.attribution.layers import one_tensor
+from gnomon.core.checks import check_seed, integer
+from gnomon.core.outputs import outputs
+from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.core.results.plain import HIDDEN
+
+__all__ = ["SurrogateTree", "surrogate_tree"]
+
+CALL = "surrogate_tree(module, x)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SurrogateTree(Result):
+    """Fidelity (1) at each depth, and the deepest tree in words."""
+
+    depths: tuple[int, ...]
+    fidelity: tuple[float, ...]
+    rules: str = field(repr=False)
+    tree: Any = field(repr=False, metadata=HIDDEN)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        return (
+            f"A tree of depth {self.depths[-1]} decides like the network on {self.fidelity[-1]:.1%} of held-out inputs."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Fidelity over depth."""
+        return (
+            Plot("Surrogate tree", (Line("fidelity", self.depths, self.fidelity),), Axis("depth"), Axis("fidelity")),
+        )
+
+
+def surrogate_tree(
+    module: nn.Module, x: Any, *, depths: Sequence[int] = (1, 2, 3, 5, 8), seed: int = 0
+) -> SurrogateTree:
+    """Fit trees to the decisions of a network on two thirds of x, and compare on the rest, equation (1).
+
+    Hypotheses: see the module.
+    Reference: [craven1996extracting].
+    Cost: see the module.
+
+    >>> surrogate_tree(nn.Linear(1, 2), torch.linspace(-1, 1, 90)[:, None], depths=(1,)).fidelity[0] > 0.9
+    True
+    """
+    from sklearn.tree import DecisionTreeClassifier, export_text
+
+    inputs = one_tensor(x, module, call=CALL)
+    made = outputs(module, inputs, call=CALL)
+    decided = (made[:, 0] > 0).long() if made.shape[1] == 1 else made.argmax(1)
+    order = torch.randperm(len(inputs), generator=torch.Generator().manual_seed(check_seed(seed, call=CALL)))
+    cut = max(1, 2 * len(order) // 3)
+
+    def arrays(index: Tensor) -> tuple[Any, Any]:
+        return inputs[index].flatten(1).double().cpu().numpy(), decided[index].cpu().numpy()
+
+    fit, rest = arrays(order[:cut]), arrays(order[cut:] if cut < len(order) else order)
+    found, tree = [], None
+    sizes = tuple(integer("depths", depth, call=CALL) for depth in depths)
+    for depth in sizes:
+        tree = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(*fit)
+        found.append(float(tree.score(*rest)))  # (1)
+    return SurrogateTree(sizes, tuple(found), export_text(tree), tree)

@@ -1,0 +1,193 @@
+"""What units and directions of a layer respond to: pictures that excite them most, and the examples that do.
+
+    x* = argmax_x <v, h(x)> - l2 mean x^2 - tv mean |grad x|^2                                                   (1)
+    purity(v) = share of the commonest class among the k examples with the largest <v, h(x)>                     (2)
+
+Hypotheses: a layer with differentiable outputs; maps are averaged over positions.
+Reference: [erhan2009visualizing], (1); [szegedy2014intriguing], (2).
+Cost: (1) ``steps`` forward and backward passes of one example; (2) one forward pass over the data.
+
+>>> net = nn.Sequential(nn.Flatten(), nn.Linear(4, 2))
+>>> seen = visualize_unit(net, "1", 0, shape=(1, 2, 2), steps=60)
+>>> bool(torch.cosine_similarity(seen.image.flatten(), net[1].weight[0], dim=0) > 0.99)
+True
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.attribution.layers import activations, captured
+from gnomon.attribution.probes import pooled
+from gnomon.core.checks import check_readable, check_seed, integer, number
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import invoke
+from gnomon.core.results import Axis, Image, Plot, Result
+from gnomon.core.results.plain import HIDDEN
+from gnomon.core.source import source
+from gnomon.core.untouched import untouched
+
+__all__ = [
+    "DirectionSemantics",
+    "TopActivating",
+    "Visualization",
+    "direction_semantics",
+    "top_activating",
+    "visualize_unit",
+]
+
+CALL = "visualize_unit(module, layer, unit)"
+TOP = "top_activating(module, layer, direction, data)"
+SEMANTICS = "direction_semantics(module, layer, data)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Visualization(Result):
+    """The picture that excites a unit most, and its activation there."""
+
+    image: Tensor = field(repr=False, metadata=HIDDEN)
+    activation: float
+    start: float
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        return f"The picture raises the unit from {self.start:.3g} to {self.activation:.3g}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The picture, its channels averaged."""
+        image = self.image.mean(0) if self.image.dim() == 3 else self.image.reshape(1, -1)
+        return (Plot("What excites the unit", (Image("input", image),), Axis(), Axis()),)
+
+
+def visualize_unit(
+    module: nn.Module, layer: str, unit: int | Tensor, *, shape: tuple[int, ...], steps: int = 200, l2: float = 0.05,
+    tv: float = 0.0, rate: float = 0.1, seed: int = 0,
+) -> Visualization:  # fmt: skip
+    """Find the input of a shape that excites a unit (a number) or a direction (a vector) of a layer most, equation (1).
+
+    Hypotheses: see the module.
+    Reference: [erhan2009visualizing].
+    Cost: ``steps`` forward and backward passes of one example.
+
+    >>> net = nn.Sequential(nn.Linear(3, 1))
+    >>> visualize_unit(net, "0", 0, shape=(3,), steps=20).activation > 0
+    True
+    """
+    check_readable(module, call=CALL)
+    penalty, smooth = number("l2", l2, call=CALL, above=-1e-300), number("tv", tv, call=CALL, above=-1e-300)
+    like = next(module.parameters(), torch.zeros(()))
+    draw = torch.Generator().manual_seed(check_seed(seed, call=CALL))
+    x = (0.01 * torch.randn(1, *shape, generator=draw)).to(like.device, like.dtype).requires_grad_()
+    optimizer = torch.optim.Adam([x], number("rate", rate, call=CALL, above=0))
+    values = []
+    with untouched(module), torch.enable_grad(), captured(module, (layer,), call=CALL) as kept:
+        for _ in range(integer("steps", steps, call=CALL)):
+            invoke(module, x, call=CALL)
+            h = kept[layer].flatten(2).mean(2) if kept[layer].dim() == 4 else kept[layer].flatten(1)
+            value = (h @ _vector(unit, h.shape[1], CALL).to(h))[0]
+            values.append(float(value.detach()))
+            rough = sum(x.diff(dim=axis).square().mean() for axis in range(2, x.dim())) if x.dim() == 4 else 0.0
+            (x.grad,) = torch.autograd.grad(penalty * x.square().sum() + smooth * rough - value, x)  # (1)
+            optimizer.step()
+    return Visualization(x.detach()[0], values[-1], values[0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopActivating(Result):
+    """The examples that excite a direction most, their activations, their classes and the purity (2)."""
+
+    index: Tensor
+    activation: Tensor
+    classes: Tensor | None
+
+    @property
+    def purity(self) -> float:
+        """The share of the commonest class; NaN without classes."""
+        return float(self.classes.bincount().max() / len(self.classes)) if self.classes is not None else float("nan")
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        return f"Of the {len(self.index)} examples that excite the direction most, {self.purity:.0%} are of one class."
+
+
+def top_activating(module: nn.Module, layer: str, direction: int | Tensor, data: Any, *, k: int = 10) -> TopActivating:
+    """The k examples with the largest activation of a unit or along a direction of a layer.
+
+    Cost: one forward pass over the data.
+
+    >>> net = nn.Sequential(nn.Linear(2, 2, bias=False))
+    >>> len(top_activating(net, "0", 0, (torch.randn(20, 2), torch.arange(20) % 2), k=5).index)
+    5
+    """
+    check_readable(module, call=TOP)
+    batch = source(data, module=module, call=TOP).whole()
+    h = pooled(activations(module, batch.x, (layer,), call=TOP)[layer])
+    return _top(h, _vector(direction, h.shape[1], TOP).to(h), batch.y, integer("k", k, call=TOP))
+
+
+@dataclass(frozen=True, slots=True)
+class DirectionSemantics(Result):
+    """Mean purity (2) of single units, of random directions, and what chance gives."""
+
+    units: float
+    random: float
+    chance: float
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        return (
+            f"The top examples of a unit are {self.units:.0%} of one class, of a random direction {self.random:.0%} "
+            f"(chance {self.chance:.0%}): units are {'no' if self.units < self.random + 0.1 else 'a'} privileged basis."
+        )
+
+
+def direction_semantics(
+    module: nn.Module, layer: str, data: Any, *, k: int = 10, directions: int = 32, seed: int = 0
+) -> DirectionSemantics:
+    """Compare the purity (2) of units of a layer with that of random directions.
+
+    Hypotheses: see the module.
+    Reference: [szegedy2014intriguing].
+    Cost: one forward pass over the data.
+
+    >>> x = torch.randn(60, 4)
+    >>> found = direction_semantics(nn.Sequential(nn.Linear(4, 8)), "0", (x, (x[:, 0] > 0).long()))
+    >>> 0.5 <= found.random <= 1
+    True
+    """
+    check_readable(module, call=SEMANTICS)
+    batch = source(data, module=module, call=SEMANTICS).whole()
+    if batch.y is None or batch.y.is_floating_point():
+        raise InputError(
+            lesson(SEMANTICS, "the data have no classes", "examples with classes", "Pass (inputs, classes)")
+        )
+    h = pooled(activations(module, batch.x, (layer,), call=SEMANTICS)[layer])
+    draw = torch.Generator().manual_seed(check_seed(seed, call=SEMANTICS))
+    spread = h.std(0) > 1e-9 * h.abs().max()
+    basis = torch.eye(h.shape[1], dtype=h.dtype)[spread][:directions]
+    free = torch.randn(directions, h.shape[1], generator=draw, dtype=h.dtype)
+    size = integer("k", k, call=SEMANTICS)
+    purity = [sum(_top(h, v, batch.y, size).purity for v in vs) / max(len(vs), 1) for vs in (basis, free)]
+    drawn = [batch.y[torch.randperm(len(batch.y), generator=draw)[:size]] for _ in range(200)]
+    return DirectionSemantics(*purity, sum(float(y.bincount().max()) / len(y) for y in drawn) / 200)
+
+
+def _top(h: Tensor, v: Tensor, y: Tensor | None, k: int) -> TopActivating:
+    best = (h @ v).topk(min(k, len(h)))
+    return TopActivating(best.indices, best.values, None if y is None or y.is_floating_point() else y[best.indices])
+
+
+def _vector(unit: int | Tensor, size: int, call: str) -> Tensor:
+    if isinstance(unit, Tensor) and unit.shape == (size,):
+        return unit / unit.norm().clamp(min=1e-30)
+    if not isinstance(unit, Tensor) and 0 <= int(unit) < size:
+        return torch.eye(size)[int(unit)]
+    found = f"the layer has {size} units"
+    raise InputError(
+        lesson(call, found, "a unit or direction of the layer", f"Pass a number below {size}, or a vector")
+    )

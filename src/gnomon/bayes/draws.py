@@ -1,0 +1,144 @@
+"""Draws of several chains as a record: means with their errors, diagnostics, findings, pictures."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.bayes.diagnostics import SHORTEST, burn_in, effective_sample_size, r_hat
+from gnomon.core.results import Axis, Finding, Histogram, Interval, Line, Plot, Result, Value
+from gnomon.core.results.plain import HIDDEN
+
+__all__ = ["Draws"]
+
+MIXED = 1.01
+"""R-hat up to which chains count as one distribution, as [vehtari2021rank] recommend."""
+ENOUGH = 400
+"""Effective draws over all chains that make R-hat and the errors themselves reliable, from the same place."""
+SHOWN = 4
+"""Coordinates, those that mixed worst, that are drawn."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draws(Result):
+    """Draws (chains, draws, coordinates) after warm-up, how they were made and what they cost.
+
+    ``accepted`` is the mean probability of acceptance (1 for samplers without rejection), ``divergences`` counts paths
+    whose energy ran away, ``gradients`` evaluations of the log density over all chains, warm-up included.
+
+    >>> draws = Draws(torch.randn(4, 500, 2, generator=torch.Generator().manual_seed(0)), "exact", 1.0, 0, 0, 0)
+    >>> draws.converged, bool((draws.mean.abs() < 4 * draws.error).all())
+    (True, True)
+    """
+
+    values: Float[Tensor, "c n d"] = field(repr=False, metadata=HIDDEN)
+    method: str
+    accepted: float
+    divergences: int
+    gradients: int
+    warmup: int
+    names: tuple[str, ...] = ()
+
+    @property
+    def mean(self) -> Float[Tensor, " d"]:
+        """The mean of each coordinate."""
+        return self.values.flatten(0, 1).mean(0)
+
+    @property
+    def std(self) -> Float[Tensor, " d"]:
+        """The standard deviation of each coordinate."""
+        return self.values.flatten(0, 1).std(0)
+
+    @property
+    def r_hat(self) -> Float[Tensor, " d"]:
+        """See `gnomon.bayes.r_hat`."""
+        return r_hat(self.values)
+
+    @property
+    def effective(self) -> Float[Tensor, " d"]:
+        """Effective sample sizes; see `gnomon.bayes.effective_sample_size`."""
+        return effective_sample_size(self.values)
+
+    @property
+    def error(self) -> Float[Tensor, " d"]:
+        """The standard error of each mean: the standard deviation over the root of the effective sample size."""
+        return self.std / self.effective.clamp(min=torch.finfo(torch.float64).tiny).sqrt()
+
+    @property
+    def burn_in(self) -> int:
+        """First draws that are still on their way to the rest; see `gnomon.bayes.burn_in`."""
+        return burn_in(self.values)
+
+    def interval(self, confidence: float = 0.95) -> tuple[Interval, ...]:
+        """The range between two quantiles of the draws that holds this share of them, for each coordinate."""
+        ends = torch.tensor([(1 - confidence) / 2, (1 + confidence) / 2], dtype=self.values.dtype)
+        low, high = self.values.flatten(0, 1).quantile(ends, 0)
+        return tuple(Interval(float(a), float(b), confidence) for a, b in zip(low, high, strict=True))
+
+    @property
+    def converged(self) -> bool:
+        """Whether all chains agree and moved enough to say so."""
+        if self.values.shape[1] < SHORTEST:
+            return False
+        return float(self.r_hat.max()) <= MIXED and float(self.effective.min()) >= ENOUGH
+
+    @property
+    def verdict(self) -> str:
+        """Whether the chains can be trusted, by their worst coordinate."""
+        chains, n, d = self.values.shape
+        if n < SHORTEST:
+            return f"{n} draws in a chain are too few to tell whether the chains agree."
+        worst, least = float(self.r_hat.max()), float(self.effective.min())
+        numbers = f"R-hat at most {worst:.3f}, at least {least:.0f} effective draws of {chains * n}"
+        if self.converged:
+            return f"{chains} chains agree on all {d} coordinates ({numbers})."
+        return f"The chains cannot be trusted yet ({numbers})."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Chains that disagree, chains that hardly move, paths that ran away."""
+        listed = []
+        if self.values.shape[1] >= SHORTEST and not self.converged:
+            worst = int(self.r_hat.nan_to_num(nan=torch.inf).argmax())
+            largest, fewest = float(self.r_hat[worst]), float(self.effective.min())
+            evidence = Value("largest R-hat", largest), Value("fewest effective draws", fewest)
+            what, cure = (
+                f"The chains have not converged: R-hat is {largest:.3g} for {self._name(worst)}.",
+                "Draw longer.",
+            )
+            listed.append(Finding("chains-not-converged", what, cure, 0.7, self._name(worst), evidence))
+        if self.divergences:
+            share = self.divergences / (self.values.shape[0] * self.values.shape[1])
+            what = f"{self.divergences} paths ({share:.1%}) ran away in energy, where the density bends too sharply."
+            cure = (
+                "Raise the target acceptance (HMC(accept=0.95)), or write the model with centered, scaled parameters."
+            )
+            grave = 0.3 if share < 0.01 else 0.6
+            listed.append(Finding("divergent-paths", what, cure, grave, evidence=(Value("share", share),)))
+        return tuple(sorted(listed, key=lambda finding: -finding.severity))
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The paths of the coordinate that mixed worst, and the distribution of its draws."""
+        n = self.values.shape[1]
+        worst = int(self.r_hat.nan_to_num(nan=torch.inf).argmax()) if n >= SHORTEST else 0
+        stride = max(1, n // 400)
+        paths = tuple(
+            Line(f"chain {c + 1}", range(0, n, stride), chain[::stride, worst])
+            for c, chain in enumerate(self.values[:SHOWN])
+        )
+        name = self._name(worst)
+        bars = Histogram.of("draws", self.values[..., worst].flatten())
+        return (
+            Plot(f"Paths of {name}", paths, Axis("draw"), Axis(name), caption=self.verdict),
+            Plot(f"Draws of {name}", (bars,), Axis(name), Axis("draws")),
+        )
+
+    def to_arviz(self) -> dict[str, dict[str, Any]]:
+        """Arrays (chains, draws) by name, as ``arviz.from_dict`` takes them."""
+        values = self.values.cpu().numpy()
+        return {"posterior": {self._name(i): values[..., i] for i in range(values.shape[2])}}
+
+    def _name(self, i: int) -> str:
+        return self.names[i] if self.names else f"x[{i}]"

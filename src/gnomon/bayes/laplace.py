@@ -1,0 +1,191 @@
+"""Laplace's approximation: a Gaussian around trained parameters, with the Gauss-Newton matrix as its precision.
+
+    p(w | S) ~ N(w*, (G + d I)^-1),    G = sum_i J_i^T L_i J_i / s^2,    d = 1 / prior_std^2               (1)
+
+J_i are derivatives of outputs in the parameters, L_i the second derivative of the loss in the outputs (1 for the
+squared loss, diag p - p p^T for classes). With the eigenvalues g of G, the evidence of the model is
+
+    log Z(d) = -n L(w*) / s^2 - d |w*|^2 / 2 - 1/2 sum_j log(1 + g_j / d) + constant                       (2)
+
+which has one unknown, d, and is maximized exactly by a search in log d.
+
+Hypotheses: w* is a minimum of the loss with weight decay; outputs nearly linear in w over the width of the Gaussian.
+Reference: [mackay1992practical]; [daxberger2021laplace].
+"""
+
+from dataclasses import dataclass, field
+from math import exp, log, pi
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from scipy.optimize import minimize_scalar
+from torch import Tensor, nn
+from torch.func import jacrev
+
+from gnomon.bayes.draws import Draws
+from gnomon.bayes.posterior import ModulePosterior, module_posterior
+from gnomon.core.checks import check_seed, integer, number
+from gnomon.core.errors import BudgetError, InputError, out_of_range
+from gnomon.core.inputs import count, take
+from gnomon.core.losses import CrossEntropy, Squared
+from gnomon.core.results import Axis, Line, Plot, Reference, Result
+from gnomon.core.results.plain import HIDDEN
+from gnomon.training.evaluate import Loss
+
+__all__ = ["Laplace", "laplace"]
+
+CALL = "laplace(module, data)"
+LARGEST = 20_000
+"""Parameters whose full matrix is held: 3.2 GB."""
+ROWS = 64
+"""Examples whose derivatives are held at once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Laplace(Result):
+    """The Gaussian (1): its center, the eigenvalues of G with their vectors (None: G is diagonal), the evidence (2)."""
+
+    center: Float[Tensor, " p"] = field(repr=False, metadata=HIDDEN)
+    eigenvalues: Float[Tensor, " p"] = field(repr=False)
+    vectors: Float[Tensor, "p p"] | None = field(repr=False, metadata=HIDDEN)
+    prior_precision: float
+    log_evidence: float
+    examples: int
+    fit: float = field(repr=False)
+
+    @property
+    def effective_parameters(self) -> float:
+        """How many parameters the data decide: the sum of g / (g + d)."""
+        return float((self.eigenvalues / (self.eigenvalues + self.prior_precision)).sum())
+
+    @property
+    def verdict(self) -> str:
+        """What the evidence says of the number of parameters."""
+        return (
+            f"The data decide {self.effective_parameters:.3g} of {len(self.center)} parameters; the log evidence is "
+            f"{self.log_evidence:.4g} at the prior precision {self.prior_precision:.3g}."
+        )
+
+    def evidence(self, prior_precision: float) -> float:
+        """log Z at another precision of the prior; equation (2)."""
+        d = number("prior_precision", prior_precision, call="Laplace.evidence(prior_precision)", above=0)
+        spread = float(torch.log1p(self.eigenvalues / d).sum())
+        return self.fit - d / 2 * float(self.center.square().sum()) - spread / 2  # (2)
+
+    def variance(self) -> Float[Tensor, " p"]:
+        """The variance of each parameter."""
+        inverse = 1 / (self.eigenvalues + self.prior_precision)
+        return inverse if self.vectors is None else (self.vectors.square() * inverse).sum(1)
+
+    def sample(self, draws: int = 100, *, seed: int = 0) -> Draws:
+        """Independent draws of the parameters, for `gnomon.bayes.predictive`."""
+        draws = integer("draws", draws, call="Laplace.sample(draws)")
+        generator = torch.Generator().manual_seed(check_seed(seed, call="Laplace.sample(draws)"))
+        z = torch.randn(draws, len(self.center), generator=generator, dtype=torch.float64)
+        z = z / (self.eigenvalues + self.prior_precision).sqrt()
+        moved = z if self.vectors is None else z @ self.vectors.T
+        return Draws((self.center + moved)[None], "Laplace", 1.0, 0, 0, 0)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The evidence over the precision of the prior."""
+        grid = [self.prior_precision * 10 ** (k / 8) for k in range(-24, 25)]
+        curve = Line("log evidence", grid, [self.evidence(d) for d in grid])
+        marks = (curve, Reference("chosen", self.prior_precision, vertical=True))
+        axes = Axis("precision of the prior", log=True), Axis("log evidence")
+        return (Plot("Evidence of the prior", marks, *axes, caption=self.verdict),)
+
+
+def laplace(
+    module: nn.Module,
+    data: Any,
+    y: Any = None,
+    *,
+    prior_precision: float | None = None,
+    noise: float = 1.0,
+    loss: Loss | None = None,
+    parameters: str | None = None,
+    structure: str = "full",
+) -> Laplace:
+    """Laplace's approximation of the posterior of a trained module, and the evidence for its prior.
+
+        p(w | S) ~ N(w*, (G + d I)^-1)                                                                     (1)
+
+    Args:
+        module: trained; in eval mode, and left as it was.
+        data: the training data: a pair, a ``Dataset``, a ``DataLoader``, batches; or inputs, with ``y``.
+        y: targets.
+        prior_precision: d; by default the one of the largest evidence.
+        noise: standard deviation of real targets around the outputs.
+        loss: `Squared()` or `CrossEntropy()`, by default the one that fits the targets.
+        parameters: a pattern of names, such as "4.*" for the last layer; by default all that are trained.
+        structure: "full", or "diagonal" for more than 20,000 parameters.
+
+    Hypotheses: the module is at a minimum of its loss. Reference: [daxberger2021laplace].
+    Cost: the derivatives of all outputs, then p^2 n k multiplications and an eigendecomposition p^3 ("full").
+
+    >>> x = torch.tensor([[1.0], [2.0]])
+    >>> result = laplace(nn.Linear(1, 1, bias=False), x, x[:, 0], prior_precision=1.0)
+    >>> result.eigenvalues.tolist(), round(float(result.variance()), 4)                    # 1^2 + 2^2, 1 / (5 + 1)
+    ([5.0], 0.1667)
+    """
+    if structure not in ("full", "diagonal"):
+        raise InputError(out_of_range(CALL, "structure", '"full" or "diagonal"', structure))
+    posterior = module_posterior(module, data, y, noise=noise, loss=loss, parameters=parameters)
+    if not isinstance(posterior.objective.loss, Squared | CrossEntropy):
+        raise InputError(f"{CALL}: the loss must be Squared() or CrossEntropy(), but it is {posterior.objective.name}.")
+    center = posterior.start
+    if structure == "full" and len(center) > LARGEST:
+        cure = "Pass structure='diagonal', or the last layer alone with parameters='<name>.*'"
+        raise BudgetError(f"{CALL}: {len(center):,} parameters need {8e-9 * len(center) ** 2:.1f} GB. {cure}.")
+    matrix = _gauss_newton(posterior, center, structure)
+    values, vectors = torch.linalg.eigh(matrix) if structure == "full" else (matrix, None)
+    fit = -len(posterior) * float(_mean_loss(posterior, center)) / noise**2
+    if isinstance(posterior.objective.loss, Squared):
+        k = posterior.outputs(center, take(posterior.objective.at(torch.arange(1))[0], slice(0, 1))).shape[1]
+        fit -= len(posterior) * k * log(2 * pi * noise**2) / 2
+    raw = Laplace(center, values.clamp(min=0), vectors, 1.0, 0.0, len(posterior), fit)
+    chosen = _best(raw) if prior_precision is None else number("prior_precision", prior_precision, call=CALL, above=0)
+    return Laplace(center, raw.eigenvalues, vectors, chosen, raw.evidence(chosen), len(posterior), fit)
+
+
+def _best(raw: Laplace) -> float:
+    """The maximum of (2), which has one for d > 0 unless the data decide nothing."""
+    search = minimize_scalar(
+        lambda t: -raw.evidence(exp(t)), bounds=(-30, 30), method="bounded", options={"xatol": 1e-8}
+    )
+    return exp(float(search.x))
+
+
+def _mean_loss(posterior: ModulePosterior, center: Tensor) -> Tensor:
+    x, y = posterior.objective.at(torch.arange(len(posterior)))
+    with torch.no_grad():
+        return posterior.objective.loss_of(posterior.outputs(center, x), y)
+
+
+def _gauss_newton(posterior: ModulePosterior, center: Tensor, structure: str) -> Tensor:
+    """G of equation (1), or its diagonal, summed over batches."""
+    p, classes = len(center), isinstance(posterior.objective.loss, CrossEntropy)
+    total = torch.zeros((p, p) if structure == "full" else (p,), dtype=torch.float64)
+    x, _ = posterior.objective.at(torch.arange(len(posterior)))
+    for start in range(0, count(x), ROWS):
+        piece = take(x, slice(start, start + ROWS))
+        rows = jacrev(lambda w, piece=piece: posterior.outputs(w, piece))(center).detach()
+        with torch.no_grad():
+            roots = _roots(posterior.outputs(center, piece).double(), classes)
+        scaled = torch.einsum("nkj,nkp->njp", roots, rows).flatten(0, 1) / posterior.noise
+        total += scaled.T @ scaled if structure == "full" else scaled.square().sum(0)  # (1)
+    return total
+
+
+def _roots(outputs: Tensor, classes: bool) -> Tensor:
+    """A with A A^T the second derivative of the loss in the outputs of each example."""
+    n, k = outputs.shape
+    if not classes:
+        return torch.eye(k, dtype=outputs.dtype).expand(n, k, k)
+    if k == 1:
+        p = outputs.sigmoid()
+        return (p * (1 - p)).sqrt()[:, :, None]
+    p = outputs.softmax(1)
+    root = p.sqrt()
+    return torch.diag_embed(root) - p[:, :, None] * root[:, None, :]  # A A^T = diag p - p p^T

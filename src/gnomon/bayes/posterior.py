@@ -1,0 +1,132 @@
+"""The posterior of a module's parameters: a Gaussian prior, and the likelihood that belongs to the loss.
+
+    log p(w | S) = -n L(w) / s^2 - |w|^2 / (2 r^2) + constant                                              (1)
+
+L is the mean loss over n examples (squared loss: |y - f|^2 / 2, so that s is the standard deviation of Gaussian noise;
+cross-entropy with s = 1: the likelihood of the classes), r the standard deviation of the prior. Its maximum is that of
+training with weight decay s^2 / (n r^2) on the mean loss.
+
+Hypotheses: examples independent given the parameters; a loss that is a negative log-likelihood.
+Reference: [mackay1992practical].
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_readable, number
+from gnomon.core.inputs import Inputs
+from gnomon.core.pure import Pure, evaluating, plain_kernels, undisturbed
+from gnomon.training.evaluate import Loss, Objective
+
+__all__ = ["ModulePosterior", "module_posterior", "prior_to_weight_decay"]
+
+CALL = "module_posterior(module, data)"
+
+
+class ModulePosterior:
+    """Equation (1) as a function of all parameters in one vector; made by `module_posterior`."""
+
+    def __init__(
+        self, module: nn.Module, objective: Objective, parameters: Any, prior_std: float, noise: float
+    ) -> None:
+        self.module, self.objective, self.prior_std, self.noise = module, objective, prior_std, noise
+        self._f = Pure.of(module, parameters, call=CALL)
+        self._data = objective.at(torch.arange(len(objective)))
+
+    def __len__(self) -> int:
+        return len(self.objective)
+
+    @property
+    def start(self) -> Float[Tensor, " p"]:
+        """The parameters as they are, in one vector."""
+        return torch.cat([w.detach().flatten() for w in self._f.leaves.values()]).double()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A name for each number of the vector, such as "0.weight[3]"."""
+        return tuple(f"{name}[{i}]" for name, w in self._f.leaves.items() for i in range(w.numel()))
+
+    def __call__(self, vector: Float[Tensor, " p"]) -> Float[Tensor, ""]:
+        """log p(w | S) up to a constant; equation (1)."""
+        return self._value(vector, *self._data)
+
+    def on_batch(self, index: Tensor) -> Callable[[Tensor], Tensor]:
+        """The same function with the likelihood of some examples scaled up to all."""
+        x, y = self.objective.at(index)
+        return lambda vector: self._value(vector, x, y)
+
+    def outputs(self, vector: Float[Tensor, " p"], x: Inputs) -> Float[Tensor, "n k"]:
+        """What the module would return with these parameters."""
+        with evaluating(self.module), plain_kernels(self.module):
+            return self._f(x, self._leaves(vector))
+
+    def _value(self, vector: Tensor, x: Inputs, y: Tensor) -> Tensor:
+        with undisturbed(self.module), evaluating(self.module), plain_kernels(self.module):
+            loss = self.objective.loss_of(self._f.returned(x, self._leaves(vector)), y).double()
+        return -len(self) * loss / self.noise**2 - vector.square().sum() / (2 * self.prior_std**2)  # (1)
+
+    def _leaves(self, vector: Tensor) -> dict[str, Tensor]:
+        shapes = self._f.leaves
+        pieces = vector.split([w.numel() for w in shapes.values()])
+        return {name: p.reshape(w.shape).to(w.dtype) for (name, w), p in zip(shapes.items(), pieces, strict=True)}
+
+
+def module_posterior(
+    module: nn.Module,
+    data: Any,
+    y: Any = None,
+    *,
+    prior_std: float = 1.0,
+    noise: float = 1.0,
+    loss: Loss | None = None,
+    parameters: str | None = None,
+) -> ModulePosterior:
+    """The log posterior of a module's parameters under a Gaussian prior, ready for `gnomon.bayes.sample`.
+
+        log p(w | S) = -n L(w) / noise^2 - |w|^2 / (2 prior_std^2) + constant                              (1)
+
+    Args:
+        module: in eval mode; it is left as it was.
+        data: a pair, a ``Dataset``, a ``DataLoader``, batches; or inputs, with ``y``.
+        y: targets.
+        prior_std: of every parameter.
+        noise: the standard deviation of the targets around the outputs; leave it at 1 for classes.
+        loss: as in `gnomon.train`.
+        parameters: a pattern of names; the others keep their values.
+
+    Hypotheses: the loss is a negative log-likelihood. Reference: [mackay1992practical].
+    Cost: the data are held in memory; a pass over them for each evaluation.
+
+    >>> net = nn.Linear(1, 1, bias=False)
+    >>> posterior = module_posterior(net, torch.ones(4, 1), torch.ones(4), prior_std=1.0, noise=1.0)
+    >>> w = torch.tensor([0.5]).double()
+    >>> round(float(posterior(w)), 4)                                    # -4 (1 - 0.5)^2 / 2 - 0.5^2 / 2
+    -0.625
+    """
+    check_readable(module, call=CALL)
+    prior_std = number("prior_std", prior_std, call=CALL, above=0)
+    noise = number("noise", noise, call=CALL, above=0)
+    with undisturbed(module):
+        objective = Objective.of(data, y, module, loss, CALL).indexable()
+        return ModulePosterior(module, objective, parameters, prior_std, noise)
+
+
+def prior_to_weight_decay(prior_std: float, noise: float, examples: int) -> float:
+    """The weight decay whose trained network is the most probable one under a Gaussian prior.
+
+        argmin_w  L(w) + decay / 2 |w|^2,    decay = noise^2 / (n prior_std^2)                             (1)
+
+    Hypotheses: L is a mean over n examples, as everywhere here. Reference: [mackay1992practical].
+    Cost: none.
+
+    >>> prior_to_weight_decay(2.0, 1.0, 100)
+    0.0025
+    """
+    call = "prior_to_weight_decay(prior_std, noise, examples)"
+    return number("noise", noise, call=call, above=0) ** 2 / (
+        examples * number("prior_std", prior_std, call=call, above=0) ** 2
+    )

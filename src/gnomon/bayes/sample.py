@@ -1,0 +1,70 @@
+"""Draw from any log density: `gnomon.bayes.sample`."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnomon.bayes.density import Density, LogDensity
+from gnomon.bayes.draws import Draws
+from gnomon.bayes.samplers import HMC, AbstractSampler
+from gnomon.core.checks import as_numbers, check_kind, check_seed, integer
+from gnomon.core.errors import InputError
+
+__all__ = ["sample"]
+
+CALL = "sample(log_density, start)"
+
+
+def sample(
+    log_density: LogDensity,
+    start: Any,
+    *,
+    method: Any = None,
+    chains: int = 8,
+    draws: int = 1000,
+    warmup: int = 500,
+    seed: int = 0,
+) -> Draws:
+    """Draws of several Markov chains whose stationary distribution is a density known up to a factor.
+
+        q(x) P(x' | x) = q(x') P(x | x')   for the density q and the chain P                             (1)
+
+    Args:
+        log_density: from a point, a tensor (d,), to the logarithm of the density, a tensor of shape ().
+        start: one point (d,), spread by a tenth of a unit for each chain, or a point for each chain (chains, d).
+        method: `HMC()` by default; `Metropolis()`, `Langevin()`.
+        chains: run side by side in one batch.
+        draws: kept of each chain.
+        warmup: draws before those, in which the method adapts itself; they are left out.
+        seed: the same seed gives the same draws.
+
+    Hypotheses: a density with a gradient (but for `Metropolis`), one connected region that holds its mass; whether the
+    chains have found it is told by ``converged``.
+    Reference: [neal2011mcmc], section 5.3; [metropolis1953equation].
+    Cost: gradients of all chains in one batch: one for each draw, or one for each leapfrog step.
+
+    >>> result = sample(lambda x: -(x - 3).square().sum() / 8, torch.zeros(2), draws=50, warmup=80)
+    >>> bool(((result.mean - 3).abs() < 4 * result.error).all()), result.values.shape
+    (True, torch.Size([8, 50, 2]))
+    """
+    chains, draws = integer("chains", chains, call=CALL), integer("draws", draws, call=CALL)
+    warmup = integer("warmup", warmup, call=CALL, least=0)
+    sampler = HMC() if method is None else method
+    check_kind("method", sampler, AbstractSampler, call=CALL, cure="Pass HMC(), Langevin() or Metropolis()")
+    generator = torch.Generator().manual_seed(check_seed(seed, call=CALL))
+    points = _points(start, chains, generator)
+    density = Density.of(log_density, points, call=CALL)
+    return sampler.run(density, points, draws, warmup, generator)
+
+
+def _points(start: Any, chains: int, generator: torch.Generator) -> Tensor:
+    points = as_numbers(start, "start", call=CALL).detach().double()
+    if points.dim() == 1:
+        points = points + 0.1 * torch.randn(chains, len(points), generator=generator, dtype=torch.float64)
+    if points.dim() != 2 or len(points) != chains or not points.shape[1]:
+        shape = tuple(points.shape)
+        raise InputError(
+            f"{CALL}: start must be a point (d,) or {chains} points ({chains}, d), but its shape is {shape}."
+        )
+    return points

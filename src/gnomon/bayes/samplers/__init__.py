@@ -1,0 +1,9 @@
+"""Samplers, one file each: all chains move side by side in one batch."""
+
+from gnomon.bayes.samplers.base import AbstractSampler
+from gnomon.bayes.samplers.hmc import HMC
+from gnomon.bayes.samplers.langevin import Langevin
+from gnomon.bayes.samplers.metropolis import Metropolis
+from gnomon.bayes.samplers.stochastic import StochasticGradient
+
+__all__ = ["HMC", "AbstractSampler", "Langevin", "Metropolis", "StochasticGradient"]

@@ -1,0 +1,211 @@
+"""Hamiltonian Monte Carlo whose step size, scales and path length adapt themselves over all chains.
+
+With momenta v ~ N(0, M) and the energy H(x, v) = -log p(x) + v^T M^-1 v / 2, a path of leapfrog steps
+
+    v += e / 2 grad log p(x),    x += e M^-1 v,    v += e / 2 grad log p(x)                                (1)
+
+is accepted with probability min(1, exp(H(start) - H(end))). Leapfrog keeps volumes and errs in H by O(e^2) for any
+number of steps; explicit Euler, as sometimes printed, multiplies the energy of a harmonic well by 1 + e^2 each step.
+
+During warm-up e follows the acceptance (dual averaging), M^-1 the variances of the draws, and the path length T ascends
+the gradient of how far squared distances from the mean, along the direction in which the scaled draws vary most, are
+carried by each gradient that is paid for,
+
+    C(T) / sqrt(T),    C(T) = E[((u^T (x' - m))^2 - (u^T (x - m))^2)^2] / 4                                (2)
+
+Each path has the length h T with h from a Halton sequence, so that no period of the dynamics is hit again and again.
+
+Hypotheses: a log density with a gradient, on all of R^d.
+Reference: [neal2011mcmc]; [hoffman2021chees] and [sountsov2021focusing] for (2).
+Cost: one gradient for each leapfrog step of each chain, all chains in one batch.
+"""
+
+from dataclasses import dataclass
+from math import ceil, exp, log
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.bayes.density import Density
+from gnomon.bayes.draws import Draws
+from gnomon.bayes.samplers.base import AbstractSampler, StepSize, noise
+from gnomon.core.checks import integer, number
+from gnomon.core.record import Record
+
+__all__ = ["HMC", "leapfrog"]
+
+RUNAWAY = 1000.0
+"""An error of the energy from which on a path counts as divergent, as in Stan."""
+RATE = 0.05
+"""Of Adam on the logarithm of the path length."""
+
+
+@dataclass(frozen=True, slots=True)
+class HMC(Record, AbstractSampler):
+    """Hamiltonian Monte Carlo; ``accept`` is the acceptance that the step size aims at.
+
+    ``length`` fixes the path length T in units of the scaled coordinates, by default it adapts; ``most`` bounds the
+    leapfrog steps of one path.
+
+    >>> from gnomon.bayes import sample
+    >>> scales = torch.tensor([1.0, 100.0]).double()
+    >>> draws = sample(lambda x: -(x / scales).square().sum() / 2, torch.zeros(2), draws=60, warmup=100)
+    >>> bool((draws.std / scales - 1).abs().max() < 0.5), draws.divergences
+    (True, 0)
+    """
+
+    accept: float = 0.75
+    length: float | None = None
+    most: int = 256
+
+    def __post_init__(self) -> None:
+        number("accept", self.accept, call="HMC(accept=...)", above=0, below=1)
+        integer("most", self.most, call="HMC(most=...)")
+        if self.length is not None:
+            number("length", self.length, call="HMC(length=...)", above=0)
+
+    def run(
+        self, density: Density, start: Float[Tensor, "c d"], draws: int, warmup: int, generator: torch.Generator
+    ) -> Draws:
+        """See `AbstractSampler`."""
+        chains, d = start.shape
+        state = _State(self, density, start, generator)
+        kept, accepted, divergences = torch.empty(chains, draws, d, dtype=start.dtype), 0.0, 0
+        for t in range(-warmup, draws):
+            probability, error = state.move(warmup + t)
+            if t < 0:
+                state.adapt(probability, warmup + t, warmup)
+            else:
+                kept[:, t], accepted = state.x, accepted + float(probability.mean()) / draws
+                divergences += int((error > RUNAWAY).sum())
+        return Draws(kept, "HMC", accepted, divergences, state.gradients, warmup)
+
+
+def leapfrog(
+    density: Density, x: Tensor, v: Tensor, gradient: Tensor, step: float, variance: Tensor, steps: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Points, momenta, log densities and gradients after some steps of (1); ``variance`` is the diagonal of M^-1.
+
+    Cost: one gradient for each step.
+
+    >>> p = Density(lambda x: -x.square().sum() / 2, True)
+    >>> one, none = torch.ones(1, 1).double(), torch.zeros(1, 1).double()
+    >>> x, v, value, _ = leapfrog(p, one, none, -one, 0.1, torch.ones(1).double(), 63)       # a period is 2 pi / 0.1
+    >>> bool((x - 1).abs() < 0.01), bool((v.square() / 2 - value - 0.5).abs() < 0.1**2)
+    (True, True)
+    """
+    value = torch.zeros(len(x), dtype=x.dtype)
+    v = v + step / 2 * gradient
+    for i in range(steps):
+        x = x + step * variance * v
+        value, gradient = density(x)
+        v = v + (step if i < steps - 1 else step / 2) * gradient  # (1)
+    return x, v, value, gradient
+
+
+class _State:
+    """Where the chains are, and what the sampler has learned."""
+
+    def __init__(self, options: HMC, density: Density, start: Tensor, generator: torch.Generator) -> None:
+        self.options, self.density, self.generator = options, density, generator
+        self.x = start.clone()
+        self.value, self.gradient = density(self.x)
+        self.variance = torch.ones(start.shape[1], dtype=start.dtype)
+        self.gradients = len(start)
+        self.size = StepSize(self._first_step(), options.accept)
+        self.log_length = log(options.length or max(self.size.now, 1.0))
+        self._moments, self._updates = [0.0, 0.0], 0
+        self._seen: list[Tensor] = []
+        self._main: Tensor | None = None  # the direction u of (2)
+
+    def move(self, t: int) -> tuple[Tensor, Tensor]:
+        """One path of every chain: probabilities of acceptance, and errors of the energy."""
+        share = _halton(t + 1)
+        steps = min(self.options.most, max(1, ceil(2 * share * exp(self.log_length) / self.size.now)))
+        v = noise(self.x, self.generator) / self.variance.sqrt()
+        x, w, value, gradient = leapfrog(self.density, self.x, v, self.gradient, self.size.now, self.variance, steps)
+        self.gradients += steps * len(x)
+        error = (self.value - (self.variance * v.square()).sum(1) / 2) - (
+            value - (self.variance * w.square()).sum(1) / 2
+        )
+        error = error.nan_to_num(nan=torch.inf, posinf=torch.inf)
+        probability = (-error).exp().clamp(max=1)
+        self._before, self._after, self._speed, self._share = self.x, x, self.variance * w, share
+        taken = torch.rand(len(x), generator=self.generator, dtype=x.dtype) < probability
+        self.x = torch.where(taken[:, None], x, self.x)
+        self.value, self.gradient = (
+            torch.where(taken, value, self.value),
+            torch.where(taken[:, None], gradient, self.gradient),
+        )
+        return probability, error
+
+    def adapt(self, probability: Tensor, t: int, warmup: int) -> None:
+        """Learn from the last path: the step size always, the path length and the variances of coordinates in turn."""
+        self.size.update(float(probability.mean()))
+        if self.options.length is None and self._main is not None:
+            self._lengthen(probability, self._main)
+        self._seen.append(self.x)
+        if t + 1 in {warmup // 8, warmup // 4, warmup // 2, 3 * warmup // 4} and len(self._seen) > 4:
+            points = torch.cat(self._seen[len(self._seen) // 2 :])
+            n = len(points)
+            self.variance = (points.var(0) * n + 1e-3 * 5) / (n + 5)  # drawn towards a small unit, as in Stan
+            self._main = self._leading((points - points.mean(0)) / self.variance.sqrt())
+            self._seen = []
+            self.size.now = self._first_step()
+            self.size.settle()
+        if t + 1 == warmup:
+            self.size.settle()
+
+    def _lengthen(self, probability: Tensor, main: Tensor) -> None:
+        """One step of Adam on log T along the gradient of (2); paths count by their acceptance."""
+        if float(probability.sum()) < 1e-3 or not bool(self._after.isfinite().all()):
+            return
+        weight = probability / probability.sum()
+        scale = self.variance.sqrt()
+        after, before, speed = (v / scale @ main for v in (self._after, self._before, self._speed))
+        a, b = after - (weight * after).sum(), before - before.mean()
+        carried = a.square() - b.square()
+        travel = 2 * self._share * exp(self.log_length)
+        grows = float((weight * carried * a * speed).sum()) * travel
+        slope = grows - float((weight * carried.square()).sum()) / 8  # (2)
+        self._updates += 1
+        k = self._updates
+        self._moments = [0.9 * self._moments[0] + 0.1 * slope, 0.95 * self._moments[1] + 0.05 * slope**2]
+        first, second = self._moments[0] / (1 - 0.9**k), self._moments[1] / (1 - 0.95**k)
+        moved = self.log_length + RATE * first / (second**0.5 + 1e-12)
+        step = self.size.average
+        self.log_length = min(max(moved, log(step)), log(step * self.options.most / 2))
+
+    def _leading(self, points: Tensor) -> Tensor:
+        """The unit vector along which points vary most, by power iteration: a rough one does."""
+        u = noise(points[0], self.generator)
+        for _ in range(30):
+            u = points.T @ (points @ u)
+            u = u / u.norm().clamp(min=torch.finfo(u.dtype).tiny)
+        return u
+
+    def _first_step(self) -> float:
+        """A step that changes the energy by about log 2, by doubling or halving."""
+        step, up = 1.0, None
+        v = noise(self.x, self.generator) / self.variance.sqrt()
+        for _ in range(40):
+            _, w, value, _ = leapfrog(self.density, self.x, v, self.gradient, step, self.variance, 1)
+            self.gradients += len(self.x)
+            change = (
+                value - (self.variance * w.square()).sum(1) / 2 - self.value + (self.variance * v.square()).sum(1) / 2
+            )
+            accepted = float(change.nan_to_num(nan=-torch.inf).clamp(max=0).exp().mean())
+            if up is not None and (accepted > 0.8) != up:
+                break
+            up = accepted > 0.8
+            step = 2 * step if up else step / 2
+        return step
+
+
+def _halton(t: int) -> float:
+    """The t-th number of van der Corput's sequence in base 2: evenly spread over (0, 1)."""
+    value, digit = 0.0, 0.5
+    while t:
+        value, t, digit = value + digit * (t & 1), t >> 1, digit / 2
+    return value

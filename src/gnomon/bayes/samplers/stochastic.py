@@ -1,0 +1,82 @@
+"""Langevin dynamics on minibatches: SGLD and SGHMC.
+
+With E the potential of a random batch, scaled up to all examples:
+
+    v = (1 - e c) v - e grad E(x) + sqrt(2 c e) z,    x += e v         with friction c (SGHMC)             (1)
+    x += -e / 2 grad E(x) + sqrt(e) z                                  without momentum (SGLD)             (2)
+
+Nothing is refused: draws are off by O(e), and the noise of batches widens them in proportion to its variance times e.
+
+Hypotheses: a step far below the inverse of the largest curvature; batches drawn at random.
+Reference: [welling2011bayesian] for (2); [chen2014stochastic] for (1).
+Cost: one gradient of a batch for each draw.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.func import grad, vmap
+
+from gnomon.bayes.density import Density
+from gnomon.bayes.draws import Draws
+from gnomon.bayes.posterior import ModulePosterior
+from gnomon.bayes.samplers.base import AbstractSampler, noise
+from gnomon.core.checks import integer, number
+from gnomon.core.errors import InputError
+from gnomon.core.record import Record
+
+__all__ = ["StochasticGradient"]
+
+
+@dataclass(frozen=True, slots=True)
+class StochasticGradient(Record, AbstractSampler):
+    """SGHMC (1) with a friction, SGLD (2) with ``friction=None``, on batches of the data of a `module_posterior`.
+
+    >>> from torch import nn
+    >>> from gnomon.bayes import module_posterior, sample
+    >>> x = torch.linspace(-1, 1, 64)[:, None].double()
+    >>> posterior = module_posterior(nn.Linear(1, 1).double(), (x, x[:, 0]), prior_std=1.0, noise=1.0)
+    >>> draws = sample(posterior, posterior.start, method=StochasticGradient(1e-3, batch=16), draws=50, warmup=10)
+    >>> draws.values.shape
+    torch.Size([8, 50, 2])
+    """
+
+    step: float = 1e-3
+    friction: float | None = None
+    batch: int = 32
+
+    def __post_init__(self) -> None:
+        number("step", self.step, call="StochasticGradient(step=...)", above=0)
+        integer("batch", self.batch, call="StochasticGradient(batch=...)")
+        if self.friction is not None:
+            number("friction", self.friction, call="StochasticGradient(friction=...)", above=0, below=1 / self.step)
+
+    def run(
+        self, density: Density, start: Float[Tensor, "c d"], draws: int, warmup: int, generator: torch.Generator
+    ) -> Draws:
+        """See `AbstractSampler`."""
+        posterior = density.function
+        if not isinstance(posterior, ModulePosterior):
+            raise InputError(
+                "sample(log_density, start): StochasticGradient needs data. Pass module_posterior(module, data)."
+            )
+        x, (chains, d), e = start.clone(), start.shape, self.step
+        v, kept = torch.zeros_like(x), torch.empty(chains, draws, d, dtype=x.dtype)
+        for t in range(-warmup, draws):
+            index = torch.randperm(len(posterior), generator=generator)[: self.batch]
+            value = posterior.on_batch(index)
+            force = vmap(grad(value))(x) if density.mapped else torch.stack([grad(value)(point) for point in x])
+            if self.friction is None:
+                x = x + e / 2 * force + e**0.5 * noise(x, generator)  # (2)
+            else:
+                c = self.friction
+                v = (1 - e * c) * v + e * force + (2 * c * e) ** 0.5 * noise(x, generator)  # (1)
+                x = x + e * v
+            if not bool(x.isfinite().all()):
+                raise InputError(f"StochasticGradient(step={e:g}): the chain left the floats. Take a smaller step.")
+            if t >= 0:
+                kept[:, t] = x
+        name = "SGLD" if self.friction is None else "SGHMC"
+        return Draws(kept, name, 1.0, 0, chains * (draws + warmup), warmup)

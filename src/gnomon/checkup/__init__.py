@@ -1,0 +1,44 @@
+"""First floor: faults of practice in a network and in its training, one file for each, found by short measurements.
+
+Lives here: the last operation against the loss (`head_findings`), shapes that broadcast (`broadcast_findings`),
+parameters that are never moved (`reach_findings`), inputs that are ignored (`ignored_findings`), outputs that depend on
+chance or on the batch (`chance_findings`), saturated units, batch norm, dropout (`saturation_findings`,
+`normalization_findings`, `batch_size_findings`, `mode_findings`), learning rate and weight decay (`step_size_findings`,
+`decay_findings`), where a run explodes (`explosion`) and how it ended (`outcome_findings`).
+Does not live here: checks of data alone (`gnomon.generalization`), signal propagation (`gnomon.geometry`).
+May import: core, the ground floor; torch.
+"""
+
+from gnomon.checkup.broadcast import broadcast_findings
+from gnomon.checkup.chance import chance_findings
+from gnomon.checkup.decay import decay_findings, decay_of
+from gnomon.checkup.explosion import Explosion, explosion
+from gnomon.checkup.head import head_findings
+from gnomon.checkup.ignored import ignored_findings
+from gnomon.checkup.modes import mode_findings
+from gnomon.checkup.normalization import batch_size_findings, normalization_findings
+from gnomon.checkup.outcome import Outcome, outcome_findings
+from gnomon.checkup.reach import lost_parts, reach_findings
+from gnomon.checkup.saturation import saturation_findings
+from gnomon.checkup.step_size import short_runs, step_size_findings
+
+__all__ = [
+    "Explosion",
+    "Outcome",
+    "batch_size_findings",
+    "broadcast_findings",
+    "chance_findings",
+    "decay_findings",
+    "decay_of",
+    "explosion",
+    "head_findings",
+    "ignored_findings",
+    "lost_parts",
+    "mode_findings",
+    "normalization_findings",
+    "outcome_findings",
+    "reach_findings",
+    "saturation_findings",
+    "short_runs",
+    "step_size_findings",
+]

@@ -1,0 +1,51 @@
+"""Outputs (n, 1) against targets (n,): the loss then compares every output with every target.
+
+Elementwise losses broadcast the two shapes to (n, n), and their mean is least where every output is the mean of the
+targets. The check calls the loss with the shapes as they are and with equal shapes: a loss that gives another number
+has broadcast.
+
+Hypotheses: a loss that is a function (outputs, targets) -> number.
+
+>>> import torch
+>>> broadcast_findings(torch.randn(8, 1), torch.randn(8), torch.nn.functional.mse_loss)[0].kind
+'broadcast-loss'
+"""
+
+import warnings
+from collections.abc import Callable
+from math import isclose
+
+from torch import Tensor
+
+from gnomon.core.results import Finding, Value
+
+__all__ = ["broadcast_findings"]
+
+
+def broadcast_findings(outputs: Tensor, y: Tensor, loss: Callable[[Tensor, Tensor], Tensor]) -> tuple[Finding, ...]:
+    """Whether a user's loss broadcasts outputs and targets of different shapes; no false alarms.
+
+    Cost: two values of the loss.
+
+    >>> import torch
+    >>> broadcast_findings(torch.randn(8, 1), torch.randn(8, 1), torch.nn.functional.mse_loss)
+    ()
+    """
+    f, y = outputs.detach(), y.detach()
+    if f.shape == y.shape or f.numel() != y.numel() or len(f) < 2 or not y.is_floating_point():
+        return ()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch warns of this very thing
+        try:
+            given, meant = float(loss(f, y)), float(loss(f.reshape(y.shape), y))
+        except Exception:  # a loss that refuses such shapes has told the user already
+            return ()
+    if isclose(given, meant, rel_tol=1e-4, abs_tol=1e-12):  # sums in another order
+        return ()
+    what = (
+        f"The outputs have shape {tuple(f.shape)} and the targets {tuple(y.shape)}: the loss compares each output with "
+        f"every target, and is {given:.3g} instead of {meant:.3g}."
+    )
+    line = "loss_fn(model(x).squeeze(1), y)" if f.dim() > y.dim() else "loss_fn(model(x), y.squeeze(1))"
+    evidence = (Value("loss as it is called", given), Value("loss of equal shapes", meant))
+    return (Finding("broadcast-loss", what, f"Give both one shape: write {line}.", 0.993, "loss", evidence, 0.0),)

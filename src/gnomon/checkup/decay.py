@@ -1,0 +1,71 @@
+"""Weight decay that pulls weights to zero faster than the data pull them anywhere.
+
+At weights w with gradient g of the loss, decay r moves the weights by lr r w beside lr g, so that at the start
+
+    pull = r |w| / |g|       for SGD, and for Adam whose decay enters the gradient                              (1)
+    pull = r rms(w)          for AdamW, whose steps have size lr for every weight                               (2)
+
+A pull of 5e-4 |w| / |g| = 0.01 is usual. Above `PULL` the weights shrink from the first step on, whatever the data say.
+
+Hypotheses: matrices and filters are what is decayed.
+Reference: [krogh1991simple], [loshchilov2019decoupled].
+
+>>> decay_findings(0.5, weights=20.0, rms=0.05, gradient=1.0, decoupled=False)[0].kind
+'weight-decay-wins'
+>>> decay_findings(5e-4, weights=20.0, rms=0.05, gradient=1.0, decoupled=False)
+()
+"""
+
+from gnomon.core.results import Finding, Value
+from gnomon.training import SGD, AbstractOptimizer, Adam
+from gnomon.training.native import TorchOptimizer
+
+__all__ = ["decay_findings", "decay_of"]
+
+PULL = 0.5
+"""Half of the gradient: then decay takes the norm of the weights down to the same order within the first epoch."""
+
+
+def decay_of(optimizer: AbstractOptimizer) -> tuple[float, bool]:
+    """The decay of an optimizer, and whether it is apart from the gradient, as in AdamW.
+
+    Cost: none.
+
+    >>> decay_of(SGD(0.1, decay=0.01)), decay_of(Adam(decay=0.1))
+    ((0.01, False), (0.1, True))
+    """
+    if isinstance(optimizer, SGD):
+        return optimizer.decay, False
+    if isinstance(optimizer, Adam):
+        return optimizer.decay, True
+    if isinstance(optimizer, TorchOptimizer):
+        decays = [float(group.get("weight_decay", 0.0) or 0.0) for group in optimizer.groups]
+        apart = optimizer.name == "AdamW" or any(bool(g.get("decoupled_weight_decay")) for g in optimizer.groups)
+        return max(decays, default=0.0), apart
+    return 0.0, False
+
+
+def decay_findings(
+    decay: float, *, weights: float, rms: float, gradient: float, decoupled: bool
+) -> tuple[Finding, ...]:
+    """Whether weight decay wins over the data; (1), or (2) where it is decoupled from the gradient.
+
+    ``weights`` and ``gradient`` are the norms of all matrices and of the gradient of the loss at them, ``rms`` the root
+    mean square of their entries.
+
+    Hypotheses: as above; no chance is involved.
+    Reference: [krogh1991simple], [loshchilov2019decoupled].
+    Cost: none.
+
+    >>> decay_findings(0.0, weights=1.0, rms=1.0, gradient=0.0, decoupled=True)
+    ()
+    """
+    if decay <= 0:
+        return ()
+    pull = decay * rms if decoupled else decay * weights / max(gradient, 1e-30)  # (1), (2)
+    if pull <= PULL:
+        return ()
+    what = f"Weight decay {decay:g} pulls weights to zero with {pull:.2g} times the force of the data."
+    cure = "Lower it in the optimizer: weight_decay=1e-4 for SGD or Adam, 1e-2 for AdamW."
+    evidence = (Value("pull of the decay over that of the data", pull), Value("accepted", PULL))
+    return (Finding("weight-decay-wins", what, cure, 0.86, "optimizer", evidence, 0.0),)

@@ -1,0 +1,120 @@
+"""The last operation of a network against the loss that follows it.
+
+`CrossEntropyLoss` applies log-softmax itself, and `BCEWithLogitsLoss` the sigmoid. A network that ends in softmax or
+sigmoid already hands them numbers in [0, 1]: for k classes the loss cannot fall below
+
+    log(1 + (k - 1) / e)                                                                                        (1)
+
+and gradients pass two flat functions. A network that ends in a bounded function, or in ReLU, cannot reach targets
+outside of its range.
+
+The last operation is read from the graph of the output, through reshapes, so that functions in ``forward`` are seen as
+well as modules; softmax written by hand is known by rows of nonnegative numbers that sum to one. Neither happens by
+chance.
+
+Hypotheses: the loss is named, or follows from the targets.
+Reference: [bishop2006pattern], section 4.3, on the loss that belongs to each output function.
+
+>>> import torch
+>>> from torch import nn
+>>> net = nn.Sequential(nn.Linear(2, 3), nn.Softmax(1))
+>>> head_findings(net(torch.randn(5, 2)), torch.tensor([0, 1, 2, 0, 1]), "cross-entropy")[0].kind
+'softmax-before-loss'
+"""
+
+from math import e, log
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnomon.core.results import Finding, Value
+
+__all__ = ["head_findings", "last_operation"]
+
+SHAPES = ("View", "Reshape", "Squeeze", "Unsqueeze", "Select", "Slice", "Alias", "ToCopy", "Transpose", "Permute", "T")
+"""Operations that only move numbers."""
+SEVERITY = {"softmax": 0.992, "sigmoid": 0.992, "relu": 0.9, "range": 0.9}
+OUTSIDE = 0.05
+"""Share of targets that may lie outside of the reach of the outputs: ends of the range are often meant."""
+RANGES = {"Sigmoid": (0.0, 1.0), "Softmax": (0.0, 1.0), "Tanh": (-1.0, 1.0), "Relu": (0.0, torch.inf),
+          "Softplus": (0.0, torch.inf), "Hardtanh": (-1.0, 1.0)}  # fmt: skip
+
+
+def last_operation(outputs: Tensor) -> str:
+    """The name of the last operation that made new numbers, such as "Softmax", "Addmm"; "" where there is no graph.
+
+    Cost: none.
+
+    >>> from torch import nn
+    >>> last_operation(torch.sigmoid(nn.Linear(2, 1)(torch.zeros(1, 2))).squeeze(1))
+    'Sigmoid'
+    """
+    node: Any = outputs.grad_fn
+    while node is not None:
+        name = type(node).__name__.split("Backward")[0].removeprefix("Unsafe").removeprefix("_")
+        if name not in SHAPES or not node.next_functions:
+            return name
+        node = node.next_functions[0][0]
+    return ""
+
+
+def head_findings(outputs: Tensor, y: Tensor, loss: str) -> tuple[Finding, ...]:
+    """Whether the outputs of a network, with their graph, suit the targets y and a loss of this name.
+
+    ``loss`` is "cross-entropy", "logistic loss" (one output for two classes) or "squared loss"; others are not judged.
+
+    Hypotheses: as above.
+    Reference: [bishop2006pattern].
+    Cost: one pass over the outputs.
+
+    >>> from torch import nn
+    >>> head_findings(nn.Linear(2, 3)(torch.randn(5, 2)), torch.tensor([0, 1, 2, 0, 1]), "cross-entropy")
+    ()
+    """
+    f = outputs.detach().double()
+    name = last_operation(outputs)
+    if loss in ("cross-entropy", "logistic loss"):
+        return _classes(f, name, loss)
+    return _numbers(f, y.detach().double(), name) if loss == "squared loss" and y.is_floating_point() else ()
+
+
+def _classes(f: Tensor, name: str, loss: str) -> tuple[Finding, ...]:
+    k = f.shape[1] if f.dim() > 1 else 1
+    rows = k > 1 and bool((f >= 0).all()) and bool(((f.flatten(1).sum(1) - 1).abs() < 1e-4).all())
+    if name == "Softmax" or (rows and len(f) > 1):
+        least = log(1 + (k - 1) / e)  # (1)
+        what = f"The network ends in softmax, and the loss applies its own: it cannot fall below {least:.2f}."
+        cure = (
+            "Return the logits: remove nn.Softmax (or F.softmax) at the end of forward, or use NLLLoss on log_softmax."
+        )
+        evidence = (Value("least loss that can be reached", least),)
+        return (Finding("softmax-before-loss", what, cure, SEVERITY["softmax"], "outputs", evidence, 0.0),)
+    if name == "Sigmoid":
+        its = "the logistic loss" if loss == "logistic loss" else "cross-entropy"
+        what = f"The network ends in a sigmoid, and {its} applies its own function to it: outputs stay between 0 and 1."
+        cure = "Return the logits: remove nn.Sigmoid (or torch.sigmoid) from the end of forward, or use BCELoss."
+        return (Finding("sigmoid-before-loss", what, cure, SEVERITY["sigmoid"], "outputs", (), 0.0),)
+    if name in ("Relu", "Threshold"):
+        what = "The network ends in ReLU: logits below zero are cut off, and with them their gradients."
+        cure = "Remove the last nn.ReLU (or F.relu), so that the last layer is nn.Linear."
+        return (Finding("relu-before-loss", what, cure, SEVERITY["relu"], "outputs", (), 0.0),)
+    if name == "Tanh":
+        what = "The network ends in tanh: logits stay between -1 and 1, so that it can never be sure of a class."
+        cure = "Remove the last nn.Tanh (or torch.tanh), so that the last layer is nn.Linear."
+        return (Finding("tanh-before-loss", what, cure, SEVERITY["relu"], "outputs", (), 0.0),)
+    return ()
+
+
+def _numbers(f: Tensor, y: Tensor, name: str) -> tuple[Finding, ...]:
+    if name not in RANGES:
+        return ()
+    low, high = RANGES[name]
+    outside = float(((y < low) | (y > high)).double().mean())
+    if outside <= OUTSIDE:
+        return ()
+    reach = f"{low:g} to {high:g}" if high < torch.inf else f"{low:g} and above"
+    what = f"The network ends in {name.lower()}, which gives {reach}, and {outside:.0%} of the targets lie outside."
+    cure = f"Remove the last nn.{name if name != 'Relu' else 'ReLU'} from forward, or scale the targets into {reach}."
+    evidence = (Value("share of targets out of reach", outside),)
+    return (Finding("targets-out-of-reach", what, cure, SEVERITY["range"], "outputs", evidence, 0.0),)

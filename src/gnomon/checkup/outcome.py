@@ -1,0 +1,97 @@
+"""How training ended: on par with a guess, below a simple model, or far better on train than on test.
+
+With k of n training and l of m test examples right, the gap of the two shares is judged by the pooled normal test
+
+    z = (k / n - l / m) / sqrt(p (1 - p) (1 / n + 1 / m)),    p = (k + l) / (n + m)                             (1)
+
+Reference: [hastie2009elements], chapter 7.
+
+>>> [f.kind for f in outcome_findings(Outcome(0.99, 0.7, 2000, 500, guess=0.1, simple=0.75))]
+['overfit']
+>>> outcome_findings(Outcome(0.99, 0.97, 2000, 500, guess=0.1, simple=0.95))
+()
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+
+from gnomon.core.record import Record
+from gnomon.core.results import Finding, Value
+
+__all__ = ["Outcome", "outcome_findings"]
+
+LEVEL = 4.0
+"""Deviations of (1): 3e-5 of networks that do as well on test are beyond."""
+GAP = 0.1
+"""Of train over test, from which on closing it is worth an effort."""
+BELOW = 0.1
+"""Accuracy of train below that of a simple model on examples left out, from which on training failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Record):
+    """Accuracy on train and on test (None without), the numbers of examples, and what others reach.
+
+    ``guess`` is the accuracy of always guessing the largest class, ``simple`` that of ridge regression on random
+    features on examples left out (0 where it is not known), ``gain`` what the last doubling of the data brought it.
+    """
+
+    train: float
+    test: float | None
+    examples: int
+    tested: int
+    guess: float
+    simple: float = 0.0
+    gain: float | None = None
+
+
+def outcome_findings(found: Outcome) -> tuple[Finding, ...]:
+    """Overfitting, underfitting or no learning at all, with what would help.
+
+    For runs that were long enough. False alarms: 3e-5 by (1) for overfitting; underfitting is told by a difference of
+    ten points in accuracy, which has a deviation of at most 2 points from 600 examples on.
+
+    Hypotheses: independent examples.
+    Reference: [hastie2009elements].
+    Cost: none.
+
+    >>> outcome_findings(Outcome(0.12, 0.1, 2000, 500, guess=0.1, simple=0.9))[0].kind
+    'not-learning'
+    """
+    return (*_underfit(found), *_overfit(found))
+
+
+def _underfit(found: Outcome) -> tuple[Finding, ...]:
+    deviation = sqrt(found.guess * (1 - found.guess) / max(1, found.examples))
+    evidence = (
+        Value("accuracy on train", found.train),
+        Value("accuracy of ridge regression on random features", found.simple, meaning="examples left out"),
+        Value("accuracy of always guessing the largest class", found.guess),
+    )
+    if found.simple - found.train <= BELOW:
+        return ()
+    if found.train <= found.guess + max(0.03, 4 * deviation) < found.simple:
+        what = (
+            f"After training {found.train:.1%} of train are right, no better than always guessing the largest class "
+            f"({found.guess:.1%}); a simple model reaches {found.simple:.1%}."
+        )
+        cure = "Mend the other findings first; then check lr, and that loss.backward() and optimizer.step() are called."
+        return (Finding("not-learning", what, cure, 0.56, "", evidence, 1e-4),)
+    what = f"Training ended with {found.train:.1%} of train right, where a simple model reaches {found.simple:.1%}."
+    cure = "It underfits: use more units or layers, train longer, or lower dropout and weight_decay."
+    return (Finding("underfit", what, cure, 0.48, "", evidence, 1e-4),)
+
+
+def _overfit(found: Outcome) -> tuple[Finding, ...]:
+    if found.test is None or not found.tested or not found.examples:
+        return ()
+    n, m = found.examples, found.tested
+    p = (found.train * n + found.test * m) / (n + m)
+    z = (found.train - found.test) / sqrt(max(p * (1 - p), 1e-9) * (1 / n + 1 / m))  # (1)
+    if z < LEVEL or found.train - found.test < GAP:
+        return ()
+    what = f"It is right on {found.train:.1%} of train and {found.test:.1%} of test: it overfits."
+    more = "" if found.gain is None else f"; twice the data would bring about {found.gain:+.1%}"
+    cure = f"Stop earlier, add weight_decay or dropout, augment, or collect more examples{more}."
+    evidence = (Value("gap of train over test", found.train - found.test), Value("deviations from none", z))
+    return (Finding("overfit", what, cure, 0.47, "", evidence, 3e-5),)

@@ -1,0 +1,157 @@
+"""Parameters that training never moves: without effect, cut off, frozen at random, or not given to the optimizer.
+
+A parameter whose gradient does not exist after a forward and backward pass in training mode is not reached by the
+loss. Where changing it changes the outputs all the same, something between it and the output cuts the graph
+(``detach``, ``.data``, numpy, ``no_grad``); where not, ``forward`` does not use it. A frozen layer is a fault only
+while its weights are still those of the initialization, uniform on [-b, b] with b = fan_in^(-1/2) as torch draws them:
+
+    max |w| / b in [1 - 20 / n, 1],    Kolmogorov's distance to the uniform law < 1.95 / sqrt(n)                (1)
+
+for n weights. Trained weights leave the interval. (1) holds for fresh weights in 99.9 % of cases.
+
+Hypotheses: the default initialization of Linear and Conv layers, or of Embedding, which is normal.
+Reference: [massey1951kolmogorov].
+
+>>> import torch
+>>> net = nn.Sequential(nn.Linear(3, 64), nn.ReLU(), nn.Linear(64, 2))
+>>> _ = net[0].requires_grad_(False)
+>>> found = reach_findings(net, {"2.weight", "2.bias"})
+>>> found[0].kind, found[0].where
+('frozen-at-random', '0')
+"""
+
+from collections.abc import Collection, Mapping
+from math import sqrt
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.results import Finding, Value
+
+__all__ = ["lost_parts", "reach_findings"]
+
+FEW = 100
+"""Weights from which on their law can be told."""
+SEVERITY = {"detached": 0.955, "unused": 0.6, "frozen": 0.88, "optimizer": 0.957}
+
+
+def reach_findings(
+    module: nn.Module,
+    reached: Collection[str],
+    *,
+    matter: Collection[str] = (),
+    held: Collection[str] | None = None,
+) -> tuple[Finding, ...]:
+    """What is wrong with parameters that the loss does not move, the gravest first.
+
+    Args:
+        module: the network.
+        reached: names of parameters that have a gradient of the loss, in training mode.
+        matter: names of parts none of whose parameters is reached, and whose parameters have an effect on the outputs.
+        held: names of parameters that the optimizer has; None where it is not known.
+
+    Hypotheses: as above. False alarms: 1e-3 for a frozen layer whose weights were trained, none otherwise.
+    Reference: [massey1951kolmogorov].
+    Cost: a sort of the frozen weights.
+
+    >>> net = nn.ModuleDict({"used": nn.Linear(2, 2), "forgotten": nn.Linear(2, 2)})
+    >>> reach_findings(net, {"used.weight", "used.bias"})[0].what
+    "'forgotten' has no effect on the outputs: its 6 parameters are not trained."
+    """
+    own = {name: p for name, p in module.named_parameters() if p.requires_grad}
+    parts = lost_parts(module, reached)
+    cut = [name for name in parts if name in matter]
+    unused = [name for name in parts if name not in matter]
+    found = [*_detached(cut, parts, own), *_unused(unused, parts, own), *_frozen(module)]
+    if held is not None:
+        found += _not_held([name for name in own if name not in held and name in reached], own)
+    return tuple(sorted(found, key=lambda finding: -finding.severity))
+
+
+def lost_parts(module: nn.Module, reached: Collection[str]) -> dict[str, list[str]]:
+    """Parts none of whose own trainable parameters is reached, with the names of these.
+
+    Cost: none.
+
+    >>> lost_parts(nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1)), {"0.weight"})
+    {'1': ['1.weight', '1.bias']}
+    """
+    parts: dict[str, list[str]] = {}
+    for name, p in module.named_parameters():
+        if p.requires_grad:
+            parts.setdefault(name.rpartition(".")[0], []).append(name)
+    return {part: names for part, names in parts.items() if not any(name in reached for name in names)}
+
+
+def _sizes(names: Collection[str], own: Mapping[str, Tensor]) -> int:
+    return sum(own[name].numel() for name in names)
+
+
+def _detached(cut: list[str], parts: Mapping[str, list[str]], own: Mapping[str, Tensor]) -> list[Finding]:
+    if not cut:
+        return []
+    size, all_of = _sizes([n for name in cut for n in parts[name]], own), _sizes(own, own)
+    name = sorted(cut)[-1]
+    listed = ", ".join(f"'{n}'" for n in sorted(cut)[:4])
+    what = (
+        f"{listed} shape the outputs, and no gradient reaches them: {size:,} of {all_of:,} parameters are not trained."
+    )
+    cure = (
+        f"Remove what cuts the graph after '{name}' in forward: .detach(), .data, .numpy(), torch.no_grad() or argmax."
+    )
+    evidence = (Value("parameters without a gradient", size),)
+    return [Finding("detached", what, cure, SEVERITY["detached"], sorted(cut)[0], evidence, 0.0)]
+
+
+def _unused(unused: list[str], parts: Mapping[str, list[str]], own: Mapping[str, Tensor]) -> list[Finding]:
+    if not unused:
+        return []
+    size = _sizes([n for name in unused for n in parts[name]], own)
+    listed = ", ".join(f"'{n}'" for n in sorted(unused)[:4])
+    has, its = ("have", "their") if len(unused) > 1 else ("has", "its")
+    what = f"{listed} {has} no effect on the outputs: {its} {size:,} parameters are not trained."
+    cure = f"Use self.{sorted(unused)[0]} in forward, or delete it from __init__."
+    return [Finding("unused-parameters", what, cure, SEVERITY["unused"], sorted(unused)[0], (), 0.0)]
+
+
+def _not_held(names: list[str], own: Mapping[str, Tensor]) -> list[Finding]:
+    if not names:
+        return []
+    listed = ", ".join(f"'{n}'" for n in names[:3])
+    what = f"The optimizer does not have {_sizes(names, own):,} parameters that need training, such as {listed}."
+    cure = "Build it on all of them: optimizer = torch.optim.Adam(model.parameters())."
+    return [Finding("not-in-optimizer", what, cure, SEVERITY["optimizer"], "optimizer", (), 0.0)]
+
+
+def _frozen(module: nn.Module) -> list[Finding]:
+    names = [name for name, part in module.named_modules() if _is_frozen_fresh(part)]
+    if not names or not any(p.requires_grad for p in module.parameters()):
+        return []
+    size = sum(p.numel() for name in names for p in module.get_submodule(name).parameters(recurse=False))
+    listed = ", ".join(f"'{n}'" for n in names[:4])
+    what = f"{listed} do not require gradients and still have random weights: {size:,} parameters are never trained."
+    cure = f"Call model.{names[0]}.requires_grad_(True), or load the weights that were meant to be frozen."
+    evidence = (Value("frozen parameters", size),)
+    return [Finding("frozen-at-random", what, cure, SEVERITY["frozen"], names[0], evidence, 1e-3)]
+
+
+def _is_frozen_fresh(part: nn.Module) -> bool:
+    weight = getattr(part, "weight", None)
+    kinds = nn.Linear | nn.Conv1d | nn.Conv2d | nn.Conv3d | nn.Embedding
+    if not isinstance(part, kinds) or not isinstance(weight, nn.Parameter) or weight.requires_grad:
+        return False
+    w, n = weight.detach().double().flatten().cpu(), weight.numel()
+    if n < FEW:
+        return False
+    if isinstance(part, nn.Embedding):
+        return _distance(0.5 * torch.erfc(-w / sqrt(2))) < 1.95 / sqrt(n)
+    bound = weight[0].numel() ** -0.5
+    inside = 1 - 20 / n <= float(w.abs().max()) / bound <= 1 + 1e-6
+    return inside and _distance((w / bound + 1) / 2) < 1.95 / sqrt(n)  # (1)
+
+
+def _distance(u: Tensor) -> float:
+    """Kolmogorov's distance of numbers to the uniform law on [0, 1]."""
+    u, n = u.sort().values, len(u)
+    steps = torch.arange(n + 1, dtype=u.dtype) / n
+    return float(torch.maximum((steps[1:] - u).abs().max(), (u - steps[:-1]).abs().max()))

@@ -1,0 +1,142 @@
+"""A learning rate that is far too large or far too small, for any optimizer: short runs with other ones, side by side.
+
+From one start, with the same batches, k steps are taken with the learning rate times c, for c = 1, 1/10 and 10, and
+for 1/100 or 100 where these do better. With g(c) the fall of the loss on fixed examples,
+
+    too large    the loss is not finite, or g(1) < `LESS` max over c < 1 of g(c)                                 (1)
+    too small    g(1) < `FRACTION` max over c > 1 of g(c)                                                        (2)
+
+While steps are small g grows like c, so that (2) means a rate far below one that works. Where a whole run is known, it
+must also have brought less than half of what the larger rate brings in k steps: a small rate with patience is no fault.
+Without a run, `ALONE` takes the place of `FRACTION`.
+
+Hypotheses: the first steps tell; schedules with a warmup begin small on purpose and are not judged.
+Reference: [smith2017cyclical], on learning rates found by short runs.
+
+>>> step_size_findings({0.1: 1e-5, 1.0: 1e-4, 10.0: 0.001, 100.0: 0.01}, start=1.0, lr=1e-6, steps=30)[0].kind
+'learning-rate-too-small'
+>>> step_size_findings({0.1: 0.4, 1.0: 0.6, 10.0: 0.2, 100.0: float("nan")}, start=1.0, lr=1e-3, steps=30)
+()
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import isfinite, nan
+from typing import Any
+
+from torch import Tensor, nn
+
+from gnomon.core.results import Finding, Value
+from gnomon.training import AbstractOptimizer, train
+from gnomon.training.native import TorchOptimizer
+
+__all__ = ["RUNS", "scaled", "short_runs", "step_size_findings"]
+
+RUNS = 5
+"""Short runs at most."""
+LESS = 0.2
+"""Fall of the loss, in units of that of a smaller rate, below which a learning rate is too large."""
+FRACTION, ALONE = 0.04, 0.012
+"""Fall of the loss, in units of that of a larger rate, below which one is too small, with a whole run and without."""
+SEEN, TRACE = 0.1, 1e-7
+"""Parts of the first loss that the best of the runs must save for a comparison, and that rounding does not make."""
+
+
+def step_size_findings(
+    falls: Mapping[float, float], *, start: float, lr: float, steps: int, reached: float | None = None
+) -> tuple[Finding, ...]:
+    """What the falls g(c) of the loss in short runs say of a learning rate; NaN where a run diverged.
+
+    ``reached`` is the fall of the loss in a whole run, where there was one.
+
+    Hypotheses: as above. All short runs share start and batches: what differs between them is the rate alone.
+    Reference: [smith2017cyclical].
+    Cost: none.
+
+    >>> step_size_findings({0.1: 0.5, 1.0: float("nan")}, start=1.0, lr=10.0, steps=30)[0].kind
+    'learning-rate-too-large'
+    """
+    own = falls.get(1.0, float("nan"))
+    evidence = tuple(Value(f"fall of the loss at {lr * c:.2g}", g) for c, g in sorted(falls.items()))
+    smaller = {c: g for c, g in falls.items() if c < 1 and isfinite(g)}
+    larger = {c: g for c, g in falls.items() if c > 1 and isfinite(g)}
+    factor, best = max(smaller.items(), key=lambda one: one[1], default=(0.01, 0.0))
+    if not isfinite(own) or (best > SEEN * start and own < LESS * best):  # (1)
+        result = "the loss is no longer finite" if not isfinite(own) else f"the loss changed by {-own:+.2g}"
+        what = f"After {steps} steps with lr={lr:.3g} {result}, with lr={factor * lr:.3g} by {-best:+.2g}."
+        cure = f"Lower it in the optimizer: lr={factor * lr:.2g} or less."
+        return (Finding("learning-rate-too-large", what, cure, 0.87, "optimizer", evidence, 1e-3),)
+    factor, best = max(larger.items(), key=lambda one: one[1], default=(1.0, 0.0))
+    patient = reached is not None and reached >= best / 2
+    small = own < (ALONE if reached is None else FRACTION) * best  # (2)
+    rising = [g for _, g in sorted({1.0: own, **larger}.items())]
+    known = best > SEEN * start or (best > TRACE * start and rising == sorted(rising) and len(rising) > 2)
+    if not small or patient or not known:
+        return ()
+    what = f"In {steps} steps with lr={lr:.3g} the loss fell by {own:.2g}, with lr={factor * lr:.3g} by {best:.2g}."
+    cure = f"Raise it in the optimizer: lr={factor * lr:.2g}{'' if best > SEEN * start else ' or more'}."
+    return (Finding("learning-rate-too-small", what, cure, 0.7, "optimizer", evidence, 1e-3),)
+
+
+def short_runs(
+    module: nn.Module,
+    x: Any,
+    y: Tensor,
+    *,
+    loss: Any,
+    optimizer: AbstractOptimizer,
+    steps: int,
+    batch: int,
+    seed: int = 0,
+) -> tuple[dict[float, float], float]:
+    """The falls of the loss after some steps with multiples of the learning rate, and the loss at the start.
+
+    Cost: steps for each of at most `RUNS` runs, and four passes over x without gradients for each.
+
+    >>> import torch
+    >>> from gnomon.training import SGD, Squared
+    >>> x, y, rule = torch.ones(8, 1), torch.zeros(8), SGD(0.1)
+    >>> falls, start = short_runs(nn.Linear(1, 1), x, y, loss=Squared(), optimizer=rule, steps=5, batch=8)
+    >>> falls[1.0] > falls[0.1] > 0, sorted(falls)
+    (True, [0.1, 1.0, 10.0])
+    """
+    falls: dict[float, float] = {}
+    start = 0.0
+
+    def add(c: float) -> float:
+        nonlocal start
+        record = [steps - 2, steps - 1, steps] if steps > 4 else None
+        run = train(module, x, y, loss=loss, optimizer=scaled(optimizer, c), steps=steps, batch=batch, record=record,
+                    seed=seed)  # fmt: skip
+        start = float(run.loss[0])
+        falls[c] = start - float(run.loss[-3:].mean()) if run.stopped == "finished" else nan
+        return falls[c]
+
+    own, less, more = add(1.0), add(0.1), add(10.0)
+    if not (own > less):
+        add(0.01)
+    if more > own:
+        add(100.0)
+    return falls, start
+
+
+def scaled(optimizer: AbstractOptimizer, factor: float) -> AbstractOptimizer:
+    """The same optimizer with its learning rates times a factor.
+
+    Cost: none.
+
+    >>> from gnomon.training import SGD
+    >>> scaled(SGD(0.1), 10.0).lr
+    1.0
+    """
+    if not isinstance(optimizer, TorchOptimizer):
+        return replace(optimizer, lr=optimizer.lr * factor)  # type: ignore[type-var]
+    inner = optimizer.build
+
+    def build(parameters: Any) -> Any:
+        made = inner(parameters)
+        for group in made.param_groups:
+            group["lr"] = group["lr"] * factor
+        return made
+
+    return replace(optimizer, lr=optimizer.lr * factor, build=build)

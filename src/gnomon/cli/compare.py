@@ -1,0 +1,54 @@
+"""``gnomon compare``: two networks on the same data, side by side on one page."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+CALL = "gnomon compare"
+
+
+def compare(
+    left: Annotated[str, typer.Argument(help="file.py:name of a network, or of a function that builds it.")],
+    right: Annotated[str, typer.Argument(help="The other one.")],
+    data: Annotated[
+        str, typer.Option(help="data.npz, data.csv, data.parquet, folder/ of images, file.py:function, or digits.")
+    ] = "digits",
+    target: Annotated[str | None, typer.Option(help="Target column of a csv or parquet file.")] = None,
+    fit: Annotated[
+        bool | None, typer.Option("--fit/--no-fit", help="Train copies; by default if functions are given.")
+    ] = None,
+    budget: Annotated[str, typer.Option(help="Time for both: 60s, 2m.")] = "2m",
+    out: Annotated[Path, typer.Option(help="The page.")] = Path("compare.html"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON instead of words.")] = False,
+    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
+) -> None:
+    """Examine two networks on the same data and write one page with both side by side."""
+    import json
+
+    from rich.console import Console
+
+    from gnomon.cli import sources
+    from gnomon.examination import compare as compare_networks
+
+    console = Console(stderr=as_json)
+    seconds = sources.seconds(budget, CALL)
+    given = sources.data(data, target, seed, CALL)
+    for note in given.notes:
+        console.print(f"Note: {note}.", markup=False, highlight=False)
+    specs = (left, right)
+    short = [spec.rpartition(":")[2] for spec in specs]
+    names = short if short[0] != short[1] else list(specs) if left != right else [left, f"{right} again"]
+    networks = {name: sources.model(spec, CALL) for name, spec in zip(names, specs, strict=True)}
+    with console.status("reading") as status:
+        compared = compare_networks(
+            networks, given.train, given.test, fit=fit, budget=seconds, seed=seed, command=" ".join(sys.argv[1:]),
+            progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),
+        )  # fmt: skip
+    path = compared.save(out)
+    if as_json:
+        print(json.dumps(compared.to_dict(), allow_nan=False))
+    else:
+        console.print(str(compared), markup=False, highlight=False)
+        console.print(f"\nPage: [bold]{path}[/bold]")

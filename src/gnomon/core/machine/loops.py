@@ -1,0 +1,100 @@
+"""How loops are compiled: for the whole vector unit, without the interpreter lock, and only once per machine.
+
+Numba marks no argument as free of aliases and lets the compiler prefer half of a 512-bit vector unit; ``wide`` repairs
+both for the function that calls it. ``bare`` saves slices their reference counts. Results do not depend on them.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+__all__ = ["ARITHMETIC", "INNER", "bare", "entry", "wide"]
+
+ARITHMETIC = frozenset({"contract", "nsz", "arcp"})
+"""What the compiler may do: fused multiply-add; no reordering, no assumption on NaN or infinity."""
+
+INNER: dict[str, Any] = {"nogil": True, "fastmath": set(ARITHMETIC), "error_model": "numpy", "forceinline": True}
+"""Options of what entries call: never kept alone, for what comes from disk is machine code and cannot be inlined."""
+
+
+_intrinsic: Any = intrinsic  # its type asks callers for the compiler's context, which the compiler adds
+
+
+def entry(function: Callable[..., Any]) -> Any:
+    """Compile on first use what Python calls; kept on disk where the installation or the user's cache can be written.
+
+    Numba looks only at the file of the function to see whether a kept version is old; here it sees the whole folder.
+    Cost: a compilation at the first call with arguments of new types, where none is kept.
+
+    >>> entry(lambda x: 2 * x)(3)
+    6
+    """
+    try:
+        made: Any = njit(cache=True, nogil=True, fastmath=set(ARITHMETIC), error_model="numpy")(function)
+    except RuntimeError:  # numba found no folder that it may write
+        return njit(nogil=True, fastmath=set(ARITHMETIC), error_model="numpy")(function)
+    try:
+        made._cache._cache_file._source_stamp = _stamp(function)
+    except AttributeError:  # numba keeps it elsewhere: kept versions are renewed by changes of one file only
+        pass
+    return made
+
+
+def _stamp(function: Callable[..., Any]) -> tuple[tuple[str, int, int], ...]:
+    """Names, dates and sizes of the files beside the function, and of this one."""
+    files = [Path(__file__), *sorted(Path(function.__code__.co_filename).parent.glob("*.py"))]
+    return tuple((f.name, f.stat().st_mtime_ns, f.stat().st_size) for f in files)
+
+
+@_intrinsic
+def wide(typing_context):
+    """Ask for 512-bit vectors, and promise that the arrays given to the calling function do not overlap.
+
+    Hypotheses: they do not. Cost: none when it runs.
+
+    >>> @entry
+    ... def twice(x):
+    ...     wide()
+    ...     return 2 * x
+    >>> twice(3)
+    6
+    """
+
+    def generate(context, builder, signature, arguments):
+        function = builder.function
+        set.add(
+            function.attributes, '"prefer-vector-width"="512"'
+        )  # a string attribute, which llvmlite passes on unread
+        for argument in function.args:
+            if isinstance(argument.type, ir.PointerType) and isinstance(
+                argument.type.pointee, ir.FloatType | ir.DoubleType
+            ):
+                argument.add_attribute("noalias")
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@_intrinsic
+def bare(typing_context, array):
+    """The same array without its reference count, so that slices in inner loops do not count references.
+
+    Hypotheses: the caller holds the array while the view lives; arguments of an entry are held by Python.
+    Cost: none.
+
+    >>> import numpy as np
+    >>> entry(lambda x: bare(x)[1:].sum())(np.arange(3.0))
+    3.0
+    """
+
+    def generate(context, builder, signature, arguments):
+        view = context.make_array(signature.return_type)(context, builder, arguments[0])
+        view.meminfo = view.meminfo.type(None)
+        view.parent = view.parent.type(None)
+        return view._getvalue()
+
+    return array(array), generate

@@ -1,0 +1,93 @@
+"""Folders of images, one folder for each class: ``pictures/cat/1.png``, ``pictures/dog/7.jpg``."""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Int, UInt8
+from torch import Tensor
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.record import Record
+
+__all__ = ["Images", "image_folder"]
+
+KINDS = (".png", ".jpg", ".jpeg")
+GRAY = ("1", "L", "I", "I;16", "F", "LA")
+"""What Pillow calls pictures without color."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Images(Record):
+    """Pictures of one size as bytes, their classes as numbers, the names of the classes, and what was changed."""
+
+    x: UInt8[Tensor, "n c h w"]
+    y: Int[Tensor, " n"]
+    classes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def image_folder(
+    path: str | Path, *, classes: tuple[str, ...] | None = None, size: tuple[int, int] | None = None
+) -> Images:
+    """All PNG and JPEG pictures of a folder whose folders are the classes, in alphabetical order.
+
+    Pictures that are all gray have one channel, others three. Pictures of other sizes are resized to ``size``, (height,
+    width), by default the most frequent one; ``notes`` say so. ``classes`` are those of another folder, so that a test
+    set has the numbers of its training set.
+    Cost: all pictures in memory, as bytes.
+
+    >>> image_folder("nowhere")
+    Traceback (most recent call last):
+    gnomon.core.errors.InputError: image_folder('nowhere'): nowhere is no folder [H: a folder for each class]. Check ...
+    """
+    call, place = f"image_folder('{path}')", Path(path)
+    if not place.is_dir():
+        raise InputError(lesson(call, f"{path} is no folder", "a folder for each class", "Check the path"))
+    names = tuple(sorted(f.name for f in place.iterdir() if f.is_dir() and not f.name.startswith(".")))
+    known = names if classes is None else classes
+    if strange := sorted(set(names) - set(known)):
+        what = f"{path} has the class '{strange[0]}', which the training pictures have not"
+        raise InputError(lesson(call, what, "the same classes", "Use the same names of folders"))
+    files = [
+        (file, known.index(name)) for name in names for file in sorted((place / name).rglob("*"))
+        if file.suffix.lower() in KINDS
+    ]  # fmt: skip
+    if not files:
+        what = f"{path} holds no PNG or JPEG in folders of classes"
+        raise InputError(
+            lesson(call, what, "pictures as class/name.png", "Put each picture in the folder of its class")
+        )
+    pictures = [_opened(file, call) for file, _ in files]
+    sizes = Counter((p.height, p.width) for p in pictures)
+    wanted, gray = size or sizes.most_common(1)[0][0], all(p.mode in GRAY for p in pictures)
+    other = sum(count for found, count in sizes.items() if found != wanted)
+    x = torch.stack([_pixels(p, wanted, "L" if gray else "RGB") for p in pictures])
+    notes = (f"{other} of {len(files)} pictures were resized to {wanted[0]} x {wanted[1]}",) if other else ()
+    return Images(x, torch.tensor([label for _, label in files]), known, notes)
+
+
+def _opened(file: Path, call: str) -> Any:
+    from PIL import Image  # comes with matplotlib
+
+    try:
+        with Image.open(file, formats=("PNG", "JPEG")) as picture:
+            picture.load()
+            return picture
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as reason:
+        words = str(reason).splitlines()[0] if str(reason) else type(reason).__name__
+        what = f"{file} cannot be read as a picture ({words})"
+        raise InputError(lesson(call, what, "PNG or JPEG files", "Remove or repair it")) from None
+
+
+def _pixels(picture: Any, size: tuple[int, int], mode: str) -> Tensor:
+    if picture.mode.startswith("I"):  # 16 bits, of which the upper 8 are kept
+        picture = picture.point(lambda v: v / 256).convert("L")
+    fitted = picture.convert(mode)
+    if (fitted.height, fitted.width) != size:
+        fitted = fitted.resize((size[1], size[0]))
+    array = torch.as_tensor(np.array(fitted))
+    return array[None] if array.dim() == 2 else array.permute(2, 0, 1).contiguous()

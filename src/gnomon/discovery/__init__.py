@@ -1,0 +1,48 @@
+"""First floor: the law that data follow.
+
+Lives here: sparse discovery of partial and ordinary differential equations from measured fields (`discover`), the
+libraries of terms, the rules of differentiation, the weak form, the selection of terms, the simulation of what was
+found.
+Does not live here: what a network looks at (`gnomon.attribution`).
+May import: core, the ground floor; numpy, scipy.
+"""
+
+from gnomon.discovery.derivatives import FiniteDifferences, Polynomial, Spectral, TotalVariation
+from gnomon.discovery.discover import discover
+from gnomon.discovery.distillation import Distillation, ExtrapolationGap, distill, extrapolation_gap
+from gnomon.discovery.equation import Equation, Residuals
+from gnomon.discovery.forms import Pointwise, WeakForm
+from gnomon.discovery.library import Library
+from gnomon.discovery.ode import discover_implicit, discover_ode
+from gnomon.discovery.record import Discovery
+from gnomon.discovery.regression import Candidate, Selection, bic_path
+from gnomon.discovery.residual import PDEResidual, model_residual, pde_residual
+from gnomon.discovery.simulation import Simulation, simulate
+
+__all__ = [
+    "Candidate",
+    "Discovery",
+    "Distillation",
+    "Equation",
+    "ExtrapolationGap",
+    "FiniteDifferences",
+    "Library",
+    "PDEResidual",
+    "Pointwise",
+    "Polynomial",
+    "Residuals",
+    "Selection",
+    "Simulation",
+    "Spectral",
+    "TotalVariation",
+    "WeakForm",
+    "bic_path",
+    "discover",
+    "discover_implicit",
+    "discover_ode",
+    "distill",
+    "extrapolation_gap",
+    "model_residual",
+    "pde_residual",
+    "simulate",
+]

@@ -1,0 +1,16 @@
+"""Differentiation of samples on uniform grids: one rule per file, all with the same call."""
+
+from gnomon.discovery.derivatives.base import AbstractDerivative
+from gnomon.discovery.derivatives.finite import FiniteDifferences
+from gnomon.discovery.derivatives.polynomial import Polynomial, smoothing_window
+from gnomon.discovery.derivatives.spectral import Spectral
+from gnomon.discovery.derivatives.total_variation import TotalVariation
+
+__all__ = [
+    "AbstractDerivative",
+    "FiniteDifferences",
+    "Polynomial",
+    "Spectral",
+    "TotalVariation",
+    "smoothing_window",
+]

@@ -1,0 +1,30 @@
+"""What a rule of differentiation promises: derivatives of samples on a uniform grid along one axis."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from gnomon.core.errors import InputError, lesson
+
+__all__ = ["AbstractDerivative", "check_points"]
+
+
+class AbstractDerivative(ABC):
+    """Derivatives of samples along one axis; complex samples are differentiated part by part."""
+
+    @abstractmethod
+    def __call__(self, u: np.ndarray, h: float, order: int, axis: int = 0) -> np.ndarray:
+        """The derivative of an order at every point, with samples h apart."""
+
+
+def check_points(points: int, needed: int, order: int, call: str) -> None:
+    """Refuse an axis that is too short for a derivative.
+
+    Cost: none.
+
+    >>> check_points(10, 5, 2, "FiniteDifferences()")
+    """
+    if points < needed:
+        found = f"{points} points along an axis, and a derivative of order {order} needs {needed}"
+        cure = "Pass more samples, or lower the order of the derivatives in the library"
+        raise InputError(lesson(call, found, "enough samples for the derivatives", cure))

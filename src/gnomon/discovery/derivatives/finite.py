@@ -1,0 +1,61 @@
+"""Finite differences of any order of accuracy, one-sided near the ends.
+
+    u^(k)(x_i) ~ sum_j w_j u(x_j) / h^k,    exact for polynomials below degree k + accuracy                     (1)
+
+Hypotheses: noise well below h^k; noise of size s becomes noise of size about s / h^k.
+Reference: [fornberg1988generation].
+Cost: one banded product.
+
+>>> x = np.linspace(0, 1, 21)
+>>> bool(np.allclose(FiniteDifferences(4)(x**3, 0.05, 2), 6 * x))
+True
+"""
+
+from dataclasses import dataclass
+from math import factorial
+
+import numpy as np
+
+from gnomon.core.checks import integer
+from gnomon.discovery.derivatives.base import AbstractDerivative, check_points
+
+__all__ = ["FiniteDifferences"]
+
+CALL = "FiniteDifferences(accuracy)"
+
+
+@dataclass(frozen=True, slots=True)
+class FiniteDifferences(AbstractDerivative):
+    """Equation (1); ``accuracy`` is even.
+
+    >>> FiniteDifferences(2)(np.array([0.0, 1.0, 4.0, 9.0]), 1.0, 1).tolist()
+    [0.0, 2.0, 4.0, 6.0]
+    """
+
+    accuracy: int = 4
+
+    def __call__(self, u: np.ndarray, h: float, order: int, axis: int = 0) -> np.ndarray:  # noqa: D102
+        accuracy = integer("accuracy", self.accuracy, call=CALL, least=1)
+        half = (order + 1) // 2 + (accuracy + 1) // 2 - 1
+        wide = order + accuracy  # points of the one-sided formulas
+        moved = np.moveaxis(u, axis, 0)
+        n = len(moved)
+        check_points(n, max(wide, 2 * half + 1), order, CALL)
+        out = np.zeros_like(moved, dtype=np.result_type(u, float))
+        inner = weights(np.arange(-half, half + 1), order) / h**order
+        for j, w in enumerate(inner):
+            out[half : n - half] += w * moved[j : n - 2 * half + j]  # (1)
+        for i in range(half):
+            first = weights(np.arange(wide) - i, order) / h**order
+            out[i] = np.tensordot(first, moved[:wide], 1)
+            last = weights(np.arange(-wide + 1, 1) + i, order) / h**order
+            out[n - 1 - i] = np.tensordot(last, moved[n - wide :], 1)
+        return np.moveaxis(out, 0, axis)
+
+
+def weights(offsets: np.ndarray, order: int) -> np.ndarray:
+    """The weights of a formula on these points, which is exact for polynomials of degree below their number."""
+    powers = np.vander(offsets.astype(float), increasing=True).T
+    right = np.zeros(len(offsets))
+    right[order] = factorial(order)
+    return np.linalg.solve(powers, right)

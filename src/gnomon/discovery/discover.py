@@ -1,0 +1,167 @@
+"""Discovery of the law behind data: a sparse equation from a library of terms.
+
+    c* = argmin_c |u_t - Theta(u) c|^2 with few nonzero c_j                                                     (1)
+
+The equation is tested with smooth bumps (`WeakForm`), so that noisy data are never differentiated more than a product
+needs; supports come from sequential thresholded ridge and from elimination, a criterion with a floor for numerical
+errors chooses among them, and a bootstrap over blocks of the data tells how sure that is.
+
+>>> x, t = np.linspace(0, 2 * np.pi, 64, endpoint=False), np.linspace(0, 1, 50)
+>>> u = sum(np.exp(-0.1 * k * k * t) * np.sin(k * x[:, None] + k) for k in (1, 2, 3, 5))
+>>> found = discover(u, x[1], t[1], library=Library(degree=2, order=2))
+>>> found.terms, [round(c, 4) for c in found.coefficients]
+(('u_xx',), [0.1])
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gnomon.core.checks import check_kind, integer
+from gnomon.core.errors import InputError, lesson
+from gnomon.discovery.equation import Equation, Residuals
+from gnomon.discovery.forms import AbstractForm, System, WeakForm
+from gnomon.discovery.grid import Data, read
+from gnomon.discovery.library import Library
+from gnomon.discovery.record import Discovery
+from gnomon.discovery.regression import Moments, Selection, choice, path
+from gnomon.discovery.stability import resampled
+from gnomon.discovery.term import Term, parse
+
+__all__ = ["discover"]
+
+CALL = "discover(u, dx, dt)"
+COLLINEAR = 1e-9
+"""Smallest singular value, as a share of the largest, of columns that still tell each other apart in 16 digits."""
+
+
+def discover(
+    u: Any, dx: Any, dt: Any, *, library: Library | None = None, form: AbstractForm | None = None,
+    selection: Selection | None = None, time_order: int = 1,
+) -> Discovery:  # fmt: skip
+    """Find the partial differential equation that data on a grid follow, equation (1).
+
+    Args:
+        u: an array with the axes (x, time), (x, y, time) or (x, y, z, time), or a dict of such arrays by name; complex
+            values are allowed.
+        dx: the step of the grid in space, or its coordinates; a tuple of these for two or three directions.
+        dt: the step in time, or the times.
+        library: the terms that the equation may have; all products of u, u^2, u^3 with derivatives to the fourth order
+            where nothing is said.
+        form: `WeakForm` or `Pointwise`, with their options.
+        selection: how terms are chosen, and the replicates of the bootstrap.
+        time_order: 2 for equations such as u_tt = c^2 u_xx.
+
+    Hypotheses: a uniform grid; a right-hand side that is a sum of few terms of the library.
+    Reference: [rudy2017data], with the weak form of [messenger2021weak].
+    Cost: for each term a product of the data with short matrices; then small matrices only.
+
+    >>> x, t = np.linspace(0, 10, 100), np.linspace(0, 2, 60)
+    >>> moving = np.exp(-(x[:, None] - 4 - t) ** 2) + np.exp(-2 * (x[:, None] - 6 - t) ** 2)
+    >>> str(discover(moving, x, t, library=Library(degree=1, order=2)).equations[0])
+    'u_t = -1*u_x'
+    """
+    lib = Library() if library is None else library
+    check_kind("library", lib, Library, call=CALL, cure="Pass gnomon.discovery.Library(...)")
+    data = read(u, dx, dt, known=lib.known, functions=lib.functions, call=CALL)
+    return search(data, lib, form or WeakForm(), selection or Selection(), time_order, call=CALL)
+
+
+def search(
+    data: Data, library: Library, form: AbstractForm, selection: Selection, time_order: int, *, call: str
+) -> Discovery:
+    """The equation of each field of checked data."""
+    check_kind("form", form, AbstractForm, call=call, cure="Pass WeakForm() or Pointwise()")
+    check_kind("selection", selection, Selection, call=call, cure="Pass gnomon.discovery.Selection(...)")
+    order = integer("time_order", time_order, call=call)
+    terms = library.terms(tuple(data.fields), data.letters[:-1], modulus=data.is_complex, call=call)
+    groups = grouped(terms, library.tied, call)
+    found = []
+    for name, system in form.systems(data, terms, order, call=call).items():
+        merged = _merged(system, terms, groups)
+        check_columns(merged.columns, [_name(group) for group in groups], call)
+        found.append(fit(f"{name}_{'t' * order}", merged, groups, selection.checked(call)))
+    return Discovery(tuple(found), data)
+
+
+def fit(target: str, system: System, groups: Sequence[tuple[Term, ...]], selection: Selection) -> Equation:
+    """The sparse equation of one system, with its bootstrap and its residuals."""
+    moments = Moments.of(system.columns, system.target, system.independent)
+    best = choice(moments, selection)
+    support = best.support
+    weights = _least_squares(system.columns[:, list(support)], system.target)  # (1)
+    inclusion, spread = resampled(system, support, selection)
+    expanded = [(t.name, w, s) for j, w, s in zip(support, weights, spread, strict=True) for t in groups[j]]
+    plain = complex if np.iscomplexobj(weights) else float
+    return Equation(
+        target,
+        tuple(name for name, _, _ in expanded),
+        tuple(plain(w) for _, w, _ in expanded),
+        tuple(float(s) for _, _, s in expanded),
+        {t.name: float(p) for group, p in zip(groups, inclusion, strict=True) for t in group},
+        path(moments, selection),
+        _residuals(system, support, best.misfit, moments, selection, [_name(group) for group in groups]),
+    )
+
+
+def _residuals(
+    system: System, support: tuple[int, ...], misfit: float, moments: Moments, selection: Selection, names: list[str]
+) -> Residuals:
+    chosen, y = list(support), system.target
+    early = np.arange(len(y)) % 2 == 0 if system.count < 2 else system.blocks < (system.count + 1) // 2
+    fitted = _least_squares(system.columns[early][:, chosen], y[early])
+    late = y[~early]
+    apart = float(np.linalg.norm(system.columns[~early][:, chosen] @ fitted - late) / max(np.linalg.norm(late), 1e-300))
+    others = {
+        j: moments.candidate(tuple(sorted((*support, j))), selection.floor).misfit
+        for j in range(len(names))
+        if j not in support
+    }
+    if not others:
+        return Residuals(misfit, apart, "", 0.0)
+    j = min(others, key=lambda k: others[k])
+    return Residuals(misfit, apart, names[j], 1 - others[j] / misfit if misfit > 0 else 0.0)
+
+
+def check_columns(columns: np.ndarray, names: Sequence[str], call: str) -> None:
+    """Refuse columns that vanish or depend on each other, and name them."""
+    norms = np.linalg.norm(columns, axis=0)
+    zero = [name for name, norm in zip(names, norms, strict=True) if norm <= 1e-14 * norms.max()]
+    if zero:
+        cure = "Leave them out with Library(only=...), or lower degree and order"
+        raise InputError(lesson(call, f"the terms {', '.join(zero)} vanish on these data", "terms that are seen", cure))
+    _, sizes, right = np.linalg.svd(columns / norms, full_matrices=False)
+    if len(columns) < len(names) or sizes[-1] < COLLINEAR * sizes[0]:
+        vector = np.abs(right[-1])
+        involved = [name for name, v in zip(names, vector, strict=True) if v > 0.05 * vector.max()]
+        found = f"on these data the terms {', '.join(involved)} depend on each other"
+        cure = "Leave one of them out with Library(only=...), or take data with more variety"
+        raise InputError(lesson(call, found, "terms that can be told apart", cure))
+
+
+def grouped(terms: Sequence[Term], tied: Sequence[Sequence[str]], call: str) -> list[tuple[Term, ...]]:
+    """The terms, with those that share a coefficient together."""
+    ties = [tuple(parse(text, call=call) for text in tie) for tie in tied]
+    unknown = [t.name for tie in ties for t in tie if t not in terms]
+    if unknown:
+        found = f"the tied terms {', '.join(unknown)} are not in the library"
+        raise InputError(lesson(call, found, "tied terms of the library", "Name them as the library does"))
+    bound = {term for tie in ties for term in tie}
+    return [(term,) for term in terms if term not in bound] + ties
+
+
+def _merged(system: System, terms: Sequence[Term], groups: Sequence[tuple[Term, ...]]) -> System:
+    if len(groups) == len(terms):
+        return system
+    place = {term: i for i, term in enumerate(terms)}
+    columns = np.stack([system.columns[:, [place[t] for t in group]].sum(1) for group in groups], 1)
+    return System(columns, system.target, system.blocks, system.independent)
+
+
+def _name(group: tuple[Term, ...]) -> str:
+    return " + ".join(term.name for term in group)
+
+
+def _least_squares(columns: np.ndarray, target: np.ndarray) -> np.ndarray:
+    return np.linalg.lstsq(columns, target, rcond=None)[0] if columns.shape[1] else np.zeros(0)

@@ -1,0 +1,168 @@
+"""A trained network as a sparse sum of known operators, and what that buys outside the training range.
+
+    c* = argmin_c sum_i |f(x_i) - sum_j c_j theta_j(x_i)|^2  with few nonzero c_j                                (1)
+    fidelity = 1 - |f - sum_j c_j theta_j|^2 / |f - mean f|^2                                                  (2)
+
+Hypotheses: the network computes, up to its errors, a sum of few terms of the library.
+Reference: [cranmer2020discovering].
+Cost: one forward pass, and `discover`'s regression.
+
+>>> shift = nn.Conv1d(1, 1, 3, padding=1, padding_mode="circular", bias=False)
+>>> with torch.no_grad():
+...     _ = shift.weight.copy_(torch.tensor([[[-0.5, 0.0, 0.5]]]))            # central difference, steps of 1
+>>> x = torch.sin(0.1 * torch.arange(63.0) * torch.arange(1.0, 9)[:, None])[:, None]
+>>> distill(shift, Library(degree=1, order=2), x, dx=1.0).equation.terms
+('u_x',)
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import as_inputs, check_kind, check_readable
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.outputs import outputs
+from gnomon.core.results import Axis, Bars, Plot, Result
+from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences
+from gnomon.discovery.discover import check_columns, fit, grouped
+from gnomon.discovery.equation import Equation
+from gnomon.discovery.forms.base import System, block_numbers
+from gnomon.discovery.forms.pointwise import EDGE, values_of
+from gnomon.discovery.grid import Data, step
+from gnomon.discovery.library import Library
+from gnomon.discovery.regression import Selection
+
+__all__ = ["Distillation", "ExtrapolationGap", "distill", "extrapolation_gap"]
+
+CALL = "distill(module, library, x)"
+BLOCKS = 16
+FLOOR = 0.03
+"""Share of the output below which operators are errors of the network: trained ones have discretization errors too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Distillation(Result):
+    """The sparse equation of a network, and its fidelity (2): the share of the network's variation that it explains."""
+
+    equation: Equation
+    fidelity: float
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        known = "is, up to its errors," if self.fidelity > 0.95 else "is only partly"
+        return f"The network {known} {self.equation}; this explains {self.fidelity:.2%} of its variation."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The coefficients."""
+        bars = Bars("coefficient", self.equation.terms, [abs(c) for c in self.equation.coefficients])
+        return (Plot("Operators in the network", (bars,), Axis("|coefficient|")),)
+
+
+def distill(
+    module: nn.Module, library: Library, x: Any, *, dx: Any = None, derivative: AbstractDerivative | None = None,
+    selection: Selection | None = None,
+) -> Distillation:  # fmt: skip
+    """Write a trained network as a sparse sum of known operators, equation (1).
+
+    With ``dx`` the network maps fields to fields, (n, points) or (n, 1, points), and the library has derivatives over
+    x; without it the network maps rows of a table to one number, and the library has the columns x1, x2, ...
+    Hypotheses: see the module.
+    Reference: [cranmer2020discovering].
+    Cost: one forward pass, and the regression.
+
+    >>> sums = nn.Linear(2, 1)
+    >>> found = distill(sums, Library(degree=2), torch.randn(50, 2, generator=torch.Generator().manual_seed(0)))
+    >>> found.equation.terms, round(found.fidelity, 4)
+    (('1', 'x1', 'x2'), 1.0)
+    """
+    check_readable(module, call=CALL)
+    check_kind("library", library, Library, call=CALL, cure="Pass gnomon.discovery.Library(...)")
+    inputs = as_inputs(x, module, call=CALL)
+    if not isinstance(inputs, Tensor) or inputs.dim() < 2:
+        raise InputError(lesson(CALL, "x is no table", "rows of numbers or fields", "Pass a tensor (n, ...)"))
+    found = outputs(module, inputs, call=CALL).double().cpu().numpy()
+    rows = inputs.reshape(len(inputs), -1).double().cpu().numpy()
+    data, target, keep = _fields(rows, found, dx) if dx is not None else _columns(rows, found)
+    terms = library.terms(tuple(data.fields), data.letters[:-1], call=CALL)
+    rule, cache = derivative or FiniteDifferences(6), {}  # type: ignore[var-annotated]
+    columns = np.stack([values_of(data, term, rule, rule, cache, CALL)[keep].ravel() for term in terms], 1)
+    check_columns(columns, [term.name for term in terms], CALL)
+    count = min(BLOCKS, len(columns))
+    system = System(columns, target[keep].ravel(), block_numbers((len(columns),), (count,)), float(len(rows)))
+    law = fit("network", system, grouped(terms, (), CALL), selection or Selection(floor=FLOOR))
+    chosen = columns[:, [[t.name for t in terms].index(name) for name in law.terms]]
+    rest = system.target - chosen @ np.asarray(law.coefficients)
+    around = float(np.sum((system.target - system.target.mean()) ** 2))
+    return Distillation(law, 1 - float(np.sum(rest**2)) / max(around, 1e-300))  # (2)
+
+
+def _fields(rows: np.ndarray, found: np.ndarray, dx: Any) -> tuple[Data, np.ndarray, tuple[slice, ...]]:
+    if found.shape != rows.shape:
+        text = f"fields of {rows.shape[1]} points gave {found.shape[1]} outputs"
+        raise InputError(lesson(CALL, text, "a value at each point", "Pass a module that maps fields to fields"))
+    h, edge = step(dx, rows.shape[1], "dx", CALL), max(4, int(EDGE * rows.shape[1]))
+    return Data({"u": rows.T}, {"x": h, "t": 1.0}), found.T, (slice(edge, -edge), slice(None))
+
+
+def _columns(rows: np.ndarray, found: np.ndarray) -> tuple[Data, np.ndarray, tuple[slice, ...]]:
+    if found.shape[1] != 1:
+        cure = "Pass a module with one output, or dx for fields"
+        raise InputError(lesson(CALL, f"the network has {found.shape[1]} outputs", "one number for each row", cure))
+    return Data({f"x{i + 1}": rows[:, i] for i in range(rows.shape[1])}, {"t": 1.0}), found[:, 0], (slice(None),)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtrapolationGap(Result):
+    """Relative errors of a black box and of a law, inside and outside the range of the data.
+
+    >>> ExtrapolationGap(0.01, 0.5, 0.001, 0.002).ratio
+    250.0
+    """
+
+    model_inside: float
+    model_outside: float
+    law_inside: float
+    law_outside: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times larger the error of the black box is outside."""
+        return self.model_outside / max(self.law_outside, 1e-300)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        return (
+            f"Outside the range of the data the network is wrong by {self.model_outside:.2%} and the law by "
+            f"{self.law_outside:.2%}; inside by {self.model_inside:.2%} and {self.law_inside:.2%}."
+        )
+
+
+def extrapolation_gap(
+    model: Callable[[Any], Any], law: Callable[[Any], Any], inside: tuple[Any, Any], outside: tuple[Any, Any]
+) -> ExtrapolationGap:
+    """Compare a black box with a law on pairs (x, y) inside and outside the range of the training data.
+
+    Cost: a call of both on both sets.
+
+    >>> x = torch.linspace(0, 1, 5)
+    >>> extrapolation_gap(torch.tanh, lambda x: x, (x, x), (x + 3, x + 3)).law_outside
+    0.0
+    """
+
+    @torch.no_grad()
+    def error(function: Callable[[Any], Any], pair: tuple[Any, Any]) -> float:
+        made, y = (np.asarray(v, dtype=np.float64) for v in (function(pair[0]), pair[1]))
+        if made.reshape(-1).shape != y.reshape(-1).shape:
+            found = f"{made.size} values for {y.size} targets"
+            raise InputError(
+                lesson("extrapolation_gap(model, law, ...)", found, "a value for each target", "Check x and y")
+            )
+        return float(np.linalg.norm(made.ravel() - y.ravel()) / max(float(np.linalg.norm(y)), 1e-300))
+
+    return ExtrapolationGap(error(model, inside), error(model, outside), error(law, inside), error(law, outside))

@@ -1,0 +1,97 @@
+"""A law that was found: terms, coefficients with intervals, how sure each term is, and what is left unexplained.
+
+>>> rest = Residuals(0.01, 0.011, "u", 0.001)
+>>> heat = Equation("u_t", ("u_xx",), (0.1,), (0.001,), {"u": 0.02, "u_xx": 1.0}, (), rest)
+>>> str(heat), heat.latex
+('u_t = 0.1*u_xx', 'u_{t} = 0.1\\\\, u_{xx}')
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gnomon.core.record import Record
+from gnomon.core.results import Interval
+from gnomon.discovery.regression import Candidate
+from gnomon.discovery.term import parse
+
+__all__ = ["Equation", "Residuals"]
+
+NORMAL_95 = 1.959964
+"""Standard deviations on each side of a normal law that hold 95 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class Residuals(Record):
+    """What the law leaves unexplained, as shares of the target's norm.
+
+    ``misfit`` on all rows; ``held_out`` on the later half in time with coefficients of the earlier half; ``omitted`` is
+    the left-out term that would lower the misfit most, and ``gain`` the share by which it would.
+
+    >>> Residuals(0.01, 0.012, "u", 0.002).omitted
+    'u'
+    """
+
+    misfit: float
+    held_out: float
+    omitted: str
+    gain: float
+
+
+@dataclass(frozen=True, slots=True)
+class Equation(Record):
+    """``target`` = sum of ``coefficients`` times ``terms``.
+
+    ``errors`` are standard errors by the bootstrap, ``inclusion`` the share of replicates that chose each term of the
+    library, ``path`` the best support of each size.
+    """
+
+    target: str
+    terms: tuple[str, ...]
+    coefficients: tuple[float | complex, ...]
+    errors: tuple[float, ...]
+    inclusion: Mapping[str, float]
+    path: tuple[Candidate, ...]
+    residuals: Residuals
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        """95 % intervals of the coefficients; of their moduli where they are complex."""
+        middle = [abs(c) if isinstance(c, complex) else float(c) for c in self.coefficients]
+        return tuple(
+            Interval(m - NORMAL_95 * e, m + NORMAL_95 * e, 0.95) for m, e in zip(middle, self.errors, strict=True)
+        )
+
+    def coefficient(self, term: str) -> float | complex:
+        """The coefficient of a term, 0 where the law does not have it."""
+        return dict(zip(self.terms, self.coefficients, strict=True)).get(parse(term).name, 0.0)
+
+    @property
+    def latex(self) -> str:
+        """The equation in LaTeX."""
+        right = [f"{number(c)}\\, {parse(t).latex}" for c, t in zip(self.coefficients, self.terms, strict=True)]
+        return f"{parse(self.target).latex} = " + _joined(right)
+
+    def __str__(self) -> str:
+        right = [
+            f"{number(c)}*{t}" if t != "1" else number(c) for c, t in zip(self.coefficients, self.terms, strict=True)
+        ]
+        return f"{self.target} = " + _joined(right)
+
+
+def number(value: float | complex) -> str:
+    """Four digits, with parts of complex numbers that are nothing but rounding left out.
+
+    >>> number(-0.99999), number(0.5j), number(1e-9 + 0.5j)
+    ('-1', '0.5i', '0.5i')
+    """
+    if not isinstance(value, complex):
+        return f"{value:.4g}"
+    if abs(value.real) < 1e-3 * abs(value):
+        return f"{value.imag:.4g}i"
+    if abs(value.imag) < 1e-3 * abs(value):
+        return f"{value.real:.4g}"
+    return f"({value.real:.4g}{value.imag:+.4g}i)"
+
+
+def _joined(right: list[str]) -> str:
+    return " + ".join(right).replace("+ -", "- ") or "0"

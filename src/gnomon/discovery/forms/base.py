@@ -1,0 +1,57 @@
+"""What a form of the equation gives to the regression: a column for each term, a target, and how rows hang together."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gnomon.core.record import Record
+from gnomon.discovery.grid import Data
+from gnomon.discovery.term import Term
+
+__all__ = ["AbstractForm", "System"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class System(Record):
+    """Rows of the regression: columns (rows, terms), target (rows,), the block of each row, and independent rows.
+
+    Rows of one block are close to each other; blocks are what a bootstrap draws. ``independent`` is how many rows
+    would be independent if the noise were.
+
+    >>> System(np.ones((4, 1)), np.ones(4), np.array([0, 0, 1, 1]), 4.0).count
+    2
+    """
+
+    columns: np.ndarray
+    target: np.ndarray
+    blocks: np.ndarray
+    independent: float
+
+    @property
+    def count(self) -> int:
+        """The number of blocks."""
+        return int(self.blocks.max()) + 1
+
+
+class AbstractForm(ABC):
+    """How the equation is turned into a linear regression."""
+
+    @abstractmethod
+    def systems(self, data: Data, terms: Sequence[Term], time: int, *, call: str) -> dict[str, System]:
+        """A system for each field, whose target is its derivative over time of order ``time``."""
+
+
+def block_numbers(lengths: Sequence[int], pieces: Sequence[int]) -> np.ndarray:
+    """The block of each point of a grid that is cut into so many pieces along each axis.
+
+    >>> block_numbers((2, 4), (1, 2)).tolist()
+    [0, 0, 1, 1, 0, 0, 1, 1]
+    """
+    number = np.zeros(tuple(lengths), dtype=np.int64)
+    for axis, (length, piece) in enumerate(zip(lengths, pieces, strict=True)):
+        shape = [1] * len(lengths)
+        shape[axis] = length
+        number = number * piece + (np.arange(length) * piece // length).reshape(shape)
+    return number.ravel()

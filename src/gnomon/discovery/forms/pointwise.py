@@ -1,0 +1,98 @@
+"""The equation at points of the grid, with derivatives of the data by a rule that the user may choose.
+
+    u_t(x_i, t_i) = sum_j c_j theta_j(u, u_x, ...)(x_i, t_i)                                                   (1)
+
+Hypotheses: noise small against the highest derivative times the step to its order; else take `WeakForm`.
+Reference: [rudy2017data], (1).
+Cost: one derivative of the data for each order, and ``rows`` rows.
+
+>>> Pointwise().rows
+10000
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from gnomon.core.checks import check_seed, integer
+from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences
+from gnomon.discovery.forms.base import AbstractForm, System, block_numbers
+from gnomon.discovery.grid import Data
+from gnomon.discovery.term import Term
+
+__all__ = ["Pointwise", "values_of"]
+
+PIECES = 8
+"""Blocks along each axis, for the bootstrap."""
+EDGE = 0.05
+"""Share of each end of an axis that is left out: derivatives are worst there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pointwise(AbstractForm):
+    """Equation (1) with rules for derivatives over space and over time, at ``rows`` points drawn by the seed.
+
+    >>> from gnomon.discovery.derivatives import Spectral
+    >>> Pointwise(space=Spectral()).space
+    Spectral(keep=1.0)
+    """
+
+    space: AbstractDerivative = FiniteDifferences()
+    time: AbstractDerivative = FiniteDifferences()
+    rows: int = 10_000
+    seed: int = 0
+
+    def systems(self, data: Data, terms: Sequence[Term], time: int, *, call: str) -> dict[str, System]:  # noqa: D102
+        chosen = self._points(data.shape, call)
+        cache: dict[tuple[str, str], np.ndarray] = {}
+        columns = np.stack([self.column(data, term, cache, call).ravel()[chosen] for term in terms], 1)
+        pieces = [min(PIECES, n) for n in data.shape]
+        blocks = block_numbers(data.shape, pieces)[chosen]
+        _, blocks = np.unique(blocks, return_inverse=True)
+        h, axis = data.steps["t"], len(data.shape) - 1
+        return {
+            name: System(columns, self.time(values, h, time, axis).ravel()[chosen], blocks, float(prod(pieces)))
+            for name, values in data.fields.items()
+        }
+
+    def column(self, data: Data, term: Term, cache: dict[tuple[str, str], np.ndarray], call: str) -> np.ndarray:
+        """The values of a term at all points of the grid."""
+        return values_of(data, term, self.space, self.time, cache, call)
+
+    def _points(self, shape: Sequence[int], call: str) -> np.ndarray:
+        inner = np.zeros(tuple(shape), dtype=bool)
+        inner[tuple(slice(int(EDGE * n), n - int(EDGE * n)) for n in shape)] = True
+        kept = np.flatnonzero(inner)
+        rows = integer("rows", self.rows, call=call)
+        if rows >= len(kept):
+            return kept
+        draw = np.random.default_rng(abs(check_seed(self.seed, call=call)))
+        return np.sort(draw.choice(kept, rows, replace=False))
+
+
+def values_of(
+    data: Data, term: Term, space: AbstractDerivative, time: AbstractDerivative,
+    cache: dict[tuple[str, str], np.ndarray], call: str,
+) -> np.ndarray:  # fmt: skip
+    """The values of a term at all points of the grid, with derivatives computed once.
+
+    Cost: the derivatives that the cache does not hold.
+
+    >>> from gnomon.discovery.term import parse
+    >>> data = Data({"u": np.outer(np.arange(9.0) ** 2, np.ones(9))}, {"x": 1.0, "t": 1.0})
+    >>> float(values_of(data, parse("u*u_xx"), FiniteDifferences(), FiniteDifferences(), {}, "f(u)")[3, 0].round(9))
+    18.0
+    """
+    values = np.ones(data.shape)
+    for factor in term.factors:
+        key = (factor.symbol, factor.derivative)
+        if key not in cache:
+            found = data.value(factor.symbol, call=call)
+            for letter in dict.fromkeys(factor.derivative):
+                rule = time if letter == "t" else space
+                found = rule(found, data.steps[letter], factor.derivative.count(letter), data.letters.index(letter))
+            cache[key] = found
+        values = values * cache[key] ** factor.power
+    return values

@@ -1,0 +1,105 @@
+"""The terms that an equation may have.
+
+    {products of at most `degree` fields} x {1, all derivatives up to `order`}                                 (1)
+
+and whatever the user adds. With ``products`` the library is every product of at most ``degree`` fields and
+derivatives, such as u_x^2 and u_x*u_xx. Complex fields enter powers by their modulus, u*|u|^2, so that the equation
+keeps its phase symmetry.
+Hypotheses: the right-hand side is a sum of few of these terms.
+Reference: [rudy2017data].
+
+>>> [term.name for term in Library(degree=2, order=2).terms(("u",), "x")]
+['1', 'u', 'u^2', 'u_x', 'u*u_x', 'u^2*u_x', 'u_xx', 'u*u_xx', 'u^2*u_xx']
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations_with_replacement
+from typing import Any
+
+from gnomon.core.checks import integer
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.record import Record
+from gnomon.discovery.term import Factor, Term, parse, product
+
+__all__ = ["Library"]
+
+
+@dataclass(frozen=True, slots=True)
+class Library(Record):
+    """The library of equation (1), with the user's own terms.
+
+    ``extra`` are further terms as text, ``known`` functions of space and time by name, such as a potential, and
+    ``functions`` functions of the fields by name, such as ``{"sin(u)": numpy.sin}``; both multiply every field.
+    ``only`` replaces (1) by a list of terms. Terms that are ``tied`` share one coefficient, such as
+    ``("u_xx", "u_yy")`` where all directions are alike.
+
+    >>> [term.name for term in Library(degree=1, order=1, extra=("u_x^2",)).terms(("u",), "x")]
+    ['1', 'u', 'u_x', 'u*u_x', 'u_x^2']
+    """
+
+    degree: int = 3
+    order: int = 4
+    products: bool = False
+    extra: Sequence[str] = ()
+    only: Sequence[str] = ()
+    known: Mapping[str, Any] = field(default_factory=dict)
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    tied: Sequence[Sequence[str]] = ()
+
+    def terms(
+        self, fields: Sequence[str], space: str, *, modulus: bool = False, call: str = "discover(u, dx, dt)"
+    ) -> tuple[Term, ...]:
+        """All terms for these fields over these directions of space; ``modulus`` for complex fields."""
+        if self.only:
+            found = [parse(text, call=call) for text in self.only]
+        else:
+            degree = integer("degree", self.degree, call=call, least=0)
+            order = integer("order", self.order, call=call, least=0) if space else 0
+            found = (
+                self._products(fields, space, degree, order)
+                if self.products
+                else self._table(fields, space, degree, order, modulus)
+            )
+        found += [parse(text, call=call) for text in self.extra]
+        found += [product(Factor(name), Factor(f)) for f in fields for name in (*self.known, *self.functions)]
+        found += [] if modulus else [Term((Factor(name),)) for name in (*self.known, *self.functions)]
+        unique = tuple(dict.fromkeys(found))
+        if not unique:
+            raise InputError(lesson(call, "the library has no terms", "at least one term", "Raise degree or order"))
+        return unique
+
+    def _table(self, fields: Sequence[str], space: str, degree: int, order: int, modulus: bool) -> list[Term]:
+        powers: list[tuple[Factor, ...]]
+        if modulus:  # u |u|^q with the phase in one factor only
+            powers = [
+                tuple(map(Factor, c))
+                for q in range(degree + 1)
+                for c in combinations_with_replacement([f"|{f}|" for f in fields], q)
+            ]
+            plain = [product(Factor(f), *p) for f in fields for p in powers if len(p) < degree]
+        else:
+            powers = [
+                tuple(map(Factor, c)) for q in range(degree + 1) for c in combinations_with_replacement(fields, q)
+            ]
+            plain = [product(*p) for p in powers]
+        return plain + [
+            product(*p, Factor(f, by))
+            for f in fields
+            for by in derivatives(space, order)
+            for p in powers
+            if not (modulus and len(p) >= degree)
+        ]
+
+    def _products(self, fields: Sequence[str], space: str, degree: int, order: int) -> list[Term]:
+        pieces = [Factor(f, by) for by in ("", *derivatives(space, order)) for f in fields]
+        return [product(*c) for q in range(degree + 1) for c in combinations_with_replacement(pieces, q)]
+
+
+def derivatives(space: str, order: int) -> list[str]:
+    """The derivatives over some directions up to an order.
+
+    >>> derivatives("xy", 2)
+    ['x', 'y', 'xx', 'xy', 'yy']
+    """
+    return ["".join(c) for k in range(1, order + 1) for c in combinations_with_replacement(space, k)]

@@ -1,0 +1,127 @@
+"""Ordinary differential equations from trajectories: systems, and implicit laws.
+
+    dx_i/dt = sum_j c_ij theta_j(x)                                                                             (1)
+    theta_l(x, dx/dt) = sum_{j != l} c_j theta_j(x, dx/dt)    for the left side l that is explained best        (2)
+
+Hypotheses: equal steps in time; right-hand sides with few terms of the library.
+Reference: [brunton2016discovering], (1); [kaheman2020sindy], (2).
+Cost: (1) as `discover`; (2) a selection for each term of the library.
+
+>>> t = np.linspace(0, 10, 400)
+>>> found = discover_ode(np.stack([np.cos(2 * t), -2 * np.sin(2 * t)], 1), t, names=("p", "q"),
+...                      library=Library(degree=1))
+>>> [str(equation) for equation in found.equations]
+['p_t = 1*q', 'q_t = -4*p']
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gnomon.core.checks import integer
+from gnomon.core.errors import InputError, lesson
+from gnomon.discovery.derivatives import AbstractDerivative, Polynomial
+from gnomon.discovery.discover import check_columns, fit, search
+from gnomon.discovery.equation import Equation
+from gnomon.discovery.forms import AbstractForm, System, WeakForm
+from gnomon.discovery.forms.base import block_numbers
+from gnomon.discovery.forms.pointwise import EDGE, values_of
+from gnomon.discovery.grid import Data, read
+from gnomon.discovery.library import Library
+from gnomon.discovery.record import Discovery
+from gnomon.discovery.regression import Moments, Selection, choice
+from gnomon.discovery.term import Factor, Term, product
+
+__all__ = ["discover_implicit", "discover_ode"]
+
+CALL = "discover_ode(x, dt)"
+IMPLICIT = "discover_implicit(x, dt)"
+
+
+def discover_ode(
+    x: Any, dt: Any, *, names: Sequence[str] | None = None, library: Library | None = None,
+    form: AbstractForm | None = None, selection: Selection | None = None,
+) -> Discovery:  # fmt: skip
+    """Find the system (1) that a trajectory (times, variables) follows; named x, y, z if nothing is said.
+
+    Hypotheses: see the module.
+    Reference: [brunton2016discovering], with the weak form of [messenger2021weak].
+    Cost: as `discover`.
+
+    >>> t = np.linspace(0, 3, 200)
+    >>> discover_ode(np.exp(-0.5 * t), t, library=Library(degree=1)).terms
+    ('x',)
+    """
+    lib = Library(degree=2) if library is None else library
+    fields = _named(x, names, CALL)
+    data = read(fields, (), dt, known=lib.known, functions=lib.functions, call=CALL)
+    return search(data, lib, form or WeakForm(), selection or Selection(), 1, call=CALL)
+
+
+def discover_implicit(
+    x: Any, dt: Any, *, names: Sequence[str] | None = None, degree: int = 2,
+    derivative: AbstractDerivative | None = None, selection: Selection | None = None,
+) -> Equation:  # fmt: skip
+    """Find one implicit law (2), such as x' + x*x' = x, that holds along a trajectory; its left side is ``target``.
+
+    The library is all products of at most ``degree`` variables, and the same times the derivative of each variable.
+    Hypotheses: see the module; samples so fine and clean that derivatives are known.
+    Reference: [kaheman2020sindy].
+    Cost: a selection for each term of the library.
+
+    >>> from scipy.integrate import solve_ivp
+    >>> t = np.linspace(0, 4, 400)
+    >>> x = solve_ivp(lambda t, x: -x / (1 + x), (0, 4), [3.0], t_eval=t, rtol=1e-10, atol=1e-12).y[0]
+    >>> law = discover_implicit(x, t, degree=1)
+    >>> sorted([law.target, *law.terms])
+    ['x', 'x*x_t', 'x_t']
+    """
+    data = read(_named(x, names, IMPLICIT), (), dt, call=IMPLICIT)
+    still = Library(degree=integer("degree", degree, call=IMPLICIT)).terms(tuple(data.fields), "", call=IMPLICIT)
+    moving = [product(*term.factors, Factor(name, "t")) for name in data.fields for term in still]
+    terms = [*still, *moving]
+    rule = derivative or Polynomial()
+    cache: dict[tuple[str, str], np.ndarray] = {}
+    edge = int(EDGE * data.shape[0])
+    columns = np.stack([values_of(data, term, rule, rule, cache, IMPLICIT) for term in terms], 1)[
+        edge : data.shape[0] - edge
+    ]
+    check_columns(columns, [term.name for term in terms], IMPLICIT)
+    blocks = block_numbers((len(columns),), (min(16, len(columns)),))
+    ways = _ways(data, columns, terms, blocks, selection or Selection())
+    if not ways:
+        cure = "Raise degree, or sample more finely"
+        raise InputError(lesson(IMPLICIT, "no product with a derivative is explained by the others", "a law", cure))
+    system, rest, target = min(ways, key=lambda way: way[0])[1:]
+    return fit(target, system, [(term,) for term in rest], selection or Selection())
+
+
+def _ways(
+    data: Data, columns: np.ndarray, terms: Sequence[Term], blocks: np.ndarray, selection: Selection
+) -> list[tuple[float, System, list[Term], str]]:
+    """Every left side of (2) whose law holds a derivative, with its criterion."""
+    found = []
+    for left, term in enumerate(terms):
+        others = [j for j in range(len(terms)) if j != left]
+        system = System(columns[:, others], columns[:, left], blocks, 16.0)
+        best = choice(Moments.of(system.columns, system.target, 16.0), selection)
+        rest = [terms[j] for j in others]
+        if any(t.derived for t in (term, *(rest[j] for j in best.support))) and best.support:
+            found.append((best.criterion, system, rest, term.name))
+    return found
+
+
+def _named(x: Any, names: Sequence[str] | None, call: str) -> dict[str, np.ndarray]:
+    values = np.asarray(x.detach().cpu() if hasattr(x, "detach") else x)
+    table = values[:, None] if values.ndim == 1 else values
+    if table.ndim != 2:
+        cure = "Pass a table (times, variables)"
+        raise InputError(lesson(call, f"x has the shape {values.shape}", "a trajectory", cure))
+    known = names or (
+        tuple("xyz"[: table.shape[1]]) if table.shape[1] <= 3 else [f"x{i + 1}" for i in range(table.shape[1])]
+    )
+    if len(known) != table.shape[1]:
+        found = f"{len(known)} names and {table.shape[1]} variables"
+        raise InputError(lesson(call, found, "a name for each variable", "Pass as many names as columns"))
+    return {str(name): table[:, i] for i, name in enumerate(known)}

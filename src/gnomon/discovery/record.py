@@ -1,0 +1,108 @@
+"""What `discover` returns: an equation for each field, findings, plots, and a simulation beside the data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gnomon.core.results import Axis, Bars, Finding, Interval, Line, Plot, Reference, Result
+from gnomon.core.results.plain import HIDDEN
+from gnomon.discovery.equation import Equation
+from gnomon.discovery.grid import Data
+from gnomon.discovery.simulation import Simulation, simulate
+
+__all__ = ["Discovery"]
+
+UNSURE = 0.8
+"""Inclusion below which a term is called unsure: stability selection asks for 0.6 to 0.9."""
+UNEXPLAINED = 0.3
+"""Share of the target left unexplained above which there is no law to speak of; noise of 20 % leaves about 0.2."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Discovery(Result):
+    """The equations that were found, one for each field.
+
+    ``terms``, ``coefficients``, ``intervals``, ``inclusion`` are those of the first; ``equations`` has all.
+
+    >>> from gnomon.discovery.equation import Residuals
+    >>> heat = Equation("u_t", ("u_xx",), (0.1,), (0.0,), {"u_xx": 1.0}, (), Residuals(0.01, 0.01, "", 0.0))
+    >>> print(Discovery((heat,)))
+    u_t = 0.1*u_xx; 1 % of u_t is left unexplained.
+    """
+
+    equations: tuple[Equation, ...]
+    data: Data | None = field(default=None, repr=False, metadata=HIDDEN)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The terms of the first equation, as ``u``, ``u^2``, ``u_x``, ``u*u_xx``."""
+        return self.equations[0].terms
+
+    @property
+    def coefficients(self) -> tuple[float | complex, ...]:
+        """Their coefficients, in the same order."""
+        return self.equations[0].coefficients
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        """95 % intervals of the coefficients."""
+        return self.equations[0].intervals
+
+    @property
+    def inclusion(self) -> Mapping[str, float]:
+        """How often a bootstrap chose each term of the library."""
+        return self.equations[0].inclusion
+
+    @property
+    def latex(self) -> str:
+        """The equations in LaTeX, one line each."""
+        return " \\\\\n".join(equation.latex for equation in self.equations)
+
+    @property
+    def verdict(self) -> str:
+        """The equations in words, and how much they leave unexplained."""
+        said = [f"{e}; {100 * e.residuals.misfit:.2g} % of {e.target} is left unexplained." for e in self.equations]
+        return " ".join(said)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Equations that explain too little, and terms that a bootstrap does not always choose."""
+        return tuple(sorted((f for e in self.equations for f in _judged(e)), key=lambda f: -f.severity))
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Misfit against the number of terms, and the inclusion of terms, for each equation."""
+        return tuple(plot for e in self.equations for plot in _pictures(e))
+
+    def simulate(self) -> Simulation:
+        """The found equations run from the first time of the data, beside the data; see `simulate`."""
+        return simulate(self.equations, self.data)
+
+
+def _judged(e: Equation) -> list[Finding]:
+    found = []
+    if e.residuals.misfit > UNEXPLAINED:
+        what = f"The equation for {e.target} leaves {e.residuals.misfit:.0%} of it unexplained."
+        cure = "Add terms to the library, take data with less noise, or sample more finely."
+        found.append(Finding("no-law", what, cure, 0.6, e.target))
+    unsure = {term: e.inclusion[term] for term in e.terms if e.inclusion.get(term, 1.0) < UNSURE}
+    if unsure:
+        names = ", ".join(f"{term} ({p:.0%})" for term, p in unsure.items())
+        what = f"Some terms are chosen in only a part of the bootstrap replicates: {names}."
+        cure = "Take more data, or test the equation on other data before trusting these terms."
+        found.append(Finding("unsure-terms", what, cure, 0.3, e.target))
+    return found
+
+
+def _pictures(e: Equation) -> list[Plot]:
+    sizes = [len(c.support) for c in e.path]
+    misfits = [max(c.misfit, 1e-12) for c in e.path]
+    chosen = Reference("chosen", float(len(e.terms)), vertical=True)
+    words = "The law is where the curve stops falling: more terms explain nothing more."
+    curve = Plot(
+        f"Terms of {e.target}", (Line("misfit", sizes, misfits), chosen), Axis("terms"), Axis("misfit", log=True), words
+    )
+    ranked = sorted(e.inclusion, key=lambda term: -e.inclusion[term])[:12]
+    bars = Bars("share of replicates", ranked, np.nan_to_num([e.inclusion[term] for term in ranked]))
+    words = "How often each term is chosen when blocks of the data are drawn again."
+    return [curve, Plot(f"How sure the terms of {e.target} are", (bars,), Axis("share of replicates"), caption=words)]

@@ -1,0 +1,145 @@
+"""What an equation leaves over on data, or on a network that represents a solution.
+
+    r = left side - right side,    relative residual = |r| / max_j |c_j theta_j|                               (1)
+
+Hypotheses: data on a uniform grid; or a network that is smooth in its inputs.
+Reference: [raissi2019physics], (1) on a network.
+Cost: the derivatives of the terms.
+
+>>> from gnomon.discovery.derivatives import Spectral
+>>> x, t = np.linspace(0, 2 * np.pi, 32, endpoint=False), np.linspace(0, 1, 40)
+>>> u = np.exp(-t) * np.sin(x[:, None])
+>>> pde_residual(u, x, t, "u_t = u_xx", space=Spectral()).relative < 1e-5
+True
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import as_inputs, check_readable
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import invoke, table
+from gnomon.core.results import Axis, Histogram, Plot, Result
+from gnomon.core.results.plain import HIDDEN
+from gnomon.core.untouched import untouched
+from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences
+from gnomon.discovery.forms.pointwise import values_of
+from gnomon.discovery.grid import read
+from gnomon.discovery.term import Factor, Term, parse_sum
+
+__all__ = ["PDEResidual", "model_residual", "pde_residual"]
+
+CALL = "pde_residual(u, dx, dt, equation)"
+MODEL = "model_residual(module, x, equation)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PDEResidual(Result):
+    """The residual (1) at every point, and its norm relative to the largest term of the equation.
+
+    >>> PDEResidual("u_t = 0", np.zeros(3), 0.0).verdict
+    'u_t = 0 holds up to 0 % of its largest term.'
+    """
+
+    equation: str
+    values: np.ndarray = field(repr=False, metadata=HIDDEN)
+    relative: float
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        return f"{self.equation} holds up to {100 * self.relative:.3g} % of its largest term."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The residual over all points."""
+        mark = Histogram.of("points", np.abs(self.values).ravel())
+        return (Plot("Residual of the equation", (mark,), Axis("|residual|"), Axis("points")),)
+
+
+def pde_residual(
+    u: Any, dx: Any, dt: Any, equation: str, *, space: AbstractDerivative | None = None,
+    time: AbstractDerivative | None = None,
+) -> PDEResidual:  # fmt: skip
+    """The residual (1) of an equation such as ``"u_t + u*u_x = 0.1*u_xx"`` on data as in `discover`.
+
+    Hypotheses: see the module; ``space`` and ``time`` are rules of differentiation.
+    Reference: [raissi2019physics].
+    Cost: one derivative of the data for each that the equation has.
+
+    >>> pde_residual(np.ones((12, 9)), 0.1, 0.1, "u_t = u_xx + u - 1").relative < 1e-9
+    True
+    """
+    data = read(u, dx, dt, call=CALL)
+    rules = space or FiniteDifferences(6), time or FiniteDifferences(6)
+    cache: dict[tuple[str, str], np.ndarray] = {}
+    parts = [c * values_of(data, term, *rules, cache, CALL) for c, term in parse_sum(equation, call=CALL)]
+    return _measured(equation, parts)
+
+
+def model_residual(module: nn.Module, x: Any, equation: str, *, letters: str = "xt", fields: str = "u") -> PDEResidual:
+    """The residual (1) of an equation at points x (n, letters) for a network whose outputs are the fields, by autograd.
+
+    ``letters`` names the columns of x, ``fields`` the outputs, one letter each.
+    Hypotheses: a network that is smooth in its inputs: piecewise linear ones have no second derivative.
+    Reference: [raissi2019physics].
+    Cost: a backward pass for each derivative of the equation.
+
+    >>> class Wave(nn.Module):
+    ...     def forward(self, z):
+    ...         return torch.sin(z[:, :1] - 2 * z[:, 1:])
+    >>> model_residual(Wave(), torch.rand(8, 2), "u_t + 2*u_x = 0").relative < 1e-6
+    True
+    """
+    check_readable(module, call=MODEL)
+    points = as_inputs(x, module, call=MODEL)
+    if not isinstance(points, Tensor) or points.dim() != 2 or points.shape[1] != len(letters):
+        cure = f"Pass points with the columns {', '.join(letters)}, or name them in letters"
+        raise InputError(lesson(MODEL, "the points do not have a column for each letter", "points (n, letters)", cure))
+    with untouched(module), torch.enable_grad():
+        z = points.clone().requires_grad_()
+        outputs = table(invoke(module, z, call=MODEL), len(z), MODEL)
+        if outputs.shape[1] < len(fields):
+            found = f"{outputs.shape[1]} outputs and {len(fields)} fields"
+            raise InputError(lesson(MODEL, found, "an output for each field", "Name the outputs in fields"))
+        known = {(name, ""): outputs[:, i] for i, name in enumerate(fields)}
+        parts = [c * _value(term, known, z, letters) for c, term in parse_sum(equation, call=MODEL)]
+        return _measured(equation, [part.detach().double().cpu().numpy() for part in parts])
+
+
+def _value(term: Term, known: dict[tuple[str, str], Tensor], z: Tensor, letters: str) -> Tensor:
+    value = torch.ones(len(z), dtype=z.dtype, device=z.device)
+    for factor in term.factors:
+        value = value * _derived(factor, known, z, letters) ** factor.power
+    return value
+
+
+def _derived(factor: Factor, known: dict[tuple[str, str], Tensor], z: Tensor, letters: str) -> Tensor:
+    """A derivative by autograd, from the one before it."""
+    if factor.symbol in letters and not factor.derivative:
+        return z[:, letters.index(factor.symbol)]
+    if (factor.symbol, "") not in known or set(factor.derivative) - set(letters):
+        cure = "Name columns in letters and outputs in fields"
+        raise InputError(lesson(MODEL, f"'{factor.name}' is not known", "terms of fields and columns", cure))
+    made = ""
+    for letter in factor.derivative:
+        below, made = made, made + letter
+        if (factor.symbol, made) not in known:
+            inner = known[factor.symbol, below]
+            slope = (
+                torch.autograd.grad(inner.sum(), z, create_graph=True, allow_unused=True)[0]
+                if inner.requires_grad
+                else None
+            )
+            slope = torch.zeros_like(z) if slope is None else slope
+            known[factor.symbol, made] = slope[:, letters.index(letter)]
+    return known[factor.symbol, made]
+
+
+def _measured(equation: str, parts: list[np.ndarray]) -> PDEResidual:
+    total = np.sum(parts, axis=0)  # (1)
+    largest = max(float(np.linalg.norm(part)) for part in parts)
+    return PDEResidual(equation, total, float(np.linalg.norm(total)) / max(largest, 1e-300))

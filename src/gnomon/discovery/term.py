@@ -1,0 +1,129 @@
+"""Terms of an equation as data: products of fields, of their derivatives and of known functions.
+
+A term is written as people write it: ``1``, ``u``, ``u^2``, ``u_x``, ``u*u_xx``, ``u*|u|^2``, ``V*u``.
+
+>>> parse("u^2*u_xx").latex
+'u^{2} u_{xx}'
+>>> parse("u_x*u").name, parse("u*u").name
+('u*u_x', 'u^2')
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.record import Record
+
+__all__ = ["Factor", "Term", "parse", "parse_sum"]
+
+FACTOR = re.compile(r"(?P<symbol>\|\w+\||[^\W_]+(?:\([^()]*\))?)(?:_(?P<derivative>[xyzt]+))?(?:\^(?P<power>\d+))?")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Factor(Record):
+    """A symbol, the letters it is differentiated by, and its power.
+
+    >>> Factor("u", "xx", 2).name
+    'u_xx^2'
+    """
+
+    symbol: str
+    derivative: str = ""
+    power: int = 1
+
+    @property
+    def name(self) -> str:
+        """The factor in plain characters."""
+        below = f"_{self.derivative}" if self.derivative else ""
+        return f"{self.symbol}{below}" + (f"^{self.power}" if self.power > 1 else "")
+
+    @property
+    def latex(self) -> str:
+        """The factor in LaTeX."""
+        below = f"_{{{self.derivative}}}" if self.derivative else ""
+        return f"{self.symbol}{below}" + (f"^{{{self.power}}}" if self.power > 1 else "")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Term(Record):
+    """A product of factors; the empty product is the constant 1.
+
+    >>> Term(()).name, Term((Factor("u"), Factor("u", "x"))).name
+    ('1', 'u*u_x')
+    """
+
+    factors: tuple[Factor, ...]
+
+    @property
+    def name(self) -> str:
+        """The term in plain characters."""
+        return "*".join(factor.name for factor in self.factors) or "1"
+
+    @property
+    def latex(self) -> str:
+        """The term in LaTeX."""
+        return " ".join(factor.latex for factor in self.factors) or "1"
+
+    @property
+    def derived(self) -> tuple[Factor, ...]:
+        """The factors that are derivatives."""
+        return tuple(factor for factor in self.factors if factor.derivative)
+
+
+def product(*factors: Factor) -> Term:
+    """The term of some factors, with equal ones gathered into powers: fields first, then derivatives, then the rest."""
+    powers: Counter[tuple[str, str]] = Counter()
+    for factor in factors:
+        powers[factor.symbol, factor.derivative] += factor.power
+    gathered = [Factor(symbol, by, power) for (symbol, by), power in powers.items()]
+    return Term(tuple(sorted(gathered, key=lambda f: (f.symbol.startswith("|"), len(f.derivative), f))))
+
+
+def parse(text: str, *, call: str = "parse(text)") -> Term:
+    """Read a term.
+
+    Cost: none.
+
+    >>> [factor.name for factor in parse("u_x^2*v").factors]
+    ['v', 'u_x^2']
+    """
+    if text.strip() == "1":
+        return Term(())
+    found = []
+    for part in re.split(r"\*(?![^()]*\))", text.replace(" ", "").replace("**", "^")):
+        match = FACTOR.fullmatch(part)
+        if match is None:
+            cure = "Write products such as 'u^2*u_xx', with '_' before the letters of a derivative"
+            raise InputError(
+                lesson(call, f"the term {text!r} cannot be read at {part!r}", "a product of factors", cure)
+            )
+        letters = "".join(sorted(match["derivative"] or ""))
+        found.append(Factor(match["symbol"], letters, int(match["power"] or 1)))
+    return product(*found)
+
+
+def parse_sum(text: str, *, call: str = "parse_sum(text)") -> list[tuple[float, Term]]:
+    """Read a sum of terms with coefficients, or an equation, whose right-hand side goes to the left.
+
+    Cost: none.
+
+    >>> [(c, t.name) for c, t in parse_sum("u_t + u*u_x = 0.1*u_xx")]
+    [(1.0, 'u_t'), (1.0, 'u*u_x'), (-0.1, 'u_xx')]
+    """
+    left, _, right = text.replace(" ", "").partition("=")
+    found = []
+    for side, sign in ((left, 1.0), (right, -1.0)):
+        for piece in re.findall(r"[+-]?(?:[^+\-]|(?<=\d[eE])[+-])+", side):
+            c = sign * (-1.0 if piece.startswith("-") else 1.0)
+            rest = []
+            for factor in piece.lstrip("+-").split("*"):
+                try:
+                    c *= float(factor)
+                except ValueError:
+                    rest.append(factor)
+            if c:
+                found.append((c, parse("*".join(rest), call=call) if rest else Term(())))
+    if not found:
+        raise InputError(lesson(call, f"{text!r} has no terms", "an equation such as 'u_t = 0.1*u_xx'", "Write it so"))
+    return found

@@ -1,0 +1,98 @@
+"""A short burst of training, and where it leads: the error of a longer run, from two moments of a shorter one.
+
+With the error e(s) on examples that are not trained on, after s steps of the optimizer that will be used,
+
+    e(S) ~ e(b) (e(b) / e(b/2))^a,    a = min(log2(S / b), 2)                                             (1)
+
+which continues a power law from b/2 over b to the S steps that are planned. A network that has not begun to learn keeps
+its error, one that learns slowly and steadily is given what it will learn.
+
+Hypotheses: the error falls like a power of the number of steps, between b/2 and S; it does not for long.
+Reference: [hestness2017deep] for power laws of errors; [domhan2015speeding] for judging runs by their beginnings.
+
+>>> round(continued(0.2, 0.4, 50, 100), 3), continued(0.9, 0.9, 50, 600)
+(0.1, 0.9)
+"""
+
+from dataclasses import dataclass
+from math import log2, nan
+
+import torch
+
+from gnomon.core.clock import Clock
+from gnomon.core.record import Record
+from gnomon.core.source import Pair
+from gnomon.core.strata import stratified
+from gnomon.examination.subject import Subject
+from gnomon.training import AbstractOptimizer, Run, train
+
+__all__ = ["Burst", "burst", "continued"]
+
+HELD_OUT = 0.25
+"""Share of the examples that a burst is not trained on."""
+FAR = 2.0
+"""Doublings of the number of steps over which a power law is trusted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Burst(Record):
+    """Errors on examples left out, before, after half of the steps and after all; the last loss; the steps.
+
+    The error is the share of wrong classes, or the unexplained share of the variance.
+    """
+
+    first: float
+    half: float
+    last: float
+    loss: float
+    steps: int
+    diverged: bool
+
+    def after(self, steps: int) -> float:
+        """The error after so many steps, equation (1)."""
+        return continued(self.last, self.half, self.steps, steps)
+
+
+def continued(last: float, half: float, done: int, steps: int) -> float:
+    """The error after ``steps``, where it was ``half`` after half of the steps done and ``last`` after all."""
+    if half <= 0 or last <= 0 or steps <= done:
+        return last
+    return last * min(last / half, 1.0) ** min(log2(steps / done), FAR)  # (1)
+
+
+def burst(
+    network: Subject, optimizer: AbstractOptimizer, *, examples: int, steps: int, batch: int, seed: int,
+    seconds: float | None, clock: Clock,
+) -> Burst:  # fmt: skip
+    """Train a copy for a few steps on three quarters of the examples, and measure it on the rest.
+
+    Cost: ``steps`` training steps, and three forward passes over the rest.
+    """
+    data = network.train
+    drawn = stratified(len(data), data.labels(), examples, seed=seed)
+    batch_of = data.at(drawn)
+    held = stratified(len(drawn), batch_of.y, max(1, round(HELD_OUT * len(drawn))), seed=seed)
+    others = torch.ones(len(drawn), dtype=torch.bool)
+    others[held] = False
+    rest = others.nonzero().flatten() if bool(others.any()) else held
+    learned, judged = (Pair(batch_of[index], network.call, None) for index in (rest, held))
+    run = train(
+        network.module, learned, x_test=judged, loss=network.loss, optimizer=optimizer, steps=steps,
+        batch=min(batch, len(rest)), record=(0, max(1, steps // 2), steps), seconds=seconds, seed=seed, clock=clock,
+    )  # fmt: skip
+    errors = _errors(run, network, judged)
+    middle = int((run.steps - run.steps[-1] / 2).abs().argmin())
+    loss = nan if run.test_loss is None else float(run.test_loss[-1])
+    return Burst(errors[0], errors[middle], errors[-1], loss, int(run.steps[-1]), run.stopped == "diverged")
+
+
+def _errors(run: Run, network: Subject, judged: Pair) -> list[float]:
+    """Shares of wrong classes, or of the variance that is not explained; of the first loss where there are neither."""
+    if run.test_accuracy is not None:
+        return [1 - share for share in run.test_accuracy.tolist()]
+    assert run.test_loss is not None and judged.batch.y is not None
+    losses, y = run.test_loss.tolist(), judged.batch.y
+    if network.recipe.own_loss is None and y.is_floating_point():
+        spread = float(y.double().reshape(len(y), -1).var(0, correction=0).sum()) / 2
+        return [loss / spread if spread > 0 else loss for loss in losses]
+    return [loss / losses[0] if losses[0] else loss for loss in losses]

@@ -1,0 +1,158 @@
+"""Two networks on the same data, examined alike and shown side by side.
+
+>>> from gnomon.examination.record import Examination
+>>> print(Comparison(Examination("small", (), {}), Examination("wide", (), {})))
+small: no fault found. wide: no fault found.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from gnomon.core.checks import number
+from gnomon.core.clock import Clock
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.results import Bars, Finding, Plot, Result
+from gnomon.examination.record import SCHEMA, Examination
+from gnomon.examination.run import Progress, examine
+from gnomon.report.beside import beside, overlaid, shared_values
+from gnomon.training.native import Choice
+
+__all__ = ["Comparison", "compare"]
+
+CALL = "compare(networks, train=(x, y))"
+SCORES = (("margins", "accuracy"), ("margins", "explained variance"), ("training", "test accuracy"))
+"""Values that say which network is better, the first that both have: larger is better."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison(Result):
+    """Two examinations; it prints, saves and shows itself as one page with both side by side."""
+
+    left: Examination
+    right: Examination
+
+    @property
+    def verdict(self) -> str:
+        """Which one scores better and is healthy, in a sentence; both verdicts where there are no scores."""
+        for key, name in SCORES:
+            values = [_value(examined, key, name) for examined in (self.left, self.right)]
+            if values[0] is not None and values[1] is not None:
+                return self._better(values[0], values[1], name)
+        return f"{self.left.verdict} {self.right.verdict}"
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Those of both."""
+        return (*self.left.findings, *self.right.findings)
+
+    @property
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Values that both have and that differ: their name with its section, and the two values in words."""
+        shared = shared_values(self.left.page(), self.right.page())
+        return [(f"{title}, {one.name}", str(one), str(two)) for title, one, two in shared]
+
+    def __str__(self) -> str:
+        lines = [f"{name}: {one} | {two}" for name, one, two in self.rows]
+        return "\n".join([self.verdict, *([f"{self.left.name} | {self.right.name}"] if lines else []), *lines])
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The pictures of both on the same axes, where they are curves."""
+        names = self.left.name, self.right.name
+        theirs = {plot.title: plot for plot in self.right.plots()}
+        shared = [overlaid(p, theirs[p.title], names) for p in self.left.plots() if p.title in theirs]
+        drawn = tuple(plot for plot in shared if plot is not None)
+        counts = [float(len(examined.findings)) for examined in (self.left, self.right)]
+        return drawn or (Plot("Findings", (Bars("findings", names, counts),), caption=self.verdict),)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Both examinations as plain values for JSON."""
+        return {"schema": SCHEMA, "verdict": self.verdict, "networks": [self.left.to_dict(), self.right.to_dict()]}
+
+    def html(self) -> str:
+        """One self-contained page with both side by side."""
+        title = f"{self.left.name} and {self.right.name}"
+        return beside(self.left.page(), self.right.page(), title, self.verdict)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page; its folder is made if it is not there."""
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(self.html(), encoding="utf-8")
+        return target
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{escape(self.html())}" style="width:100%;height:40rem;border:0"></iframe>'
+
+    def _better(self, one: Any, two: Any, name: str) -> str:
+        a, b = float(one.value), float(two.value)
+        scores = f"{name} {a:.1%} against {b:.1%}"
+        if one.interval is not None and two.interval is not None:
+            overlap = one.interval.low <= two.interval.high and two.interval.low <= one.interval.high
+            if overlap:
+                return f"{self.left.name} and {self.right.name} cannot be told apart on these examples: {scores}."
+        if a == b:
+            return f"{self.left.name} and {self.right.name} score the same: {scores}."
+        return f"{self.left.name if a > b else self.right.name} scores better: {scores}."
+
+
+def compare(
+    networks: Mapping[str, Any],
+    train: Any,
+    test: Any = None,
+    *,
+    optimizer: Choice | None = None,
+    fit: bool | None = None,
+    budget: float = 120.0,
+    seed: int = 0,
+    command: str = "",
+    progress: Progress | None = None,
+    clock: Clock = perf_counter,
+) -> Comparison:
+    """Examine two networks on the same data with half of the time each, and put them side by side.
+
+    Args:
+        networks: two networks, or functions that build them, by name.
+        train: as `gnomon.examine` takes it; so are ``test``, ``optimizer``, ``fit``, ``seed``, ``command``,
+            ``progress`` and ``clock``.
+        test: never trained on.
+        optimizer: of both.
+        fit: whether to train a copy of each; by default if a function was given.
+        budget: seconds for both.
+        seed: of everything random.
+        command: what was typed, for the manifest.
+        progress: called with the title of each step, its number, and how many there are for one network.
+        clock: what ``budget`` is read from.
+
+    The verdict calls one better only where the 95 % intervals of their accuracies do not overlap.
+    Cost: ``budget`` seconds at most, as `gnomon.examine`.
+
+    >>> import torch
+    >>> x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
+    >>> nets = {"one": torch.nn.Linear(3, 2), "two": torch.nn.Linear(3, 2, bias=False)}
+    >>> compared = compare(nets, (x, (x[:, 0] > 0).long()), budget=2)
+    >>> compared.left.name, compared.right.name
+    ('one', 'two')
+    """
+    if not isinstance(networks, Mapping) or len(networks) != 2:
+        found = f"{len(networks)} networks" if isinstance(networks, Mapping) else f"a {type(networks).__name__}"
+        cure = "Pass {'small': net, 'wide': other}"
+        raise InputError(lesson(CALL, f"networks holds {found}", "two networks by name", cure))
+    half = number("budget", budget, call=CALL, above=0) / 2
+    left, right = (
+        examine(
+            network, train, test, optimizer=optimizer, fit=fit, budget=half, seed=seed, name=name, command=command,
+            progress=progress, clock=clock,
+        )
+        for name, network in networks.items()
+    )  # fmt: skip
+    return Comparison(left, right)
+
+
+def _value(examined: Examination, key: str, name: str) -> Any:
+    section = next((s for s in examined.sections if s.key == key and s.state == "answered"), None)
+    value = None if section is None else section.value(name)
+    return value if value is not None and isinstance(value.value, int | float) else None

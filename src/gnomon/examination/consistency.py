@@ -1,0 +1,91 @@
+"""Findings that cannot stand beside each other: one cause is named, and no two cures pull apart.
+
+Each step finds what it measures and does not know the others. Here the gravest cause keeps its word: what follows from
+it is left out, and of two cures that pull in opposite directions (a smaller and a larger learning rate) the graver
+stays.
+
+>>> slow = Finding("learning-rate-small", "It is small.", "Try a larger learning rate.", 0.3)
+>>> fast = Finding("training-diverged", "It diverged.", "Use a smaller learning rate.", 0.8)
+>>> [finding.kind for finding in standing((slow, fast))]
+['training-diverged']
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from gnomon.core.results import Finding
+from gnomon.report import Section
+
+__all__ = ["consistent", "standing"]
+
+SCALE = ("input-scale", "column-scale", "features-unscaled", "inputs-unscaled", "targets-unscaled", "target-scale")
+BROKEN = (
+    "labels-unrelated", "constant-inputs", "one-class", "indistinct-examples", "not-finite", "zero-weights",
+    "broadcast-loss", "softmax-before-loss", "sigmoid-before-loss", "inputs-ignored", "detached",
+)  # fmt: skip
+OUTCOMES = (
+    "undertrained", "overfit", "underfit", "below-limit", "learning-rate-small", "learning-rate-too-small",
+    "not-learning", "overconfident", "shifts-change-decisions",
+)  # fmt: skip
+
+FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (BROKEN, OUTCOMES),
+    (SCALE, ("vanishing-activations", "vanishing-gradients", "exploding-activations", "exploding-gradients",
+             "learning-rate-small", "learning-rate-too-small", "learning-rate-too-large", "undertrained", "underfit",
+             "below-limit", "not-learning", "training-diverged", "exploding-loss", "dead-units")),
+    (("learning-rate-too-large", "training-diverged", "exploding-loss"),
+     ("predicted-divergence", "learning-rate-unstable", *OUTCOMES)),
+    (("learning-rate-too-large",), ("training-diverged", "exploding-loss")),
+    (("overfit",), ("underfit", "undertrained", "below-limit")),
+)  # fmt: skip
+"""Kinds of findings, and kinds that are left out beside one of them: consequences, or cures that pull the other way."""
+
+OPPOSED: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (("learning-rate-too-large", "learning-rate-unstable", "training-diverged", "exploding-loss",
+      "predicted-divergence"),
+     ("learning-rate-small", "learning-rate-too-small", "undertrained", "underfit", "not-learning")),
+    (("overfit",), ("undertrained", "underfit", "below-limit")),
+)  # fmt: skip
+"""Cures that pull apart: of a pair the graver finding stays."""
+
+
+def standing(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Those that may stand beside each other, in the order given.
+
+    Cost: none.
+
+    >>> standing(())
+    ()
+    """
+    kinds = {finding.kind for finding in findings}
+    left_out = {kind for causes, effects in FOLLOWS if kinds & set(causes) for kind in effects if kind not in causes}
+    kept = [finding for finding in findings if finding.kind not in left_out]
+    for one, other in OPPOSED:
+        graver, lesser = sorted((_gravest(kept, one), _gravest(kept, other)), reverse=True)
+        if lesser > 0:
+            against = other if graver == _gravest(kept, one) else one
+            kept = [finding for finding in kept if finding.kind not in against]
+    return tuple(kept)
+
+
+def consistent(sections: Sequence[Section], *, learned: bool) -> tuple[Section, ...]:
+    """The sections with the findings that may stand; ``learned``: examples that were never seen are told rightly.
+
+    What a trained network tells of examples it has not seen shows that labels are related to inputs, whatever a test
+    before training could see.
+    """
+    found = [finding for section in sections for finding in section.findings]
+    kept = standing([f for f in found if not (learned and f.kind == "labels-unrelated")])
+    stays = {id(finding) for finding in kept}
+    return tuple(_with(section, stays) for section in sections)
+
+
+def _with(section: Section, stays: set[int]) -> Section:
+    findings = tuple(finding for finding in section.findings if id(finding) in stays)
+    if len(findings) == len(section.findings):
+        return section
+    return replace(section, content=replace(section.content, findings=findings))
+
+
+def _gravest(findings: Iterable[Finding], kinds: tuple[str, ...]) -> float:
+    return max((finding.severity for finding in findings if finding.kind in kinds), default=0.0)

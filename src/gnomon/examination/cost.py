@@ -1,0 +1,84 @@
+"""What training steps cost here and now, measured on a few examples before anything else is done.
+
+    seconds of a step on b examples ~ fixed + each b                                                        (1)
+
+Everything that has a size takes it from (1) and the time it is given, and takes it from a ladder of few sizes: the same
+seed gives the same numbers unless the time is so short, or the machine so busy, that another rung must be taken.
+
+>>> rung(LADDER, 100.0)
+64
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from gnomon.core.clock import Clock
+from gnomon.core.inputs import Inputs, count, invoke, table
+from gnomon.core.pure import evaluating, random_state, undisturbed
+from gnomon.core.record import Record
+from gnomon.examination.subject import Subject
+
+__all__ = ["Cost", "LADDER", "measured_cost", "rung"]
+
+FEW, MANY = 2, 32
+"""Examples of the two measurements; the second is left out where the first shows that it would take too long."""
+LADDER = (8, 16, 32, 64, 128, 256, 512)
+"""Numbers of examples from which probes are chosen."""
+UPDATE = 1e-8
+"""Seconds, about, in which an optimizer moves one parameter: it reads and writes some forty bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost(Record):
+    """Seconds of a forward and backward pass, as (1) has them, and of the update of all parameters."""
+
+    fixed: float
+    each: float
+    update: float
+
+    def passes(self, examples: float) -> float:
+        """Seconds of a forward and backward pass on so many examples.
+
+        >>> Cost(1.0, 0.5, 0.0).passes(4)
+        3.0
+        """
+        return self.fixed + self.each * examples  # (1)
+
+    def step(self, batch: int) -> float:
+        """Seconds of a training step."""
+        return self.passes(batch) + self.update
+
+
+def measured_cost(subject: Subject, clock: Clock, seconds: float) -> Cost:
+    """Time forward and backward passes on two examples, and on more where a third of the time allows it."""
+    parameters = sum(p.numel() for p in subject.module.parameters() if p.requires_grad)
+    few = subject.probe.some(FEW).x
+    _passed(subject, few, clock)  # the first pass sets torch up
+    short = _passed(subject, few, clock)
+    n, m = count(few), min(MANY, len(subject.probe))
+    if m <= n or short * m / n > seconds / 3:
+        return Cost(0.0, short / n, UPDATE * parameters)
+    long = min(_passed(subject, subject.probe.some(m).x, clock) for _ in range(2))
+    each = max((long - short) / (m - n), 0.05 * long / m)
+    return Cost(max(long - each * m, 0.0), each, UPDATE * parameters)
+
+
+def rung(ladder: Sequence[int], at_most: float) -> int:
+    """The largest rung that is at most this, or the smallest of all.
+
+    >>> rung((8, 16), 3.0)
+    8
+    """
+    return max((size for size in ladder if size <= at_most), default=min(ladder))
+
+
+def _passed(subject: Subject, x: Inputs, clock: Clock) -> float:
+    parameters = [p for p in subject.module.parameters() if p.requires_grad]
+    with undisturbed(subject.module), evaluating(subject.module), torch.enable_grad(), random_state(0):
+        start = clock()
+        out = table(invoke(subject.module, x), count(x), subject.call)
+        if parameters and out.requires_grad:
+            torch.autograd.grad(out.square().sum(), parameters, allow_unused=True)
+        return clock() - start

@@ -1,0 +1,41 @@
+"""A network seen through one random combination of its outputs, where the kernel of all of them is too dear.
+
+    g(x) = sum_a s_a f_a(x) / sqrt(k),  s_a = +-1 at random,    E[Theta_g] = (1/k) sum_a Theta_aa            (1)
+
+The kernel of g costs one backward pass for each example instead of k, and is that of f on average over the signs.
+
+Reference: [mohamadi2023fast] for the kernel of a single combination.
+
+>>> net, x = nn.Linear(2, 4, bias=False), torch.eye(2)
+>>> from gnomon.tangent import ntk
+>>> torch.allclose(ntk(Combined(net, 4, seed=0), x), ntk(net, x), atol=1e-6)     # a linear layer: exactly
+True
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.inputs import tensor_of
+
+__all__ = ["Combined"]
+
+
+class Combined(nn.Module):
+    """g of equation (1)."""
+
+    signs: Tensor
+
+    def __init__(self, module: nn.Module, outputs: int, *, seed: int) -> None:
+        super().__init__()
+        self.module = module
+        signs = torch.randint(0, 2, (outputs, 1), generator=torch.Generator().manual_seed(seed)) * 2.0 - 1
+        like = next(module.parameters())
+        self.register_buffer("signs", (signs / outputs**0.5).to(like.device, like.dtype))
+        self.train(module.training)
+
+    def forward(self, *args: Any, **named: Any) -> Tensor:
+        """One output for each example."""
+        f = tensor_of(self.module(*args, **named), "ntk(module, x)")
+        return f.flatten(1) @ self.signs  # (1)

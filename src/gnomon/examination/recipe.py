@@ -1,0 +1,119 @@
+"""How the network is trained: what the user names, and nothing where the user names nothing.
+
+>>> made = recipe(nn.Linear(2, 1), None, optimizer="sgd", lr=0.1, call="examine(module, train=(x, y))")
+>>> made.optimizer.lr, made.batch
+(0.1, None)
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from torch import nn
+from torch.nn import functional as F
+from torch.optim import Optimizer
+from torch.utils.data import DataLoader
+
+from gnomon.core.checks import check_kind, integer, number
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import Inputs
+from gnomon.core.losses import AbstractLoss, CrossEntropy, Logistic
+from gnomon.core.record import Record
+from gnomon.core.source import AbstractSource, Stream
+from gnomon.training import SGD, AbstractOptimizer, Adam, Schedule
+from gnomon.training.evaluate import Loss
+from gnomon.training.native import Choice, named
+
+__all__ = ["Recipe", "known", "recipe"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recipe(Record):
+    """What the user names of training; None where nothing was named.
+
+    ``loader`` is the user's own loader, whose batches are taken as they come.
+    """
+
+    optimizer: AbstractOptimizer | None = None
+    batch: int | None = None
+    epochs: int | None = None
+    schedule: Schedule | None = None
+    loss: Loss | None = None
+    augment: Callable[[Inputs], Inputs] | None = None
+    loader: AbstractSource | None = None
+
+    @property
+    def own_loss(self) -> Loss | None:
+        """The user's loss where theory has no equations for it; None where it has, or none was named."""
+        return None if known(self.loss) is not None else self.loss
+
+
+def recipe(
+    module: nn.Module,
+    train: Any,
+    *,
+    optimizer: Choice | None = None,
+    lr: float | None = None,
+    batch: int | None = None,
+    epochs: int | None = None,
+    schedule: Schedule | None = None,
+    loss: Loss | None = None,
+    augment: Callable[[Inputs], Inputs] | None = None,
+    call: str,
+) -> Recipe:
+    """Check what the user names; a ``DataLoader`` of training examples is kept for its batches, if none are named."""
+    if loss is not None and not callable(loss) and not isinstance(loss, AbstractLoss):
+        cure = "Pass a function such as torch.nn.CrossEntropyLoss(label_smoothing=0.1)"
+        raise InputError(lesson(call, f"loss is {loss!r}"[:80], "a loss of outputs and targets", cure))
+    if augment is not None:
+        check_kind("augment", augment, Callable, call=call, cure="Pass a function from a batch of inputs to inputs")
+    if schedule is not None:
+        cure = "Pass schedule=lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, 20)"
+        check_kind("schedule", schedule, Callable, call=call, cure=cure)
+    own = isinstance(train, DataLoader) and batch is None
+    return Recipe(
+        _optimizer(optimizer, lr, module, call),
+        None if batch is None else integer("batch", batch, call=call),
+        None if epochs is None else integer("epochs", epochs, call=call),
+        schedule,
+        loss,
+        augment,
+        Stream(lambda: train, call, module) if own else None,
+    )
+
+
+def known(loss: Loss | None) -> AbstractLoss | None:
+    """The loss of theory that a loss is; None where it is another, or there is none.
+
+    >>> known(nn.CrossEntropyLoss()), known(nn.CrossEntropyLoss(label_smoothing=0.1))
+    (CrossEntropy(), None)
+    """
+    if isinstance(loss, AbstractLoss):
+        return loss
+    if loss is F.cross_entropy:
+        return CrossEntropy()
+    if isinstance(loss, nn.CrossEntropyLoss):
+        plain = loss.weight is None and not loss.label_smoothing and loss.ignore_index < 0 and loss.reduction == "mean"
+        return CrossEntropy() if plain else None
+    if loss is F.binary_cross_entropy_with_logits:
+        return Logistic()
+    if isinstance(loss, nn.BCEWithLogitsLoss):
+        plain = loss.weight is None and loss.pos_weight is None and loss.reduction == "mean"
+        return Logistic() if plain else None
+    return None
+
+
+def _optimizer(choice: Choice | None, lr: float | None, module: nn.Module, call: str) -> AbstractOptimizer | None:
+    if lr is None:
+        return None if choice is None else named(choice, module, call)
+    lr = number("lr", lr, call=call, above=0)
+    if choice is None:
+        return Adam(lr)
+    if isinstance(choice, type) and issubclass(choice, Optimizer):
+        make: Any = choice
+        return named(lambda p: make(p, lr=lr), module, call)
+    rule = named(choice, module, call) if isinstance(choice, str) else choice
+    if not isinstance(rule, SGD | Adam):
+        what = "lr is given beside an optimizer that has one of its own"
+        raise InputError(lesson(call, what, "one learning rate", "Write it into the optimizer, or pass its class"))
+    return replace(rule, lr=lr)

@@ -1,0 +1,79 @@
+"""Columns, targets and labels: what is wrong with the data before any network sees them."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gnomon.core.record import Record
+from gnomon.core.results import Definition, Finding, Plot, Value
+from gnomon.examination.step import AbstractStep, Context, Products, StepResult
+from gnomon.examination.subject import Subject
+from gnomon.generalization import class_findings, columns, conflicts, number_findings, suspects
+from gnomon.report import Content
+
+ROWS = 4000
+"""Examples that labels and columns are judged by, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataChecks(Record):
+    """The accuracy of always guessing the largest class, and of ridge regression on random features; None: unknown."""
+
+    guess: float | None = None
+    simple: float | None = None
+
+
+class ColumnsStep(AbstractStep):
+    """Scale of columns and targets, balance, contradictions, suspected labels."""
+
+    key, title, share = "columns", "Columns and labels", 0.01
+    question = "Are there columns, targets or labels that training will stumble over?"
+    gives = DataChecks
+
+    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+        examples = subject.examples(subject.train.probe(ROWS, seed=context.seed))
+        found = list(columns(examples.x).findings)
+        values: list[Value] = []
+        plots: tuple[Plot, ...] = ()
+        checks = DataChecks()
+        if subject.task.classes:
+            y = _labels(subject)
+            test = None if subject.test is None else subject.test.labels()
+            found += class_findings(y, subject.task.classes, None if test is None else test.long())
+            same = conflicts(examples.x, examples.y)
+            judged = suspects(examples.x, examples.y, seed=context.seed)
+            found += (*same.findings, *judged.findings)
+            guess = float(torch.bincount(y).max()) / len(y)
+            checks = DataChecks(guess, judged.accuracy if judged.ranked else None)
+            values = [
+                Value("accuracy of always guessing the largest class", guess),
+                Value("equal examples with different labels", f"{same.share:.2%}"),
+            ]
+            if judged.ranked:
+                left = "on examples left out"
+                values += [
+                    Value("accuracy of ridge regression on random features", judged.accuracy, meaning=left),
+                    Value("labels that firm neighbors deny", judged.floor, judged.interval, "estimate"),
+                    Value("most suspect labels", ", ".join(map(str, judged.ranked[:10])), meaning="of the rows drawn"),
+                ]
+                plots = judged.plots()
+        else:
+            found += number_findings(_labels(subject).double())
+        findings = tuple(sorted(found, key=lambda finding: -finding.severity))
+        return StepResult(Content(_answer(findings), findings, tuple(values), plots, _definitions()), checks)
+
+
+def _labels(subject: Subject) -> Tensor:
+    y = subject.train.labels()
+    assert y is not None  # checked when the subject was made
+    return y.long() if subject.task.classes else y
+
+
+def _answer(findings: tuple[Finding, ...]) -> str:
+    return findings[0].what if findings else "Columns, targets and labels are in order."
+
+
+def _definitions() -> tuple[Definition, ...]:
+    text = "a label is suspect where a model fitted without the example firmly says another class"
+    return (Definition("v(given) − max over others v(c)", text, "northcutt2021confident"),)

@@ -1,0 +1,101 @@
+"""The examples on which the network is most wrong, as people look at them: pictures, rows or tokens."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gnomon.core.inputs import take, transform
+from gnomon.core.record import Record
+from gnomon.core.results import Axis, Bars, Plot, Value
+from gnomon.core.strata import stratified
+from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.subject import Subject
+from gnomon.geometry.margins import probabilities
+from gnomon.report import Content, Exhibit, exhibit
+from gnomon.training import Run
+
+MOST, SHOWN, PAIRS = 2000, 12, 8
+"""Examples that are tried at most, that are shown, and pairs of classes that are named."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hardest(Record):
+    """The numbers of the worst examples in their data, the worst first, and how bad each is."""
+
+    numbers: tuple[int, ...]
+    errors: tuple[float, ...]
+
+
+class ExamplesStep(AbstractStep):
+    """The examples with the least probability of their own label; for regression those with the largest error."""
+
+    key, title, share = "examples", "Worst examples", 0.03
+    question = "On which examples is the network most wrong, and does their label look right to you?"
+    uses = (Run,)
+    gives = Hardest
+
+    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+        run = products.get(Run)
+        if run is None:
+            raise Skipped("The network was not trained here, so its mistakes say nothing yet.")
+        source, which = (subject.train, "training") if subject.test is None else (subject.test, "test")
+        numbers = stratified(len(source), source.labels(), MOST, seed=context.seed)
+        examples = subject.examples(source.at(numbers))
+        f = subject.outputs(examples.x, run.model).double()
+        if not bool(torch.isfinite(f).all()):
+            raise Skipped("Some outputs are not finite.")
+        error, answers, notes = _judged(f, examples.y, classes=subject.task.classes > 0)
+        worst = error.topk(min(SHOWN, len(error))).indices.cpu()
+        shown = tuple(
+            _shown(take(examples.x, worst[i : i + 1]), int(numbers[j]), _words(examples.y[j]), answers[j], notes[j])
+            for i, j in enumerate(worst.tolist())
+        )
+        classes = subject.task.classes > 0
+        answer, plots = _mistakes(f, examples.y, which) if classes else (_largest(error, which), ())
+        values = (Value("examples tried", len(numbers), meaning=f"of {len(source)} {which} examples"),)
+        product = Hardest(tuple(e.number for e in shown), tuple(error[worst.to(error.device)].tolist()))
+        answer = f"{NOT_ENOUGH} {run.shortage}. {answer}" if run.shortage else answer
+        content = Content(answer, (), values, plots, exhibits=shown)
+        return StepResult(content, product, "unsure" if run.shortage else "answered")
+
+
+def _judged(f: Tensor, y: Tensor, *, classes: bool) -> tuple[Tensor, list[str], list[str]]:
+    """How wrong each example is, what the network answers, and how sure it is of that."""
+    if not classes:
+        return (f - y.double()).square().mean(1).sqrt(), [_words(row) for row in f], ["" for _ in f]
+    p = probabilities(f)
+    own, best = p.gather(1, y[:, None]).squeeze(1), p.max(1)
+    notes = [f"{sure:.0%} sure" for sure in best.values.tolist()]
+    return 1 - own, [str(c) for c in best.indices.tolist()], notes
+
+
+def _words(y: Tensor) -> str:
+    if y.dim() == 0:
+        return str(int(y))
+    return ", ".join(f"{v:.3g}" for v in y[:3].tolist()) + (", ..." if len(y) > 3 else "")
+
+
+def _shown(x: object, number: int, label: str, answer: str, note: str) -> Exhibit:
+    return exhibit(transform(lambda t: t[0], x), number, label=label, answer=answer, note=note)
+
+
+def _mistakes(f: Tensor, y: Tensor, which: str) -> tuple[str, tuple[Plot, ...]]:
+    """How many answers are wrong, and which classes are taken for which."""
+    answers = probabilities(f).argmax(1)
+    wrong = answers != y
+    count, n = int(wrong.sum()), len(y)
+    if not count:
+        return f"All {n} {which} examples that were tried are right; these are the least certain.", ()
+    pairs, times = torch.stack([y[wrong], answers[wrong]], 1).unique(dim=0, return_counts=True)
+    order = times.argsort(descending=True, stable=True)[:PAIRS].tolist()
+    names = [f"{int(pairs[i, 0])} taken for {int(pairs[i, 1])}" for i in order]
+    bars = Bars("times", names, times[order].double())
+    words = "The mistakes that occur most often, as 'label taken for answer'."
+    head = f"{count} of {n} {which} examples are wrong; most often a {names[0]}."
+    return head, (Plot("Mistakes", (bars,), Axis("times"), caption=words),)
+
+
+def _largest(error: Tensor, which: str) -> str:
+    most, half = float(error.max()), float(error.median())
+    return f"The largest error on {which} examples is {most:.3g}; half of them are below {half:.3g}."

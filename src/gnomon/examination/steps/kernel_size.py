@@ -1,0 +1,77 @@
+"""How many examples, and which outputs, the tangent kernel can be computed for in a given time."""
+
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from gnomon.core.inputs import Inputs
+from gnomon.core.record import Record
+from gnomon.examination.cost import LADDER, Cost, rung
+from gnomon.examination.projection import Combined
+from gnomon.examination.step import Context
+from gnomon.examination.subject import Subject
+from gnomon.examination.timed import guard, needs
+from gnomon.tangent import ntk
+
+SIZES = LADDER[1:]
+FIRST = min(SIZES)
+WANTED = 256
+"""Examples for which one combination of the outputs is taken instead of all, where all leave time for fewer."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelMeans(Record):
+    """The module whose kernel is computed, with all outputs or one combination of them; seconds on 16 examples."""
+
+    module: nn.Module
+    combined: bool
+    seconds: float
+
+    def estimate(self, n: int) -> float:
+        """Seconds for n examples: the passes grow with n, the products of gradients with its square."""
+        return self.seconds * (n / FIRST) ** 1.5
+
+    def affordable(self, context: Context, part: float) -> int:
+        """The largest rung of the ladder within a part of the time; skipped where not even the first is."""
+        left = part * context.seconds
+        fits = [n for n in SIZES if self.estimate(n) <= left]
+        if not fits:
+            raise needs(f"A tangent kernel of {FIRST} examples", self.seconds, context)
+        return rung(SIZES, max(fits))
+
+    def kernel(self, x: Inputs, context: Context, y: Inputs | None = None) -> Tensor:
+        """The kernel, given up when the time is spent."""
+        look = guard(context, "The tangent kernel")
+        return ntk(self.module, x, y, progress=look).double()
+
+    def of(self, module: nn.Module) -> nn.Module:
+        """Another network in the same way: all of its outputs, or the same combination of them."""
+        if not isinstance(self.module, Combined):
+            return module
+        other = Combined(module, len(self.module.signs), seed=0)
+        other.signs = self.module.signs
+        return other
+
+
+def kernel_means(subject: Subject, cost: Cost, context: Context) -> KernelMeans:
+    """All outputs, where they leave time for `WANTED` examples, or else one combination; timed on 16 examples."""
+    k = subject.task.outputs
+    if _guess(1, cost) > 0.5 * context.seconds:
+        raise needs(f"A tangent kernel of {FIRST} examples", _guess(1, cost), context)
+    if k == 1 or _guess(k, cost) <= 0.2 * context.seconds:
+        every = _timed(subject.module, False, subject, context)
+        if k == 1 or every.estimate(min(WANTED, len(subject.probe))) <= 0.6 * context.seconds:
+            return every
+    return _timed(Combined(subject.module, k, seed=context.seed), True, subject, context)
+
+
+def _timed(module: nn.Module, combined: bool, subject: Subject, context: Context) -> KernelMeans:
+    means = KernelMeans(module, combined, 0.0)
+    start = context.clock()
+    means.kernel(subject.probe.some(FIRST).x, context)
+    return KernelMeans(module, combined, context.clock() - start)
+
+
+def _guess(outputs: int, cost: Cost) -> float:
+    """Before anything is timed: a backward pass for each output and example, and as much again for the products."""
+    return outputs * (cost.fixed + 2 * FIRST * cost.each)

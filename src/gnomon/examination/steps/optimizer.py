@@ -1,0 +1,61 @@
+"""The optimizer that the user named: short runs with a smaller and with larger learning rates."""
+
+from dataclasses import dataclass
+
+from gnomon.checkup import short_runs, step_size_findings
+from gnomon.checkup.step_size import RUNS
+from gnomon.core.record import Record
+from gnomon.core.results import Axis, Bars, Definition, Plot, Value
+from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, require_gradients
+from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.steps.wiring import batch_of, own_loss, targets_of
+from gnomon.examination.subject import Subject
+from gnomon.report import Content
+from gnomon.training import Run
+
+STEPS, LEAST, EXAMPLES, BATCH = 40, 12, 512, 32
+
+
+@dataclass(frozen=True, slots=True)
+class ShortRuns(Record):
+    """The fall of the loss after some steps, by the factor of the learning rate."""
+
+    falls: tuple[tuple[float, float], ...]
+
+
+class OptimizerStep(AbstractStep):
+    """Runs of at most 40 steps with the learning rate and with some from a hundredth to a hundred times as large."""
+
+    key, title, share = "optimizer", "The learning rate, tried", 0.05
+    question = "Does another learning rate do far better in the first steps?"
+    needs = (Profile,)
+    uses = (Run,)
+    gives = ShortRuns
+
+    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+        require_gradients(subject)
+        if subject.optimizer is None:
+            raise Skipped("No optimizer was named: pass optimizer=torch.optim.Adam, or any other.")
+        batch = min(batch_of(subject) or BATCH, 128)
+        each = batch * products[Profile].seconds_per_example * RUNS * 1.5
+        steps = int(min(STEPS, 0.8 * context.seconds / max(each, 1e-9)))
+        if steps < LEAST:
+            raise Skipped(f"{LEAST} steps in each of {RUNS} short runs would take {LEAST * each:.0f} s.")
+        size = int(min(EXAMPLES, max(64, 0.1 * context.seconds / products[Profile].seconds_per_example)))
+        some = subject.probe.some(size)
+        loss = own_loss(subject) or subject.task.loss
+        falls, start = short_runs(
+            subject.module, some.x, targets_of(subject, some.y), loss=loss, optimizer=subject.optimizer, steps=steps,
+            batch=min(batch, len(some)), seed=context.seed,
+        )  # fmt: skip
+        lr = subject.optimizer.lr
+        whole = products.get(Run)
+        reached = None if whole is None else float(whole.loss[0] - whole.loss[-1])
+        findings = step_size_findings(falls, start=start, lr=lr, steps=steps, reached=reached)
+        values = tuple(Value(f"fall of the loss with lr={lr * c:.3g}", g) for c, g in sorted(falls.items()))
+        good = f"In {steps} steps no other learning rate does far better than {lr:.3g}."
+        bars = Bars("fall of the loss", [f"{lr * c:.3g}" for c in sorted(falls)], [falls[c] for c in sorted(falls)])
+        plot = Plot("Short runs", (bars,), Axis("fall of the loss"), caption="By learning rate; one run each.")
+        definition = Definition("g(c) = L(0) − L(k steps at c · lr)", "fall of the loss", "smith2017cyclical")
+        content = Content(findings[0].what if findings else good, findings, values, (plot,), (definition,))
+        return StepResult(content, ShortRuns(tuple(sorted(falls.items()))))

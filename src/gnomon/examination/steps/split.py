@@ -1,0 +1,46 @@
+"""Train against test: copies in both, and whether both are drawn alike."""
+
+from dataclasses import dataclass
+
+from gnomon.core.record import Record
+from gnomon.core.results import Definition, Value
+from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.subject import Subject
+from gnomon.generalization import Leaks, Shift, leaks, shift
+from gnomon.report import Content
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split(Record):
+    """What train and test have in common, and how they differ."""
+
+    leaks: Leaks
+    shift: Shift
+
+
+class SplitStep(AbstractStep):
+    """Leaks and shift."""
+
+    key, title, share = "split", "Train and test", 0.01
+    question = "Is the test set new to the network, and drawn like the training set?"
+    gives = Split
+
+    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+        if subject.test is None:
+            raise Skipped("There are no test examples: pass test=(x, y).")
+        copies = leaks(subject.train, subject.test, seed=context.seed)
+        apart = shift(subject.train, subject.test, seed=context.seed)
+        findings = (*copies.findings, *apart.findings)
+        values = (
+            Value("test examples", len(subject.test)),
+            Value("equal examples in train", copies.exact, meaning=f"by chance: {copies.expected:.3g}"),
+            Value("nearly equal examples in train", copies.near),
+            Value("pairs of train and test told apart", apart.auc, meaning="0.5 where they are drawn alike"),
+            Value("difference in shares of classes", apart.classes),
+        )
+        answer = f"{copies.verdict} {apart.verdict}"
+        definitions = (
+            Definition("r = d₁ / d₂", "distances to the two nearest training examples; near 0 for a copy"),
+            Definition("AUC", "pairs of a test and a training example told apart", "lopez2017revisiting"),
+        )
+        return StepResult(Content(answer, findings, values, (), definitions), Split(copies, apart))

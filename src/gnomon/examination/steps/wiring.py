@@ -1,0 +1,217 @@
+"""How the network is put together: what reaches the outputs, what the loss reaches, and what chance decides."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from math import sqrt
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from gnomon.checkup import (
+    batch_size_findings,
+    broadcast_findings,
+    chance_findings,
+    decay_findings,
+    decay_of,
+    head_findings,
+    ignored_findings,
+    lost_parts,
+    mode_findings,
+    normalization_findings,
+    reach_findings,
+    saturation_findings,
+)
+from gnomon.core.inputs import Inputs, count, invoke, spread, table, tensor_of
+from gnomon.core.losses import AbstractLoss
+from gnomon.core.pure import random_state, twin
+from gnomon.core.record import Record
+from gnomon.core.results import Finding, Value
+from gnomon.core.untouched import untouched
+from gnomon.examination.cost import rung
+from gnomon.examination.step import AbstractStep, Context, Products, StepResult
+from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.subject import Examples, Subject
+from gnomon.report import Content
+from gnomon.training.native import TorchOptimizer
+
+SIZES, FEW, PASSES = (8, 16, 32, 64), 16, 6
+"""Examples of a pass, of those passes of which there are many, and what all passes cost in training passes."""
+PARTS = 8
+"""Parts without a gradient whose effect on the outputs is measured."""
+NAMES = {"CrossEntropyLoss": "cross-entropy", "cross_entropy": "cross-entropy", "BCEWithLogitsLoss": "logistic loss",
+         "binary_cross_entropy_with_logits": "logistic loss", "MSELoss": "squared loss", "mse_loss": "squared loss",
+         "L1Loss": "squared loss", "l1_loss": "squared loss", "SmoothL1Loss": "squared loss"}  # fmt: skip
+"""Losses of torch, by what they ask of the outputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring(Record):
+    """Names of the parameters that the loss reaches."""
+
+    reached: tuple[str, ...]
+
+
+class WiringStep(AbstractStep):
+    """One pass forward and backward, and some passes with something changed."""
+
+    key, title, share = "wiring", "How it is put together", 0.03
+    question = "Does every input reach the outputs, the loss every parameter, and nothing depend on chance?"
+    needs = (Profile,)
+    gives = Wiring
+
+    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+        module = subject.module
+        n = rung(SIZES, context.seconds / max(PASSES * products[Profile].seconds_per_example, 1e-9))
+        some, few = subject.probe.some(n), subject.probe.some(min(FEW, n))
+        gradients = _gradients(subject, some)
+        reached = tuple(name for name, g in gradients.items() if g is not None)
+        checks: tuple[Callable[[], tuple[Finding, ...]], ...] = (
+            partial(_head, subject, some),
+            partial(chance_findings, module, few.x),
+            partial(_reach, subject, few, reached),
+            partial(_decay, subject, gradients),
+            partial(batch_size_findings, module, batch_of(subject), len(subject.train)),
+            partial(saturation_findings, module, some.x),
+            partial(mode_findings, module, some.x),
+            partial(statistics, subject, module, 4 * n),
+            partial(ignored_findings, module, some.x),
+        )
+        found: list[Finding] = []
+        skipped = 0
+        for check in checks:
+            if context.seconds <= 0:
+                skipped += 1
+                continue
+            found += check()
+        findings = without_effects(tuple(sorted(found, key=lambda finding: -finding.severity)))
+        total = sum(p.numel() for p in module.parameters())
+        moved = sum(p.numel() for name, p in module.named_parameters() if name in reached)
+        values = (
+            Value("parameters", total),
+            Value("parameters that the loss reaches", moved),
+            Value("checks for which there was no time", skipped),
+        )
+        good = f"The loss reaches {moved:,} of {total:,} parameters, and outputs depend on their own inputs alone."
+        return StepResult(Content(findings[0].what if findings else good, findings, values), Wiring(reached))
+
+
+def without_effects(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Findings without those that follow from a graver one: what is not reached or random cannot be judged further."""
+    causes = {"examples-mixed", "random-in-eval", "not-deterministic"}
+    if findings and findings[0].kind in causes:
+        return tuple(f for f in findings if f is findings[0] or f.kind not in {"inputs-ignored", "modes-disagree"})
+    return findings
+
+
+def own_loss(subject: Subject) -> Any:
+    """The loss that the user passed, None where there is none."""
+    return subject.recipe.own_loss
+
+
+def batch_of(subject: Subject) -> int | None:
+    """The batch size that the user named, or that of the loader; None where there is none."""
+    if subject.recipe.batch is not None or subject.recipe.loader is None:
+        return subject.recipe.batch
+    return len(next(subject.recipe.loader.batches()))
+
+
+def targets_of(subject: Subject, y: Tensor) -> Tensor:
+    """Targets as the loss of the subject takes them."""
+    return subject.loss_targets(y)
+
+
+def loss_of(subject: Subject, outputs: Any, y: Tensor) -> Tensor:
+    """The mean loss of what the module returned, by the user's loss or by that of the task."""
+    loss = own_loss(subject)
+    if loss is None or isinstance(loss, AbstractLoss):
+        f = table(outputs, len(y), subject.call)
+        return subject.task.loss.value(f, subject.targets(y).to(f))
+    return loss(tensor_of(outputs, subject.call), targets_of(subject, y))
+
+
+def _gradients(subject: Subject, examples: Examples) -> dict[str, Tensor | None]:
+    """Of the mean loss in training mode; None where a parameter is not reached."""
+    if not subject.trainable:
+        return {}
+    module = twin(subject.module, call=subject.call).train()  # a copy, for batch norm writes to its buffers
+    own = {name: p for name, p in module.named_parameters() if p.requires_grad}
+    with warnings.catch_warnings(), random_state(0), torch.inference_mode(False), torch.enable_grad():
+        warnings.filterwarnings("ignore", message="Using a target size")  # a finding says so
+        value = loss_of(subject, invoke(module, examples.x, call=subject.call), examples.y)
+        if not value.requires_grad:
+            return dict.fromkeys(own)
+        grads = torch.autograd.grad(value, list(own.values()), allow_unused=True)
+    return dict(zip(own, grads, strict=True))
+
+
+def _head(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
+    module, loss = subject.module, own_loss(subject)
+    with untouched(module), torch.enable_grad():
+        out = tensor_of(invoke(module, examples.x, call=subject.call), subject.call)
+        name = subject.task.loss.name
+        if loss is not None and not isinstance(loss, AbstractLoss):
+            name = NAMES.get(getattr(loss, "__name__", type(loss).__name__), "")
+        found = head_findings(out, examples.y, name)
+    if loss is None or isinstance(loss, AbstractLoss):
+        return found
+    return (*found, *broadcast_findings(out, targets_of(subject, examples.y), loss))
+
+
+def _reach(subject: Subject, few: Examples, reached: tuple[str, ...]) -> tuple[Finding, ...]:
+    module = subject.module
+    if not any(p.requires_grad for p in module.parameters()):
+        return ()  # said where the network is described
+    lost = lost_parts(module, reached)
+    matter = [name for name in list(lost)[:PARTS] if _matters(module, few.x, lost[name])]
+    held = None
+    if isinstance(subject.optimizer, TorchOptimizer):
+        own = {name: p for name, p in module.named_parameters() if p.requires_grad}
+        made = subject.optimizer.build(list(own.values()))
+        ids = {id(p) for group in made.param_groups for p in group["params"]}
+        held = [name for name, p in own.items() if id(p) in ids]
+    return reach_findings(module, reached, matter=matter, held=held)
+
+
+def _matters(module: nn.Module, x: Inputs, names: list[str]) -> bool:
+    """Whether outputs change where these parameters do."""
+    own = dict(module.named_parameters())
+    with untouched(module), random_state(0), torch.no_grad():
+        changed = {name: own[name] + torch.randn_like(own[name]) * (own[name].std() + 0.1) for name in names
+                   if own[name].numel() > 1}  # fmt: skip
+        first = table(invoke(module, x), count(x), "examine(module, train=(x, y))").clone()
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            return functional_call(module, changed, args, kwargs)
+
+        other = table(spread(run, x), count(x), "examine(module, train=(x, y))")
+    return bool((first - other).abs().max() > 1e-5 * first.abs().max())
+
+
+def _decay(subject: Subject, gradients: dict[str, Tensor | None]) -> tuple[Finding, ...]:
+    if subject.optimizer is None:
+        return ()
+    decay, apart = decay_of(subject.optimizer)
+    pairs = [(p.detach(), gradients[name]) for name, p in subject.module.named_parameters()
+             if p.dim() > 1 and gradients.get(name) is not None]  # fmt: skip
+    squares = sum(float(w.double().square().sum()) for w, _ in pairs)
+    slopes = sum(float(g.double().square().sum()) for _, g in pairs if g is not None)
+    entries = max(1, sum(w.numel() for w, _ in pairs))
+    return decay_findings(
+        decay, weights=sqrt(squares), rms=sqrt(squares / entries), gradient=sqrt(slopes), decoupled=apart
+    )
+
+
+def statistics(subject: Subject, module: nn.Module, examples: int) -> tuple[Finding, ...]:
+    """Whether the running statistics of batch norm in a module are those of the training data."""
+    some = subject.probe.some(examples)
+    loss = subject.task.loss
+
+    def value(f: Tensor, y: Tensor) -> Tensor:
+        return loss.value(f.reshape(len(y), -1), y)
+
+    found = normalization_findings(module, some.x, subject.targets(some.y), value)
+    return tuple(replace(one, where=one.where or "outputs") for one in found)

@@ -1,0 +1,68 @@
+"""Long computations that look at the clock: a computation that runs out of its time ends with what it would need.
+
+>>> from gnomon.core.clock import Ticking
+>>> context = Context(0, deadline=1.0, fit=False, clock=Ticking(0.6))
+>>> guard(context, "A kernel of 64 examples")(1, 10)
+>>> guard(context, "A kernel of 64 examples")(2, 10)
+Traceback (most recent call last):
+...
+gnomon.examination.step.Skipped: A kernel of 64 examples was not done in its share of the time: give a larger budget.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.core.clock import Clock
+from gnomon.examination.step import Context, Skipped
+from gnomon.linalg.operator import AbstractOperator
+
+__all__ = ["TimedOperator", "guard", "needs"]
+
+
+def guard(context: Context, what: str) -> Callable[[int, int], None]:
+    """A progress callback that gives up when the share of the time is spent."""
+
+    def look(done: int, total: int) -> None:
+        if context.seconds < 0 and done < total:
+            raise Skipped(f"{what} was not done in its share of the time: give a larger budget.")
+
+    return look
+
+
+def needs(what: str, seconds: float, context: Context) -> Skipped:
+    """The reason why something cannot be afforded, with what it would need."""
+    return Skipped(f"{what} would take about {seconds:.2g} s, and {max(context.seconds, 0):.2g} s are left.")
+
+
+@dataclass(slots=True)
+class TimedOperator(AbstractOperator):
+    """An operator that looks at the clock before each product."""
+
+    operator: AbstractOperator
+    look: Callable[[int, int], None]
+
+    @property
+    def size(self) -> int:
+        """That of the operator."""
+        return self.operator.size
+
+    @property
+    def like(self) -> Tensor:
+        """That of the operator."""
+        return self.operator.like
+
+    def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
+        """A v, if there is time."""
+        self.look(0, 1)
+        return self.operator.matvec(v)
+
+    def seconds(self, clock: Clock) -> float:
+        """Of one product."""
+        v = torch.ones(self.size).to(self.like) / self.size**0.5
+        start = clock()
+        self.operator.matvec(v)
+        return clock() - start

@@ -1,0 +1,178 @@
+"""Gaussian expectations that autograd can differentiate, any number of times.
+
+If f jumps by J_i at k_i, let f' stand for the measure f' + sum_i J_i delta(k_i). Then
+
+    d/dc E[f(u) g(v)] = E[f'(u) g'(v)]                                    (1)
+    d/da E[f(u) g(v)] = (E[u f'(u) g(v)] - c E[f'(u) g'(v)]) / (2 a)      (2)
+    d/da E[f(u)]      = E[u f'(u)] / (2 a)                                (3)
+
+(1) is Price's theorem; (2) and (3) hold because scaling u by s moves a to s^2 a and c to s c. Where a = 0 they are
+f''(0) E[g(v)] / 2 and f''(0) / 2. A jump contributes to (1)
+
+    J_i N(k_i; 0, a) E[g'(v) | u = k_i]   and, with a jump J_j at k_j of g,   J_i J_j N(k_i, k_j; a, b, c)        (4)
+
+Derivatives of f are torch's. What is infinite, a jump met by a jump at rho = +-1, counts zero.
+Reference: [daniely2016toward], section 4.
+Cost: of a gradient, that of three expectations.
+"""
+
+from math import pi
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd import Function
+
+from gnomon.expectations.expectation import expectation
+from gnomon.expectations.functions import Derivative, Elementwise, Gain, Square
+from gnomon.expectations.legendre import panels
+from gnomon.expectations.line import RADII, Sampler, mean, second_moment
+from gnomon.expectations.polar import polar, root
+
+SPREAD = 8.0  # deviations to which conditional expectations run
+AT_ONCE = 2**12  # conditional expectations
+
+
+def pair(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
+    """E[f(u) g(v)] for (u, v) ~ N(0, [[a, c], [c, b]]).
+
+    Hypotheses: float64; f and g piecewise analytic. Cost: see expectation.
+
+    >>> c = torch.full((), 0.5, dtype=torch.float64, requires_grad=True)
+    >>> one = torch.ones((), dtype=torch.float64)
+    >>> pair(torch.square, torch.square, one, one, c).backward()
+    >>> round(float(c.grad), 9)                                       # 1 + 2 c^2 has slope 4 c
+    2.0
+    """
+    result: Tensor = _Pair.apply(a, b, c, f, g)
+    return result
+
+
+def single(f: Elementwise, a: Tensor) -> Tensor:
+    """E[f(u)] for u ~ N(0, a).
+
+    Hypotheses: float64; f piecewise analytic. Cost: 400 evaluations per variance.
+
+    >>> round(float(single(torch.square, torch.full((), 3.0, dtype=torch.float64))), 12)
+    3.0
+    """
+    result: Tensor = _Single.apply(a, f)
+    return result
+
+
+class _Pair(Function):
+    @staticmethod
+    def forward(ctx: Any, a: Tensor, b: Tensor, c: Tensor, f: Elementwise, g: Elementwise) -> Tensor:
+        ctx.save_for_backward(a, b, c)
+        ctx.functions = f, g
+        left = _remembered(f)
+        return expectation(left, left if f is g else _remembered(g), a, b, c)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        a, b, c = ctx.saved_tensors
+        f, g = ctx.functions
+        need_a, need_b, need_c, _, _ = ctx.needs_input_grad
+        slope = _slope(f, g, a, b, c)  # (1)
+        to_a = (gradient * _spread(f, g, a, b, c, slope)).sum_to_size(a.shape) if need_a else None
+        to_b = (gradient * _spread(g, f, b, a, c, slope)).sum_to_size(b.shape) if need_b else None
+        to_c = (gradient * slope).sum_to_size(c.shape) if need_c else None
+        return to_a, to_b, to_c, None, None
+
+
+class _Single(Function):
+    @staticmethod
+    def forward(ctx: Any, a: Tensor, f: Elementwise) -> Tensor:
+        ctx.save_for_backward(a)
+        ctx.function = f
+        values, index = a.clamp(min=0).unique(return_inverse=True)
+        if isinstance(f, Square):  # the road that ``expectation`` takes for u = v: equal to the last digit
+            found = second_moment(_remembered(f.function), values.sqrt().cpu())
+        else:
+            found = mean(_remembered(f), values.sqrt().cpu())
+        return found.to(a.device)[index].view(a.shape)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        (a,), f = ctx.saved_tensors, ctx.function
+        moved = single(Gain(f), a)
+        for k, jump in _jumps(f, a):
+            moved = moved + k * jump * _density(k, a)
+        return gradient * torch.where(a > 0, moved / (2 * torch.where(a > 0, a, 1)), _curvature(f, a)), None  # (3)
+
+
+def _remembered(f: Elementwise) -> Sampler:
+    """The function with the memory of its cuts."""
+    return f if isinstance(f, Sampler) else Sampler(f)
+
+
+def _slope(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
+    """Equation (1) with the terms (4)."""
+    f_prime = Derivative(f)
+    g_prime = f_prime if f is g else Derivative(g)
+    total = pair(f_prime, g_prime, a, b, c)
+    of_f, of_g = _jumps(f, a), _jumps(g, b)
+    for k, jump in of_f:
+        total = total + jump * _density(k, a) * _conditional(g_prime, k, a, b, c)  # (4)
+        for m, other in of_g:
+            total = total + jump * other * _joint_density(k, m, a, b, c)  # (4)
+    for k, jump in of_g:
+        total = total + jump * _density(k, b) * _conditional(f_prime, k, b, a, c)  # (4)
+    return total
+
+
+def _spread(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor, slope: Tensor) -> Tensor:
+    """Equation (2)."""
+    moved = pair(Gain(f), g, a, b, c) - c * slope
+    for k, jump in _jumps(f, a):
+        moved = moved + k * jump * _density(k, a) * _conditional(g, k, a, b, c)
+    still = _curvature(f, a) * single(g, b)
+    return torch.where(a > 0, moved / (2 * torch.where(a > 0, a, 1)), still)
+
+
+def _jumps(f: Elementwise, a: Tensor) -> list[tuple[float, float]]:
+    """Places and heights of the jumps of f that a variance in ``a`` can reach."""
+    reach = RADII[0] * float(a.detach().max().clamp(min=0)) ** 0.5
+    if reach == 0:
+        return []
+    pieces = _remembered(f).pieces(reach / RADII[0], reach)
+    some = pieces.jump != 0
+    return list(zip(pieces.cuts[some].tolist(), pieces.jump[some].tolist(), strict=True))
+
+
+def _curvature(f: Elementwise, a: Tensor) -> Tensor:
+    """f''(0) / 2, zero where torch finds none."""
+    return torch.nan_to_num(Derivative(Derivative(f))(a.new_zeros(1)), 0.0, 0.0, 0.0)[0].detach() / 2
+
+
+def _density(k: float, a: Tensor) -> Tensor:
+    """N(k; 0, a), zero at zero variance."""
+    safe = torch.where(a > 0, a, 1)
+    return torch.where(a > 0, torch.exp(-(k * k) / (2 * safe)) / (2 * pi * safe).sqrt(), 0)
+
+
+def _joint_density(k: float, m: float, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
+    """N((k, m); 0, [[a, c], [c, b]]), zero where it is singular."""
+    p = polar(a, b, c)
+    regular = (p.norm > 0) & (p.sine > 0)
+    x, y = k / torch.where(a > 0, a, 1).sqrt(), m / torch.where(b > 0, b, 1).sqrt()
+    square = torch.where(regular, p.sine, 1) ** 2
+    exponent = ((x - y) ** 2 + 2 * (1 - p.cosine) * x * y) / (2 * square)
+    scale = 2 * pi * torch.where(regular, p.norm, 1) * square.sqrt()
+    return torch.where(regular, torch.exp(-exponent) / scale, 0)
+
+
+def _conditional(g: Elementwise, k: float, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
+    """E[g(v) | u = k], with panels cut where g is, so that gradients see its jumps move."""
+    p = polar(a, b, c)
+    middle = (p.cosine * root(b) * k / torch.where(a > 0, a, 1).sqrt()).expand(p.sine.shape).reshape(-1, 1)
+    spread = (p.sine * root(b)).expand(p.sine.shape).reshape(-1, 1)
+    reach = float(middle.detach().abs().max() + SPREAD * spread.detach().max())
+    cuts = _remembered(g).pieces(reach / SPREAD, reach).cuts.to(a) if reach > 0 else a.new_zeros(0)
+    grid = torch.arange(-SPREAD, SPREAD + 1, 2, dtype=a.dtype, device=a.device)
+    parts = []
+    for m, s in zip(middle.split(AT_ONCE), spread.split(AT_ONCE), strict=True):
+        moving = ((cuts - m) / s.clamp(min=1e-30)).clamp(-SPREAD, SPREAD)
+        z, weight = panels(torch.cat([grid.expand(len(m), -1), moving], 1).sort(1).values)
+        parts.append((g(m + s * z) * torch.exp(z * z * -0.5) * weight).sum(1) / (2 * pi) ** 0.5)
+    return torch.cat(parts).view(p.sine.shape)

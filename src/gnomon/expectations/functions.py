@@ -1,0 +1,107 @@
+"""Elementwise functions: what is asked of one, and what autograd makes of it.
+
+>>> Derivative(torch.sin)(torch.zeros(2, dtype=torch.float64))
+tensor([1., 1.], dtype=torch.float64)
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnomon.core.errors import InputError, NotFiniteError, lesson
+
+__all__ = ["Derivative", "Elementwise", "Gain", "Square", "check"]
+
+Elementwise = Callable[[Tensor], Tensor]
+"""A function of each number alone, from float64 to float64."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Derivative:
+    """f', torch's gradient; itself differentiable. Zero where torch knows of no dependence."""
+
+    function: Elementwise
+
+    def __call__(self, u: Tensor) -> Tensor:
+        """The value at u."""
+        with torch.inference_mode(False), torch.enable_grad():
+            deeper = u.requires_grad
+            x = u if deeper else u.detach().clone().requires_grad_()
+            y = self.function(x)
+            if not y.requires_grad:
+                return torch.zeros_like(u)
+            (slope,) = torch.autograd.grad(y.sum(), x, create_graph=deeper, allow_unused=True)
+        return torch.zeros_like(u) if slope is None else slope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gain:
+    """u f'(u)."""
+
+    function: Elementwise
+
+    def __call__(self, u: Tensor) -> Tensor:
+        """The value at u."""
+        return u * Derivative(self.function)(u)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Square:
+    """f(u)^2."""
+
+    function: Elementwise
+
+    def __call__(self, u: Tensor) -> Tensor:
+        """The value at u."""
+        return self.function(u) ** 2
+
+
+def check(function: Elementwise) -> None:
+    """Refuse a function that is not elementwise, not real, not finite or not always the same.
+
+    Cost: four evaluations at 12 points.
+
+    >>> check(torch.tanh)
+    >>> check(lambda x: torch.softmax(x, -1))                        # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    gnomon.core.errors.InputError: Quadrature(function): f(x) changes when x is reshaped [H: ...
+    """
+    x = torch.tensor([-3.1, -1.7, -1.0, -0.4, -1e-3, 0.0, 2e-3, 0.3, 0.9, 1.0, 1.9, 3.3], dtype=torch.float64)
+    with torch.no_grad():
+        y = _called(function, x)
+        if not isinstance(y, Tensor) or y.shape != x.shape or not y.dtype.is_floating_point:
+            kind = f"{y.dtype} of shape {tuple(y.shape)}" if isinstance(y, Tensor) else type(y).__name__
+            raise _refusal(f"12 numbers in float64 gave {kind}", "Return one real number for each")
+        if not bool(torch.isfinite(y).all()):
+            raise NotFiniteError(
+                lesson(
+                    "Quadrature(function)",
+                    f"f({float(x[~torch.isfinite(y)][0]):g}) is not finite",
+                    "E[phi(u)^2] is a finite number",
+                    "Use a function that is finite on the whole line",
+                )
+            )
+        if not torch.equal(_called(function, x), y):
+            raise _refusal("two calls with one x gave two answers", "Remove the randomness or the memory")
+        order = (5 * torch.arange(len(x)) + 3) % len(x)
+        moved, folded = _called(function, x[order]), _called(function, x.view(3, 4))
+        tolerance = 1e-12 * (1 + y.abs())  # vector and remainder loops of one function may round differently
+        if moved.shape != x.shape or bool(((moved - y[order]).abs() > tolerance[order]).any()):
+            raise _refusal("f(x) changes when x is reordered", "Give a function of one number")
+        if folded.shape != (3, 4) or bool(((folded.flatten() - y).abs() > tolerance).any()):
+            raise _refusal("f(x) changes when x is reshaped", "Give a function of one number")
+
+
+def _called(function: Elementwise, x: Tensor) -> Any:
+    try:
+        return function(x.clone())
+    except Exception as error:
+        raise _refusal(f"called with 12 numbers in float64 it raised '{error}'", "Make it accept any tensor") from error
+
+
+def _refusal(found: str, cure: str) -> InputError:
+    return InputError(lesson("Quadrature(function)", found, "the function acts on each number alone", cure))

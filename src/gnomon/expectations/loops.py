@@ -1,0 +1,254 @@
+"""Compiled loops: Gaussian integrals of piecewise polynomials, and sums of Mehler's series.
+
+A function is a row of edges and, between two of them, sixteen coefficients of a polynomial on [-1, 1]; so is the normal
+density, on panels of one width. For f, h and numbers s, t, m
+
+    integral of N(x) f(s x) h(t x + m)                                                                            (1)
+
+is a sum over the intervals between all edges, by the rule of Gauss.
+"""
+
+from math import sqrt
+
+import numpy as np
+from numba import njit
+
+from gnomon.core.machine.loops import INNER, bare, entry
+
+NODES = 8  # of Gauss's rule between two edges
+SUMMING = {**INNER, "fastmath": {*INNER["fastmath"], "reassoc"}}  # the order of a short sum is left to the vector unit
+TERMS = 16  # coefficients of a polynomial; also the terms of a block of a series, whose tail is known
+
+
+@entry
+def smoothed(place, deviation, edges, coefficients, one, density, start, width, rule, out):
+    """E[g(m + t z)] for many m and t: equation (1) with f = 1."""
+    edges, coefficients, density, rule = bare(edges), bare(coefficients), bare(density), bare(rule)
+    ends, degree = np.array([-1e300, 1e300]), np.zeros(1, np.int64)
+    last = len(edges) - 1
+    for q in range(len(place)):
+        out[q] = _integral(
+            ends, bare(one), degree, 1.0, edges, coefficients, 0, last, deviation[q], place[q],
+            density, start, width, 0, rule,
+        )  # fmt: skip
+
+
+@entry
+def ridges(
+    root_a, root_b, rho, level, edges, coefficients, at, h_edges, h, density, start, width, panel, rule, room, out
+):
+    """E[f(u) g(v)] for many pairs: equation (1) with h = E[g(v) | u], a series in its variance; see smoothing.py.
+
+    ``level`` is the row of ``at`` (first edge, first piece, pieces) that holds the variance of v given u; the last is g
+    itself. ``panel`` is the first panel: 0, or the one that begins at x = 0 where f and g are both even or both odd.
+    """
+    edges, coefficients, density, rule = bare(edges), bare(coefficients), bare(density), bare(rule)
+    h_edges, h, room = bare(h_edges), bare(h), bare(room)
+    powers, degree = np.empty(h.shape[1]), _degrees(coefficients)
+    for q in range(len(rho)):
+        first, piece, count = at[level[q], 0], at[level[q], 1], at[level[q], 2]
+        scale = root_b[q] * rho[q]
+        begin, end = scale * (start + width * panel), -scale * start
+        low = _piece(h_edges, first, first + count, min(begin, end)) - first
+        high = _piece(h_edges, first, first + count, max(begin, end)) - first
+        if level[q] < len(at) - 1:
+            variance = (root_b[q] * root_b[q]) * ((1.0 - rho[q]) * (1.0 + rho[q]))
+            octave = 2.0 ** np.floor(np.log2(variance))
+            _chebyshev(powers, 2.0 * (variance / octave) - 3.0)
+            _contracted(h, piece + low, high - low + 1, powers, room)
+        else:
+            for p in range(high - low + 1):
+                for k in range(TERMS):
+                    room[p, k] = h[piece + low + p, 0, k]
+        out[q] = _integral(
+            edges, coefficients, degree, root_a[q], h_edges, room, first + low, first + high + 1, scale, 0.0,
+            density, start, width, panel, rule,
+        ) * (2.0 if panel else 1.0)  # fmt: skip
+
+
+@entry
+def sums(i, j, covariance, inverse_a, inverse_b, alpha, beta, tail_a, tail_b, tolerance, aligned, rho, out):
+    """Mehler's series where it is certified; NaN elsewhere, and where u = +-v; returns how many.
+
+    Standard deviations come as their inverses (0 for 0); correlations beyond ``aligned`` are taken for +-1. Tails are
+    square roots, relative to the whole, after each block of terms, a power of two of them.
+    """
+    alpha, beta, tail_a, tail_b = bare(alpha), bare(beta), bare(tail_a), bare(tail_b)
+    left, most = 0, tail_a.shape[1] - 1
+    powers = np.empty(most * TERMS)
+    for q in range(len(covariance)):
+        a, b = i[q], j[q]
+        r = covariance[q] * inverse_a[a] * inverse_b[b]
+        if abs(r) >= aligned:
+            r = 1.0 if r > 0.0 else -1.0
+        rho[q] = r
+        small = r * r
+        small *= small
+        small *= small
+        small *= small
+        blocks, half = 1, 1.0
+        while blocks < most and small * tail_a[a, blocks] * tail_b[b, blocks] > tolerance:
+            blocks, small, half = 2 * blocks, small * small, small
+        between = 3 * (blocks // 4)
+        if between and half * sqrt(half) * tail_a[a, between] * tail_b[b, between] <= tolerance:
+            blocks, small = between, half * sqrt(half)
+        if abs(r) == 1.0 or small * tail_a[a, blocks] * tail_b[b, blocks] > tolerance:
+            out[q] = np.nan
+            left += 1
+        else:
+            out[q] = _series(alpha[a], beta[b], blocks * TERMS, r, powers)
+    return left
+
+
+@entry
+def hermite_sums(z, weighted, alpha):
+    """Add sum_q weighted[n, q] he_k(z[n, q]) to alpha[n, k]; ``weighted`` holds the factor sqrt(N), he_k the other.
+
+    Nodes come in multiples of TERMS.
+    """
+    nodes, terms = z.shape[1], alpha.shape[1]
+    before, here, total = np.empty(nodes), np.empty(nodes), np.empty(TERMS)
+    up, down = np.empty(terms), np.empty(terms)
+    for k in range(terms):
+        up[k] = 1.0 / np.sqrt(k + 1.0)
+        down[k] = np.sqrt(k / (k + 1.0))
+    for n in range(z.shape[0]):
+        for q in range(nodes):
+            before[q] = 0.0
+            here[q] = weighted[n, q] * np.exp(-0.25 * z[n, q] * z[n, q]) * 0.6316187777460647  # (2 pi)^(-1/4)
+        for k in range(terms):
+            for lane in range(TERMS):
+                total[lane] = 0.0
+            for start in range(0, nodes, TERMS):
+                for lane in range(TERMS):
+                    total[lane] += here[start + lane]
+            alpha[n, k] += total.sum()
+            for q in range(nodes):
+                after = z[n, q] * here[q] * up[k] - before[q] * down[k]
+                before[q] = here[q]
+                here[q] = after
+
+
+@njit(**SUMMING)
+def _series(alpha, beta, terms, r, powers):
+    """Powers by doubling, then one sum."""
+    powers[0] = 1.0
+    known, step = 1, r
+    while known < terms:
+        for k in range(min(known, terms - known)):
+            powers[known + k] = powers[k] * step
+        known, step = 2 * known, step * step
+    value = 0.0
+    for k in range(terms):
+        value += alpha[k] * beta[k] * powers[k]
+    return value
+
+
+@njit(**INNER)
+def _integral(f_edges, f, degree, s, h_edges, h, first, last, t, m, density, start, width, panel, rule):
+    """Equation (1) from a panel on, s > 0; the pieces of h are those between the edges first .. last, rows from 0."""
+    end = start + width * len(density)
+    forward, per_s, per_t = t > 0.0, 1.0 / s, 1.0 / t
+    x, total = start + width * panel, 0.0
+    i = _piece(f_edges, 0, len(f_edges) - 1, s * x)
+    j = _piece(h_edges, first, last, t * x + m) if t != 0.0 else _piece(h_edges, first, last, m)
+    while panel < len(density):
+        stop = start + width * (panel + 1)
+        cut_f = f_edges[i + 1] * per_s if i + 2 < len(f_edges) else 2.0 * end
+        cut_h = 2.0 * end
+        if forward and j + 1 < last:
+            cut_h = (h_edges[j + 1] - m) * per_t
+        elif t < 0.0 and j > first:
+            cut_h = (h_edges[j] - m) * per_t
+        right = max(x, min(stop, min(cut_f, cut_h)))
+        if right > x and degree[i] >= 0:
+            total += _panel(
+                f, i, degree[i], f_edges[i], f_edges[i + 1], s, h, j - first, h_edges[j], h_edges[j + 1], t, m,
+                density, panel, start + width * panel, width, x, right, rule,
+            )  # fmt: skip
+        x = right
+        if cut_f <= right:
+            i += 1
+        elif cut_h <= right:
+            j += 1 if forward else -1
+        else:
+            panel += 1
+    return total
+
+
+@njit(**SUMMING)
+def _panel(f, i, degree, f0, f1, s, h, j, h0, h1, t, m, density, d, d0, width, left, right, rule):
+    """Gauss's rule on [left, right], inside one piece of each."""
+    half, middle = 0.5 * (right - left), 0.5 * (right + left)
+    f_unit, h_unit, d_unit = 2.0 / (f1 - f0), 2.0 / (h1 - h0), 2.0 / width
+    f_at, f_by = (s * middle - f0) * f_unit - 1.0, s * half * f_unit
+    h_at, h_by = (t * middle + m - h0) * h_unit - 1.0, t * half * h_unit
+    d_at, d_by = (middle - d0) * d_unit - 1.0, half * d_unit
+    total = 0.0
+    if degree <= 1:
+        for q in range(NODES):
+            node = rule[0, q]
+            one = f[i, 1] * (f_at + f_by * node) + f[i, 0]
+            two = _horner(h, j, h_at + h_by * node)
+            total += rule[1, q] * one * two * _horner(density, d, d_at + d_by * node)
+        return total * half
+    for q in range(NODES):
+        node = rule[0, q]
+        one = _horner(f, i, f_at + f_by * node)
+        two = _horner(h, j, h_at + h_by * node)
+        total += rule[1, q] * one * two * _horner(density, d, d_at + d_by * node)
+    return total * half
+
+
+@njit(**INNER)
+def _degrees(c):
+    """The degree of each polynomial, -1 for zero."""
+    found = np.empty(len(c), np.int64)
+    for p in range(len(c)):
+        k = TERMS - 1
+        while k >= 0 and c[p, k] == 0.0:
+            k -= 1
+        found[p] = k
+    return found
+
+
+@njit(**INNER)
+def _horner(c, p, x):
+    """The polynomial p at x, two halves of it side by side."""
+    y = x * x
+    odd = ((((c[p, 15] * y + c[p, 13]) * y + c[p, 11]) * y + c[p, 9]) * y + c[p, 7]) * y
+    even = ((((c[p, 14] * y + c[p, 12]) * y + c[p, 10]) * y + c[p, 8]) * y + c[p, 6]) * y
+    odd, even = ((odd + c[p, 5]) * y + c[p, 3]) * y, ((even + c[p, 4]) * y + c[p, 2]) * y
+    return (odd + c[p, 1]) * x + (even + c[p, 0])
+
+
+@njit(**INNER)
+def _piece(edges, first, last, x):
+    """The piece among edges[first .. last] that holds x; the nearest if none does."""
+    low, high = first, last
+    while high - low > 1:
+        middle = (low + high) // 2
+        if edges[middle] <= x:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@njit(**INNER)
+def _chebyshev(powers, x):
+    powers[0] = 1.0
+    powers[1] = x
+    for k in range(2, len(powers)):
+        powers[k] = 2.0 * x * powers[k - 1] - powers[k - 2]
+
+
+@njit(**INNER)
+def _contracted(h, first, count, powers, room):
+    """The polynomials of one variance."""
+    for p in range(count):
+        for k in range(TERMS):
+            room[p, k] = 0.0
+        for o in range(len(powers)):
+            for k in range(TERMS):
+                room[p, k] += powers[o] * h[first + p, o, k]

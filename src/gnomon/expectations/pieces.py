@@ -1,0 +1,247 @@
+"""Where a function has to be cut so that each piece is a polynomial to nine digits.
+
+Intervals are halved until 16 Legendre coefficients have decayed, which drives a corner or a jump into an interval of a
+few roundings; neighbors that one polynomial still fits are then joined again. What is left are hard cuts, at which phi
+is not smooth, and soft ones, needed only by rules coarser than the pieces beside them.
+
+Decay on [l, r], 0 <= l < r, is measured against the largest |phi| within max(1.4 l, r / 16): any Gaussian has there at
+least the square of the weight it has at l, and one that reaches r at all (ten deviations) has its bulk within r / 16.
+Nothing is measured against less than |phi| within a quarter of the least deviation in use; so the noise of functions
+that cancel near zero, as x - tanh(x), does not count.
+Hypotheses: piecewise analytic; features no finer than one percent of their distance from the origin, unless they are
+corners or jumps, which are found wherever they are.
+Cost: some 10^4 evaluations of the function, twice that for each corner.
+"""
+
+from dataclasses import dataclass, field
+from math import ceil, floor, log2
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.expectations.functions import Elementwise
+from gnomon.expectations.legendre import SAMPLE, misfit, misfit_of_union, powers, samples
+
+RESOLVED = 1e-9  # of the local size: coefficients below are taken for zero
+NOISE = 1e-8  # coefficients below that three halvings do not shrink are rounding noise of the function
+NARROW = 2.0**-12  # of the distance from the origin: such intervals arise at corners, and are cut more finely
+OCTAVES = 8  # below the least deviation, cut to begin with
+FINEST = 2.0**-49  # of the distance from the origin: narrower intervals are not cut
+CLOSE = 2.0**-44  # of the distance from the origin: closer edges are one
+CROWD = 4096  # intervals
+STRAIGHT = 2.0**-47  # of the largest value: what is nearer to a line is one, up to roundings
+LONG = 16.0  # right end over left end of an interval, at most
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The running maximum of |f| away from the origin; ``least`` is the smallest distance that counts."""
+
+    distance: Tensor
+    largest: Tensor
+    least: float
+
+    @staticmethod
+    def of(function: Elementwise, edges: Tensor, least: float) -> "Size":
+        """Measured at Gauss points between edges."""
+        points = samples(edges[:-1], edges[1:]).flatten()
+        values = function(points).abs()
+        if not bool(torch.isfinite(values).all()):
+            worst = points[~torch.isfinite(values)].abs().min()
+            raise NotFiniteError(
+                lesson(
+                    "Quadrature(function)",
+                    f"the function or a derivative of it is not finite at |x| = {float(worst):.3g}",
+                    "E[phi(u)^2] is a finite number",
+                    "Use a function that grows more slowly, or smaller variances",
+                )
+            )
+        distance, order = points.abs().sort()
+        return Size(distance, values[order].cummax(0).values, least)
+
+    def at(self, left: Tensor, right: Tensor, least: float = 0.0) -> Tensor:
+        """Size to measure against on [left, right], or within ``least`` if that is larger."""
+        inner = torch.where(left * right > 0, torch.minimum(left.abs(), right.abs()), 0)
+        outer = torch.maximum(left.abs(), right.abs())
+        place = torch.searchsorted(
+            self.distance, torch.maximum(1.4 * inner, outer / 16).clamp(min=max(least, self.least))
+        )
+        return self.largest[place.clamp(max=len(self.distance) - 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Cuts of a function on [-reach, reach], for deviations from ``least`` on.
+
+    Their places (ascending), the narrower piece beside each (0 if hard, infinite if cut for its length alone), the jump
+    at each; how large the function is; and the memory of smoothing.py.
+    """
+
+    least: float
+    reach: float
+    cuts: Tensor
+    width: Tensor
+    jump: Tensor
+    size: Size
+    memory: dict[tuple[int, int], Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def within(self, radius: float, panel: float) -> Tensor:
+        """Cuts that a rule with panels of this width needs on [-radius, radius].
+
+        Cost: none.
+
+        >>> pieces = find(torch.abs, 1.0, 8.0)
+        >>> pieces.within(1.0, 0.1)
+        tensor([0.], dtype=torch.float64)
+        """
+        return self.cuts[(self.width <= panel) & (self.cuts.abs() < radius)]
+
+    @property
+    def hard(self) -> Tensor:
+        """Cuts at which the function is not smooth."""
+        return self.cuts[self.width == 0]
+
+    def polynomials(self, function: Elementwise) -> tuple[Tensor, Tensor]:
+        """All edges, and sixteen coefficients on [-1, 1] between each two. Cost: 16 evaluations per piece.
+
+        >>> find(torch.abs, 4.0, 8.0).polynomials(torch.abs)[1][:, :2].round().tolist()
+        [[4.0, -4.0], [4.0, 4.0]]
+        """
+        end = self.cuts.new_full((1,), self.reach)
+        edges = torch.cat([-end, self.cuts, end])
+        values = function(samples(edges[:-1], edges[1:]))
+        found, straight = powers(values), _straight(values)
+        found[straight] = powers(values[straight], degree=1)  # without roundings, which would cost as much as numbers
+        return edges, found
+
+
+def find(function: Elementwise, least: float, reach: float) -> Pieces:
+    """Cut a function on [-reach, reach], as Gaussians of deviations from ``least`` on need it.
+
+    Hypotheses and cost: see the module.
+
+    >>> find(lambda x: torch.relu(x - 0.3), 1.0, 8.0).hard
+    tensor([0.3000], dtype=torch.float64)
+    """
+    top, bottom = ceil(log2(max(reach, 1e-100))), floor(log2(max(least, 1e-100))) - OCTAVES
+    octaves = 2.0 ** torch.arange(min(bottom, top - 1), top, dtype=torch.float64)
+    eighths = torch.arange(8, 16, dtype=torch.float64) / 8
+    ladder = torch.cat([(octaves[:, None] * eighths).flatten(), octaves[-1:] * 2])
+    ladder = ladder[: int(torch.searchsorted(ladder, reach)) + 1]
+    edges = torch.cat([-ladder.flip(0), ladder.new_zeros(1), ladder])
+    size = Size.of(function, edges, least / 4)
+    edges, corner = _cornered(function, _halved(function, edges, size), size)
+    edges, corner = _apart(*_joined(function, edges, corner, size, 2 * least))
+    cuts, width, jump = _classified(function, edges, corner, size)
+    values = function(samples(edges[:-1], edges[1:]))
+    level = torch.where((values == values[:, :1]).all(1), values[:, 0], torch.nan)
+    keep = ~(torch.isinf(width) & (level[:-1] == level[1:]))  # one number on both sides, however long
+    cuts, width, jump = cuts[keep], width[keep], jump[keep]
+    return Pieces(least, float(edges[-1]), cuts, width, jump, size)
+
+
+def _halved(function: Elementwise, edges: Tensor, size: Size) -> Tensor:
+    """Edges between which f is resolved; around a corner they close in on it."""
+    left, right = edges[:-1], edges[1:]
+    history = left.new_full((len(left), 3), torch.inf)
+    kept = [edges]
+    while len(left):
+        coefficient, scale = misfit(function, left, right), size.at(left, right)
+        outer = torch.maximum(left.abs(), right.abs())
+        width = (right - left) / outer
+        fine = RESOLVED * torch.where(width < NARROW, 1e-3, 1.0) * scale
+        noise = (coefficient <= NOISE * scale) & (coefficient > history[:, 0] / 2)
+        split = (coefficient > fine) & ~noise & (width > FINEST) & (outer > FINEST * size.distance[0])
+        if int(split.sum()) > CROWD:
+            raise _unresolved(left[split], right[split])
+        left, right = left[split], right[split]
+        history = torch.cat([history[split, 1:], coefficient[split, None]], 1).repeat(2, 1)
+        middle = (left + right) / 2
+        kept.append(middle)
+        left, right = torch.cat([left, middle]), torch.cat([middle, right])
+    return torch.cat(kept).unique()
+
+
+def _cornered(function: Elementwise, edges: Tensor, size: Size) -> tuple[Tensor, Tensor]:
+    """Replace each narrow interval that fits worse than its neighbors by its middle; tell which edges are such."""
+    left, right = edges[:-1], edges[1:]
+    worst = misfit(function, left, right)
+    wall = worst.new_zeros(1)
+    peak = (worst >= torch.cat([wall, worst[:-1]])) & (worst > torch.cat([worst[1:], wall]))
+    narrow = right - left < NARROW * torch.maximum(left.abs(), right.abs())
+    peak &= narrow & (worst > 1e-5 * RESOLVED * size.at(left, right))
+    stay = torch.ones(len(edges), dtype=torch.bool, device=edges.device)
+    stay[:-1] &= ~peak
+    stay[1:] &= ~peak
+    edges, order = torch.cat([edges[stay], (left + right)[peak] / 2]).sort()
+    return edges, order >= int(stay.sum())
+
+
+def _joined(function: Elementwise, edges: Tensor, corner: Tensor, size: Size, center: float) -> tuple[Tensor, Tensor]:
+    """Drop edges, but for corners, whose two neighbors bound an interval on which f is resolved.
+
+    But for those within ``center``, no interval spans more than a factor LONG: so it is measured by its own size.
+    """
+    idle, parity = 0, 0
+    while idle < 2 and len(edges) > 2:
+        inner = torch.arange(1 + parity, len(edges) - 1, 2, device=edges.device)
+        inner = inner[~corner[inner]]
+        left, right = edges[inner - 1], edges[inner + 1]
+        short = (left * right > 0) & (torch.maximum(left / right, right / left) <= LONG)
+        short |= torch.maximum(left.abs(), right.abs()) <= center
+        inner, left, right = inner[short], left[short], right[short]
+        drop = inner[_fits(function, left, edges[inner], right, size)]
+        keep = torch.ones(len(edges), dtype=torch.bool, device=edges.device)
+        keep[drop] = False
+        edges, corner = edges[keep], corner[keep]
+        idle, parity = (idle + 1 if len(drop) == 0 else 0), 1 - parity
+    return edges, corner
+
+
+def _apart(edges: Tensor, corner: Tensor) -> tuple[Tensor, Tensor]:
+    """Drop edges within a few roundings of a corner: no polynomial can be evaluated on what lies between."""
+    close = edges.diff() <= CLOSE * torch.maximum(edges[1:].abs(), edges[:-1].abs())
+    first = close & corner[1:] & ~corner[:-1]
+    keep = torch.ones(len(edges), dtype=torch.bool, device=edges.device)
+    keep[:-1] &= ~first
+    keep[1:] &= ~(close & ~first)
+    return edges[keep], corner[keep]
+
+
+def _fits(function: Elementwise, left: Tensor, cut: Tensor, right: Tensor, size: Size) -> Tensor:
+    return misfit_of_union(function, left, cut, right) <= RESOLVED * size.at(left, right)
+
+
+def _classified(function: Elementwise, edges: Tensor, corner: Tensor, size: Size) -> tuple[Tensor, Tensor, Tensor]:
+    """Cuts, widths and jumps."""
+    cuts = edges[1:-1]
+    width = torch.minimum(cuts - edges[:-2], edges[2:] - cuts)
+    left, right = cuts - width / 2, cuts + width / 2
+    scale = size.at(left, right)
+    hard = corner[1:-1] | (misfit(function, left, right) > 10 * RESOLVED * scale)
+    step = 8 * FINEST * torch.maximum(cuts.abs(), size.distance[0])
+    jump = function(cuts + step) - function(cuts - step)
+    jump = torch.where(hard & (jump.abs() > 1e-8 * scale), jump, 0)
+    idle = ~hard & _fits(function, edges[:-2], cuts, edges[2:], size)  # cut for its length alone
+    return cuts, torch.where(hard, 0, torch.where(idle, torch.inf, width)), jump
+
+
+def _straight(values: Tensor) -> Tensor:
+    """Whether values at Gauss points lie on a line."""
+    line = powers(values, degree=1)
+    bend = (values - line[:, :1] - line[:, 1:2] * SAMPLE[0].to(values)).abs().amax(1)
+    return bend <= STRAIGHT * values.abs().amax(1)
+
+
+def _unresolved(left: Tensor, right: Tensor) -> InputError:
+    return InputError(
+        lesson(
+            "Quadrature(function)",
+            f"no polynomials fit the function between {float(left.min()):.3g} and {float(right.max()):.3g}, "
+            f"even on {CROWD} intervals",
+            "the function is piecewise analytic, evaluated to nearly full precision",
+            "Write it so that it does not cancel or oscillate there",
+        )
+    )

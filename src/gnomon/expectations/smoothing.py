@@ -1,0 +1,238 @@
+"""A function smoothed by a Gaussian, as polynomials of place and variance; and the double integral that they give.
+
+Given u, the variable v is Gaussian of mean m = rho u sqrt(b / a) and variance w = b (1 - rho^2), so that with
+
+    h(m, w) = E[g(m + sqrt(w) z)]                                                                          (1)
+    E[f(u) g(v)] = integral of N(x) f(sqrt(a) x) h(sqrt(b) rho x, w)                                       (2)
+
+f and h are piecewise polynomials of degree 15. Where f and g are both even or both odd, so is their product in (2), and
+half of the line is enough. h is cut where g is, and each three deviations of the smoothing within
+nine of every cut beside which pieces of g are narrower than that. It solves the heat equation, hence is analytic in
+w > 0, and on an octave of w a polynomial of degree 11. An octave is made when a pair first needs it, and remembered.
+
+Accuracy: pieces are halved until they fit to 1e-9 of the local size, which is measured; what is left of (2) is the rule
+of Gauss on products of these polynomials.
+Hypotheses: those of pieces.
+Cost: some 5 ms per octave of w, and 3 microseconds per pair.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from math import erfc, pi, sqrt
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gnomon.expectations.functions import Elementwise
+from gnomon.expectations.legendre import misfit, powers, samples
+from gnomon.expectations.line import RADII
+from gnomon.expectations.pieces import RESOLVED, Pieces
+
+SPREAD, PANEL = 8.0, 1.6  # deviations to which variables run, and the panels of their density
+FINE_PANEL = 0.25  # where functions grow so fast that the tails of the density count
+LAYER = torch.tensor([-9.0, -6.0, -3.0, 3.0, 6.0, 9.0], dtype=torch.float64)
+STEP = 3.0  # deviations of the smoothing that one polynomial spans
+FINEST = 0.125  # deviations of the smoothing: what does not fit there is rounding noise
+ORDER = 12  # coefficients in the variance
+NODES = 8  # between two edges, as in loops.py
+REACHED = [(k, (erfc(k / sqrt(2)) / erfc(sqrt(2))) ** 0.5) for k in range(2, 9)]  # P(|z| > k)^(1/2), in units of k = 2
+OWN = (0, 0)  # in the memory of the pieces: the function without smoothing
+PARITY = (0, 1)  # and whether it is even (1), odd (-1) or neither (0)
+SYMMETRIC = 2.0**-50  # of the largest |f| so far from zero: what f(-x) may differ from f(x) or -f(x)
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """A function and some of its smoothings as arrays, the function last; rows of ``at``: first edge, piece, pieces."""
+
+    octaves: np.ndarray
+    at: np.ndarray
+    edges: np.ndarray
+    coefficients: np.ndarray
+
+    def level(self, variance: np.ndarray) -> np.ndarray:
+        """The rows for variances; the last for zero."""
+        found = np.searchsorted(self.octaves, octaves(variance))
+        return np.where(variance > 0, found, len(self.octaves))
+
+
+def octaves(variance: np.ndarray) -> np.ndarray:
+    """The k with 2^k <= variance < 2^(k + 1); that of 1 for zero.
+
+    >>> octaves(np.array([1.0, 3.0, 0.3, 0.0]))
+    array([ 0,  1, -2,  0])
+    """
+    return np.floor(np.log2(np.where(variance > 0, variance, 1.0))).astype(np.int64)
+
+
+def tables(g: Elementwise, pieces: Pieces, radius: int, wanted: np.ndarray) -> Tables:
+    """The smoothings of a function by variances in the octaves ``wanted``; see the module.
+
+    Cost: see the module; none for octaves that are known.
+
+    >>> from gnomon.expectations.pieces import find
+    >>> tables(torch.relu, find(torch.relu, 1.0, 16.0), 10, np.array([-3, 0])).at[:, 2]
+    array([...])
+    """
+    wanted = np.unique(wanted)
+    own = polynomials(g, pieces)
+    for k in wanted.tolist():
+        if (radius, k) not in pieces.memory:
+            pieces.memory[radius, k] = _octave(pieces, radius, k)
+    still = np.zeros((len(own[1]), ORDER, own[1].shape[1]))
+    still[:, 0] = own[1]
+    rows = [*(pieces.memory[radius, k] for k in wanted.tolist()), (own[0], still)]
+    counts = [len(c) for _, c in rows]
+    first = np.cumsum([0, *counts[:-1]])
+    at = np.stack([first + np.arange(len(rows)), first, counts], 1).astype(np.int64)
+    return Tables(wanted, at, np.concatenate([e for e, _ in rows]), np.concatenate([c for _, c in rows]))
+
+
+def polynomials(g: Elementwise, pieces: Pieces) -> tuple[np.ndarray, np.ndarray]:
+    """Edges and coefficients of the function itself. Cost: 16 evaluations per piece, once.
+
+    >>> from gnomon.expectations.pieces import find
+    >>> polynomials(torch.abs, find(torch.abs, 1.0, 16.0))[1].shape[1]
+    16
+    """
+    if OWN not in pieces.memory:
+        edges, coefficients = pieces.polynomials(g)
+        pieces.memory[OWN] = edges.numpy(), np.ascontiguousarray(coefficients.numpy())
+    own: tuple[np.ndarray, np.ndarray] = pieces.memory[OWN]
+    return own
+
+
+def parity(g: Elementwise, pieces: Pieces) -> int:
+    """1 for an even function, -1 for an odd one, else 0, as seen at 16 points of each piece. Cost: none, once.
+
+    >>> from gnomon.expectations.pieces import find
+    >>> [parity(g, find(g, 1.0, 16.0)) for g in (torch.abs, torch.tanh, torch.relu)]
+    [1, -1, 0]
+    """
+    if PARITY not in pieces.memory:
+        edges = torch.from_numpy(polynomials(g, pieces)[0])
+        points = samples(edges[:-1], edges[1:])
+        here, there, size = g(points), g(-points), pieces.size.at(edges[:-1], edges[1:])[:, None]
+        even, odd = (bool(((here - s * there).abs() <= SYMMETRIC * size).all()) for s in (1, -1))
+        pieces.memory[PARITY] = 1 if even else -1 if odd else 0
+    found: int = pieces.memory[PARITY]
+    return found
+
+
+def double_integrals(
+    f: tuple[np.ndarray, np.ndarray], g: Tables, radius: int, root_a: np.ndarray, root_b: np.ndarray, rho: np.ndarray,
+    *, even: bool = False,
+) -> np.ndarray:  # fmt: skip
+    """E[f(u) g(v)] for pairs of standard deviations and correlations, f by its polynomials; equation (2).
+
+    ``even`` tells that f and g are both even or both odd.
+    Hypotheses and cost: see the module.
+
+    >>> from gnomon.expectations.pieces import find
+    >>> one = np.ones(1)
+    >>> pieces = find(torch.relu, 1.0, 16.0)
+    >>> g = tables(torch.relu, pieces, 10, np.array([-1]))
+    >>> round(float(double_integrals(polynomials(torch.relu, pieces), g, 10, one, one, 0 * one + 0.5)[0]), 9)
+    0.304498891
+    """
+    from gnomon.expectations.loops import ridges
+
+    level = g.level(root_b * root_b * ((1 - rho) * (1 + rho)))
+    start, width, density = _density(radius)
+    room, out = np.empty((int(g.at[:, 2].max()), f[1].shape[1])), np.empty(rho.shape)
+    panel = len(density) // 2 if even else 0
+    ridges(root_a, root_b, rho, level, *f, g.at, g.edges, g.coefficients, density, start, width, panel, _rule(), room,
+           out)  # fmt: skip
+    return out
+
+
+def _octave(pieces: Pieces, radius: int, octave: int) -> tuple[np.ndarray, np.ndarray]:
+    """Edges of a smoothing, and its coefficients (pieces, order, power)."""
+    deviation = 2.0 ** (octave / 2)
+    edges = _resolved(pieces, deviation, lambda m: _smoothed(pieces, radius, m, deviation))
+    places = samples(edges[:-1], edges[1:])
+    turns = (torch.arange(ORDER, dtype=torch.float64) + 0.5) * (pi / ORDER)
+    variances = 2.0**octave * (1.5 + 0.5 * turns.cos())
+    values = torch.stack([_smoothed(pieces, radius, places, float(v) ** 0.5) for v in variances], 1)
+    basis = torch.cos(torch.arange(ORDER, dtype=torch.float64)[:, None] * turns) * (2 / ORDER)
+    basis[0] /= 2
+    return edges.numpy(), np.ascontiguousarray(powers(basis @ values).numpy())
+
+
+def _smoothed(pieces: Pieces, radius: int, m: Tensor, deviation: float) -> Tensor:
+    """Equation (1)."""
+    from gnomon.expectations.loops import smoothed
+
+    edges, coefficients = pieces.memory[OWN]
+    place, one = m.numpy().reshape(-1), np.eye(1, coefficients.shape[1])
+    start, width, density = _density(radius)
+    out = np.empty(place.shape)
+    smoothed(place, np.full(place.shape, deviation), edges, coefficients, one, density, start, width, _rule(), out)
+    return torch.from_numpy(out).view(m.shape)
+
+
+def _resolved(pieces: Pieces, deviation: float, function: Callable[[Tensor], Tensor]) -> Tensor:
+    """Edges between which the smoothed function is a polynomial."""
+    edges = _edges(pieces, deviation)
+    left, right = edges[:-1], edges[1:]
+    kept = [edges]
+    while len(left):
+        size = _size(pieces, left, right, deviation)
+        split = (misfit(function, left, right) > RESOLVED * size) & (right - left > FINEST * deviation)
+        left, right = left[split], right[split]
+        middle = (left + right) / 2
+        kept.append(middle)
+        left, right = torch.cat([left, middle]), torch.cat([middle, right])
+    return torch.cat(kept).unique()
+
+
+def _size(pieces: Pieces, left: Tensor, right: Tensor, deviation: float) -> Tensor:
+    """Size to measure a smoothed function against.
+
+    v varies by ``deviation`` at least, so that sqrt(E[g(v)^2]) feels what g is k deviations away by the square root of
+    the probability of going there. Without it, where g is zero, so would be the errors that are allowed.
+    """
+    sizes = [share * pieces.size.at(left, right, k * deviation) for k, share in REACHED]
+    return torch.stack(sizes).amax(0).clamp(min=_least(pieces))
+
+
+def _least(pieces: Pieces) -> float:
+    """The least size to measure against: g does something within ten deviations of v, a probability of 1e-23."""
+    some = pieces.size.largest > 0
+    if not bool(some.any()):
+        return 0.0
+    place = torch.searchsorted(pieces.size.distance, 1.2 * pieces.size.distance[some][0])
+    return 1e-12 * float(pieces.size.largest[place.clamp(max=len(some) - 1)])
+
+
+def _edges(pieces: Pieces, deviation: float) -> Tensor:
+    """Where a smoothed function is cut to begin with: nowhere nearer than STEP deviations."""
+    step, end = STEP * deviation, pieces.reach
+    thin = pieces.cuts[pieces.width <= step]
+    layers = (thin[:, None] + deviation * LAYER).flatten()
+    wanted = torch.cat([pieces.cuts, layers[layers.abs() < end]]).unique().tolist()
+    kept, crowded = [-end], False
+    for place in wanted:
+        if crowded and place - kept[-1] > step:
+            kept.append(kept[-1] + step)
+        crowded = place - kept[-1] < 0.999 * step
+        if not crowded:
+            kept.append(place)
+    return torch.tensor([*kept, end], dtype=torch.float64)
+
+
+@cache
+def _density(radius: int) -> tuple[float, float, np.ndarray]:
+    """Start, width and polynomials of the panels of the normal density, out to so many deviations."""
+    end, width = (SPREAD, PANEL) if radius <= RADII[0] else (float(radius), FINE_PANEL)
+    edges = torch.arange(round(2 * end / width) + 1, dtype=torch.float64) * width - end
+    values = torch.exp(samples(edges[:-1], edges[1:]).square() * -0.5) / (2 * pi) ** 0.5
+    return -end, width, np.ascontiguousarray(powers(values).numpy())
+
+
+@cache
+def _rule() -> np.ndarray:
+    """Nodes and weights of Gauss's rule between two edges."""
+    return np.stack(np.polynomial.legendre.leggauss(NODES))

@@ -1,0 +1,31 @@
+"""First floor: what data promise for examples that were not seen.
+
+Lives here: checks of data without a network, each with its false-alarm rate: test examples that are copies of training
+examples (`leaks`), test examples drawn differently (`shift`), labels that look wrong (`suspects`), equal inputs with
+different labels (`conflicts`), columns and targets that training stumbles over (`columns`, `number_findings`,
+`class_findings`).
+Does not live here: anything about a network's layers (`gnomon.geometry`) or its training (`gnomon.checkup`).
+May import: core, the ground floor; torch, numpy; scipy inside the functions that need it.
+"""
+
+from gnomon.generalization.columns import Columns, columns
+from gnomon.generalization.conflicts import Conflicts, conflicts
+from gnomon.generalization.leaks import Leaks, leaks
+from gnomon.generalization.shift import Shift, shift
+from gnomon.generalization.suspects import Suspects, suspects
+from gnomon.generalization.targets import class_findings, number_findings
+
+__all__ = [
+    "Columns",
+    "Conflicts",
+    "Leaks",
+    "Shift",
+    "Suspects",
+    "class_findings",
+    "columns",
+    "conflicts",
+    "leaks",
+    "number_findings",
+    "shift",
+    "suspects",
+]

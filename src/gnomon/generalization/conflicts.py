@@ -1,0 +1,90 @@
+"""Equal inputs with different labels: whatever is learned, it is wrong for some of them.
+
+    least error = (1 / n) sum over groups of equal inputs of (size - count of the most frequent label)          (1)
+
+Reference: [bishop2006pattern], section 1.5, on the least error that any classifier has.
+
+>>> import torch
+>>> found = conflicts(torch.tensor([[1.0], [1.0], [2.0], [3.0]]), torch.tensor([0, 1, 1, 1]))
+>>> found.groups, found.least_error
+(((0, 1),), 0.25)
+"""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import Tensor
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import Inputs, count
+from gnomon.core.results import Finding, Result, Value
+from gnomon.core.results.plain import HIDDEN
+from gnomon.generalization.rows import capacity, digests
+
+__all__ = ["Conflicts", "conflicts"]
+
+CALL = "conflicts(x, y)"
+SHARE = 0.005
+"""Of the examples: what cannot be learned costs half a point of accuracy, about what people tune for."""
+RICH = 100.0
+"""Bits of an example from which on equal inputs are copies. In coarser tables they are chance, and differing labels
+the noise of the problem."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflicts(Result):
+    """Groups of numbers of examples that are equal and have different labels, and the least error (1)."""
+
+    groups: tuple[tuple[int, ...], ...] = field(repr=False, metadata=HIDDEN)
+    examples: int
+    least_error: float
+    rich: bool
+
+    @property
+    def share(self) -> float:
+        """Of all examples, in such groups."""
+        return sum(map(len, self.groups)) / max(1, self.examples)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        if not self.groups:
+            return "No two equal examples have different labels."
+        numbers = f"{self.share:.1%} of the examples have an equal with another label"
+        return f"{numbers}, so that no network gets more than {1 - self.least_error:.1%} of train right."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """A fault for copies with different labels, a warning for coarse tables in which rows coincide."""
+        if self.share < SHARE:
+            return ()
+        pairs = "; ".join(" = ".join(map(str, group[:3])) for group in self.groups[:5])
+        evidence = (Value("least training error", self.least_error), Value("first of them", pairs))
+        cure = "Keep one label for each: drop these examples before training, train = [train[i] for i in kept]."
+        if not self.rich:
+            cure = "Add the features that tell these examples apart; no network can do better with these."
+        return (Finding("conflicting-labels", self.verdict, cure, 0.85 if self.rich else 0.3, "labels", evidence, 0.0),)
+
+
+def conflicts(x: Inputs, y: Tensor) -> Conflicts:
+    """Find equal inputs that have different labels, and what they cost; equation (1).
+
+    Hypotheses: integer classes. Equal inputs are found by digests of 128 bits: no false alarms.
+    Reference: [bishop2006pattern].
+    Cost: one digest of each example.
+
+    >>> import torch
+    >>> conflicts(torch.eye(3), torch.tensor([0, 1, 1])).findings
+    ()
+    """
+    if count(x, call=CALL) != len(y):
+        what = f"there are {count(x)} inputs and {len(y)} labels"
+        raise InputError(lesson(CALL, what, "a label for each input", "Pass as many labels as inputs"))
+    groups: dict[bytes, list[int]] = defaultdict(list)
+    for i, one in enumerate(digests(x)):
+        groups[one].append(i)
+    labels: list[Any] = y.tolist()
+    several = [g for g in groups.values() if len({labels[i] for i in g}) > 1]
+    wrong = sum(len(g) - Counter(labels[i] for i in g).most_common(1)[0][1] for g in several)
+    return Conflicts(tuple(map(tuple, several)), len(y), wrong / len(y), capacity(x) >= RICH)  # (1)

@@ -1,0 +1,110 @@
+"""Targets of a size or a composition that training stumbles over.
+
+A network begins near zero with outputs of size one. For numbers to regress on, with mean m and spread s, the loss
+before training is
+
+    (1 / 2) (m^2 + s^2 + 1) against s^2 / 2 for always predicting the mean                                      (1)
+
+and steps that suit outputs of size one are too small, or too large, by the factor s. For classes with shares p_c,
+
+    always guessing the largest class is right in max_c p_c of cases,                                           (2)
+
+and any accuracy is to be read against that.
+
+Reference: [lecun1998efficient].
+
+>>> import torch
+>>> number_findings(torch.tensor([150.0, 230.0, 90.0]))[0].kind
+'target-scale'
+>>> [finding.kind for finding in class_findings(torch.tensor([0] * 19 + [1]), 2)]
+['imbalance']
+"""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from gnomon.core.results import Finding, Value
+
+__all__ = ["class_findings", "number_findings"]
+
+SPREADS = (0.03, 30.0)
+"""Spreads of targets within which Adam's usual steps of 1e-3 arrive in some hundred to some thousand steps."""
+OFFSET = 10.0
+"""Means may be so many spreads from zero: then 99 % of the first loss is the mean alone."""
+LARGEST, GRAVE = 0.75, 0.9
+"""Shares of the largest class, beyond its even share, from which on accuracy alone misleads."""
+RARE = 20.0
+"""Times that the largest class may be as frequent as the smallest."""
+
+
+def number_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
+    """Whether numbers to regress on should be standardized; equation (1), with m and s over all k outputs.
+
+    Hypotheses: a squared loss and outputs of size one before training.
+    Reference: [lecun1998efficient].
+    Cost: one pass.
+
+    >>> number_findings(torch.tensor([0.5, -1.0, 1.2]))
+    ()
+    """
+    table = y.detach().cpu().double().reshape(len(y), -1)
+    size = float(table.var(0, correction=0).mean().sqrt())
+    center = float(table.mean(0).square().mean().sqrt()) if table.shape[1] > 1 else float(table.mean())
+    low, high = SPREADS
+    cure = "Standardize the targets: y = (y - y_train.mean()) / y_train.std(), and undo it for predictions."
+    evidence = (Value("spread of the targets", size), Value("mean of the targets", center))
+    if len(table) > 1 and size == 0.0:
+        what = f"All targets are {center:.4g}: there is nothing to learn."
+        return (Finding("constant-targets", what, "Look at how the targets were read.", 0.99, "labels", evidence),)
+    if low <= size <= high and (abs(center) <= OFFSET * size or abs(center) <= 1.0):
+        return ()
+    start = float((table.square().mean() + 1) / table.var(0, correction=0).mean().clamp_min(1e-300))
+    what = (
+        f"The targets have mean {center:.3g} and spread {size:.3g}, where a network begins with outputs of size one: "
+        f"the first loss is {start:.2g} times that of predicting the mean."
+    )
+    return (Finding("target-scale", what, cure, 0.973, "labels", evidence),)
+
+
+def class_findings(y: Int[Tensor, " n"], classes: int, test: Int[Tensor, " m"] | None = None) -> tuple[Finding, ...]:
+    """Classes that are missing from train, numbered from one, or much rarer than others; equation (2).
+
+    These are counts: there is no false alarm by chance. ``test`` are the classes of the test examples, if any.
+    Hypotheses: none.
+    Reference: [lecun1998efficient].
+    Cost: one pass.
+
+    >>> [f.kind for f in class_findings(torch.tensor([1, 2, 3]), 4)], class_findings(torch.tensor([0, 1, 1]), 2)
+    (['labels-off-by-one'], ())
+    """
+    counts = torch.bincount(y.cpu().long(), minlength=classes)
+    tested = counts if test is None else torch.bincount(test.cpu().long(), minlength=classes)
+    unseen = ((counts == 0) & (tested > 0)).nonzero()[:, 0].tolist()
+    found = []
+    if unseen:
+        share = float(tested[unseen].sum() / tested.sum())
+        what = f"Class {unseen[0]} has no training example, and {share:.1%} of the test examples are of such classes."
+        cure = "Split with stratify=y, so that train has every class, and look at how its labels were read."
+        found.append(Finding("class-missing", what, cure, 0.94, "labels", (Value("classes missing", len(unseen)),)))
+    if int(counts[0]) == 0 and int(tested[0]) == 0 and classes > 2 and bool((counts[1:] > 0).all()):
+        what = f"Labels go from 1 to {classes - 1}, and the network has outputs for 0 to {classes - 1}."
+        cure = f"Number classes from 0, y = y - 1, and give the network {classes - 1} outputs."
+        found.append(Finding("labels-off-by-one", what, cure, 0.6, "labels"))
+    return (*found, *_imbalance(counts[counts > 0]))
+
+
+def _imbalance(counts: Tensor) -> tuple[Finding, ...]:
+    if len(counts) < 2:
+        return ()
+    largest, ratio = float(counts.max() / counts.sum()), float(counts.max() / counts.min())
+    even = 1 / len(counts)
+    if largest < even + LARGEST * (1 - even) and ratio < RARE:
+        return ()
+    what = (
+        f"The largest class has {largest:.1%} of the examples, and {ratio:.0f} times as many as the smallest: always "
+        f"guessing it is right in {largest:.1%} of cases."
+    )
+    cure = "Weight the loss, CrossEntropyLoss(weight=1 / counts), and judge by balanced accuracy instead of accuracy."
+    evidence = (Value("accuracy of always guessing the largest class", largest),)
+    return (Finding("imbalance", what, cure, 0.46 if largest >= GRAVE else 0.4, "labels", evidence),)

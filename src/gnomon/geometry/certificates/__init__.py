@@ -1,0 +1,6 @@
+"""Proofs that no point within a distance is classified otherwise, one method in a file."""
+
+from gnomon.geometry.certificates.bounds import Bounds, output_bounds
+from gnomon.geometry.certificates.smoothing import SmoothedRadii, smoothed_radius
+
+__all__ = ["Bounds", "SmoothedRadii", "output_bounds", "smoothed_radius"]

@@ -1,0 +1,121 @@
+"""How a radius is proven: intervals, linear bounds, or a Lipschitz constant; and the largest radius each can prove.
+
+    proven at eps:   min over j != y of  low(f_y - f_j over the region of eps)  > 0                            (1)
+
+and the largest eps is found by bisection, for all examples at once: bounds over a larger region are never tighter.
+Reference: [gowal2019scalable], [zhang2018efficient].
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.record import Record
+from gnomon.geometry.certificates.bounds import interval_bounds, linear_bounds, lowest
+from gnomon.geometry.certificates.region import Region
+from gnomon.geometry.graph import Graph, read_graph
+from gnomon.geometry.lipschitz.network import pair_bounds
+
+__all__ = ["AbstractProof", "Crown", "Intervals", "LipschitzMargin"]
+
+STEPS = 16
+"""Halvings of the interval in which the radius lies."""
+PIECE = 64
+"""Examples whose bounds are computed at once."""
+SURE = 1e-5
+"""Of the scale of the scores, that a proven margin must exceed: more than rounding adds up to."""
+
+
+class AbstractProof(ABC):
+    """A method that proves radii."""
+
+    name: str
+    """What it is called in a table."""
+
+    @abstractmethod
+    def radii(self, module: nn.Module, x: Tensor, y: Tensor, norm: str, bounds: tuple[float, float]) -> Tensor:
+        """A proven radius for each example; zero where nothing is proven."""
+
+
+class AbstractBounding(AbstractProof):
+    """Bisection over eps with bounds of the margins; equation (1)."""
+
+    def radii(self, module: nn.Module, x: Tensor, y: Tensor, norm: str, bounds: tuple[float, float]) -> Tensor:  # noqa: D102
+        graph = read_graph(module, x[:1], call="robust_radius(module, data)")
+        with torch.no_grad():
+            return torch.cat(
+                [self._bisect(graph, a, b, norm, bounds) for a, b in zip(x.split(PIECE), y.split(PIECE), strict=True)]
+            )
+
+    def _bisect(self, graph: Graph, x: Tensor, y: Tensor, norm: str, bounds: tuple[float, float]) -> Tensor:
+        scale = graph.values(x)[-1].abs().amax(1)
+        low, high = torch.zeros(len(x)).to(x), torch.full((len(x),), float(bounds[1] - bounds[0])).to(x)
+        if norm == "2":
+            high = high * x[0].numel() ** 0.5
+        for _ in range(STEPS):
+            middle = (low + high) / 2
+            proven = self.margins(graph, Region.of(x, middle, norm, bounds), y) > SURE * scale  # (1)
+            low, high = torch.where(proven, middle, low), torch.where(proven, high, middle)
+        return low
+
+    @abstractmethod
+    def margins(self, graph: Graph, region: Region, y: Tensor) -> Tensor:
+        """A lower bound of the margin over the region of each example."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals(Record, AbstractBounding):
+    """Intervals passed forward; cheap and loose.
+
+    >>> net = nn.Linear(2, 2, bias=False)
+    >>> with torch.no_grad():
+    ...     _ = net.weight.copy_(torch.eye(2))
+    >>> radius = Intervals().radii(net, torch.tensor([[0.8, 0.2]]), torch.tensor([0]), "inf", (0.0, 1.0))
+    >>> round(float(radius), 3)                                       # margin 0.6 over 2
+    0.3
+    """
+
+    name = "intervals"
+
+    def margins(self, graph: Graph, region: Region, y: Tensor) -> Tensor:  # noqa: D102
+        low, high = interval_bounds(graph, region)[-1]
+        return low.gather(1, y[:, None])[:, 0] - high.scatter(1, y[:, None], float("-inf")).amax(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Crown(Record, AbstractBounding):
+    """Linear bounds passed backwards; dearer and tighter.
+
+    >>> net = nn.Linear(2, 2, bias=False)
+    >>> with torch.no_grad():
+    ...     _ = net.weight.copy_(torch.eye(2))
+    >>> radius = Crown().radii(net, torch.tensor([[0.8, 0.2]]), torch.tensor([0]), "2", (-9.0, 9.0))
+    >>> round(float(radius), 3)                                       # margin 0.6 over sqrt 2
+    0.424
+    """
+
+    name = "CROWN"
+
+    def margins(self, graph: Graph, region: Region, y: Tensor) -> Tensor:  # noqa: D102
+        boxes = linear_bounds(graph, region)
+        k = boxes[-1][0].shape[1]
+        others = torch.stack([torch.tensor([j for j in range(k) if j != c]) for c in y.tolist()]).to(y.device)
+        rows = torch.nn.functional.one_hot(y, k)[:, None] - torch.nn.functional.one_hot(others, k)
+        return lowest(graph, region, boxes, len(graph.steps) - 1, rows.to(region.x)).amin(1)
+
+
+@dataclass(frozen=True, slots=True)
+class LipschitzMargin(Record, AbstractProof):
+    """margin over the Lipschitz constant of a difference of scores; in the largest-entry norm over sqrt(d) of it."""
+
+    name = "Lipschitz margin"
+
+    def radii(self, module: nn.Module, x: Tensor, y: Tensor, norm: str, bounds: tuple[float, float]) -> Tensor:  # noqa: D102
+        pairs = pair_bounds(module, x[:1], call="robust_radius(module, data)").to(x)
+        with torch.no_grad():
+            f = module(x)
+        gaps = (f.gather(1, y[:, None]) - f) / pairs[y].clamp_min(1e-30)
+        radius = gaps.scatter(1, y[:, None], float("inf")).amin(1).clamp_min(0) * (1 - SURE)
+        return radius if norm == "2" else radius / x[0].numel() ** 0.5

@@ -1,0 +1,289 @@
+"""How much a network can stretch a difference of inputs: bounds from above and from below.
+
+    |f(x) - f(z)|_2 <= L |x - z|_2                                                                            (1)
+    product     L <= product of the operator norms of the affine blocks                                       (2)
+    pairs       |B D A| <= (1 + s) / 2 |B A| + (1 - s) / 2 |B T| |T^-1 A|,   D a diagonal in [s, 1]           (3)
+    from below  L >= the largest singular value of the Jacobian at any point                                  (4)
+
+(3) holds for every positive diagonal T, because D = (1 + s) / 2 I + (1 - s) / 2 S with |S| <= 1, and S commutes with T;
+T balances the rows of A against the columns of B. Chains of dense layers are cut into single blocks and pairs so that
+the product is least.
+
+Hypotheses: affine layers, relu, leaky relu, max-pool, sums and joins of branches; eval mode.
+Reference: [virmaux2018lipschitz] for (2) and on why the exact constant is hard.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, sqrt
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_module, check_seed
+from gnomon.core.pure import evaluating, twin, undisturbed
+from gnomon.core.results import Bars, Plot, Result, Value
+from gnomon.core.source import source_of_inputs
+from gnomon.geometry.graph import Graph, GraphStep, read_graph
+from gnomon.geometry.lipschitz.operators import DENSE, matrix_of, operator_norm
+
+__all__ = ["LipschitzBounds", "lipschitz_bounds", "pair_bounds"]
+
+POINTS = 64
+"""Inputs at which the Jacobian is looked at first."""
+
+
+@dataclass(frozen=True, slots=True)
+class LipschitzBounds(Result):
+    """The Lipschitz constant of a network in the Euclidean norm: from below, and two bounds from above.
+
+    ``layers`` are the operator norms of the affine blocks, by the name of their first layer.
+    """
+
+    lower: float
+    refined: float
+    product: float
+    layers: dict[str, float]
+
+    @property
+    def upper(self) -> float:
+        """The smaller of the two bounds from above."""
+        return min(self.refined, self.product)
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """Both sides, with how each was obtained."""
+        return (
+            Value("largest slope found", self.lower, obtained="lower bound"),
+            Value("pairs of layers", self.refined, obtained="upper bound"),
+            Value("product of operator norms", self.product, obtained="upper bound"),
+        )
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        most, least = f"at most {self.upper:.4g}", f"somewhere by {self.lower:.4g}"
+        return f"An input that moves by 1 moves the outputs by {most}, and {least}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The operator norm of each block, and both sides."""
+        sides = Bars("Lipschitz constant", [v.name for v in self.values], [float(v.value) for v in self.values])
+        blocks = Bars("operator norm", list(self.layers), list(self.layers.values()))
+        return Plot("Lipschitz constant", (sides,), caption=self.verdict), Plot("Operator norms", (blocks,))
+
+
+def lipschitz_bounds(module: nn.Module, x: Any, *, search: int = 30, seed: int = 0) -> LipschitzBounds:
+    """Bounds of the Lipschitz constant of a network over all inputs, from both sides; equations (1) to (4).
+
+    Args:
+        module: a network of the layers below, read in eval mode and left as it was.
+        x: inputs, whose shape counts, and around which slopes are looked for.
+        search: rounds of the search for steeper points.
+        seed: of the search.
+
+    Attention, sigmoid gates and the like are refused: they have no bound over all inputs, or another one.
+
+    Hypotheses: affine layers, relu, leaky relu, max-pool, sums; Euclidean norms on both sides.
+    Reference: [virmaux2018lipschitz].
+    Cost: an operator norm for each block, and ``search`` Jacobians of 64 inputs.
+
+    >>> net = nn.Sequential(nn.Linear(2, 2, bias=False), nn.ReLU(), nn.Linear(2, 2, bias=False))
+    >>> with torch.no_grad():
+    ...     _ = net[0].weight.copy_(torch.eye(2)), net[2].weight.copy_(3 * torch.eye(2))
+    >>> found = lipschitz_bounds(net, torch.randn(5, 2))
+    >>> round(found.lower, 3), round(found.upper, 3)
+    (3.0, 3.0)
+    """
+    call = "lipschitz_bounds(module, x)"
+    check_module(module, call=call)
+    seed = check_seed(seed, call=call)
+    inputs = source_of_inputs(x, module, call=call).first(POINTS).x
+    copy = twin(module, call=call).double().eval().requires_grad_(requires_grad=False)
+    points = inputs.detach().double().cpu() if isinstance(inputs, Tensor) else inputs
+    with undisturbed(copy), evaluating(copy):
+        graph = read_graph(copy, points[:1], call=call)
+        blocks = _blocks(graph, points[:1])
+        product = _propagate(graph, blocks)
+        refined = _paired(graph, blocks)
+        lower = _steepest(copy, points, search, seed)
+    return LipschitzBounds(lower, min(refined, product), product, {b.where: b.norm for b in blocks})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Block:
+    """A chain of affine steps from step ``start`` to step ``end``, its norm, its matrix where it is small."""
+
+    start: int
+    end: int
+    where: str
+    norm: float
+    matrix: Tensor | None
+
+
+def _blocks(graph: Graph, x: Tensor) -> list[_Block]:
+    """Maximal chains of affine steps of one input that nothing else reads."""
+    readers = [sum(i in step.inputs for step in graph.steps) for i in range(len(graph.steps))]
+    values, blocks, done = graph.values(x), [], set()
+    for i, step in enumerate(graph.steps):
+        if i in done or step.kind != "affine" or len(step.inputs) != 1:
+            continue
+        chain = [i]
+        while readers[chain[-1]] == 1 and chain[-1] + 1 < len(graph.steps):
+            after = graph.steps[chain[-1] + 1]
+            if after.kind != "affine" or after.inputs != (chain[-1],):
+                break
+            chain.append(chain[-1] + 1)
+        done |= set(chain)
+        steps, shape = [graph.steps[j] for j in chain], values[step.inputs[0]].shape[1:]
+        function = _composed(steps)
+        small = max(shape.numel(), values[chain[-1]].shape[1:].numel()) <= DENSE
+        matrix = matrix_of(function, shape) if small else None
+        norm = float(torch.linalg.matrix_norm(matrix, 2)) if matrix is not None else operator_norm(function, shape)
+        where = next(
+            (s.where for s in steps if s.layer is not None and any(True for _ in s.layer.parameters())), steps[0].where
+        )
+        blocks.append(_Block(i, chain[-1], where, norm, matrix))
+    return blocks
+
+
+def _composed(steps: Sequence[GraphStep]) -> Any:
+    def run(x: Tensor) -> Tensor:
+        for step in steps:
+            x = step.function(x)
+        return x
+
+    return run
+
+
+def _propagate(graph: Graph, blocks: list[_Block]) -> float:
+    """The Lipschitz constant from the input to every step; equation (2), sums and joins of branches included."""
+    ends = {b.end: b for b in blocks}
+    inside = {j for b in blocks for j in range(b.start, b.end)}
+    known: dict[int, float] = {}
+    for i, step in enumerate(graph.steps):
+        before = [known.get(j, 1.0) for j in step.inputs]
+        if step.kind == "input":
+            known[i] = 1.0
+        elif step.kind == "relu":
+            known[i] = before[0] * max(1.0, step.slope)
+        elif step.kind == "max":
+            known[i] = before[0] * _overlap(step.layer)
+        elif i in inside:
+            known[i] = before[0]
+        elif i in ends:
+            known[i] = (before[0] if ends[i].start == i else known[graph.steps[ends[i].start].inputs[0]]) * ends[
+                i
+            ].norm  # (2)
+        else:
+            known[i] = sum(before) if len(before) > 1 else inf  # a sum or a join of branches
+    return known[len(graph.steps) - 1]
+
+
+def _overlap(layer: nn.Module | None) -> float:
+    """A max-pool is 1-Lipschitz where windows do not overlap; else each input counts in several windows."""
+    assert isinstance(layer, nn.MaxPool1d | nn.MaxPool2d)
+    axes = 1 if isinstance(layer, nn.MaxPool1d) else 2
+
+    def each(value: Any) -> tuple[int, ...]:
+        return tuple(value) if isinstance(value, tuple) else (int(value),) * axes
+
+    windows = 1
+    for kernel, stride in zip(each(layer.kernel_size), each(layer.stride), strict=True):
+        windows *= -(-kernel // stride)
+    return sqrt(windows)
+
+
+def _paired(graph: Graph, blocks: list[_Block]) -> float:
+    """The least product over cuts of a plain chain into single blocks and pairs; equation (3)."""
+    plain = all(step.inputs == (i - 1,) for i, step in enumerate(graph.steps) if i)
+    if not plain or any(step.kind == "max" for step in graph.steps):
+        return inf
+    best = [1.0]
+    for i, block in enumerate(blocks):
+        options = [best[i] * block.norm]
+        first = blocks[i - 1] if i else None
+        if first is not None and first.matrix is not None and block.matrix is not None:
+            slope = max(graph.steps[j].slope for j in range(first.end + 1, block.start))
+            options.append(best[i - 1] * pair_norm(block.matrix, first.matrix, slope))
+        best.append(min(options))
+    return best[-1]
+
+
+def pair_norm(b: Tensor, a: Tensor, slope: float = 0.0) -> float:
+    """A bound of the largest |B D A| over diagonals D in [slope, 1]; equation (3).
+
+    >>> round(pair_norm(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0], [1.0]])), 6)     # B D A = 0; |B| |A| = 1
+    0.0
+    """
+    rows, columns = a.norm(dim=1).clamp_min(1e-30), b.norm(dim=0).clamp_min(1e-30)
+    dead = (a.norm(dim=1) == 0) | (b.norm(dim=0) == 0)
+    a, b = a[~dead], b[:, ~dead]
+    if not len(a):
+        return 0.0
+    t = (rows[~dead] / columns[~dead]).sqrt()
+    spread = min(_norm(b * t) * _norm(a / t[:, None]), _norm(b) * _norm(a))
+    return (1 + slope) / 2 * _norm(b @ a) + (1 - slope) / 2 * spread  # (3)
+
+
+def _norm(a: Tensor) -> float:
+    return float(torch.linalg.matrix_norm(a, 2))
+
+
+def _steepest(module: nn.Module, x: Tensor, rounds: int, seed: int) -> float:
+    """The largest singular value of the Jacobian that a search finds; equation (4)."""
+    generator = torch.Generator().manual_seed(seed)
+    points, found, width = x, _slopes(module, x), float(x.std()) if x.numel() > 1 else 1.0
+    width = width or 1.0
+    for k in range(rounds):
+        near = width * 2.0 ** (1 - 8 * k / max(1, rounds))
+        tried = points + near * torch.randn(points.shape, generator=generator, dtype=points.dtype)
+        slopes = _slopes(module, tried)
+        better = slopes > found
+        points = torch.where(better.reshape(-1, *[1] * (x.dim() - 1)), tried, points)
+        found = torch.maximum(found, slopes)
+    return float(found.max())
+
+
+def _slopes(module: nn.Module, x: Tensor, steps: int = 8) -> Tensor:
+    """|J| at each point by power iteration: forward difference-free, J v by two backward passes."""
+    leaf = x.detach().requires_grad_()
+    f = module(leaf)
+    f = f.reshape(len(f), -1)
+    w = torch.zeros_like(f, requires_grad=True)
+    (pulled,) = torch.autograd.grad(f, leaf, w, create_graph=True)
+    u = torch.ones_like(f) + torch.arange(f.shape[1], dtype=f.dtype) / (1 + f.shape[1])
+    size = torch.zeros(len(x), dtype=x.dtype)
+    for _ in range(steps):
+        u = u / u.norm(dim=1, keepdim=True).clamp_min(1e-30)
+        (v,) = torch.autograd.grad(f, leaf, u, retain_graph=True)
+        size = torch.maximum(size, v.flatten(1).norm(dim=1))
+        (u,) = torch.autograd.grad(pulled, w, v, retain_graph=True)
+    return size
+
+
+def pair_bounds(module: nn.Module, x: Tensor, *, call: str) -> Tensor:
+    """A bound of the Lipschitz constant of f_i - f_j for all pairs of outputs, (k, k).
+
+    Cost: that of the operator norms.
+
+    >>> net = nn.Linear(2, 2, bias=False)
+    >>> with torch.no_grad():
+    ...     _ = net.weight.copy_(torch.eye(2))
+    >>> pair_bounds(net, torch.zeros(1, 2), call="f()")
+    tensor([[0.0000, 1.4142],
+            [1.4142, 0.0000]], dtype=torch.float64)
+    """
+    copy = twin(module, call=call).double().eval().requires_grad_(requires_grad=False)
+    point = x[:1].detach().double().cpu()
+    with undisturbed(copy):
+        graph = read_graph(copy, point, call=call)
+        blocks = _blocks(graph, point)
+        k = graph.values(point)[-1].shape[1]
+        whole = min(_propagate(graph, blocks), _paired(graph, blocks))
+        last = blocks[-1] if blocks else None
+        if last is None or last.end != len(graph.steps) - 1 or last.matrix is None:
+            return torch.full((k, k), sqrt(2) * whole, dtype=torch.float64).fill_diagonal_(0)
+        differences = last.matrix[:, None] - last.matrix[None]
+        before = _propagate(Graph(graph.steps[: last.start]), blocks[:-1])
+        return torch.minimum(differences.norm(dim=2) * before, torch.tensor(sqrt(2) * whole)).fill_diagonal_(0)

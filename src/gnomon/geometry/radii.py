@@ -1,0 +1,75 @@
+"""How far each example can move before its class changes: proven from below, broken from above.
+
+    below_i <= r_i <= above_i,      r_i = min { |z - x_i| : z is not classified as y_i }                      (1)
+
+At eps an example is proven robust where below > eps, broken where above <= eps, and unknown in between.
+
+>>> import torch
+>>> radii = RobustRadii(torch.tensor([0.1, 0.0]), torch.tensor([0.4, 0.0]), torch.tensor([True, False]), "2", "a", "b")
+>>> radii.proven(0.05), radii.unbroken(0.2)
+(0.5, 0.5)
+"""
+
+from dataclasses import dataclass, field
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.core.results.plain import HIDDEN
+
+__all__ = ["RobustRadii"]
+
+POINTS = 60
+"""Values of eps that are drawn."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RobustRadii(Result):
+    """Both sides of (1) for each example; ``clean`` tells which are right, ``proof`` and ``attack`` what gave them.
+
+    ``below`` is zero where nothing is proven, ``above`` infinite where no attack succeeded.
+    """
+
+    below: Float[Tensor, " n"] = field(metadata=HIDDEN)
+    above: Float[Tensor, " n"] = field(metadata=HIDDEN)
+    clean: Bool[Tensor, " n"] = field(metadata=HIDDEN)
+    norm: str
+    proof: str
+    attack: str
+
+    def proven(self, eps: float) -> float:
+        """The share of examples that are proven right everywhere within eps."""
+        return float((self.clean & (self.below > eps)).double().mean())
+
+    def unbroken(self, eps: float) -> float:
+        """The share of examples for which no attack succeeded within eps: an upper bound of robust accuracy."""
+        return float((self.clean & (self.above > eps)).double().mean())
+
+    @property
+    def contradictions(self) -> int:
+        """Examples broken within the radius that was proven: zero, or something is wrong."""
+        return int((self.clean & (self.above < self.below)).sum())
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        n, right = len(self.clean), self.clean
+        if not bool(right.any()):
+            return f"None of {n} examples is classified rightly: there is no radius to speak of."
+        below, above = float(self.below[right].median()), float(self.above[right].median())
+        low = f"at least {below:.3g}" if below > 0 else "not proven"
+        high = f"at most {above:.3g}" if above < float("inf") else "not broken"
+        return f"Half of {int(right.sum())} rightly classified examples have a robust radius {low}, and {high}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The shares of examples that are proven and not broken, over eps."""
+        finite = torch.cat([self.above[self.above.isfinite()], self.below])
+        grid = torch.linspace(0, 1.05 * float(finite.max()) if len(finite) else 1.0, POINTS).tolist()
+        marks = (
+            Line("not broken by an attack", grid, [self.unbroken(e) for e in grid]),
+            Line("proven", grid, [self.proven(e) for e in grid], "dashed"),
+        )
+        axes = Axis(f"eps (norm {self.norm})"), Axis("share of examples", limits=(0, 1))
+        return (Plot("Robust accuracy over eps", marks, *axes, self.verdict),)

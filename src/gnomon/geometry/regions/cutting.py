@@ -1,0 +1,128 @@
+"""Cutting segments and polygons where functions that are affine on them change sign.
+
+>>> import torch
+>>> square = torch.tensor([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+>>> [len(part) for part in cut(square, square[:, :1] - 0.5)]                # x - 1/2 at the corners
+[4, 4]
+"""
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.geometry.graph import Graph, GraphStep
+
+__all__ = ["crossings", "cut", "pattern", "split_values"]
+
+ROUNDING = 1e-10
+"""Of the largest value, below which a sign is taken for rounding."""
+
+
+def split_values(step: GraphStep, values: Tensor) -> Tensor:
+    """The functions whose signs decide what a step does, (points, functions): arguments of a relu, differences of a
+    max-pool's inputs within each window.
+
+    Cost: one pass; for a max-pool as many as there are pairs in a window.
+
+    >>> split_values(GraphStep("relu", (0,), torch.relu, None, 0.0, "relu"), torch.ones(2, 3)).shape
+    torch.Size([2, 3])
+    """
+    if step.kind == "relu":
+        return values.flatten(1)
+    windows = _windows(step.layer, values)
+    i, j = torch.triu_indices(windows.shape[-1], windows.shape[-1], 1)
+    difference = windows[..., i] - windows[..., j]
+    return torch.where(difference.isfinite(), difference, torch.ones_like(difference)).flatten(1)
+
+
+def pattern(graph: Graph, x: Tensor) -> Tensor:
+    """Which side of its kink every unit is on, and the winner of every max-pool, (points, units).
+
+    Cost: a forward pass.
+
+    >>> from gnomon.geometry.graph import read_graph
+    >>> pattern(read_graph(nn.ReLU(), torch.zeros(1, 2), call="f()"), torch.tensor([[-1.0, 2.0]])).tolist()
+    [[0, 1]]
+    """
+    values = graph.values(x)
+    rows = [torch.zeros(len(x), 0, dtype=torch.long)]
+    for step in graph.steps:
+        if step.kind == "relu":
+            rows.append((values[step.inputs[0]].flatten(1) > 0).long())
+        elif step.kind == "max":
+            rows.append(_windows(step.layer, values[step.inputs[0]]).argmax(-1).flatten(1))
+    return torch.cat(rows, 1)
+
+
+def _windows(layer: nn.Module | None, values: Tensor) -> Tensor:
+    """The inputs of every window, (points, channels, places, window); what is outside is minus infinity."""
+    assert isinstance(layer, nn.MaxPool1d | nn.MaxPool2d)
+    images = values[:, :, None] if isinstance(layer, nn.MaxPool1d) else values
+    kernel, stride, padding, dilation = layer.kernel_size, layer.stride, layer.padding, layer.dilation
+    if isinstance(layer, nn.MaxPool1d):
+        kernel, stride, padding, dilation = (
+            (k, _one(v)) for k, v in zip((1, 1, 0, 1), (kernel, stride, padding, dilation), strict=True)
+        )
+    low = images.min() - 1
+    shifted = images - low  # unfold pads by zeros, which then are below all
+    patches = nn.functional.unfold(shifted.flatten(0, 1)[:, None], kernel, dilation, padding, stride)
+    patches = torch.where(patches > 0, patches + low, -torch.inf)
+    return patches.transpose(1, 2).reshape(len(values), images.shape[1], patches.shape[2], -1)
+
+
+def _one(value: object) -> int:
+    return int(value[0]) if isinstance(value, tuple) else int(value)  # type: ignore[call-overload]
+
+
+def crossings(t: Tensor, values: Tensor) -> Tensor:
+    """The places between neighboring t where functions, linear in between, cross zero.
+
+    Cost: one pass over the values.
+
+    >>> crossings(torch.tensor([0.0, 1.0]), torch.tensor([[-1.0], [3.0]])).tolist()
+    [0.25]
+    """
+    left, right = values[:-1], values[1:]
+    tiny = ROUNDING * values.abs().amax().clamp_min(1e-300)
+    crossed = ((left < -tiny) & (right > tiny)) | ((left > tiny) & (right < -tiny))
+    share = (left / (left - right))[crossed]
+    piece = crossed.nonzero()[:, 0]
+    return t[piece] + share * (t[piece + 1] - t[piece])
+
+
+def cut(cell: Tensor, values: Tensor) -> list[Tensor]:
+    """The parts of a convex polygon (corners in order) between the zeros of functions, given at its corners (v, m).
+
+    Cost: a pass over the corners for every function that changes sign.
+
+    >>> triangle = torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> len(cut(triangle, triangle - 0.25))                                     # two lines that cross inside
+    4
+    """
+    tiny = ROUNDING * values.abs().amax().clamp_min(1e-300)
+    done, waiting = [], [(cell, values, 0)]
+    while waiting:
+        corners, z, first = waiting.pop()
+        crossed = (z[:, first:].amin(0) < -tiny) & (z[:, first:].amax(0) > tiny)
+        if not bool(crossed.any()):
+            done.append(corners)
+            continue
+        unit = first + int(crossed.nonzero()[0, 0])
+        for sign in (1.0, -1.0):
+            waiting.append((*_half(corners, z, sign * z[:, unit], float(tiny)), unit + 1))
+    return done
+
+
+def _half(corners: Tensor, z: Tensor, side: Tensor, tiny: float) -> tuple[Tensor, Tensor]:
+    """The part of a polygon where ``side`` is positive, with the values at its corners."""
+    points, rows = [], []
+    for i in range(len(corners)):
+        j = (i + 1) % len(corners)
+        a, b = float(side[i]), float(side[j])
+        if a >= -tiny:
+            points.append(corners[i])
+            rows.append(z[i])
+        if (a < -tiny and b > tiny) or (a > tiny and b < -tiny):
+            share = a / (a - b)
+            points.append(corners[i] + share * (corners[j] - corners[i]))
+            rows.append(z[i] + share * (z[j] - z[i]))
+    return torch.stack(points), torch.stack(rows)

@@ -1,0 +1,184 @@
+"""Robust accuracy: the share of examples that stay rightly classified under every attack of an ensemble.
+
+    A(eps) = share { i : f(z) = y_i for all z in B(x_i) }  <=  share { i : no attack changed the decision }    (1)
+
+Attacks run from the cheapest to the dearest, each on what the others left. Every point that is returned is checked
+again: it lies in B(x_i), and the model as the user calls it, in batches of the user's size, decides wrongly.
+
+Reference: [croce2020reliable].
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_seed, integer
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.metrics import binomial_interval
+from gnomon.core.results import Bars, Finding, Hypothesis, Interval, Plot, Result, Value
+from gnomon.core.results.plain import HIDDEN
+from gnomon.geometry.attacks.apgd import APGD, TargetedAPGD
+from gnomon.geometry.attacks.base import AbstractAttack, Victim
+from gnomon.geometry.attacks.gradient import FGSM, PGD
+from gnomon.geometry.attacks.run import ROUNDING, examples_of
+from gnomon.geometry.attacks.square import Square
+from gnomon.geometry.attacks.threat import Norm, Threat
+from gnomon.geometry.preflight import CURES, GRADIENTS, flight_check
+
+__all__ = ["ENSEMBLE", "RobustAccuracy", "robust_accuracy"]
+
+ENSEMBLE: tuple[AbstractAttack, ...] = (FGSM(), PGD(10, 0.25), APGD(50), TargetedAPGD(), Square())
+"""The attacks, the cheapest first."""
+BLIND = 0.05
+"""Share of the examples that an attack without gradients may break after those with gradients; above it, gradients hide
+what is there."""
+FEWEST = 5
+"""Examples that make such a share worth telling."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RobustAccuracy(Result):
+    """Which examples no attack broke, the last point of each, what each attack broke, and the premises.
+
+    ``examples`` holds for each input the point that broke it, or the input itself.
+    """
+
+    robust: Bool[Tensor, " n"] = field(metadata=HIDDEN)
+    examples: Float[Tensor, "n ..."] = field(metadata=HIDDEN)
+    clean: float
+    broken: tuple[tuple[str, int], ...]
+    threat: Threat
+    premises: tuple[Hypothesis, ...]
+
+    @property
+    def value(self) -> float:
+        """The share of examples that no attack broke; robust accuracy is at most this."""
+        return float(self.robust.double().mean())
+
+    @property
+    def interval(self) -> Interval:
+        """The 95 % interval of the value over other examples of the same kind."""
+        return binomial_interval(int(self.robust.sum()), len(self.robust))
+
+    @property
+    def trusted(self) -> bool:
+        """Whether gradients were of use, so that what is unbroken means something."""
+        return not any(f.kind == "gradient-masking" for f in self.findings)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        what = f"{self.value:.1%} of {len(self.robust)} examples withstand all attacks ({self.threat})"
+        tail = "" if self.trusted else "; this is not to be trusted, for gradients are masked"
+        return f"{what}, {self.clean:.1%} are right without one{tail}."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """That gradients are masked, where they are."""
+        told = [p.checked for p in self.premises if p.statement == GRADIENTS and p.holds is False]
+        blind = sum(count for name, count in self.broken if name == Square.name)
+        if blind >= max(FEWEST, BLIND * len(self.robust)):
+            told.append(f"an attack without gradients broke {blind} examples that withstood all others")
+        if not told:
+            return ()
+        evidence = (Value("broken without gradients", blind), Value("unbroken", self.value, obtained="upper bound"))
+        return (Finding("gradient-masking", f"{'; '.join(told)}.".capitalize(), CURES[GRADIENTS], 0.6, "", evidence),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The share that was right at first, and after each attack."""
+        n, left = len(self.robust), round(self.clean * len(self.robust))
+        labels, values = ["no attack"], [left / n]
+        for name, count in self.broken:
+            left -= count
+            labels.append(f"and {name}")
+            values.append(left / n)
+        return (Plot("Robust accuracy", (Bars("share of examples", labels, values),), caption=self.verdict),)
+
+
+def robust_accuracy(
+    module: nn.Module,
+    data: Any,
+    *,
+    eps: float,
+    norm: Norm = "inf",
+    bounds: tuple[float, float] = (0, 1),
+    attacks: Sequence[AbstractAttack] = ENSEMBLE,
+    batch: int | None = None,
+    seed: int = 0,
+    progress: Callable[[str, int], None] | None = None,
+) -> RobustAccuracy:
+    """The share of examples that no attack of an ensemble breaks within eps: an upper bound of robust accuracy.
+
+    Args:
+        module: a classifier of one input tensor, read in eval mode and left as it was.
+        data: a pair (inputs, classes), a ``Dataset``, a ``DataLoader``, ...
+        eps: how far an example may move.
+        norm: "inf", the largest change of an entry, or "2", the Euclidean length.
+        bounds: the least and the largest value that an input may have.
+        attacks: those to run, in this order.
+        batch: examples in a batch when you will use the model; all at once by default.
+        seed: of random starts.
+        progress: called with (name of an attack, examples that are left) before each attack.
+
+    Refused where the premises of `preflight` fail, but for masked gradients, which become a finding.
+
+    Hypotheses: those of `preflight`; what no attack broke is not proven robust, see `robust_radius`.
+    Reference: [croce2020reliable].
+    Cost: at most about 1,000 gradients and 5,000 forward passes of the examples that withstand all else.
+
+    >>> net, x = nn.Linear(2, 2, bias=False), torch.tensor([[0.0, 1.0], [0.6, 0.4]])
+    >>> with torch.no_grad():
+    ...     _ = net.weight.copy_(torch.eye(2))
+    >>> data = x, torch.tensor([1, 0])
+    >>> robust_accuracy(net, data, eps=0.2, norm="inf", bounds=(0, 1), attacks=ENSEMBLE[:3]).value  # margins 1, 0.2
+    0.5
+    """
+    call = "robust_accuracy(module, data)"
+    threat = Threat.of(eps, norm, bounds, call)
+    x, y = examples_of(module, data, call)
+    batch = len(x) if batch is None else integer("batch", batch, call=call)
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    check = flight_check(module, x, y, threat, call)
+    for premise in check.failed:
+        if premise.statement != GRADIENTS:
+            cure = CURES[premise.statement].removesuffix(".")
+            raise InputError(lesson(call, premise.checked, premise.statement, cure))
+    broken = []
+    with Victim(module, call).attacked() as victim:
+        robust, found = _right(victim, x, y, batch), x.clone()
+        clean = float(robust.double().mean())
+        for method in attacks:
+            left = robust.nonzero()[:, 0]
+            if not len(left):
+                break
+            if progress is not None:
+                progress(method.name, len(left))
+            z = torch.cat([method.run(victim, x[part], y[part], threat, generator) for part in left.split(PIECE)])
+            z = threat.project(x[left], z)
+            wrong = left[~victim.right(z, y[left])]
+            tried = found.clone()
+            tried[left] = z
+            wrong = wrong[~_right(victim, tried, y, batch)[wrong] & _allowed(x, tried, threat)[wrong]]
+            robust[wrong], found[wrong] = False, tried[wrong]
+            broken.append((method.name, len(wrong)))
+    return RobustAccuracy(robust, found, clean, tuple(broken), threat, check.premises)
+
+
+PIECE = 500
+"""Examples that one attack works on at once."""
+
+
+@torch.no_grad()
+def _right(victim: Victim, x: Tensor, y: Tensor, batch: int) -> Tensor:
+    """The decisions in the batches that the user will use."""
+    return torch.cat([victim.scores(part) for part in x.split(batch)]).argmax(1) == y
+
+
+def _allowed(x: Tensor, z: Tensor, threat: Threat) -> Tensor:
+    flat, slack = z.flatten(1), ROUNDING * (threat.high - threat.low)
+    inside = (flat.amin(1) >= threat.low - slack) & (flat.amax(1) <= threat.high + slack)
+    return inside & (threat.size(z - x) <= threat.eps * (1 + ROUNDING) + slack)

@@ -1,6 +1,0 @@
-"""Machine: how loops are compiled, shared out among threads, and watched.
-
-Lives here: what the compiled loops of this room's duals and programs have in common.
-Does not live here: any formula.
-May import: torch. numba is imported by the first computation.
-"""

@@ -1,0 +1,214 @@
+"""What all curvatures of a mean loss share: Hessian, Gauss-Newton and Fisher matrices, known by their products.
+
+    L(w) = (1 / n) sum_i l(f(w, x_i), y_i)                                                           (1)
+
+Each of them is a symmetric p x p matrix that is a mean over examples, so the products of batches add up. Where all
+examples fit in one batch its graph is kept, otherwise it is made anew for every product.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_readable, integer
+from gnomon.core.errors import InputError, NotFiniteError, called, lesson, out_of_range
+from gnomon.core.inputs import Inputs, tensor_of
+from gnomon.core.pure import Pure, evaluating, plain_kernels, random_state, undisturbed
+from gnomon.linalg.conjugate import InverseProduct, inverse_product
+from gnomon.linalg.diagonal import DiagonalEstimate, diagonal
+from gnomon.linalg.lanczos import Eigenpairs, SpectralDensity, spectral_density, top_eigenpairs
+from gnomon.linalg.operator import AbstractOperator
+from gnomon.linalg.trace import TraceEstimate, hutch_plus_plus, hutchinson
+from gnomon.training.evaluate import Loss, Objective
+
+__all__ = ["AbstractCurvature", "Setup"]
+
+TILE = 512
+"""Examples whose graph is held at once where the caller names no number."""
+Names = str | Sequence[str] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Setup:
+    """What a curvature is taken of: a module, an objective, which parameters, how many examples at once, the call."""
+
+    module: nn.Module
+    objective: Objective
+    parameters: Names
+    tile: int
+    call: str
+
+    @classmethod
+    def of(
+        cls, module: Any, x: Any, y: Any, loss: Loss | None, parameters: Names, tile: int | None, call: str
+    ) -> "Setup":
+        """Check the arguments of an instrument."""
+        check_readable(module, call=call)
+        tile = TILE if tile is None else integer("tile", tile, call=call)
+        with undisturbed(module):
+            return cls(module, Objective.of(x, y, module, loss, call), parameters, tile, call)
+
+
+class AbstractCurvature(AbstractOperator):
+    """A curvature matrix of (1) on the p chosen parameters, in the order of their names; used while they stay."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        with undisturbed(setup.module):
+            self._n = len(setup.objective)  # a stream is read to count its examples
+            self._f = Pure.of(setup.module, setup.parameters, call=setup.call)
+            self._kept = list(self._parts()) if self._n <= setup.tile else None
+
+    @abstractmethod
+    def _part(self, number: int, x: Inputs, y: Tensor) -> Any:
+        """What is kept of a batch, the number-th, for products; shares of batches add up."""
+
+    @abstractmethod
+    def _product(self, part: Any, pieces: list[Tensor]) -> list[Tensor]:
+        """The share of a batch in the product with a vector, which is given and returned parameter by parameter."""
+
+    @property
+    def size(self) -> int:
+        """p."""
+        return sum(w.numel() for w in self._leaves)
+
+    @property
+    def like(self) -> Tensor:
+        """An empty tensor of the module's dtype and device."""
+        return self._leaves[0].detach().new_empty(0)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters, in the order in which they stand in a vector."""
+        return tuple(self._f.leaves)
+
+    def matvec(self, v: Float[Tensor, " p"]) -> Float[Tensor, " p"]:
+        """The product with a vector."""
+        leaves = self._leaves
+        pieces = [part.reshape(w.shape) for part, w in zip(v.split([w.numel() for w in leaves]), leaves, strict=True)]
+        total = torch.zeros_like(v)
+        for part in self._parts() if self._kept is None else self._kept:
+            total += torch.cat([h.flatten() for h in self._product(part, pieces)])
+        return total
+
+    def gradient(self) -> Float[Tensor, " p"]:
+        """dL / dw."""
+        total = self.like.new_zeros(self.size)
+        for _, x, y in self._batches():
+            with self._reading():
+                gradients = torch.autograd.grad(self._share(x, y), self._leaves, allow_unused=True,
+                                                materialize_grads=True)  # fmt: skip
+            total += torch.cat([g.flatten() for g in gradients])
+        return total
+
+    def block(self, parameters: str | Sequence[str]) -> "AbstractCurvature":
+        """The block of some parameters, by a pattern of their names: the rows and columns that belong to them."""
+        return type(self)(replace(self._setup, parameters=parameters))
+
+    def by_layer(self) -> Iterator[tuple[str, "AbstractCurvature"]]:
+        """The diagonal block of each layer that holds chosen parameters, by the name of the layer, one after another.
+
+        Parameters of the module itself have the name "".
+        """
+        layers = dict.fromkeys(name.rpartition(".")[0] for name in self.names)
+        for layer in layers:
+            yield layer, self.block([name for name in self.names if name.rpartition(".")[0] == layer])
+
+    def top(self, k: int = 1, *, steps: int | None = None, seed: int = 0) -> Eigenpairs:
+        """The k largest eigenpairs; see `gnomon.linalg.lanczos.top_eigenpairs`."""
+        return top_eigenpairs(self, k, steps=steps, seed=seed)
+
+    def density(self, *, steps: int = 40, starts: int = 4, seed: int = 0) -> SpectralDensity:
+        """The distribution of eigenvalues; see `gnomon.linalg.lanczos.spectral_density`."""
+        return spectral_density(self, steps=min(steps, self.size), starts=starts, seed=seed)
+
+    def trace(
+        self, *, products: int = 60, confidence: float = 0.95, method: str = "hutch++", seed: int = 0
+    ) -> TraceEstimate:
+        """The trace with a confidence interval, by ``method`` "hutch++" or "hutchinson"; see `gnomon.linalg.trace`."""
+        if method not in ("hutch++", "hutchinson"):
+            name = self._setup.call.partition("(")[0]
+            raise InputError(out_of_range(f"{name}(...).trace()", "method", '"hutch++" or "hutchinson"', method))
+        if method == "hutch++":
+            return hutch_plus_plus(self, products=products, confidence=confidence, seed=seed)
+        return hutchinson(self, samples=products, confidence=confidence, seed=seed)
+
+    def diagonal(self, *, samples: int = 100, confidence: float = 0.95, seed: int = 0) -> DiagonalEstimate:
+        """Every diagonal entry with its interval; see `gnomon.linalg.diagonal.diagonal`."""
+        return diagonal(self, samples=samples, confidence=confidence, seed=seed)
+
+    def inverse_product(
+        self, b: Float[Tensor, " p"], *, damping: float = 0.0, tolerance: float = 1e-5, products: int = 1000
+    ) -> InverseProduct:
+        """x with (A + damping I) x = b; see `gnomon.linalg.conjugate.inverse_product`."""
+        with called(f"{self._setup.call.partition('(')[0]}(...).inverse_product(b)"):
+            return inverse_product(self, b, damping=damping, tolerance=tolerance, products=products)
+
+    def to_scipy(self) -> Any:
+        """The matrix as a ``scipy.sparse.linalg.LinearOperator``, for scipy's own solvers."""
+        from scipy.sparse.linalg import LinearOperator  # scipy is slow to import, and needed here alone
+
+        like = self.like
+
+        def product(v: Any) -> Any:
+            return self.matvec(torch.as_tensor(v).reshape(-1).to(like)).cpu().numpy()
+
+        kind = like.cpu().numpy().dtype
+        return LinearOperator((self.size, self.size), matvec=product, rmatvec=product, dtype=kind)
+
+    @property
+    def _leaves(self) -> list[Tensor]:
+        return list(self._f.leaves.values())
+
+    def _reading(self) -> "_Reading":
+        return _Reading(self._setup.module)
+
+    def _batches(self) -> Iterator[tuple[int, Inputs, Tensor]]:
+        batches, number = self._setup.objective.batches(self._setup.tile), 0
+        while True:
+            with random_state():  # a loader may draw random numbers
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield number, *batch
+            number += 1
+
+    def _parts(self) -> Iterator[Any]:
+        for number, x, y in self._batches():
+            with self._reading():
+                part = self._part(number, x, y)
+            yield part
+
+    def _share(self, x: Inputs, y: Tensor) -> Tensor:
+        """The share of a batch in L, with its graph."""
+        return self._weighted(self._f.returned(x), y)
+
+    def _weighted(self, outputs: Any, y: Tensor) -> Tensor:
+        value = self._setup.objective.loss_of(outputs, y) * (len(y) / self._n)
+        if not bool(value.detach().isfinite()):
+            cure = "Look for NaN in the weights, or lower the scale of the weights"
+            raise NotFiniteError(lesson(self._setup.call, "the loss is not finite", "a loss with derivatives", cure))
+        return value
+
+    def _outputs(self, x: Inputs) -> Tensor:
+        return tensor_of(self._f.returned(x), self._setup.call)
+
+
+class _Reading:
+    """The module in eval mode, in its plain forms, and left as it was."""
+
+    def __init__(self, module: nn.Module) -> None:
+        self._contexts = (undisturbed(module), evaluating(module), plain_kernels(module))
+
+    def __enter__(self) -> None:
+        for context in self._contexts:
+            context.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        for context in reversed(self._contexts):
+            context.__exit__(*error)

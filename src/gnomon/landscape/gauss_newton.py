@@ -1,0 +1,228 @@
+"""Gauss-Newton and Fisher matrices of the mean loss, by their products with vectors.
+
+With J_i = df(x_i) / dw, and M_i a matrix in the outputs of example i,
+
+    A = (1 / n) sum_i J_i^T M_i J_i                                                                  (1)
+    Gauss-Newton       M_i = d^2 l / df^2                                                            (2)
+    Fisher             M_i = E[g g^T],  g = dl / df for y drawn from the model's own prediction      (3)
+    Fisher, sampled    M_i = mean of g g^T over m such draws                                         (4)
+    empirical Fisher   M_i = g g^T      for the y of the data                                        (5)
+
+(2) leaves out of the Hessian the curvature of f itself, and is never negative. For cross-entropy, squared and logistic
+loss (3) is equal to (2). (4) estimates it without bias; (5) is another matrix, near it only where the model fits.
+J v is a derivative of w -> J^T w, so a product is two backward passes and no forward pass.
+
+Reference: [schraudolph2002fast] for (1), [martens2020new] for (3) and [kunstner2019limitations] for (5).
+
+>>> import torch
+>>> net, x = nn.Linear(2, 1, bias=False), torch.eye(2)
+>>> gauss_newton(net, x, torch.zeros(2)).dense()                                   # x x^T averaged
+tensor([[0.5000, 0.0000],
+        [0.0000, 0.5000]])
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_seed, integer
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import Inputs
+from gnomon.core.losses import CrossEntropy, Logistic, Squared
+from gnomon.landscape.curvature import AbstractCurvature, Setup
+from gnomon.training.evaluate import Loss
+
+__all__ = ["GaussNewtonOperator", "empirical_fisher", "fisher", "gauss_newton"]
+
+Middle = Callable[[Tensor], Tensor]
+"""u -> M u for the outputs of a batch, with the share of the batch in the mean."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A batch: J^T w with its graph, the w it is linear in, and the products with M."""
+
+    pulled: list[Tensor]
+    w: Tensor
+    outputs: Tensor
+    middle: Middle
+
+
+class AbstractOutputCurvature(AbstractCurvature):
+    """A of equation (1)."""
+
+    def _part(self, number: int, x: Inputs, y: Tensor) -> Part:
+        outputs = self._outputs(x)
+        w = torch.zeros_like(outputs, requires_grad=True)
+        pulled = torch.autograd.grad(outputs, self._leaves, w, create_graph=True, allow_unused=True,
+                                     materialize_grads=True)  # fmt: skip
+        return Part(list(pulled), w, outputs, self._middle(number, outputs.detach(), y))
+
+    def _product(self, part: Part, pieces: list[Tensor]) -> list[Tensor]:
+        pairs = [(g, u) for g, u in zip(part.pulled, pieces, strict=True) if g.requires_grad]
+        if not pairs:  # the outputs do not depend on these parameters
+            return [torch.zeros_like(u) for u in pieces]
+        (moved,) = torch.autograd.grad([g for g, _ in pairs], part.w, [u for _, u in pairs], retain_graph=True)  # J v
+        return list(
+            torch.autograd.grad(part.outputs, self._leaves, part.middle(moved), retain_graph=True, allow_unused=True,
+                                materialize_grads=True)
+        )  # (1)  # fmt: skip
+
+    def _middle(self, number: int, outputs: Tensor, y: Tensor) -> Middle:
+        raise NotImplementedError
+
+    def _slope(self, outputs: Tensor, y: Tensor, *, graph: bool) -> tuple[Tensor, Tensor]:
+        """Outputs as a leaf, and the derivative of the batch's share of L in them."""
+        leaf = outputs.requires_grad_()
+        return leaf, torch.autograd.grad(self._weighted(leaf, y), leaf, create_graph=graph)[0]
+
+
+class GaussNewtonOperator(AbstractOutputCurvature):
+    """A of (1) with M of (2); made by `gauss_newton`, and by `fisher` for losses whose (3) is the same."""
+
+    def _middle(self, number: int, outputs: Tensor, y: Tensor) -> Middle:
+        leaf, slope = self._slope(outputs, y, graph=True)
+
+        def middle(u: Tensor) -> Tensor:
+            if not slope.requires_grad:  # a loss that is linear in the outputs
+                return torch.zeros_like(u)
+            return torch.autograd.grad(slope, leaf, u, retain_graph=True)[0]  # (2)
+
+        return middle
+
+
+class EmpiricalFisherOperator(AbstractOutputCurvature):
+    """A of (1) with M of (5); made by `empirical_fisher`."""
+
+    def _middle(self, number: int, outputs: Tensor, y: Tensor) -> Middle:
+        slope = self._slope(outputs, y, graph=False)[1] * self._n  # of each example's own loss
+        return _outer(slope[None], self._n)  # (5)
+
+
+class SampledFisherOperator(AbstractOutputCurvature):
+    """A of (1) with M of (4); made by `fisher` with ``samples``."""
+
+    def __init__(self, setup: Setup, samples: int, seed: int) -> None:
+        self._samples, self._seed = samples, seed
+        super().__init__(setup)
+
+    def block(self, parameters: str | Sequence[str]) -> "SampledFisherOperator":
+        """The block of some parameters, with the same draws."""
+        return SampledFisherOperator(replace(self._setup, parameters=parameters), self._samples, self._seed)
+
+    def _middle(self, number: int, outputs: Tensor, y: Tensor) -> Middle:
+        generator = torch.Generator(outputs.device).manual_seed(self._seed + number)  # the same draws at every product
+        f = outputs.reshape(len(y), -1)
+        slopes = _drawn(self._setup.objective.loss, f, self._samples, generator)
+        return _outer(slopes.reshape(self._samples, *outputs.shape), self._n * self._samples)  # (4)
+
+
+def gauss_newton(
+    module: nn.Module,
+    x: Any,
+    y: Any = None,
+    *,
+    loss: Loss | None = None,
+    parameters: str | Sequence[str] | None = None,
+    tile: int | None = None,
+) -> GaussNewtonOperator:
+    """The Gauss-Newton matrix (2) as a matrix-free operator; arguments and methods are those of `hessian`.
+
+    Hypotheses: a loss that is a mean over examples, each a function of its own outputs, and convex in them for a matrix
+    that is never negative.
+    Reference: [schraudolph2002fast].
+    Cost: per product two backward passes, and for more than ``tile`` examples two more passes over the data.
+
+    >>> A = gauss_newton(nn.Linear(1, 1), torch.tensor([[2.0]]), torch.zeros(1))        # (2, 1)^T (2, 1)
+    >>> [round(abs(v), 4) for v in A.top(2).values.tolist()]
+    [5.0, 0.0]
+    """
+    return GaussNewtonOperator(Setup.of(module, x, y, loss, parameters, tile, "gauss_newton(module, x, y)"))
+
+
+def fisher(
+    module: nn.Module,
+    x: Any,
+    y: Any = None,
+    *,
+    loss: Loss | None = None,
+    parameters: str | Sequence[str] | None = None,
+    tile: int | None = None,
+    samples: int | None = None,
+    seed: int = 0,
+) -> GaussNewtonOperator | SampledFisherOperator:
+    """The Fisher matrix of the model's own predictions as an operator: exact (3), or from ``samples`` draws (4).
+
+    Other arguments and all methods are those of `hessian`; targets only name the kind of prediction.
+
+    Hypotheses: cross-entropy (a categorical prediction), squared loss (a Gaussian one of variance 1) or logistic loss.
+    Reference: [martens2020new].
+    Cost: that of `gauss_newton`.
+
+    >>> net, x = nn.Linear(1, 2, bias=False), torch.ones(1, 1)
+    >>> nn.init.zeros_(net.weight).shape
+    torch.Size([2, 1])
+    >>> fisher(net, x, torch.tensor([0])).dense()                                       # diag(p) - p p^T
+    tensor([[ 0.2500, -0.2500],
+            [-0.2500,  0.2500]])
+    """
+    call = "fisher(module, x, y)"
+    setup = Setup.of(module, x, y, loss, parameters, tile, call)
+    if not isinstance(setup.objective.loss, CrossEntropy | Squared | Logistic):
+        cure = "Pass CrossEntropy(), Squared() or Logistic(), or use gauss_newton or empirical_fisher"
+        raise InputError(lesson(call, f"the loss is {setup.objective.name}", "minus a log-density", cure))
+    if samples is None:
+        return GaussNewtonOperator(setup)  # (3)
+    return SampledFisherOperator(setup, integer("samples", samples, call=call), check_seed(seed, call=call))
+
+
+def empirical_fisher(
+    module: nn.Module,
+    x: Any,
+    y: Any = None,
+    *,
+    loss: Loss | None = None,
+    parameters: str | Sequence[str] | None = None,
+    tile: int | None = None,
+) -> EmpiricalFisherOperator:
+    """The mean of g g^T over the gradients g of single examples, (5), as an operator; arguments as for `hessian`.
+
+    Hypotheses: a loss that is a mean over examples, each a function of its own outputs.
+    Reference: [kunstner2019limitations], also on why it is no approximation of curvature away from a good fit.
+    Cost: that of `gauss_newton`.
+
+    >>> net = nn.Linear(1, 1, bias=False)
+    >>> nn.init.zeros_(net.weight).shape
+    torch.Size([1, 1])
+    >>> empirical_fisher(net, torch.ones(2, 1), torch.tensor([1.0, 3.0])).dense()      # (1 + 9) / 2
+    tensor([[5.]])
+    """
+    return EmpiricalFisherOperator(Setup.of(module, x, y, loss, parameters, tile, "empirical_fisher(module, x, y)"))
+
+
+def _outer(slopes: Tensor, count: int) -> Middle:
+    """u -> sum over draws of g (g . u) / count, example by example; slopes are (draws, n, ...)."""
+    flat = slopes.flatten(2) if slopes.dim() > 2 else slopes[..., None]
+
+    def middle(u: Tensor) -> Tensor:
+        products = torch.einsum("mnk,nk->mn", flat, u.reshape(flat.shape[1:]))
+        return (torch.einsum("mn,mnk->nk", products, flat) / count).reshape(u.shape)
+
+    return middle
+
+
+def _drawn(loss: Loss, f: Tensor, samples: int, generator: torch.Generator) -> Tensor:
+    """dl / df for targets drawn from the prediction, (samples, n, k)."""
+    shape = (samples, *f.shape)
+    if isinstance(loss, CrossEntropy):
+        p = torch.softmax(f.double(), 1)
+        labels = torch.multinomial(p, samples, replacement=True, generator=generator).T
+        return (p - torch.nn.functional.one_hot(labels, f.shape[1])).to(f.dtype)
+    if isinstance(loss, Squared):
+        return torch.randn(shape, generator=generator, dtype=f.dtype, device=f.device)
+    p = torch.sigmoid(f)
+    positive = torch.rand(shape, generator=generator, dtype=f.dtype, device=f.device) < p
+    return torch.where(positive, p - 1, p)

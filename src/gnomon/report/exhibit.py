@@ -1,0 +1,97 @@
+"""An example as people look at it: a picture, a row of features or a string of tokens, with its label and the answer.
+
+>>> import torch
+>>> from gnomon.report.exhibit import exhibit
+>>> exhibit(torch.tensor([0.5, 2.0]), 7, label="3", answer="5").features
+('0.5', '2')
+>>> exhibit(torch.rand(1, 8, 8), 7, label="3", answer="5").picture[:22]
+'data:image/png;base64,'
+"""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnomon.core.inputs import tensors
+from gnomon.core.record import Record
+from gnomon.core.results import shown
+
+__all__ = ["Exhibit", "exhibit"]
+
+PIXELS = 64
+"""Larger pictures are made smaller, so that a page stays small."""
+FEATURES, TOKENS = 12, 32
+"""Features of a row and tokens of a string that are shown at most."""
+CHANNELS = (1, 3, 4)
+"""Numbers of channels that are looked at as a picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exhibit(Record):
+    """One example: its number in the data, its label, what the network answered, a note, and what it looks like.
+
+    One of ``picture`` (a PNG as a data address), ``features`` and ``tokens`` is there; with none of them the example
+    is known by its number alone. ``hidden`` counts features or tokens that are not shown.
+    """
+
+    number: int
+    label: str
+    answer: str
+    note: str = ""
+    picture: str = ""
+    features: tuple[str, ...] = ()
+    tokens: tuple[str, ...] = ()
+    hidden: int = 0
+
+
+def exhibit(x: Any, number: int, *, label: str, answer: str, note: str = "") -> Exhibit:
+    """An input without its batch axis as people look at it.
+
+    An image (c, h, w) or (h, w) is drawn from its least value in black to its largest in white; integers are tokens;
+    other numbers are features. Of several tensors the first with more than one number is shown.
+    Cost: none to speak of.
+
+    >>> exhibit(torch.tensor([4, 8, 15]), 0, label="1", answer="0").tokens
+    ('4', '8', '15')
+    """
+    parts = [t for t in tensors(x) if t.numel() > 1] if isinstance(x, Mapping | tuple | list) else [x]
+    seen = parts[0].detach().cpu() if parts and isinstance(parts[0], Tensor) else torch.empty(0)
+    if is_picture(seen):
+        return Exhibit(number, label, answer, note, _png(seen))
+    flat = seen.reshape(-1)
+    if flat.is_floating_point():
+        some = tuple(shown(float(v)) for v in flat[:FEATURES].tolist())
+        return Exhibit(number, label, answer, note, features=some, hidden=max(0, len(flat) - FEATURES))
+    some = tuple(str(v) for v in flat[:TOKENS].tolist())
+    return Exhibit(number, label, answer, note, tokens=some, hidden=max(0, len(flat) - TOKENS))
+
+
+def is_picture(x: Tensor) -> bool:
+    """Whether numbers are laid out as (c, h, w) or (h, w) with at least four pixels on each side.
+
+    Cost: none.
+
+    >>> is_picture(torch.zeros(3, 8, 8)), is_picture(torch.zeros(64))
+    (True, False)
+    """
+    real = x.is_floating_point() or x.dtype == torch.uint8
+    return real and min((*x.shape[-2:], 4)) >= 4 and (x.dim() == 2 or (x.dim() == 3 and len(x) in CHANNELS))
+
+
+def _png(x: Tensor) -> str:
+    from PIL import Image  # comes with matplotlib
+
+    numbers = torch.nan_to_num(x.double() if x.dim() == 3 else x.double()[None])[:3]
+    low, high = float(numbers.min()), float(numbers.max())
+    bytes_ = ((numbers - low) / max(high - low, 1e-30) * 255).round().to(torch.uint8)
+    array = bytes_.permute(1, 2, 0).numpy()
+    picture = Image.fromarray(array[:, :, 0] if len(numbers) < 3 else array)
+    picture.thumbnail((PIXELS, PIXELS))
+    file = BytesIO()
+    picture.save(file, format="PNG", optimize=True)
+    return "data:image/png;base64," + b64encode(file.getvalue()).decode("ascii")

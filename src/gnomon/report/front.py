@@ -1,0 +1,86 @@
+"""The first screen of a page: the verdict in one sentence, what to do about it, and an overview in small pictures."""
+
+from html import escape
+
+from gnomon.core.results.svg import sketch
+from gnomon.report.glossary import Terms
+from gnomon.report.page import Page, Tile
+from gnomon.report.sections import advice
+
+__all__ = ["contents", "findings", "front", "heading"]
+
+MARKS = {"good": "✓", "unsure": "?", "note": "•", "warning": "▲", "fault": "!", "skipped": "–", "failed": "×"}
+MOST = 5
+"""Findings that stand on the first screen; the others are folded."""
+EXAMPLES = 6
+"""Examples that a small picture shows."""
+
+
+def front(page: Page) -> list[str]:
+    """The first screen as lines of HTML.
+
+    Cost: about 30 ms for each small picture.
+
+    >>> front(Page("A net", "Fine.", (), {}))[1]
+    '<div class="verdict good"><p>Fine.</p></div>'
+    """
+    note = [f"<p class=aside>{escape(page.note)}</p>"] if page.note else []
+    verdict = f'<div class="verdict {page.status}"><p>{escape(page.verdict)}</p></div>'
+    tiles = ["<div class=strip>", *map(_tile, page.tiles), "</div>"] if page.tiles else []
+    return [*heading(page.title), verdict, *note, *findings(page), *tiles, *contents(page)]
+
+
+def heading(title: str) -> list[str]:
+    """The title, and the beginning of all that follows.
+
+    Cost: none.
+
+    >>> heading("A net")
+    ['<header><p class=brand>gnomon</p><h1>A net</h1></header><main>']
+    """
+    return [f"<header><p class=brand>gnomon</p><h1>{escape(title)}</h1></header><main>"]
+
+
+def findings(page: Page) -> list[str]:
+    """What to do, the gravest first; at most five at once.
+
+    Cost: none.
+
+    >>> findings(Page("A net", "Fine.", (), {}))
+    ['<p class=calm>Nothing to change: no measurement asks for it.</p>']
+    """
+    if not page.findings:
+        return ["<p class=calm>Nothing to change: no measurement asks for it.</p>"]
+    terms = Terms(f"front-{page.title}")
+    items = [f"<li>{advice(finding, terms, key)}</li>" for key, finding in page.findings]
+    lines = ["<h2>What to do</h2>", "<ol class=findings>", *items[:MOST], "</ol>"]
+    if len(items) > MOST:
+        rest = items[MOST:]
+        lines += [f"<details><summary>{len(rest)} more</summary><ol class=findings start={MOST + 1}>", *rest]
+        lines += ["</ol></details>"]
+    return [*lines, *terms.cards()]
+
+
+def contents(page: Page) -> list[str]:
+    """All sections with how they came out.
+
+    Cost: none.
+
+    >>> contents(Page("A net", "Fine.", (), {}))
+    []
+    """
+    items = [
+        f'<a href="#{escape(s.key)}"><span class="mark {s.status}">{MARKS[s.status]}</span> {escape(s.title)}</a>'
+        for s in page.sections
+    ]
+    return ["<nav>", *items, "</nav>"] if items else []
+
+
+def _tile(tile: Tile) -> str:
+    if tile.plot is not None:
+        picture = sketch(tile.plot, f"tile-{tile.key}-{tile.plot.title}".replace(" ", "-"))
+    else:
+        images = "".join(f'<img src="{escape(e.picture)}" alt="">' for e in tile.exhibits[:EXAMPLES] if e.picture)
+        words = "<br>".join(escape(", ".join((e.tokens or e.features)[:5])) for e in tile.exhibits[:4])
+        picture = f"<span class=faces>{images}</span>" if images else f"<span class=rows>{words}</span>"
+    return f'<a class=tile href="#{escape(tile.key)}">{picture}<span>{escape(tile.title)}</span></a>'

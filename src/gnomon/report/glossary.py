@@ -1,0 +1,90 @@
+"""Terms of the theory in plain words, so that a page can keep the term and put its meaning a tap away.
+
+>>> Terms("data").marked("The tangent kernel is known.")[:33]
+'The <button type=button class=ter'
+"""
+
+import re
+from collections.abc import Iterable
+from html import escape
+
+__all__ = ["GLOSSARY", "Terms"]
+
+GLOSSARY = {
+    "tangent kernel": "A number for each pair of examples: how much a small training step on one changes the answer "
+    "for the other. Examples with a large value are learned together.",
+    "mode": "A pattern over the examples that the network fits at one speed. Patterns with a large eigenvalue are "
+    "learned first, those with a small one last or never.",
+    "eigenvalue": "The speed at which the network fits one pattern over the examples: twice the eigenvalue, half the "
+    "training time.",
+    "alignment": "How well the labels lie along what the network learns fastest: 1 is best, and shuffled labels give "
+    "a value near that of pure chance.",
+    "p-value": "How often pure chance would give a result at least as extreme. Below 0.05 chance is an unlikely "
+    "explanation.",
+    "infinite-width limit": "What the network becomes when its layers are made wider and wider: a kernel method that "
+    "can be computed exactly, and that does not learn features of its own.",
+    "very wide version": "The same layers with more and more units. In the limit this is a kernel method that can be "
+    "computed exactly, and that does not learn features of its own.",
+    "leave-one-out": "Each example is predicted from all the others, in turn; so training examples stand in for "
+    "new ones.",
+    "lazy training": "The network fits the data with the features that it had before training; its layers hardly "
+    "change.",
+    "feature learning": "Training changes what the layers compute, not only how their results are added up.",
+    "sharpness": "The largest curvature of the loss. Plain gradient descent with a learning rate above 2 / sharpness "
+    "overshoots and oscillates.",
+    "edge of stability": "Training at which the curvature has grown to the most that the learning rate allows, "
+    "2 / learning rate. Common and harmless with full batches; noise usually keeps training below it.",
+    "Hessian": "The matrix of second derivatives of the loss with respect to all parameters: its curvature in every "
+    "direction.",
+    "gradient noise": "How much the gradient of one batch differs from that of all data. Batches much larger than the "
+    "noise scale waste work, much smaller ones make training erratic.",
+    "margin": "The probability of the right class minus that of the best other class: negative where the answer is "
+    "wrong.",
+    "calibration": "Whether confidence can be taken at its word: of the answers given with 80 % confidence, 80 % "
+    "should be right.",
+    "expected calibration error": "The mean gap between how sure the network is and how often it is right.",
+    "condition number": "The largest eigenvalue over the smallest: how many times longer the slowest pattern takes to "
+    "learn than the fastest.",
+    "effective rank": "How many patterns the network can tell apart in practice.",
+    "mean-field theory": "A calculation of how signals and gradients grow or shrink from layer to layer, from the "
+    "spread of the weights alone.",
+    "gradient flow": "Gradient descent with very small steps; time is the learning rate times the number of steps.",
+    "root mean square": "The typical size of the values: the square root of the mean of their squares.",
+    "probe examples": "A fixed random part of the training data, with each class in proportion, on which the costly "
+    "measurements are made.",
+}
+"""Meanings by term; a plural with s is found as well."""
+_FOUND = re.compile(rf"\b({'|'.join(sorted(map(re.escape, GLOSSARY), key=len, reverse=True))})(e?s)?\b", re.IGNORECASE)
+_CODE = re.compile(r"`([^`]+)`")
+_KEYS = {term.lower(): term for term in GLOSSARY}
+
+
+class Terms:
+    """Marks the first mention of each term in a part of a page; ``name`` keeps the parts of a page apart."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.seen: list[str] = []
+
+    def marked(self, text: str) -> str:
+        """Text as HTML: escaped, words between backticks as code, each known term once as a button for its meaning."""
+        parts = _CODE.split(text)
+        return "".join(
+            f"<code>{escape(part)}</code>" if i % 2 else _FOUND.sub(self._button, escape(part))
+            for i, part in enumerate(parts)
+        )
+
+    def _button(self, match: re.Match[str]) -> str:
+        term = _KEYS[match[1].lower()]
+        if term in self.seen:
+            return match[0]
+        self.seen.append(term)
+        return f'<button type=button class=term popovertarget="{self._id(term)}">{match[0]}</button>'
+
+    def cards(self) -> Iterable[str]:
+        """The meanings of the terms that were marked; a tap on the term shows its card."""
+        for term in self.seen:
+            yield f'<div popover id="{self._id(term)}"><strong>{escape(term)}</strong> {escape(GLOSSARY[term])}</div>'
+
+    def _id(self, term: str) -> str:
+        return f"term-{escape(self.name, quote=True)}-{term.replace(' ', '-').lower()}"

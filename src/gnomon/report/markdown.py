@@ -1,0 +1,36 @@
+"""A page as a short summary in Markdown, for pull requests and the summaries of continuous integration."""
+
+from gnomon.report.page import Page
+
+__all__ = ["markdown"]
+
+MARKS = {"good": "✅", "unsure": "❔", "note": "🔵", "warning": "⚠️", "fault": "❌", "skipped": "➖", "failed": "❗"}
+SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\*_[]<>|#~"})
+"""Characters that Markdown would read as its own; backticks stay, they mark code."""
+
+
+def markdown(page: Page) -> str:
+    """The verdict, what to do, and one line for each section, as GitHub shows Markdown.
+
+    Cost: none.
+
+    >>> print(markdown(Page("A net", "Fine.", (), {})))
+    ### ✅ A net
+    <BLANKLINE>
+    **Fine.**
+    <BLANKLINE>
+    """
+    lines = [f"### {MARKS[page.status]} {_plain(page.title)}", "", f"**{_plain(page.verdict)}**", ""]
+    if page.findings:
+        lines += ["| | what was found | what to do |", "|---|---|---|"]
+        lines += [f"| {MARKS[f.level.name.lower()]} | {_plain(f.what)} | {_plain(f.cure)} |" for _, f in page.findings]
+        lines += [""]
+    if page.sections:
+        lines += ["<details><summary>All sections</summary>", "", "| | section | answer |", "|---|---|---|"]
+        lines += [f"| {MARKS[s.status]} | {_plain(s.title)} | {_plain(s.answer)} |" for s in page.sections]
+        lines += ["", "</details>", ""]
+    return "\n".join(lines)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).translate(SPECIAL)

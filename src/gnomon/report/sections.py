@@ -1,0 +1,152 @@
+"""A section as HTML: its answer, its pictures, and below them, folded, numbers, meanings and assumptions."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+
+from gnomon.core.results import Definition, Finding, Hypothesis, Plot, Value
+from gnomon.core.results.svg import svg
+from gnomon.report.exhibit import Exhibit
+from gnomon.report.glossary import Terms
+from gnomon.report.page import Section
+from gnomon.report.references import reference
+
+__all__ = ["advice", "badge", "gallery", "numbers", "pictures", "section"]
+
+WORDS = {"good": "fine", "unsure": "cannot tell", "note": "note", "warning": "warning", "fault": "fault",
+         "skipped": "skipped", "failed": "failed"}  # fmt: skip
+PREMISES = {True: ("good", "holds"), False: ("fault", "does not hold"), None: ("note", "not checked")}
+
+
+def section(part: Section) -> list[str]:
+    """A section as lines of HTML.
+
+    Cost: about 50 ms for each plot.
+
+    >>> from gnomon.report.page import Content
+    >>> section(Section("data", "The data", "Are they fine?", Content("They are.")))[1]
+    '<p class=aside>Are they fine?</p><p class=answer>They are.</p>'
+    """
+    content, terms = part.content, Terms(part.key)
+    lines = [
+        f'<section id="{escape(part.key)}"><h2>{escape(part.title)} {badge(part.status)}</h2>',
+        f"<p class=aside>{escape(part.question)}</p><p class=answer>{terms.marked(part.answer)}</p>",
+    ]
+    if content.findings and part.state in ("answered", "unsure"):
+        told = [replace(f, what="") if f.what in part.answer else f for f in content.findings]  # once is enough
+        lines += ["<ul class=findings>", *(f"<li>{advice(f, terms)}</li>" for f in told), "</ul>"]
+    lines += pictures(content.plots, part.key, terms)
+    lines += gallery(content.exhibits)
+    lines += numbers(content.values, terms)
+    lines += _behind(content.definitions, content.hypotheses, terms)
+    return [*lines, *terms.cards(), f"<p class=cost>{part.seconds:.2f} s</p></section>"]
+
+
+def badge(status: str) -> str:
+    """How a section or a finding came out, as a colored word.
+
+    Cost: none.
+
+    >>> badge("good")
+    '<span class="badge good">fine</span>'
+    """
+    return f'<span class="badge {status}">{WORDS[status]}</span>'
+
+
+def advice(finding: Finding, terms: Terms, link: str = "") -> str:
+    """A finding: what was measured, a link to the section that says why, then what to do.
+
+    Cost: none.
+
+    >>> advice(Finding("loud", "It is loud.", "Call `mend()`.", 0.7), Terms(""))[-49:]
+    '<span class=cure>Call <code>mend()</code>.</span>'
+    """
+    level = finding.level.name.lower()
+    where = f" <code>{escape(finding.where)}</code>" if finding.where else ""
+    why = f' <a class=more href="#{escape(link)}">why</a>' if link else ""
+    what, cure = terms.marked(finding.what), terms.marked(finding.cure)
+    return f"{badge(level)}{where} {what}{why} <span class=cure>{cure}</span>"
+
+
+def pictures(plots: Sequence[Plot], name: str, terms: Terms) -> list[str]:
+    """Plots with their captions, as many beside each other as there is space for.
+
+    Cost: about 50 ms for each.
+
+    >>> pictures((), "data", Terms("data"))
+    []
+    """
+    if not plots:
+        return []
+    figures = []
+    for i, plot in enumerate(plots):
+        caption = f"<figcaption>{terms.marked(plot.caption)}</figcaption>" if plot.caption else ""
+        drawn = svg((plot,), f"{name}-{i}", width=5.2, height=3.1)
+        figures.append(f'<figure id="figure-{escape(name)}-{i}">{drawn}{caption}</figure>')
+    return ["<div class=plots>", *figures, "</div>"]
+
+
+def gallery(exhibits: Sequence[Exhibit]) -> list[str]:
+    """Examples as pictures, rows of features or strings of tokens, with their labels and the answers.
+
+    Cost: none.
+
+    >>> gallery((Exhibit(4, "cat", "dog", tokens=("7", "9")),))[1]
+    '<li><span class=tokens><i>7</i> <i>9</i></span><b>#4</b> label cat, answer dog</li>'
+    """
+    if not exhibits:
+        return []
+    wide = "" if any(e.picture for e in exhibits) else " wide"
+    return [f'<ul class="gallery{wide}">', *map(_exhibit, exhibits), "</ul>"]
+
+
+def _exhibit(one: Exhibit) -> str:
+    words = f"<b>#{one.number}</b> label {escape(one.label)}, answer {escape(one.answer)}"
+    note = f" <span class=aside>{escape(one.note)}</span>" if one.note else ""
+    more = f" <span class=aside>and {one.hidden:,} more</span>" if one.hidden else ""
+    if one.picture:
+        seen = f'<img src="{escape(one.picture)}" alt="example {one.number}">'
+    elif one.tokens:
+        seen = f"<span class=tokens>{' '.join(f'<i>{escape(t)}</i>' for t in one.tokens)}{more}</span>"
+    else:
+        seen = f"<span class=tokens>{', '.join(map(escape, one.features))}{more}</span>" if one.features else ""
+    return f"<li>{seen}{words}{note}</li>"
+
+
+def numbers(values: Sequence[Value], terms: Terms) -> list[str]:
+    """All values as a folded table.
+
+    Cost: none.
+
+    >>> numbers((Value("parameters", 1234),), Terms(""))[1]
+    '<tr><th scope=row>parameters</th><td>1,234</td></tr>'
+    """
+    if not values:
+        return []
+    rows = []
+    for value in values:
+        meaning = f"<br><span class=aside>{terms.marked(value.meaning)}</span>" if value.meaning else ""
+        rows.append(f"<tr><th scope=row>{terms.marked(value.name)}{meaning}</th><td>{escape(str(value))}</td></tr>")
+    count = f"{len(values)} number{'s' if len(values) > 1 else ''}"
+    return [f"<details><summary>{count}</summary><div class=scroll><table>", *rows, "</table></div></details>"]
+
+
+def _behind(definitions: Sequence[Definition], hypotheses: Sequence[Hypothesis], terms: Terms) -> list[str]:
+    if not definitions and not hypotheses:
+        return []
+    lines = ["<details><summary>Formulas and assumptions</summary>", *map(_definition, definitions)]
+    if hypotheses:
+        lines += ["<ul class=premises>", *(_hypothesis(h, terms) for h in hypotheses), "</ul>"]
+    return [*lines, "</details>"]
+
+
+def _definition(definition: Definition) -> str:
+    key = definition.reference
+    cited = f'<br><a class=aside href="#reference-{escape(key)}">{escape(reference(key))}</a>' if key else ""
+    return f"<p><span class=equation>{escape(definition.equation)}</span><br>{escape(definition.text)}{cited}</p>"
+
+
+def _hypothesis(hypothesis: Hypothesis, terms: Terms) -> str:
+    kind, word = PREMISES[hypothesis.holds]
+    how = f": {escape(hypothesis.checked)}" if hypothesis.checked else ""
+    return f'<li><span class="badge {kind}">{word}</span> {terms.marked(hypothesis.statement)}{how}</li>'

@@ -1,0 +1,69 @@
+"""When a run is recorded: at the planned steps, as long as records keep to their share of the time.
+
+>>> time = RecordTime(0.2, last=1.0, spent=1.0)
+>>> time.affordable(running=5.0), time.affordable(running=11.0)              # 2 s of records need 10 s of steps
+(False, True)
+"""
+
+from dataclasses import dataclass
+from math import inf
+
+from gnomon.core.clock import Clock
+from gnomon.training.log import Log
+from gnomon.training.plan import Plan
+
+
+@dataclass(slots=True)
+class RecordTime:
+    """Seconds of the last record and of all of them, and the share of the time of the steps that they may take."""
+
+    share: float
+    last: float = 0.0
+    spent: float = 0.0
+
+    def affordable(self, running: float) -> bool:
+        """Whether one more record like the last keeps to the share, after so many seconds of steps."""
+        return self.spent + self.last <= self.share * running
+
+
+class Recorder:
+    """Records a run when it is due and affordable, and tells when the time is spent.
+
+    With a share, what the last record will take is kept from the time of the steps.
+    """
+
+    def __init__(self, log: Log, plan: Plan, start: float, seconds: float | None, clock: Clock) -> None:
+        self.log, self.plan, self.clock, self.start = log, plan, clock, start
+        self.end = inf if seconds is None else start + seconds
+        share = plan.records.share
+        self.time = None if share is None else RecordTime(share)
+        self.due = False
+        self._record(0)
+        if self.time is not None:
+            self.start = clock() - self.time.spent  # reading the data is no step
+
+    def late(self) -> bool:
+        """Whether the time is spent, but for the last record."""
+        if self.time is None:
+            return self.plan.late()
+        return self.clock() + self.time.last > self.end
+
+    def after(self, step: int, *, last: bool) -> bool:
+        """Record this step if it is time to; False where a loss is not finite."""
+        self.due = self.due or step in self.plan.recorded
+        if not last and (not self.due or not self._affordable()):
+            return True
+        self.due = False
+        return self._record(step)
+
+    def _affordable(self) -> bool:
+        return self.time is None or self.time.affordable(self.clock() - self.start - self.time.spent)
+
+    def _record(self, step: int) -> bool:
+        if self.time is None:
+            return self.log.record(step)
+        began = self.clock()
+        kept = self.log.record(step)
+        self.time.last = self.clock() - began
+        self.time.spent += self.time.last
+        return kept

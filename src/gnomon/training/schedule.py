@@ -1,0 +1,81 @@
+"""A learning rate that changes during a run, by any scheduler of torch.
+
+    w_{s+1} = w_s - lr_s g(w_s),    lr_s as the scheduler says after s steps                              (1)
+
+The scheduler is built by a function of an optimizer, ``lambda o: CosineAnnealingLR(o, 20)``. As in torch's own loops it
+moves once per epoch, and once per step for those that torch wants moved per step (`OneCycleLR`, `CyclicLR`).
+
+Reference: [loshchilov2019decoupled] for schedules beside Adam.
+
+>>> import torch
+>>> from gnomon.training.optimizers import SGD
+>>> halved = Scheduled(SGD(1.0), lambda o: torch.optim.lr_scheduler.StepLR(o, 1, gamma=0.5), epoch=1)
+>>> w, memory = torch.zeros(1), halved.memory([torch.zeros(1)])
+>>> for step in (1, 2, 3):
+...     halved.move([w], lambda: (w.sum(), [torch.ones(1)]), memory, step)
+>>> float(w)                                                                  # -(1 + 1/2 + 1/4)
+-1.75
+"""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import CyclicLR, LRScheduler, OneCycleLR
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.results.plain import HIDDEN
+from gnomon.training.optimizers import SGD, AbstractOptimizer, Adam, Slope
+
+__all__ = ["Schedule", "Scheduled"]
+
+Schedule = Callable[[Optimizer], LRScheduler]
+"""Builds a scheduler of torch for an optimizer."""
+CALL = "train(module, x, y)"
+LEAST = 1e-30
+"""Stands for a learning rate of zero, which some schedules end in."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scheduled(AbstractOptimizer):
+    """An optimizer whose learning rate a scheduler moves; ``epoch`` is the number of steps in a pass over the data."""
+
+    optimizer: AbstractOptimizer
+    schedule: Schedule = field(repr=False, metadata=HIDDEN)
+    epoch: int
+
+    @property
+    def name(self) -> str:  # type: ignore[override]  # noqa: D102
+        return self.optimizer.name
+
+    @property
+    def lr(self) -> float:  # type: ignore[override]
+        """At the start."""
+        return self.optimizer.lr
+
+    def memory(self, parameters: Sequence[Tensor]) -> Any:
+        """That of the optimizer, and the scheduler with the torch optimizer that it moves."""
+        own = self.optimizer.memory(parameters)
+        moved = own if isinstance(own, Optimizer) else torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=self.lr)
+        made = self.schedule(moved)
+        if not isinstance(made, LRScheduler):
+            cure = "Pass schedule=lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, 20)"
+            raise InputError(lesson(CALL, f"the schedule made a {type(made).__name__}", "a torch scheduler", cure))
+        return own, moved, made
+
+    def move(self, parameters: Sequence[Tensor], slope: Slope, memory: Any, count: int) -> None:
+        """One step at the present learning rate; then the scheduler moves, if it is its time."""
+        own, moved, scheduler = memory
+        rule = self.optimizer
+        if isinstance(rule, SGD | Adam):
+            lr = float(moved.param_groups[0]["lr"])
+            rule = replace(rule, lr=max(lr, LEAST))
+        rule.move(parameters, slope, own, count)  # (1)
+        if isinstance(scheduler, OneCycleLR | CyclicLR) or count % self.epoch == 0:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # the optimizer that it moves did not step itself
+                scheduler.step()

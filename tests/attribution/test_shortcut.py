@@ -1,0 +1,100 @@
+import pytest
+import torch
+from torch import nn
+
+from gnomon import data, examine
+from gnomon.attribution import fourier_mask, keep_frequencies, shortcuts
+from gnomon.core import InputError
+from gnomon.examination import STEPS
+from gnomon.examination.steps.attribution import AttributionStep
+
+
+def trained(net, x, y, steps=250, rate=1e-2):
+    torch.manual_seed(0)
+    optimizer = torch.optim.Adam(net.parameters(), rate)
+    for _ in range(steps):
+        i = torch.randint(len(x), (100,))
+        loss = nn.functional.cross_entropy(net(x[i]), y[i])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return net
+
+
+def mlp():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Flatten(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+
+
+def corner(x, y):
+    x = x.clone()
+    x[:, 0, 0, 0] = y / 3
+    return x
+
+
+def watermark(x, y):
+    k = torch.arange(8.0)
+    return x + 0.4 * (y[:, None, None, None] - 4.5) / 4.5 * torch.cos(2 * torch.pi * (3 * k[:, None] + 2 * k) / 8)
+
+
+SPLIT = data.digits(900, 500)
+
+
+@pytest.mark.parametrize(("plant", "name"), [(corner, "pixel (0, 0)"), (watermark, "frequency (3, 2)")])
+def test_a_planted_shortcut_is_found_and_named(plant, name):
+    net = trained(mlp(), plant(SPLIT.x, SPLIT.y), SPLIT.y)
+    found = shortcuts(net, (plant(SPLIT.x_test, SPLIT.y_test), SPLIT.y_test))
+    assert found.named == (name,) and found.findings[0].kind == "shortcut" and name in found.findings[0].what
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_healthy_network_has_none(seed):
+    torch.manual_seed(seed)
+    net = trained(nn.Sequential(nn.Flatten(), nn.Linear(64, 48), nn.ReLU(), nn.Linear(48, 10)), SPLIT.x, SPLIT.y)
+    assert shortcuts(net, (SPLIT.x_test, SPLIT.y_test), seed=seed).named == ()
+
+
+def test_the_examination_names_the_shortcut():
+    """pretrained-model-insights-lab: all instruments on one model, as a section of the examination."""
+    x = corner(SPLIT.x, SPLIT.y)
+    net = trained(mlp(), x, SPLIT.y)
+    result = examine(net, (x, SPLIT.y), steps=(*STEPS[:2], AttributionStep()), budget=30, fit=False)
+    section = result.section("attribution")
+    assert section.status == "fault" and "pixel (0, 0)" in str(section.content.findings[0].what)
+
+
+def test_two_planted_frequencies_are_recovered_and_the_decisions_kept():
+    torch.manual_seed(0)
+    k = torch.arange(12.0)
+    waves = [torch.cos(2 * torch.pi * (a * k[:, None] + b * k) / 12) for a, b in ((2, 3), (4, 1))]
+    y = torch.randint(2, (400,))
+    x = 0.5 * torch.randn(400, 1, 12, 12) + torch.stack(waves)[y][:, None]
+    net = trained(nn.Sequential(nn.Flatten(), nn.Linear(144, 2)), x, y, steps=200)
+    found = fourier_mask(net, (x, y), lam=2.0, epochs=40)
+    assert set(found.frequencies()) == {(2, 3), (4, 1)}
+    assert found.masked_accuracy >= found.accuracy - 0.05 and found.kept < 0.05
+    other = x[torch.randperm(400)]
+    assert (net(found.ambiguous(x, other)).argmax(1) == net(x).argmax(1)).float().mean() > 0.9
+
+
+def test_digits_are_decided_by_few_frequencies():
+    net = trained(mlp(), SPLIT.x, SPLIT.y)
+    found = fourier_mask(net, (SPLIT.x_test, SPLIT.y_test), lam=4.0, epochs=40)
+    assert found.kept <= 0.45 and found.masked_accuracy >= found.accuracy - 0.07
+
+
+def test_masks_keep_images_real_and_whole():
+    x = torch.rand(2, 3, 6, 5)
+    assert torch.allclose(keep_frequencies(x, torch.ones(6, 5)), x, atol=1e-6)
+    low = torch.zeros(6, 5)
+    low[0, 0] = 1
+    assert torch.allclose(keep_frequencies(x, low), x.mean((2, 3), keepdim=True).expand_as(x), atol=1e-6)
+
+
+def test_bad_data_are_refused():
+    with pytest.raises(InputError, match="too few examples, or no classes"):
+        shortcuts(mlp(), (SPLIT.x[:10], SPLIT.y[:10]))
+    with pytest.raises(InputError, match="the targets are no classes"):
+        fourier_mask(mlp(), (SPLIT.x, SPLIT.y.float()))
+    with pytest.raises(InputError, match="images"):
+        fourier_mask(nn.Linear(64, 10), (SPLIT.x.flatten(1), SPLIT.y))

@@ -1,0 +1,80 @@
+"""R-hat, effective sample size and burn-in against slow computations and chains whose numbers are known."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from gnomon.bayes import burn_in, effective_sample_size, r_hat
+from gnomon.core import InputError
+
+
+def autoregressive(rho, chains, n, seed):
+    generator = np.random.default_rng(seed)
+    x = np.empty((chains, n, 1))
+    x[:, 0] = generator.normal(size=(chains, 1))
+    for t in range(1, n):
+        x[:, t] = rho * x[:, t - 1] + (1 - rho**2) ** 0.5 * generator.normal(size=(chains, 1))
+    return torch.from_numpy(x)
+
+
+def slow_r_hat(x):
+    half = x.shape[1] // 2
+    values = []
+    for v in (x, np.abs(x - np.sort(x.flatten())[(x.size - 1) // 2])):
+        parts = np.concatenate([v[:, :half], v[:, -half:]])
+        z = stats.norm.ppf((stats.rankdata(parts).reshape(parts.shape) - 0.375) / (parts.size + 0.25))
+        within = np.mean([np.var(row, ddof=1) for row in z])
+        between = np.var([row.mean() for row in z], ddof=1)
+        values.append(((half - 1) / half + between / within) ** 0.5)
+    return max(values)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.3, 5.0])
+def test_r_hat_is_its_definition(spread):
+    x = autoregressive(0.5, 4, 101, 0) + spread * torch.arange(4.0)[:, None, None]
+    assert_allclose(float(r_hat(x)), slow_r_hat(x[..., 0].numpy()), rtol=1e-12)
+
+
+def test_r_hat_sees_chains_of_unequal_width_and_chains_that_stand_still():
+    x = autoregressive(0.0, 4, 400, 1) * torch.tensor([1.0, 1.0, 1.0, 4.0])[:, None, None]
+    assert float(r_hat(x)) > 1.1
+    still = torch.arange(4.0).double()[:, None, None].expand(4, 20, 1)
+    assert float(r_hat(still)) == torch.inf and float(effective_sample_size(torch.zeros(2, 20, 1))) == 0
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.6, -0.4])
+def test_effective_draws_of_an_autoregression(rho):
+    """tau = (1 + rho) / (1 - rho); over 8 repetitions of 8,000 draws the mean ratio is within 8 %."""
+    ratios = [
+        float(effective_sample_size(autoregressive(rho, 4, 2000, seed))) / (8000 * (1 - rho) / (1 + rho))
+        for seed in range(8)
+    ]
+    assert abs(np.mean(ratios) - 1) < 0.08, ratios
+
+
+@pytest.mark.full
+def test_effective_draws_tell_the_error_of_the_mean():
+    """The spread of means over 300 repetitions is what the effective sample size says, at 4 standard errors."""
+    means, told = [], []
+    for seed in range(300):
+        x = autoregressive(0.7, 2, 400, seed)
+        means.append(float(x.mean()))
+        told.append(float(x.var() / effective_sample_size(x)))
+    assert abs(np.var(means) / np.mean(told) - 1) < 4 * (2 / 300) ** 0.5
+
+
+def test_burn_in_is_about_as_long_as_the_way_in():
+    x = autoregressive(0.0, 3, 1000, 0)
+    x[1, :100] += 10.0
+    assert 100 <= burn_in(x) <= 130
+    assert burn_in(autoregressive(0.0, 3, 1000, 1)) < 200
+
+
+@pytest.mark.parametrize("function", [r_hat, effective_sample_size, burn_in])
+def test_what_cannot_be_judged_is_refused(function):
+    with pytest.raises(InputError, match=r"8 draws or more, but the shape is \(2, 3, 1\)"):
+        function(torch.zeros(2, 3, 1))
+    with pytest.raises(InputError, match="the draws are not finite"):
+        function(torch.full((2, 20, 1), torch.nan))

@@ -1,0 +1,111 @@
+"""Posteriors of modules, predictions and Laplace's approximation against Bayesian linear regression in closed form."""
+
+import json
+from math import log, pi
+
+import pytest
+import torch
+from numpy.testing import assert_allclose
+from torch import nn
+
+from gnomon.bayes import laplace, module_posterior, predictive, prior_to_weight_decay, sample
+from gnomon.core import BudgetError, InputError
+
+X = torch.randn(30, 3, generator=torch.Generator().manual_seed(0)).double()
+Y = (
+    X @ torch.tensor([1.0, -2.0, 0.5]).double()
+    + 0.3 * torch.randn(30, generator=torch.Generator().manual_seed(1)).double()
+)
+NOISE, PRIOR = 0.3, 2.0
+
+
+def closed_form():
+    covariance = torch.linalg.inv(X.T @ X / NOISE**2 + torch.eye(3).double() / PRIOR**2)
+    return covariance @ X.T @ Y / NOISE**2, covariance
+
+
+def line(weights=None):
+    net = nn.Linear(3, 1, bias=False).double()
+    if weights is not None:
+        net.weight.data[:] = weights
+    return net
+
+
+@pytest.mark.full
+def test_the_posterior_of_a_linear_module_is_that_of_linear_regression():
+    posterior = module_posterior(line(), X, Y, prior_std=PRIOR, noise=NOISE)
+    draws = sample(posterior, posterior.start, draws=300, warmup=200)
+    mean, covariance = closed_form()
+    assert bool(((draws.mean - mean).abs() < 4 * draws.error).all()) and draws.converged
+    assert_allclose(draws.std, covariance.diagonal().sqrt(), rtol=0.1)
+    new = torch.randn(5, 3).double()
+    told = predictive(posterior, draws, new, most=2000)
+    assert_allclose(told.mean[:, 0], new @ mean, atol=0.05)
+    assert_allclose(told.epistemic, (new @ covariance * new).sum(1), rtol=0.2)
+    assert_allclose(told.aleatoric, torch.full((5,), NOISE**2).double())
+    assert json.loads(json.dumps(told.to_dict()))["classes"] is False
+
+
+def test_the_most_probable_weights_are_ridge_and_those_of_training_with_the_weight_decay():
+    posterior = module_posterior(line(), X, Y, prior_std=PRIOR, noise=NOISE)
+    mean, _ = closed_form()
+    point = mean.clone().requires_grad_()
+    (slope,) = torch.autograd.grad(posterior(point), point)
+    assert float(slope.abs().max()) < 1e-9
+    decay = prior_to_weight_decay(PRIOR, NOISE, 30)
+    ridge = torch.linalg.solve(X.T @ X / 30 + decay * torch.eye(3).double(), X.T @ Y / 30)
+    assert_allclose(ridge, mean, rtol=1e-10)
+
+
+def test_laplace_is_exact_for_linear_regression_and_so_is_its_evidence():
+    mean, covariance = closed_form()
+    result = laplace(line(mean), X, Y, prior_precision=1 / PRIOR**2, noise=NOISE)
+    assert_allclose(result.variance(), covariance.diagonal(), rtol=1e-9)
+    marginal = NOISE**2 * torch.eye(30).double() + PRIOR**2 * X @ X.T
+    exact = -(Y @ torch.linalg.solve(marginal, Y) + torch.logdet(marginal) + 30 * log(2 * pi)) / 2
+    assert result.log_evidence == pytest.approx(float(exact), rel=1e-9)
+    assert result.effective_parameters == pytest.approx(3 - float(covariance.trace()) / PRIOR**2, rel=1e-9)
+    best = laplace(line(mean), X, Y, noise=NOISE)
+    assert all(best.log_evidence >= best.evidence(best.prior_precision * f) for f in (0.9, 1.1))
+    spread = result.sample(4000).values[0]
+    assert_allclose(torch.cov(spread.T), covariance, atol=0.1 * float(covariance.max()))
+
+
+def test_the_gauss_newton_matrix_of_classes_is_that_of_second_derivatives_for_a_linear_module():
+    labels = torch.randint(3, (30,), generator=torch.Generator().manual_seed(2))
+    net = nn.Linear(3, 3).double()
+    result = laplace(net, X, labels, prior_precision=1.0)
+    posterior = module_posterior(net, X, labels, prior_std=1.0)
+    hessian = -torch.autograd.functional.hessian(posterior, posterior.start)
+    matrix = (result.vectors * result.eigenvalues) @ result.vectors.T
+    assert_allclose(matrix + torch.eye(12).double(), hessian, atol=1e-9)
+    flat = laplace(net, X, labels, prior_precision=1.0, structure="diagonal")
+    assert_allclose(flat.eigenvalues + 1, hessian.diagonal(), atol=1e-9)
+
+
+def test_a_module_is_left_as_it_was_and_the_last_layer_can_be_chosen():
+    net = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.5), nn.Tanh(), nn.Linear(4, 1)).double()
+    before = {k: v.clone() for k, v in net.state_dict().items()}
+    result = laplace(net, X, Y, parameters="3.*")
+    assert len(result.center) == 5 and net.training
+    assert all(torch.equal(v, before[k]) for k, v in net.state_dict().items())
+    assert all(p.grad is None for p in net.parameters())
+
+
+def test_uncertainty_of_classes_splits_into_two_parts():
+    labels = (X[:, 0] > 0).long()
+    posterior = module_posterior(nn.Linear(3, 2).double(), X, labels)
+    draws = sample(posterior, posterior.start, draws=30, warmup=30)
+    told = predictive(posterior, draws, X)
+    total = torch.special.entr(told.mean).sum(1)
+    assert_allclose(told.epistemic + told.aleatoric, total, rtol=1e-12)
+    assert bool((told.epistemic > -1e-12).all()) and told.classes
+
+
+def test_bad_input_is_one_sentence():
+    with pytest.raises(InputError, match="noise must be"):
+        module_posterior(line(), X, Y, noise=0.0)
+    with pytest.raises(InputError, match='structure must be "full" or "diagonal"'):
+        laplace(line(), X, Y, structure="kfac")
+    with pytest.raises(BudgetError, match="parameters need .* GB"):
+        laplace(nn.Linear(3, 10_000).double(), X, torch.zeros(30, 10_000).double())

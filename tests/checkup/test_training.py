@@ -1,0 +1,93 @@
+"""Faults of training: learning rates, decay, explosions and how a run ended, each with its healthy control."""
+
+import pytest
+import torch
+from torch import nn
+
+from gnomon.checkup import (
+    Outcome,
+    decay_findings,
+    decay_of,
+    explosion,
+    outcome_findings,
+    short_runs,
+    step_size_findings,
+)
+from gnomon.checkup.step_size import scaled
+from gnomon.data import digits
+from gnomon.training import SGD, Adam, CrossEntropy
+from gnomon.training.native import named
+
+SPLIT = digits(300, 100)
+X, Y = SPLIT.x.flatten(1), SPLIT.y
+
+
+def perceptron():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+
+
+RATES = [
+    (Adam(1e-3), None),
+    (Adam(1e-6), "learning-rate-too-small"),
+    (Adam(10.0), "learning-rate-too-large"),
+    (SGD(0.1, momentum=0.9), None),
+    (SGD(1e-6), "learning-rate-too-small"),
+    (named(lambda p: torch.optim.RMSprop(p, lr=1e-3), None, "t"), None),
+    (named(lambda p: torch.optim.RMSprop(p, lr=1e-7), None, "t"), "learning-rate-too-small"),
+]
+
+
+@pytest.mark.parametrize("rule, kind", RATES, ids=lambda v: getattr(v, "name", v))
+def test_learning_rates(rule, kind):
+    falls, start = short_runs(perceptron(), X, Y, loss=CrossEntropy(), optimizer=rule, steps=30, batch=32)
+    found = [f.kind for f in step_size_findings(falls, start=start, lr=rule.lr, steps=30)]
+    assert found == ([] if kind is None else [kind]), falls
+
+
+def test_rates_of_torch_optimizers_are_scaled():
+    rule = named(lambda p: torch.optim.SGD(p, lr=0.1), None, "t")
+    made = scaled(rule, 10.0).memory([nn.Parameter(torch.zeros(1))])
+    assert made.param_groups[0]["lr"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "rule, decay, apart",
+    [
+        (lambda p: torch.optim.AdamW(p, weight_decay=0.1), 0.1, True),
+        (lambda p: torch.optim.Adam(p, weight_decay=0.2), 0.2, False),
+        (lambda p: torch.optim.SGD(p, lr=0.1, weight_decay=0.3), 0.3, False),
+    ],
+)
+def test_decay_is_read_from_optimizers(rule, decay, apart):
+    assert decay_of(named(rule, None, "t")) == (decay, apart)
+
+
+def test_decay():
+    usual = {"weights": 15.0, "rms": 0.05, "gradient": 1.0}
+    assert decay_findings(5e-4, **usual, decoupled=False) == () and decay_findings(0.05, **usual, decoupled=True) == ()
+    assert decay_findings(1.0, **usual, decoupled=False)[0].kind == "weight-decay-wins"
+    assert decay_findings(30.0, **usual, decoupled=True)[0].kind == "weight-decay-wins"
+
+
+def test_explosion_names_step_and_layer():
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+    found = explosion(net, X, Y, loss=nn.functional.cross_entropy, optimizer=SGD(1e5))
+    assert found.findings[0].kind == "exploding-loss" and 1 < found.step <= 4 and found.layer in "02"
+    assert explosion(net, X, Y, loss=nn.functional.cross_entropy, optimizer=Adam()).findings == ()
+
+
+@pytest.mark.parametrize(
+    "found, kinds",
+    [
+        (Outcome(1.0, 0.97, 1000, 1000, 0.1, 0.95), []),
+        (Outcome(1.0, 0.7, 1000, 1000, 0.1, 0.72), ["overfit"]),
+        (Outcome(1.0, 0.8, 60, 20, 0.1, 0.8), []),  # too few to tell
+        (Outcome(0.6, 0.6, 1000, 1000, 0.1, 0.95), ["underfit"]),
+        (Outcome(0.11, 0.1, 1000, 1000, 0.11, 0.95), ["not-learning"]),
+        (Outcome(0.7, 0.69, 1000, 1000, 0.65, 0.7), []),  # a hard problem
+    ],
+)
+def test_outcomes(found, kinds):
+    assert [f.kind for f in outcome_findings(found)] == kinds

@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from gnomon.core import InputError
+from gnomon.data import fields
+from gnomon.discovery import Library, Spectral, distill, extrapolation_gap, model_residual, pde_residual
+
+
+def test_the_taylor_green_vortex_solves_navier_stokes():
+    n, nu = 24, 0.1
+    x = np.linspace(0, 2 * np.pi, n, endpoint=False)
+    t = np.linspace(0, 0.1, 25)
+    a, b, c = x[:, None, None], x[None, :, None], np.exp(-2 * nu * t)
+    flow = {"u": np.cos(a) * np.sin(b) * c, "v": -np.sin(a) * np.cos(b) * c}
+    flow["p"] = -(np.cos(2 * a) + np.cos(2 * b)) * c**2 / 4
+    h = (x[1], x[1])
+    for equation in ("u_x + v_y = 0", "u_t + u*u_x + v*u_y = -p_x + 0.1*u_xx + 0.1*u_yy"):
+        assert pde_residual(flow, h, t, equation, space=Spectral()).relative < 1e-10
+    assert pde_residual(flow, h, t, "u_t + u*u_x + v*u_y = 0.1*u_xx + 0.1*u_yy", space=Spectral()).relative > 0.1
+
+
+def test_residuals_of_simulated_fields_and_of_a_wrong_law():
+    run = fields.burgers()
+    right = pde_residual(run.fields, run.dx, run.dt, "u_t = -u*u_x + 0.1*u_xx").relative
+    wrong = pde_residual(run.fields, run.dx, run.dt, "u_t = -u*u_x").relative
+    assert right < 0.01 < 0.1 < wrong and "holds up to" in pde_residual(run.fields, run.dx, run.dt, "u_t = 0").verdict
+
+
+class Heat(nn.Module):
+    def forward(self, z):
+        return torch.exp(-0.5 * z[:, 1:]) * torch.sin(z[:, :1])
+
+
+def test_the_residual_of_a_network_by_autograd():
+    points = torch.rand(20, 2, dtype=torch.float64)
+    assert model_residual(Heat(), points, "u_t = 0.5*u_xx").relative < 1e-12
+    assert model_residual(Heat(), points, "u_t = u_xx").relative > 0.3
+    with pytest.raises(InputError, match="do not have a column for each letter"):
+        model_residual(Heat(), points, "u_t = u_xx", letters="xyt")
+    with pytest.raises(InputError, match="'q' is not known"):
+        model_residual(Heat(), points, "u_t = q")
+
+
+def test_a_trained_layer_is_distilled_into_advection_and_diffusion():
+    torch.manual_seed(0)
+    n, h = 96, 0.2
+    k = torch.arange(1, 9)
+    x = torch.arange(n) * h
+    size, phase = torch.randn(60, 1, 8) / k, 6 * torch.rand(60, 1, 8)
+    inner = 0.3 * k * x[:, None] + phase
+    waves = (size * torch.sin(inner)).sum(2)
+    target = (-0.7 * size * 0.3 * k * torch.cos(inner) - 0.2 * size * (0.3 * k) ** 2 * torch.sin(inner)).sum(2)
+    layer = nn.Conv1d(1, 1, 7, padding=3, bias=False)
+    optimizer = torch.optim.LBFGS(layer.parameters(), max_iter=100, line_search_fn="strong_wolfe")
+
+    def closure():
+        optimizer.zero_grad()
+        loss = (layer(waves[:, None])[:, 0, 8:-8] - target[:, 8:-8]).square().mean()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    before = layer.weight.detach().clone()
+    found = distill(layer, Library(degree=2, order=3), waves[:, None], dx=h)
+    assert set(found.equation.terms) == {"u_x", "u_xx"} and found.fidelity > 0.98
+    assert abs(found.equation.coefficient("u_x") + 0.7) < 0.035 and abs(found.equation.coefficient("u_xx") - 0.2) < 0.01
+    assert torch.equal(layer.weight, before) and "explains" in found.verdict
+
+
+def test_the_gap_outside_the_data_is_the_relative_error():
+    x = torch.linspace(0, 1, 20)
+    gap = extrapolation_gap(lambda x: 0 * x + 1, lambda x: 2.02 * x, (x, 2 * x), (x + 5, 2 * x + 10))
+    assert abs(gap.law_outside - 0.01) < 1e-6 and gap.ratio > 10
+    with pytest.raises(InputError, match="1 values for 20 targets"):
+        extrapolation_gap(lambda x: x[:1], lambda x: x, (x, x), (x, x))

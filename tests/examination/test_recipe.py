@@ -1,0 +1,122 @@
+"""Training as the user names it: optimizer, learning rate, batches, epochs, schedule, loss, augmentation, loader."""
+
+import pytest
+import torch
+from torch import nn
+from torch.optim.lr_scheduler import StepLR
+from torch.utils.data import DataLoader, TensorDataset
+
+from gnomon.core import InputError
+from gnomon.core.clock import Ticking
+from gnomon.examination import examine
+from gnomon.examination.cost import Cost, measured_cost, rung
+from gnomon.examination.steps.architecture import ArchitectureStep
+from gnomon.examination.steps.margins import MarginsStep
+from gnomon.examination.steps.training import TrainingStep, batch_size
+from gnomon.examination.subject import subject
+from gnomon.training import SGD, Adam, Run
+
+G = torch.Generator().manual_seed(0)
+X = torch.randn(96, 4, generator=G)
+Y = (X[:, 0] > 0).long()
+
+
+def net(outputs=2):
+    return nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, outputs))
+
+
+def trained(train=(X, Y), make=net, test=None, budget=30, tick=0.001, **options):
+    steps = (ArchitectureStep(), TrainingStep(), MarginsStep())
+    result = examine(make, train, test, budget=budget, steps=steps, clock=Ticking(tick), **options)
+    assert not [s.answer for s in result.sections if s.status == "failed"]
+    return result, result.products.get(Run)
+
+
+def test_by_default_adam_takes_batches():
+    result, run = trained()
+    assert run.optimizer == Adam() and run.stopped == "finished" and run.epochs > 100
+    assert result.section("training").value("steps taken").meaning == "batches of 16"
+    assert float(run.accuracy[-1]) > 0.95
+
+
+def test_the_user_names_steps():
+    _, run = trained(optimizer="sgd", lr=0.1, batch=32, epochs=2)
+    assert run.optimizer == SGD(0.1) and int(run.steps[-1]) == 6 and run.epochs == 2
+    _, run = trained(optimizer=torch.optim.RMSprop, lr=0.01, batch=32, epochs=1)
+    assert run.optimizer.name == "RMSprop" and run.optimizer.lr == 0.01
+    with pytest.raises(InputError, match="one of its own"):
+        trained(optimizer=lambda p: torch.optim.SGD(p, lr=0.1), lr=0.2)
+
+
+def test_a_schedule_moves_once_per_epoch():
+    made = []
+
+    def schedule(optimizer):
+        made.append(optimizer)
+        return StepLR(optimizer, 1, gamma=0.5)
+
+    trained(optimizer=lambda p: torch.optim.SGD(p, lr=1.0), schedule=schedule, batch=32, epochs=3)
+    assert made[-1].param_groups[0]["lr"] == pytest.approx(1 / 8)
+    with pytest.raises(InputError, match="schedule"):
+        trained(schedule=3)
+
+
+def test_a_loss_of_the_users_own_is_what_is_minimized():
+    smooth = nn.CrossEntropyLoss(label_smoothing=0.2)
+    _, run = trained(loss=smooth, epochs=40, batch=16)
+    with torch.no_grad():
+        wanted = float(smooth(run.model(X), Y))
+    assert float(run.loss[-1]) == pytest.approx(wanted, rel=1e-5) and run.loss_name == "CrossEntropyLoss"
+    y = (X[:, 0] > 0).float()[:, None]
+    result, run = trained((X, y), lambda: net(1), loss=nn.BCEWithLogitsLoss(), epochs=40, batch=16)
+    assert run.loss_name == "logistic loss" and float(run.accuracy[-1]) > 0.9
+    _, run = trained((X, X.reshape(96, 2, 2)), lambda: nn.Sequential(nn.Linear(4, 4), nn.Unflatten(1, (2, 2))),
+                     loss=nn.L1Loss(), epochs=60, batch=16, lr=0.01)  # fmt: skip
+    assert run.loss_name == "L1Loss" and float(run.loss[-1]) < 0.3 * float(run.loss[0])
+
+
+def test_the_loader_of_the_user_gives_the_batches():
+    loader = DataLoader(TensorDataset(X, Y), batch_size=13, shuffle=True, drop_last=True)
+    result, run = trained(loader, epochs=1, test=(X, Y))
+    assert result.section("training").value("steps taken").meaning == "batches of the loader"
+    assert run.epochs == pytest.approx(13 * int(run.steps[-1]) / 96)
+
+
+def test_augmentation_is_seen_by_training_alone():
+    seen = []
+
+    def augment(x):
+        seen.append(len(x))
+        return x + 0.01
+
+    trained(augment=augment, batch=32, epochs=2)
+    assert seen == [32] * 6
+
+
+def test_a_training_that_was_too_short_says_so_and_so_does_what_depends_on_it():
+    """On a clock where a step takes a fifth of a second: some dozen steps."""
+    result, run = trained(budget=10, tick=0.1)
+    assert run.stopped == "time" and run.shortage
+    assert result.section("training").status == "unsure" == result.section("margins").status
+    assert all(result.section(key).answer.startswith("Not trained long enough") for key in ("training", "margins"))
+    assert not result.findings
+
+
+def test_records_keep_to_their_share_of_the_time():
+    """Each look at the clock is a hundredth of a second: a record takes one, a step one."""
+    _, run = trained(budget=20, tick=0.01)
+    assert len(run.steps) <= 0.2 * int(run.steps[-1]) + 2
+
+
+def test_sizes_come_from_ladders():
+    assert [rung((8, 16, 32), n) for n in (1, 8, 20, 1e9)] == [8, 8, 16, 32]
+    cheap, dear = Cost(1e-3, 1e-5, 0.0), Cost(0.0, 0.05, 0.1)
+    assert batch_size(4000, cheap, 60) == 64 and batch_size(60000, cheap, 60) == 128
+    assert batch_size(2000, dear, 40) == 16 and batch_size(5, cheap, 60) == 5
+    assert batch_size(4000, Cost(0.0, 1e-4, 0.5), 60) == 256  # the update is what costs
+
+
+def test_the_cost_is_that_of_the_clock():
+    network = subject(net(), (X, Y), None, seed=0)
+    cost = measured_cost(network, Ticking(0.5), 1e9)
+    assert cost.passes(32) == pytest.approx(0.5) and cost.update > 0

@@ -1,0 +1,126 @@
+"""Labels and columns: planted faults are found, clean data are not accused."""
+
+import pytest
+import torch
+
+from gnomon.core.errors import InputError
+from gnomon.data import digits
+from gnomon.generalization import class_findings, columns, conflicts, number_findings, suspects
+
+SPLIT = digits(1200, 500)
+X, Y = SPLIT.x, SPLIT.y
+
+
+def flipped(y, share, seed, classes=10):
+    g = torch.Generator().manual_seed(seed)
+    chosen = torch.randperm(len(y), generator=g)[: int(share * len(y))]
+    y = y.clone()
+    y[chosen] = (y[chosen] + torch.randint(1, classes, (len(chosen),), generator=g)) % classes
+    return y, set(chosen.tolist())
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_wrong_labels_are_found_and_ranked(seed):
+    y, wrong = flipped(Y, 0.1, seed)
+    found = suspects(X, y, seed=seed)
+    assert [f.kind for f in found.findings] == ["noisy-labels"]
+    assert found.floor == pytest.approx(0.1, abs=0.035)  # three deviations of 600 firm examples
+    hits = len(wrong & set(found.ranked[: len(wrong)])) / len(wrong)
+    assert hits > 0.85
+
+
+def test_votes_leave_the_example_out():
+    """The closed form against fits without the example."""
+    from gnomon.generalization.suspects import _votes
+
+    g = torch.Generator().manual_seed(0)
+    f, table = torch.randn(30, 4, generator=g).double(), torch.eye(2)[torch.randint(0, 2, (30,), generator=g)].double()
+    votes = _votes(f, table, torch.arange(30))
+    i, kept = 3, [j for j in range(30) if j != 3]
+    distances = []
+    for ridge in (
+        torch.logspace(-6, 0, 7, dtype=torch.float64)
+        * torch.linalg.eigvalsh((f - f.mean(0)).mT @ (f - f.mean(0))).max()
+    ):
+        design = torch.cat([f[kept], torch.ones(29, 1)], 1)
+        penalty = ridge * torch.diag(torch.tensor([1.0, 1, 1, 1, 0])).double()
+        fit = torch.linalg.solve(design.mT @ design + penalty, design.mT @ table[kept])
+        distances.append(float((torch.cat([f[i], torch.ones(1)]) @ fit - votes[i]).abs().max()))
+    assert min(distances) < 1e-9  # for the ridge that was chosen
+
+
+def test_clean_labels_are_not_accused():
+    assert suspects(X, Y).findings == ()
+
+
+def test_hard_examples_are_not_wrong_labels():
+    g = torch.Generator().manual_seed(0)
+    for seed in range(5):
+        x = torch.randn(600, 5, generator=g)
+        y = (torch.rand(600, generator=g) < torch.sigmoid(2 * x[:, 0])).long()  # 80 % at best
+        assert suspects(x, y, seed=seed).findings == ()
+
+
+def test_too_few_examples_say_so():
+    found = suspects(X[:50], Y[:50])
+    assert "not enough" in found.verdict and found.findings == ()
+
+
+def test_bad_input_is_named():
+    with pytest.raises(InputError, match="suspects"):
+        suspects(X, Y[:-1])
+    with pytest.raises(InputError, match="conflicts"):
+        conflicts(X, Y[:-1])
+
+
+def test_contradictions():
+    x, y = torch.cat([X, X[:30]]), torch.cat([Y, (Y[:30] + 1) % 10])
+    found = conflicts(x, y)
+    assert len(found.groups) == 30 and found.least_error == 30 / 1230
+    assert found.findings[0].level.name == "FAULT" and found.findings[0].kind == "conflicting-labels"
+    assert conflicts(torch.cat([X, X[:30]]), torch.cat([Y, Y[:30]])).findings == ()  # equal labels: no contradiction
+
+
+def test_coarse_tables_coincide_by_chance():
+    g = torch.Generator().manual_seed(0)
+    x, y = torch.randint(0, 2, (500, 5), generator=g).float(), torch.randint(0, 2, (500,), generator=g)
+    assert [f.level.name for f in conflicts(x, y).findings] == ["WARNING"]
+
+
+@pytest.mark.parametrize(
+    "change, kind",
+    [
+        (lambda x: x * torch.tensor([1.0] * 9 + [500.0]), "feature-scale"),
+        (lambda x: x + torch.tensor([0.0] * 9 + [2000.0]), "feature-scale"),
+        (lambda x: 0.04 * x, "feature-scale"),
+        (lambda x: torch.cat([x, torch.ones(len(x), 1)], 1), "constant-features"),
+        (lambda x: torch.cat([x, 3 * x[:, :1] + 1], 1), "repeated-features"),
+    ],
+)
+def test_columns(change, kind):
+    x = torch.randn(300, 10, generator=torch.Generator().manual_seed(0))
+    assert columns(x).findings == ()
+    assert columns(change(x)).findings[0].kind == kind
+
+
+def test_images_and_tokens_have_no_columns():
+    assert [f.level.name for f in columns(X.flatten(1)).findings] == ["NOTE"]  # borders of images are zero
+    assert columns(X).findings == () and columns(torch.zeros(5, 3, dtype=torch.long)).findings == ()
+
+
+def test_targets():
+    y = torch.randn(200, generator=torch.Generator().manual_seed(0))
+    assert number_findings(y) == () and number_findings(0.5 + 0.2 * y) == ()
+    assert number_findings(150 + 77 * y)[0].kind == "target-scale"
+    assert number_findings(0.001 * y)[0].kind == "target-scale"
+    assert number_findings(torch.ones(5))[0].kind == "constant-targets"
+
+
+def test_classes():
+    y = torch.arange(10).repeat(10)
+    assert class_findings(y, 10) == ()
+    assert class_findings(y[y != 3], 10, y)[0].kind == "class-missing"
+    assert class_findings(y[y != 0], 10)[0].kind == "labels-off-by-one"
+    rare = torch.tensor([0] * 950 + [1] * 50)
+    assert "95.0%" in class_findings(rare, 2)[0].what
+    assert class_findings(torch.tensor([0] * 70 + [1] * 30), 2) == ()

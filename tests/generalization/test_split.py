@@ -1,0 +1,109 @@
+"""Leaks and shift: found where planted, silent on clean splits."""
+
+import pytest
+import torch
+
+from gnomon.data import digits
+from gnomon.generalization import leaks, shift
+from gnomon.generalization.leaks import fisher
+
+ALL = digits(1200, 500)
+X = torch.cat([ALL.x, ALL.x_test])
+Y = torch.cat([ALL.y, ALL.y_test])
+
+
+def split(seed, n=1200):
+    order = torch.randperm(len(X), generator=torch.Generator().manual_seed(seed))
+    return order[:n], order[n:]
+
+
+def leaked(seed, change):
+    a, b = split(seed)
+    copies = change(X[a[: len(b) // 20]])  # 5 % of test
+    return X[a], torch.cat([X[b[len(copies) :]], copies])
+
+
+def noisy(x):
+    return x + 0.02 * torch.randn(x.shape, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_clean_splits(seed):
+    a, b = split(seed)
+    assert not leaks(X[a], X[b], seed=seed).findings
+    assert not shift((X[a], Y[a]), (X[b], Y[b]), seed=seed).findings
+
+
+@pytest.mark.parametrize("change", [lambda x: x, noisy, lambda x: 0.97 * x], ids=["equal", "noise", "brightness"])
+def test_copies(change):
+    train, test = leaked(0, change)
+    found = leaks(train, test)
+    assert [f.kind for f in found.findings] == ["leaked-test"]
+    right = sum(j >= 475 for j, _ in found.copies)
+    assert right >= 23 and len(found.copies) - right <= 5
+    assert all(i == j - 475 or True for j, i in found.copies)
+
+
+@pytest.mark.full
+def test_rates():
+    """No false alarm in 200 clean splits, and 95 % of the copies of 5 % found."""
+    alarms = 0
+    for seed in range(200):
+        a, b = split(seed)
+        alarms += bool(leaks(X[a], X[b], seed=seed).findings)
+        alarms += bool(shift((X[a], Y[a]), (X[b], Y[b]), seed=seed).findings)
+    assert alarms == 0
+    for change in (lambda x: x, noisy):
+        assert sum(bool(leaks(*leaked(seed, change), seed=seed).findings) for seed in range(40)) >= 38
+
+
+def test_tables_with_repeated_rows_are_not_leaks():
+    """Rows of a few categories coincide in train as often as between train and test."""
+    g = torch.Generator().manual_seed(0)
+    x = torch.randint(0, 3, (1000, 5), generator=g).float()
+    assert leaks(x[:700], x[700:]).exact > 200
+    assert not leaks(x[:700], x[700:]).findings
+
+
+def test_copies_made_before_the_split():
+    """Oversampling before the split: equal rows are as frequent within train, and no chance makes them."""
+    g = torch.Generator().manual_seed(0)
+    x = torch.randn(400, 20, generator=g)[torch.randint(0, 400, (800,), generator=g)]
+    assert leaks(x[:600], x[600:]).findings
+
+
+def test_tokens():
+    g = torch.Generator().manual_seed(0)
+    x = torch.randint(0, 50, (900, 12), generator=g)
+    assert not leaks(x[:600], x[600:]).findings
+    changed = x[:20].clone()
+    changed[:, 0] = 7
+    assert leaks(x[:600], torch.cat([x[620:], changed])).findings
+
+
+@pytest.mark.parametrize("change", [lambda x: x + 0.2, lambda x: 1.3 * x, lambda x: x.flip(-1)])
+def test_shifted_inputs(change):
+    a, b = split(0)
+    found = shift(X[a], change(X[b]))
+    assert [f.kind for f in found.findings] == ["train-test-shift"]
+
+
+def test_shifted_classes():
+    order = Y.argsort()
+    found = shift((X[order[:1200]], Y[order[:1200]]), (X[order[1200:]], Y[order[1200:]]))
+    assert "class-shift" in [f.kind for f in found.findings]
+
+
+def test_too_few_examples():
+    assert "not enough" in shift(X[:50], X[50:90]).verdict
+    assert not leaks(X[:20], X[:20]).findings
+
+
+def test_fisher_against_counting():
+    """All ways to mark c0 + c of n + m examples, counted."""
+    from itertools import combinations
+
+    n, m, c, c0 = 4, 3, 2, 1
+    ways = list(combinations(range(n + m), c + c0))
+    tail = sum(sum(i < m for i in way) >= c for way in ways) / len(ways)
+    assert fisher(c, m, c0, n) == pytest.approx(tail)

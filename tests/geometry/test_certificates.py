@@ -1,0 +1,143 @@
+"""Certificates against an independent computation of the same bounds, against samples, and against every attack."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+from torch import nn
+
+from gnomon.core import ReadError
+from gnomon.geometry import robust_radius
+from gnomon.geometry.attacks import APGD, FGSM, PGD, DeepFool, MinimumNorm, Square, TargetedAPGD, attack
+from gnomon.geometry.certificates import output_bounds, smoothed_radius
+from gnomon.geometry.certificates.proofs import Crown, Intervals, LipschitzMargin
+from tests.geometry.test_attacks import images
+from tests.oracles.crown import lower
+
+PROOFS = (Intervals(), Crown(), LipschitzMargin())
+
+
+def network(*sizes):
+    layers = [part for a, b in zip(sizes, sizes[1:], strict=False) for part in (nn.Linear(a, b), nn.ReLU())]
+    return nn.Sequential(*layers[:-1])
+
+
+@pytest.mark.parametrize("norm", ["inf", "2"])
+def test_linear_bounds_are_those_of_a_slow_computation(norm):
+    torch.manual_seed(0)
+    net, x = network(3, 6, 5, 2).double(), torch.rand(4, 3).double()
+    found = output_bounds(net, x, 0.2, norm=norm, bounds=(0, 1))
+    weights, biases = ([getattr(net[i], k).detach().numpy() for i in (0, 2, 4)] for k in ("weight", "bias"))
+    for i in range(4):
+        for j in range(2):
+            row = np.eye(2)[j]
+            low = lower(weights, biases, x[i].numpy(), 0.2, norm, row, 0, 1)
+            high = -lower(weights, biases, x[i].numpy(), 0.2, norm, -row, 0, 1)
+            assert_allclose([found.low[i, j], found.high[i, j]], [low, high], rtol=1e-9, atol=1e-12)
+
+
+def kinds():
+    torch.manual_seed(0)
+    return {
+        "dense": nn.Sequential(nn.Flatten(), *network(36, 12, 8, 3)),
+        "leaky, normalized": nn.Sequential(nn.Conv2d(1, 3, 3, stride=2), nn.BatchNorm2d(3), nn.LeakyReLU(0.1), nn.Flatten(), nn.Linear(12, 3)),
+        "pooled": nn.Sequential(nn.Conv2d(1, 3, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(3, 3, 2), nn.MaxPool2d(2, stride=1), nn.Flatten(), nn.Linear(3, 3)),
+        "residual": Residual(),
+    }  # fmt: skip
+
+
+class Residual(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = nn.Conv2d(1, 2, 3, padding=1), nn.Conv2d(2, 2, 3, padding=1), nn.Linear(72, 3)
+
+    def forward(self, x):
+        h = torch.relu(self.a(x))
+        h = h + torch.relu(self.b(h)) * 0.5 - 0.1
+        return self.c(h.flatten(1))
+
+
+@pytest.mark.parametrize("kind", list(kinds()))
+@pytest.mark.parametrize("norm", ["inf", "2"])
+def test_no_point_of_the_region_is_outside_the_bounds(kind, norm):
+    net = kinds()[kind].double().eval()
+    x, eps = torch.rand(3, 1, 6, 6).double(), 0.15 if norm == "inf" else 0.6
+    found = output_bounds(net, x, eps, norm=norm)
+    move = torch.randn(300, 3, 1, 6, 6).double()
+    move = move.sign() if norm == "inf" else move / move.flatten(2).norm(dim=2)[..., None, None, None]
+    z = (x + eps * move).clamp(0, 1)
+    with torch.no_grad():
+        f = net(z.flatten(0, 1)).reshape(300, 3, -1)
+    assert bool((f >= found.low - 1e-9).all() and (f <= found.high + 1e-9).all())
+    tiny = output_bounds(net, x, 1e-7, norm=norm)
+    with torch.no_grad():
+        assert_allclose((tiny.low + tiny.high) / 2, net(x), atol=1e-5)
+
+
+@pytest.mark.parametrize("norm", ["inf", "2"])
+def test_no_attack_breaks_what_is_proven(norm):
+    torch.manual_seed(0)
+    x, y = images()
+    net = nn.Sequential(nn.Flatten(), *network(64, 20, 10))
+    optimizer = torch.optim.Adam(net.parameters(), 0.01)
+    for _ in range(60):
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(net(x), y).backward()
+        optimizer.step()
+    net.eval()
+    x, y = x[:30], y[:30]
+    radii = robust_radius(net, (x, y), norm=norm, bounds=(0, 1))
+    assert radii.contradictions == 0 and float(radii.below[radii.clean].min()) > 0
+    assert radii.proven(0.01) > 0.5 and "at least" in radii.verdict
+    each = [proof.radii(net, x, y, norm, (0.0, 1.0)) for proof in PROOFS]
+    assert bool((each[1] >= each[0] * (1 - 1e-3)).all())  # linear bounds are never looser than intervals here
+    middle = float(radii.below[radii.clean].median())
+    methods = (FGSM(), PGD(10), APGD(20), APGD(20, scale_free=True), TargetedAPGD(10, 3), Square(50))
+    for method in methods:
+        broken = attack(net, (x, y), eps=middle, norm=norm, method=method)
+        for below in (*each, radii.below):
+            assert not bool((broken.fooled & broken.clean & (below >= middle)).any())
+    for method in (DeepFool(), MinimumNorm(30)):
+        assert robust_radius(net, (x, y), norm=norm, method=method).contradictions == 0
+
+
+@pytest.mark.full
+def test_no_contradiction_in_ten_thousand_pairs_of_examples_and_radii():
+    torch.manual_seed(1)
+    x, y = images()
+    pairs = contradictions = 0
+    for width in (20, 40):
+        net = nn.Sequential(nn.Flatten(), *network(64, width, 10))
+        optimizer = torch.optim.Adam(net.parameters(), 0.01)
+        for _ in range(60):
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(net(x), y).backward()
+            optimizer.step()
+        net.eval()
+        for norm, grid in (("inf", (0.02, 0.04, 0.06, 0.1, 0.15)), ("2", (0.1, 0.2, 0.3, 0.5, 0.8))):
+            radii = robust_radius(net, (x[:520], y[:520]), norm=norm)
+            contradictions += radii.contradictions
+            for eps in grid:
+                for method in (PGD(20), TargetedAPGD(20, 4)):
+                    broken = attack(net, (x[:520], y[:520]), eps=eps, norm=norm, method=method)
+                    contradictions += int((broken.fooled & broken.clean & (radii.below >= eps)).sum())
+                pairs += 520
+    assert pairs >= 10_000 and contradictions == 0
+
+
+def test_a_vote_under_noise_has_the_radius_of_a_half_space():
+    net = nn.Linear(2, 2, bias=False)
+    with torch.no_grad():
+        net.weight.copy_(torch.tensor([[1.0, 0.0], [-1.0, 0.0]]))
+    x = torch.tensor([[0.1, 0.0], [0.3, 0.2], [0.6, 0.0]])
+    found = smoothed_radius(net, (x, torch.zeros(3).long()), sigma=0.25, samples=3000, confidence=0.9999)
+    assert bool((found.radii <= x[:, 0]).all()) and bool(found.right.all())  # the true radius is the first coordinate
+    assert float(found.radii[0]) > 0.05 and float(found.radii[1]) > 0.2 and "vote" in found.verdict and found.plots()
+
+
+def test_a_network_that_cannot_be_read_is_named():
+    net = nn.Sequential(nn.Linear(2, 2), nn.Sigmoid(), nn.Linear(2, 2))
+    with pytest.raises(ReadError, match=r"'1' is a Sigmoid .*smoothed_radius"):
+        output_bounds(net, torch.rand(1, 2), 0.1)
+    radii = robust_radius(net, (torch.rand(3, 2), torch.tensor([0, 1, 0])))
+    assert radii.proof == "none" and float(radii.below.max()) == 0

@@ -1,0 +1,125 @@
+"""Regions against all patterns of signs, each asked whether a point has it; against known counts; and against samples."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+from scipy.optimize import linprog
+from torch import nn
+
+from gnomon.core import InputError
+from gnomon.geometry import maximal_regions, regions_in_plane, regions_on_line
+
+
+def brute_force(weights, biases, radius):
+    """Patterns of a dense relu network of two inputs that some point inside the square has, by a linear program each."""
+    count = 0
+    for bits in itertools.product((0.0, 1.0), repeat=sum(len(w) for w in weights)):
+        bits, rows, right = list(bits), [], []
+        a, c = np.eye(2), np.zeros(2)
+        for w, b in zip(weights, biases, strict=True):
+            here = np.array([bits.pop(0) for _ in range(len(w))])
+            a, c = w @ a, w @ c + b
+            sign = 2 * here - 1
+            size = np.linalg.norm(a, axis=1)
+            rows += list(
+                np.c_[-sign[:, None] * a, size]
+            )  # -sign (a z + c) + size t <= 0: t is a distance to the border
+            right += list(sign * c)
+            a, c = here[:, None] * a, here * c
+        bounds = [(-radius, radius)] * 2 + [(None, 1)]
+        found = linprog([0, 0, -1], np.array(rows), np.array(right), bounds=bounds, method="highs")
+        count += found.status == 0 and -found.fun > 1e-9
+    return count
+
+
+def counts(seed, sizes):
+    torch.manual_seed(seed)
+    layers = [p for a, b in zip([2, *sizes], sizes, strict=False) for p in (nn.Linear(a, b), nn.ReLU())]
+    net = nn.Sequential(*layers, nn.Linear(sizes[-1], 1)).double()
+    linears = [m for m in net if isinstance(m, nn.Linear)][:-1]
+    weights, biases = ([getattr(m, k).detach().numpy() for m in linears] for k in ("weight", "bias"))
+    return regions_in_plane(net, torch.zeros(2), torch.eye(2), radius=2.0).count, brute_force(weights, biases, 2.0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_plane_has_as_many_regions_as_brute_force_finds(seed):
+    ours, theirs = counts(seed, [(4,), (3, 2), (2, 2, 1)][seed % 3])
+    assert ours == theirs
+
+
+@pytest.mark.full
+def test_the_plane_has_as_many_regions_as_brute_force_finds_for_200_networks():
+    for seed in range(200):
+        ours, theirs = counts(seed, [(6,), (4, 3), (3, 2, 2), (5, 2)][seed % 4])
+        assert ours == theirs, seed
+
+
+def test_units_in_general_position_have_zaslavskys_number():
+    """Id zaslavsky-regions: 7, 22 and 37 for 3, 6 and 8 lines whose crossings are all inside the square."""
+    for m in (3, 6, 8):
+        net = nn.Sequential(nn.Linear(2, m), nn.ReLU(), nn.Linear(m, 1)).double()
+        angle = torch.linspace(0.1, 3.0, m, dtype=torch.float64)
+        with torch.no_grad():
+            net[0].weight.copy_(torch.stack([angle.cos(), angle.sin()], 1))
+            net[0].bias.copy_(0.3 * torch.sin(7 * angle))
+        found = regions_in_plane(net, torch.zeros(2), torch.eye(2), radius=200.0)
+        assert found.count == found.bound == maximal_regions(2, m)
+        assert_allclose(found.areas.sum(), 400.0**2)
+
+
+@pytest.mark.parametrize(("width", "depth"), [(2, 1), (2, 3), (3, 2), (2, 5)])
+def test_a_folding_network_has_montufars_number(width, depth):
+    """Id montufar-regions: (m + 1) m^(L - 1) pieces on the line."""
+    layers, scale = [], 1.0
+    for level in range(depth):
+        linear = nn.Linear(1 if level == 0 else width, width).double()
+        with torch.no_grad():
+            fold = (
+                torch.ones(1, 1)
+                if level == 0
+                else torch.tensor([[float(width)] + [(-1.0) ** i * 2 * width for i in range(1, width)]])
+            )
+            linear.weight.copy_(fold.expand(width, -1))
+            linear.bias.copy_(-torch.arange(width) / width)
+        layers += [linear, nn.ReLU()]
+    net = nn.Sequential(*layers, nn.Linear(width, 1).double())
+    ends = torch.tensor([-0.5]), torch.tensor([1.5])
+    assert regions_on_line(net, *ends).count >= width**depth
+    assert maximal_regions(1, width, depth) == (width + 1) * width ** (depth - 1) * scale
+
+
+def test_a_line_through_a_network_with_pools_changes_where_samples_change():
+    torch.manual_seed(0)
+    net = nn.Sequential(
+        nn.Conv2d(1, 2, 3, padding=1),
+        nn.LeakyReLU(0.1),
+        nn.MaxPool2d(2),
+        nn.Conv2d(2, 2, 2),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(8, 2),
+    )
+    a, b = torch.randn(2, 1, 6, 6)
+    found = regions_on_line(net, a, b)
+    t = torch.linspace(0, 1, 40_001, dtype=torch.float64)
+    with torch.no_grad():
+        f = net.double()((a + t[:, None, None, None] * (b - a)).double())
+    bend = (f[2:] - 2 * f[1:-1] + f[:-2]).abs().amax(1)
+    kinks = t[1:-1][bend > 1e-9]
+    assert found.count > 10
+    nearest = (kinks[:, None] - found.places).abs().amin(1)
+    assert float(nearest.max()) < 1e-4  # every bend that samples see is a border
+    net.float()
+    plane = regions_in_plane(net, a, (b, torch.randn(1, 6, 6)), radius=0.5)
+    assert_allclose(plane.areas.sum(), 1.0, rtol=1e-9)
+    assert plane.count > 20 and int(plane.picture.max()) < plane.count and plane.plots() and found.plots()
+
+
+def test_bad_arguments_are_refused():
+    with pytest.raises(InputError, match="no relu or max-pool"):
+        regions_on_line(nn.Linear(2, 1), torch.zeros(2), torch.ones(2))
+    with pytest.raises(InputError, match="width must be at least inputs"):
+        maximal_regions(3, 2, 2)
