@@ -50,7 +50,12 @@ def ours(name, u, x, t):
     found = discover(u, x, t, library=library)
     seconds = time.perf_counter() - start
     errors = [abs(found.equations[0].coefficient(term) - c) / abs(c) for term, c in law.items()]
-    return {"right": set(found.terms) == set(law), "error": 100 * float(np.mean(errors)), "seconds": seconds, "std": 100 * float(np.std(errors))}
+    return {
+        "right": set(found.terms) == set(law),
+        "error": 100 * float(np.mean(errors)),
+        "seconds": seconds,
+        "std": 100 * float(np.std(errors)),
+    }
 
 
 # pysindy's names of the terms of a real system; complex fields are two real ones, 0 and 1
@@ -90,22 +95,34 @@ def peer(path):
                     library = ps.PDELibrary(function_library=inner(), derivative_order=order, spatial_grid=x)
                 else:
                     half = [share[0] * np.ptp(x), share[1] * np.ptp(t)]
-                    library = ps.WeakPDELibrary(function_library=inner(), derivative_order=order, spatiotemporal_grid=grid, K=count, H_xt=half)
-                model = ps.SINDy(feature_library=library, optimizer=ps.STLSQ(threshold=threshold, alpha=1e-8, normalize_columns=scaled))
+                    library = ps.WeakPDELibrary(
+                        function_library=inner(), derivative_order=order, spatiotemporal_grid=grid, K=count, H_xt=half
+                    )
+                model = ps.SINDy(
+                    feature_library=library,
+                    optimizer=ps.STLSQ(threshold=threshold, alpha=1e-8, normalize_columns=scaled),
+                )
                 try:
                     model.fit(values, t=t[1] - t[0])
                 except Exception as reason:
                     print(kind, reason, file=sys.stderr)
                     continue
                 seconds = time.perf_counter() - start
-                names = [n.replace(" ", " ") for n in library.get_feature_names([f"x{i}" for i in range(values.shape[-1])])]
+                names = [
+                    n.replace(" ", " ") for n in library.get_feature_names([f"x{i}" for i in range(values.shape[-1])])
+                ]
                 rows = model.coefficients()[: len(law)]
                 errors, right = [], True
                 for row, truth in zip(rows, law, strict=True):
                     known = dict(zip(names, row, strict=True))
                     right &= {n for n, c in known.items() if c != 0} == set(truth)
                     errors += [abs(known.get(n, 0.0) - c) / abs(c) for n, c in truth.items()]
-                entry = {"right": bool(right), "error": 100 * float(np.mean(errors)), "seconds": seconds, "setting": f"{kind} {share} {count} {threshold} {scaled}"}
+                entry = {
+                    "right": bool(right),
+                    "error": 100 * float(np.mean(errors)),
+                    "seconds": seconds,
+                    "setting": f"{kind} {share} {count} {threshold} {scaled}",
+                }
                 if best is None or (not entry["right"], entry["error"]) < (not best["right"], best["error"]):
                     best = entry
     print(json.dumps(best))
@@ -124,13 +141,18 @@ def other(name, u, x, t):
 
 def table(names):
     ours("burgers", *load("burgers", 0.0))  # imports and first calls
-    print(f"{'data':20} {'noise':>5} | {'published':>9} | {'ours':>8} {'right':>5} {'s':>6} | {'pysindy':>8} {'right':>5} {'s':>7}  setting")
+    print(
+        f"{'data':20} {'noise':>5} | {'published':>9} | {'ours':>8} {'right':>5} {'s':>6} | {'pysindy':>8} {'right':>5} {'s':>7}  setting"
+    )
     for name in names:
         for noise in (0.0, 0.01):
             u, x, t = load(name, noise)
             a, b = ours(name, u, x, t), other(name, u, x, t)
             said = f"{b['error']:8.3g} {b['right']!s:>5} {b['seconds']:7.2f}  {b['setting']}" if b else "not run"
-            print(f"{name:20} {noise:5.2f} | {LAWS[name][2 if noise else 1]:7.2f} % | {a['error']:8.2g} {a['right']!s:>5} {a['seconds']:6.2f} | {said}", flush=True)
+            print(
+                f"{name:20} {noise:5.2f} | {LAWS[name][2 if noise else 1]:7.2f} % | {a['error']:8.2g} {a['right']!s:>5} {a['seconds']:6.2f} | {said}",
+                flush=True,
+            )
 
 
 def sweep(names, path="noise_sweep.svg"):
@@ -143,7 +165,12 @@ def sweep(names, path="noise_sweep.svg"):
             found = [method(name, *load(name, level)) for level in levels]
             if found[0] is None:
                 continue
-            print(name, label, [(level, round(f["error"], 3), f["right"]) for level, f in zip(levels, found, strict=True)], flush=True)
+            print(
+                name,
+                label,
+                [(level, round(f["error"], 3), f["right"]) for level, f in zip(levels, found, strict=True)],
+                flush=True,
+            )
             errors = [max(f["error"], 1e-6) for f in found]
             (line,) = axis.semilogy([100 * v for v in levels], errors, label=label)
             wrong = [(100 * v, e) for v, e, f in zip(levels, errors, found, strict=True) if not f["right"]]

@@ -31,8 +31,8 @@ class Library(Record):
 
     ``extra`` are further terms as text, ``known`` functions of space and time by name, such as a potential, and
     ``functions`` functions of the fields by name, such as ``{"sin(u)": numpy.sin}``; both multiply every field.
-    ``only`` replaces (1) by a list of terms. Terms that are ``tied`` share one coefficient, such as
-    ``("u_xx", "u_yy")`` where all directions are alike.
+    ``only`` replaces (1), and these products, by a list of terms. Terms that are ``tied`` share one coefficient, such
+    as ``("u_xx", "u_yy")`` where all directions are alike.
 
     >>> [term.name for term in Library(degree=1, order=1, extra=("u_x^2",)).terms(("u",), "x")]
     ['1', 'u', 'u_x', 'u*u_x', 'u_x^2']
@@ -62,8 +62,10 @@ class Library(Record):
                 else self._table(fields, space, degree, order, modulus)
             )
         found += [parse(text, call=call) for text in self.extra]
-        found += [product(Factor(name), Factor(f)) for f in fields for name in (*self.known, *self.functions)]
-        found += [] if modulus else [Term((Factor(name),)) for name in (*self.known, *self.functions)]
+        if not self.only:
+            given = (*self.known, *self.functions)
+            found += [product(Factor(name), Factor(f)) for f in fields for name in given]
+            found += [] if modulus else [Term((Factor(name),)) for name in given]
         unique = tuple(dict.fromkeys(found))
         if not unique:
             raise InputError(lesson(call, "the library has no terms", "at least one term", "Raise degree or order"))
