@@ -9,7 +9,9 @@ from gnomon.core.metrics import accuracy
 from gnomon.core.record import Record
 from gnomon.core.results import Finding, Value
 from gnomon.core.source import AbstractSource
+from gnomon.examination.cost import rung
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
+from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.columns import DataChecks
 from gnomon.examination.steps.wiring import loss_of, statistics
 from gnomon.examination.subject import Examples, Subject
@@ -17,8 +19,8 @@ from gnomon.geometry import signal
 from gnomon.report import Content
 from gnomon.training import Run
 
-EXAMPLES = 1000
-"""Examples of train and of test that the trained network is judged by, at most."""
+EXAMPLES = (64, 128, 256, 512, 1000)
+"""Numbers of examples of train and of test by which the trained network is judged; the most that the time allows."""
 DEAD = 64
 """Examples by which units are judged."""
 
@@ -35,7 +37,7 @@ class OutcomeStep(AbstractStep):
 
     key, title, share = "outcome", "What training came to", 0.04
     question = "Did it learn what can be learned, and does that hold for test examples?"
-    needs = (Run,)
+    needs = (Run, Profile)
     uses = (DataChecks,)
     gives = TrainedChecks
 
@@ -47,7 +49,8 @@ class OutcomeStep(AbstractStep):
             return StepResult(Content(answer, found), TrainedChecks())
         short = getattr(run, "shortage", "")
         findings = () if short else (*_units(subject, run.model), *statistics(subject, run.model))
-        outcome = None if short else _outcome(subject, run.model, products.get(DataChecks), context.seed)
+        most = rung(EXAMPLES, 0.3 * context.seconds / products[Profile].cost.each)
+        outcome = None if short else _outcome(subject, run.model, products.get(DataChecks), most, context.seed)
         values: tuple[Value, ...] = ()
         if outcome is not None:
             findings = (*findings, *outcome_findings(outcome))
@@ -60,7 +63,8 @@ class OutcomeStep(AbstractStep):
                 values = (*values, Value("accuracy on test", outcome.test, meaning=f"{outcome.tested} examples"))
         findings = tuple(sorted(findings, key=lambda finding: -finding.severity))
         good = f"Training was too short to judge: {short}." if short else "Training learned what could be expected."
-        return StepResult(Content(findings[0].what if findings else good, findings, values), TrainedChecks(outcome))
+        content = Content(findings[0].what if findings else good, findings, values)
+        return StepResult(content, TrainedChecks(outcome), "unsure" if short else "answered")
 
 
 def _units(subject: Subject, model: nn.Module) -> tuple[Finding, ...]:
@@ -68,18 +72,20 @@ def _units(subject: Subject, model: nn.Module) -> tuple[Finding, ...]:
     return tuple(finding for finding in found if finding.kind in ("dead-units", "not-finite"))
 
 
-def _outcome(subject: Subject, model: nn.Module, checks: DataChecks | None, seed: int) -> Outcome | None:
+def _outcome(subject: Subject, model: nn.Module, checks: DataChecks | None, most: int, seed: int) -> Outcome | None:
     if not subject.task.classes or checks is None or checks.guess is None:
         return None
-    train, n = _accuracy(subject, model, subject.train, seed)
-    test, m = (None, 0) if subject.test is None else _accuracy(subject, model, subject.test, seed)
+    train, n = _accuracy(subject, model, subject.train, most, seed)
+    test, m = (None, 0) if subject.test is None else _accuracy(subject, model, subject.test, most, seed)
     if train is None:
         return None
     return Outcome(train, test, n, m, checks.guess, checks.simple or 0.0)
 
 
-def _accuracy(subject: Subject, model: nn.Module, data: AbstractSource, seed: int) -> tuple[float | None, int]:
-    some: Examples = subject.examples(data.probe(EXAMPLES, seed=seed))
+def _accuracy(
+    subject: Subject, model: nn.Module, data: AbstractSource, most: int, seed: int
+) -> tuple[float | None, int]:  # fmt: skip
+    some: Examples = subject.examples(data.probe(most, seed=seed))
     f = subject.outputs(some.x, model).double()
     if subject.task.outputs == 1:
         return float(((f[:, 0] > 0).long() == some.y).double().mean()), len(some)
