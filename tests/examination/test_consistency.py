@@ -28,6 +28,11 @@ def test_a_cause_silences_its_effects():
     assert [f.kind for f in standing((found("vanishing-gradients"),))] == ["vanishing-gradients"]
 
 
+def test_an_outcome_that_two_steps_find_is_told_once():
+    assert [f.severity for f in standing((found("overfit", 0.3), found("overfit", 0.4)))] == [0.4]
+    assert len(standing((found("dead-units", 0.6), found("dead-units", 0.7)))) == 2
+
+
 def test_labels_that_a_trained_network_tells_are_not_called_shuffled():
     section = Section("kernel", "Kernel", "?", Content("No.", (found("labels-unrelated", 0.9),)))
     assert consistent((section,), learned=False)[0].status == "fault"

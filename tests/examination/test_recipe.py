@@ -104,7 +104,7 @@ def test_a_training_that_was_too_short_says_so_and_so_does_what_depends_on_it():
 
 def test_records_keep_to_their_share_of_the_time():
     """Each look at the clock is a hundredth of a second: a record takes one, a step one."""
-    _, run = trained(budget=20, tick=0.01)
+    _, run = trained(budget=4, tick=0.01)
     assert len(run.steps) <= 0.2 * int(run.steps[-1]) + 2
 
 

@@ -38,7 +38,8 @@ FAR = 2.0
 class Burst(Record):
     """Errors on examples left out, before, after half of the steps and after all; the last loss; the steps.
 
-    The error is the share of wrong classes, or the unexplained share of the variance.
+    The error is the share of wrong classes, or the unexplained share of the variance; ``guess`` is that of always
+    guessing the largest class, or the mean.
     """
 
     first: float
@@ -47,6 +48,12 @@ class Burst(Record):
     loss: float
     steps: int
     diverged: bool
+    guess: float = 1.0
+
+    @property
+    def stuck(self) -> bool:
+        """Whether the error is hardly below that of a guess."""
+        return self.last > 0.9 * self.guess
 
     def after(self, steps: int) -> float:
         """The error after so many steps, equation (1)."""
@@ -83,7 +90,15 @@ def burst(
     errors = _errors(run, network, judged)
     middle = int((run.steps - run.steps[-1] / 2).abs().argmin())
     loss = nan if run.test_loss is None else float(run.test_loss[-1])
-    return Burst(errors[0], errors[middle], errors[-1], loss, int(run.steps[-1]), run.stopped == "diverged")
+    return Burst(errors[0], errors[middle], errors[-1], loss, int(run.steps[-1]), run.stopped == "diverged",
+                 _guess(network, judged))  # fmt: skip
+
+
+def _guess(network: Subject, judged: Pair) -> float:
+    y = judged.batch.y
+    if not network.task.classes or y is None:
+        return 1.0
+    return 1 - float(torch.bincount(y.long().flatten()).max()) / len(y)
 
 
 def _errors(run: Run, network: Subject, judged: Pair) -> list[float]:

@@ -60,6 +60,7 @@ def standing(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     kinds = {finding.kind for finding in findings}
     left_out = {kind for causes, effects in FOLLOWS if kinds & set(causes) for kind in effects if kind not in causes}
     kept = [finding for finding in findings if finding.kind not in left_out]
+    kept = [f for f in kept if f.kind not in OUTCOMES or f is max((g for g in kept if g.kind == f.kind), key=_severity)]
     for one, other in OPPOSED:
         graver, lesser = sorted((_gravest(kept, one), _gravest(kept, other)), reverse=True)
         if lesser > 0:
@@ -85,6 +86,10 @@ def _with(section: Section, stays: set[int]) -> Section:
     if len(findings) == len(section.findings):
         return section
     return replace(section, content=replace(section.content, findings=findings))
+
+
+def _severity(finding: Finding) -> float:
+    return finding.severity
 
 
 def _gravest(findings: Iterable[Finding], kinds: tuple[str, ...]) -> float:

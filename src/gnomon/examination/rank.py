@@ -183,7 +183,7 @@ def _candidate(name: str, network: Subject, plan: _Plan, seconds: float | None, 
     score = 1 - tried.after(plan.steps)  # (1)
     word = "wrong on" if network.task.classes else "unexplained:"
     reason = f"{word} {tried.half:.1%} after half of {tried.steps} steps, {tried.last:.1%} after all"
-    blind, stuck = spread < LEAST, tried.last >= tried.first
+    blind, stuck = spread < LEAST, tried.stuck
     if tried.diverged or not isfinite(score):
         return Candidate(name, 0.0, aligned, spread, False, tried, "its loss is not finite")
     reason += ": it hardly tells examples apart" if blind else ": it has not begun to learn" if stuck else ""

@@ -70,9 +70,8 @@ def train(
         optimizer: ``Adam(lr)``, the default, or ``SGD(lr, momentum=...)``; "adam", "adamw", "sgd"; a class of
             torch.optim, ``lambda p: torch.optim.SGD(p, lr=0.1)``, or one of the module, which is copied with its state.
         steps: to take.
-        batch: examples in a batch, drawn by the seed, each once in n / batch steps (batches of a stream are read into
-            memory for that), or `Batches`, of a loader or with augmentation; where left out, all examples at every
-            step, the gradients of data that are not in memory being summed batch by batch.
+        batch: examples in a batch, drawn by the seed, each once in n / batch steps (a stream is read into memory for
+            that), or `Batches`, of a loader or with augmentation; where left out, all examples at every step.
         record: measure at every so many steps, or at these steps; by default at 60, closer together at the beginning.
             The first state and the last are always recorded. `Records` measures on a sample, for a share of the time.
         outputs: keep the outputs on all examples at recorded steps.

@@ -90,9 +90,9 @@ def _findings(run: Trajectory) -> tuple[Finding, ...]:
 
 
 def _times(product: ProbeKernel, lr: float | None) -> Tensor:
-    """From a tenth of the fastest mode's time to tens of thousands of it; whole steps where there are steps."""
+    """From a tenth of the fastest mode's time to ten thousand times that; whole steps where there are steps."""
     fastest = len(product.kernel) / float(product.spectrum.values[0])
-    times = torch.cat([torch.zeros(1, dtype=torch.float64), fastest * torch.logspace(-1, 4.5, 44, dtype=torch.float64)])
+    times = torch.cat([torch.zeros(1, dtype=torch.float64), fastest * torch.logspace(-1, 4, 40, dtype=torch.float64)])
     return times if lr is None else (times / lr).ceil().clamp(max=3000).unique() * lr
 
 

@@ -63,7 +63,8 @@ class OutcomeStep(AbstractStep):
                 values = (*values, Value("accuracy on test", outcome.test, meaning=f"{outcome.tested} examples"))
         findings = tuple(sorted(findings, key=lambda finding: -finding.severity))
         good = f"Training was too short to judge: {short}." if short else "Training learned what could be expected."
-        return StepResult(Content(findings[0].what if findings else good, findings, values), TrainedChecks(outcome))
+        content = Content(findings[0].what if findings else good, findings, values)
+        return StepResult(content, TrainedChecks(outcome), "unsure" if short else "answered")
 
 
 def _units(subject: Subject, model: nn.Module) -> tuple[Finding, ...]:
