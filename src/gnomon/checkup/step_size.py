@@ -130,7 +130,9 @@ def scaled(optimizer: AbstractOptimizer, factor: float) -> AbstractOptimizer:
     1.0
     """
     if not isinstance(optimizer, TorchOptimizer):
-        return replace(optimizer, lr=optimizer.lr * factor)  # type: ignore[type-var]
+        own: Any = optimizer
+        changed: AbstractOptimizer = replace(own, lr=optimizer.lr * factor)
+        return changed
     inner = optimizer.build
 
     def build(parameters: Any) -> Any:

@@ -112,8 +112,8 @@ class Suspects(Result):
         if self.unrelated:
             what = f"A simple model is right on {self.accuracy:.1%} of examples left out, a guess on {self.guess:.1%}."
             cure = "Check that labels belong to their inputs: shuffle both alike, x[order] and y[order]."
-            evidence = Value("accuracy of the votes", self.accuracy), Value("of a guess", self.guess)
-            return (Finding("labels-unrelated", what, cure, 0.78, "labels", evidence),)
+            shares = Value("accuracy of the votes", self.accuracy), Value("of a guess", self.guess)
+            return (Finding("labels-unrelated", what, cure, 0.78, "labels", shares),)
         if not self.noisy:
             return ()
         first = ", ".join(map(str, self.ranked[:10]))

@@ -40,8 +40,6 @@ from gnomon.training.native import TorchOptimizer
 
 SIZES, FEW, PASSES = (8, 16, 32, 64), 16, 6
 """Examples of a pass, of those passes of which there are many, and what all passes cost in training passes."""
-ALWAYS = 5
-"""Checks that cost a pass or two and are made whatever the time."""
 PARTS = 8
 """Parts without a gradient whose effect on the outputs is measured."""
 NAMES = {"CrossEntropyLoss": "cross-entropy", "cross_entropy": "cross-entropy", "BCEWithLogitsLoss": "logistic loss",
@@ -82,20 +80,14 @@ class WiringStep(AbstractStep):
             partial(statistics, subject, module, 4 * n),
             partial(ignored_findings, module, some.x),
         )
-        found: list[Finding] = []
-        skipped = 0
-        for i, check in enumerate(checks):
-            if i >= ALWAYS and context.seconds <= 0:
-                skipped += 1
-                continue
-            found += check()
+        found = [finding for check in checks for finding in check()]  # the number of examples follows from the time
         findings = without_effects(tuple(sorted(found, key=lambda finding: -finding.severity)))
         total = sum(p.numel() for p in module.parameters())
         moved = sum(p.numel() for name, p in module.named_parameters() if name in reached)
         values = (
             Value("parameters", total),
             Value("parameters that the loss reaches", moved),
-            Value("checks for which there was no time", skipped),
+            Value("examples", n),
         )
         good = f"The loss reaches {moved:,} of {total:,} parameters, and outputs depend on their own inputs alone."
         return StepResult(Content(findings[0].what if findings else good, findings, values), Wiring(reached))
