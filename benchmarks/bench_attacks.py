@@ -24,7 +24,9 @@ THREATS = (("inf", 0.1), ("inf", 0.3), ("2", 1.0), ("2", 2.0))
 
 
 def peer(python, *arguments):
-    run = subprocess.run([python, str(HERE / "peers" / "attacks.py"), *map(str, arguments)], capture_output=True, text=True)
+    run = subprocess.run(
+        [python, str(HERE / "peers" / "attacks.py"), *map(str, arguments)], capture_output=True, text=True
+    )
     if run.returncode:
         sys.exit(f"the peer failed:\n{run.stderr[-2000:]}")
     return json.loads(run.stdout.splitlines()[-1])

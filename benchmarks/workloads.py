@@ -8,12 +8,12 @@ WEIGHT, BIAS = 1.4, 0.1
 LAW = Law(WEIGHT, BIAS)
 
 
-def dense(depth: int, inputs: int):
+def dense(depth: int, inputs: int, law: Law = LAW):
     layers, words = [], []
     for i in range(depth):
         layers += [nn.Linear(inputs if i == 0 else 512, 512), nn.ReLU()]
-        words += [("dense", WEIGHT, BIAS), ("relu",)]
-    return nn.Sequential(*layers, nn.Linear(512, 1)), [*words, ("dense", WEIGHT, BIAS)]
+        words += [("dense", law.weight_std, law.bias_std), ("relu",)]
+    return nn.Sequential(*layers, nn.Linear(512, 1)), [*words, ("dense", law.weight_std, law.bias_std)]
 
 
 def convolutional(plan: str, side: int, *, flatten: bool = False):

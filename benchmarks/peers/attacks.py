@@ -1,6 +1,6 @@
 """Peers' attacks on one classifier, in their own environment: robust accuracy and seconds, as a line of JSON.
 
-    python benchmarks/peers/attacks.py SHARED NAME NORM EPS N pyautoattack|foolbox
+python benchmarks/peers/attacks.py SHARED NAME NORM EPS N pyautoattack|foolbox
 """
 
 import json

@@ -3,12 +3,22 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gnomon.estimators import KernelTransformer, NNGPClassifier, NNGPRegressor, NTKClassifier, NTKRegressor
+from gnomon.estimators import (
+    KernelTransformer,
+    NNGPClassifier,
+    NNGPRegressor,
+    NTKClassifier,
+    NTKRegressor,
+    ScatteringClassifier,
+    ScatteringTransformer,
+)
 
 MACHINES = (NTKRegressor, NTKClassifier, NNGPRegressor, NNGPClassifier)
 
 
-@parametrize_with_checks([*(kind(depth=1) for kind in MACHINES), KernelTransformer()])
+@parametrize_with_checks(
+    [*(kind(depth=1) for kind in MACHINES), KernelTransformer(), ScatteringTransformer(), ScatteringClassifier()]
+)
 def test_scikit_learn_is_content(estimator, check):
     check(estimator)
 

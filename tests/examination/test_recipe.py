@@ -33,10 +33,10 @@ def trained(train=(X, Y), make=net, test=None, budget=30, tick=0.001, **options)
 
 
 def test_by_default_adam_takes_batches():
-    result, run = trained()
-    assert run.optimizer == Adam() and run.stopped == "finished" and run.epochs > 100
+    result, run = trained(epochs=60)
+    assert run.optimizer == Adam() and run.stopped == "finished" and run.epochs == 60
     assert result.section("training").value("steps taken").meaning == "batches of 16"
-    assert float(run.accuracy[-1]) > 0.95
+    assert float(run.accuracy[-1]) > 0.9
 
 
 def test_the_user_names_steps():

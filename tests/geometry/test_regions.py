@@ -72,23 +72,19 @@ def test_units_in_general_position_have_zaslavskys_number():
 
 @pytest.mark.parametrize(("width", "depth"), [(2, 1), (2, 3), (3, 2), (2, 5)])
 def test_a_folding_network_has_montufars_number(width, depth):
-    """Id montufar-regions: (m + 1) m^(L - 1) pieces on the line."""
-    layers, scale = [], 1.0
+    """Id montufar-regions: (m + 1) m^(L - 1) pieces on the line, from folds of [0, 1] and one layer of kinks inside."""
+    folded = torch.tensor([[float(width)] + [(-1.0) ** i * 2 * width for i in range(1, width)]])
+    layers = []
     for level in range(depth):
         linear = nn.Linear(1 if level == 0 else width, width).double()
+        shift = 0.5 if level == depth - 1 else 0.0
         with torch.no_grad():
-            fold = (
-                torch.ones(1, 1)
-                if level == 0
-                else torch.tensor([[float(width)] + [(-1.0) ** i * 2 * width for i in range(1, width)]])
-            )
-            linear.weight.copy_(fold.expand(width, -1))
-            linear.bias.copy_(-torch.arange(width) / width)
+            linear.weight.copy_((torch.ones(1, 1) if level == 0 else folded).expand(width, -1))
+            linear.bias.copy_(-(torch.arange(width) + shift) / width)
         layers += [linear, nn.ReLU()]
     net = nn.Sequential(*layers, nn.Linear(width, 1).double())
-    ends = torch.tensor([-0.5]), torch.tensor([1.5])
-    assert regions_on_line(net, *ends).count >= width**depth
-    assert maximal_regions(1, width, depth) == (width + 1) * width ** (depth - 1) * scale
+    expected = (width + 1) * width ** (depth - 1)
+    assert regions_on_line(net, torch.zeros(1), torch.ones(1)).count == maximal_regions(1, width, depth) == expected
 
 
 def test_a_line_through_a_network_with_pools_changes_where_samples_change():

@@ -29,6 +29,7 @@ __all__ = [
     "as_inputs",
     "as_numbers",
     "as_targets",
+    "check_finite_inputs",
     "check_kind",
     "check_module",
     "check_readable",

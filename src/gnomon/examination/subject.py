@@ -8,7 +8,7 @@
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -25,6 +25,7 @@ from gnomon.core.pure import random_state
 from gnomon.core.record import Record
 from gnomon.core.source import AbstractSource, Batch, source
 from gnomon.core.strata import stratified
+from gnomon.examination.labels import AsClasses
 from gnomon.examination.recipe import Recipe, known, recipe
 from gnomon.training import AbstractOptimizer
 from gnomon.training.evaluate import Loss
@@ -163,6 +164,9 @@ def subject(
     notes = adapted(source(train, call=call).first(2).x, module)[1]
     first = outputs(module, examples.first(4).x, call=call)
     task = _task(examples, others, first.shape[1], made.loss, call)
+    if task.classes and task.loss.name == Logistic.name and _are_numbers(examples):
+        examples, others = AsClasses(examples), None if others is None else AsClasses(others)
+        made = replace(made, loader=None if made.loader is None else AsClasses(made.loader))
     if not bool(torch.isfinite(first).all()):
         where = "the outputs for the first examples hold NaN or infinity"
         raise InputError(lesson(call, where, "finite outputs", "Check the weights (a bad checkpoint?) and the inputs"))
@@ -208,6 +212,11 @@ def _source(data: Any, which: str, module: nn.Module, call: str) -> AbstractSour
     return examples
 
 
+def _are_numbers(data: AbstractSource) -> bool:
+    y = data.first(1).y
+    return y is not None and y.is_floating_point()
+
+
 def _task(
     train: AbstractSource, test: AbstractSource | None, outputs: int, loss: Loss | None, call: str
 ) -> Task:  # fmt: skip
@@ -217,7 +226,7 @@ def _task(
     shape, wanted = tuple(y.shape[1:]), known(loss)
     if y.is_floating_point():
         if isinstance(wanted, Logistic) and outputs == 1 and bool(((y == 0) | (y == 1)).all()):
-            return Task(Logistic(), 2, 1, shape)
+            return Task(Logistic(), 2, 1)
         _check_numbers(y, outputs, loss, call)
         return Task(wanted or Squared(), 0, outputs, shape)
     if y.dim() != 1 and loss is not None and wanted is None:

@@ -5,7 +5,7 @@ examples (`leaks`), test examples drawn differently (`shift`), labels that look 
 different labels (`conflicts`), columns and targets that training stumbles over (`columns`, `number_findings`,
 `class_findings`).
 Does not live here: anything about a network's layers (`gnomon.geometry`) or its training (`gnomon.checkup`).
-May import: core, the ground floor; torch, numpy; scipy inside the functions that need it.
+May import: core, the ground floor; torch.
 """
 
 from gnomon.generalization.columns import Columns, columns

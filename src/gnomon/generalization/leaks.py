@@ -175,14 +175,22 @@ def _ratio(distances: Tensor) -> Tensor:
 def fisher(c: int, m: int, c0: int, n: int) -> float:
     """The p-value (2) of c among m examples being marked, where c0 among n others are.
 
-    Cost: one value of the hypergeometric distribution.
+    Cost: at most m terms.
 
     >>> round(fisher(2, 2, 0, 2), 6)                                             # 1 of the 6 ways to mark two of four
     0.166667
     """
-    from scipy.stats import hypergeom  # slow to import, and needed here alone
+    marked = c0 + c
+    k = torch.arange(c, min(m, marked) + 1, dtype=torch.float64)
+    ways = _log_choose(m, k) + _log_choose(n, marked - k)
+    return min(1.0, float((ways - _log_choose(n + m, torch.tensor(float(marked)))).exp().sum()))  # (2)
 
-    return float(hypergeom.sf(c - 1, n + m, c0 + c, m))  # (2)
+
+def _log_choose(n: int, k: Tensor) -> Tensor:
+    """The logarithm of the number of ways to choose k of n; none for k beyond n."""
+    k = k.double()
+    value = torch.lgamma(torch.tensor(n + 1.0).double()) - torch.lgamma(k + 1) - torch.lgamma((n - k).clamp_min(0) + 1)
+    return torch.where((k < 0) | (k > n), -torch.inf, value)
 
 
 def _drawn(data: Any, seed: int) -> tuple[Inputs, Tensor]:

@@ -1,8 +1,9 @@
 """Examples as rows of numbers, whatever tensors they are made of, for checks that compare examples with each other.
 
 Real inputs are flattened; a table (n, p) is divided by the spread of each column, so that no unit of measurement
-decides what is near. Integers, such as tokens, become random signs for each pair of position and value, so that the
-squared distance of two rows counts the positions at which they differ.
+decides what is near. Integers, such as tokens, become sums of random signs, one for each pair of position and value,
+so that the squared distance of two rows counts the positions at which they differ, and one for each value, so that rows
+with the same words are near.
 
 >>> import torch
 >>> rows(torch.tensor([[1.0, 100.0], [-1.0, -100.0]])).tolist()
@@ -31,10 +32,10 @@ TILE = 4096
 def rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
     """One row of float32 numbers for each example.
 
-    Cost: a copy of the inputs; for integers `CODE` numbers in place of each.
+    Cost: a copy of the inputs; for integers 2 `CODE` numbers for each example.
 
     >>> rows((torch.zeros(3, 2, 2), torch.zeros(3, 5, dtype=torch.long))).shape
-    torch.Size([3, 68])
+    torch.Size([3, 132])
     """
     parts = []
     for t in tensors(x):
@@ -51,15 +52,17 @@ def rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
 
 
 def _coded(flat: Tensor, seed: int) -> Tensor:
-    """Random signs of each value, times random signs of its position, summed over positions."""
+    """Random signs of each value summed over positions, and the same times random signs of the position."""
     _, code = torch.unique(flat, return_inverse=True)
     generator = torch.Generator().manual_seed(seed)
     values = 2.0 * torch.randint(0, 2, (int(code.max()) + 1, CODE), generator=generator) - 1
     places = 2.0 * torch.randint(0, 2, (flat.shape[1], CODE), generator=generator) - 1
-    total = torch.zeros(len(flat), CODE)
+    total, bag = torch.zeros(len(flat), CODE), torch.zeros(len(flat), CODE)
     for j in range(flat.shape[1]):
-        total += values[code[:, j]] * places[j]
-    return total / sqrt(CODE)
+        signs = values[code[:, j]]
+        total += signs * places[j]
+        bag += signs
+    return torch.cat([total, bag], 1) / sqrt(CODE)
 
 
 def digests(x: Inputs) -> list[bytes]:

@@ -93,6 +93,12 @@ class Suspects(Result):
         return known and self.interval.low > NOISE and self.evenness < EVEN
 
     @property
+    def unrelated(self) -> bool:
+        """Whether the votes are no better than a guess, on enough examples to say so: by less than three deviations."""
+        deviation = (self.guess * (1 - self.guess) / max(1, len(self.ranked))) ** 0.5
+        return len(self.ranked) >= ENOUGH and self.accuracy < self.guess + 3 * deviation and self.guess < 0.6
+
+    @property
     def verdict(self) -> str:
         """One sentence."""
         if not self.ranked:
@@ -102,7 +108,12 @@ class Suspects(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """That labels are noisy, with the most suspect examples."""
+        """That labels are noisy, with the most suspect examples, or unrelated to the inputs."""
+        if self.unrelated:
+            what = f"A simple model is right on {self.accuracy:.1%} of examples left out, a guess on {self.guess:.1%}."
+            cure = "Check that labels belong to their inputs: shuffle both alike, x[order] and y[order]."
+            evidence = Value("accuracy of the votes", self.accuracy), Value("of a guess", self.guess)
+            return (Finding("labels-unrelated", what, cure, 0.78, "labels", evidence),)
         if not self.noisy:
             return ()
         first = ", ".join(map(str, self.ranked[:10]))

@@ -1,12 +1,28 @@
 """First floor: wavelets, and representations of signals and images whose stability is proven.
 
-Lives here: the scattering transforms `Scattering1d` and `Scattering2d`.
+Lives here: the scattering transforms `Scattering1d` and `Scattering2d`; what a bank of filters, ours or a convolution
+of a model, does to frequencies (`report`); how much a representation changes under deformations
+(`deformation_sensitivity`); the share of energy in each order (`energy_by_order`).
 Does not live here: classifiers (`gnomon.estimators`), group convolutions (`gnomon.symmetry`).
 May import: core; torch, numpy, numba.
 """
 
+from gnomon.scattering.deformation import DeformationSensitivity, deformation_sensitivity, fourier_modulus
+from gnomon.scattering.energy import EnergyByOrder, energy_by_order
 from gnomon.scattering.images import Scattering2d
 from gnomon.scattering.path import Path
+from gnomon.scattering.report import FilterReport, report
 from gnomon.scattering.signals import Scattering1d
 
-__all__ = ["Path", "Scattering1d", "Scattering2d"]
+__all__ = [
+    "DeformationSensitivity",
+    "EnergyByOrder",
+    "FilterReport",
+    "Path",
+    "Scattering1d",
+    "Scattering2d",
+    "deformation_sensitivity",
+    "energy_by_order",
+    "fourier_modulus",
+    "report",
+]

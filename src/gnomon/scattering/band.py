@@ -12,8 +12,6 @@ from torch import Tensor
 
 from gnomon.core.record import Record
 
-__all__ = ["Average1d", "Average2d", "Band", "Plan", "average_of_line", "average_of_plane", "band_of"]
-
 NEGLIGIBLE = 1e-10
 """Filter values below this share of the largest are left out: beyond seven standard deviations of a Gaussian."""
 SMALL = 64

@@ -14,8 +14,6 @@ from torch import Tensor
 
 from gnomon.scattering.band import Band, Plan
 
-__all__ = ["cascade", "has_values"]
-
 BLOCK = 200_000
 """Complex numbers in a block at a time, about the second-level cache of a core."""
 

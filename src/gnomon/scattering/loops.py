@@ -12,8 +12,6 @@ import math
 
 from numba import njit
 
-__all__ = ["fold", "modulus"]
-
 OPTIONS = {"nogil": True, "fastmath": {"contract", "nsz", "arcp"}, "error_model": "numpy"}
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-__all__ = ["MODES", "pad"]
+__all__ = ["pad"]
 
 COPIES = ("reflect", "symmetric", "wrap", "edge")
 SUMS = ("constant", "linear_ramp", "mean")

@@ -1,11 +1,13 @@
 """The scattering transform of signals in time."""
 
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from math import ceil, floor, log2
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError, out_of_range
@@ -41,11 +43,11 @@ class Scattering1d(AbstractScattering):
 
     Signals are (..., length); coefficients are (..., paths, about length / T). They, and their order, are those of
     kymatio 0.3, also in this: what follows a signal subsampled by 2^k is smaller by the factor 2^k than (1) says.
+    `gains` has the factors that undo it.
 
     Reference: [anden2014deep], [mallat2012group]. Filters as in [andreux2020kymatio].
     Cost: a Fourier transform for each path, at its own resolution.
 
-    >>> import torch
     >>> scattering = Scattering1d(4, 100, Q=2)
     >>> constant = scattering(torch.ones(100))
     >>> constant.shape == (len(scattering.paths()), 7)
@@ -128,6 +130,11 @@ class Scattering1d(AbstractScattering):
             if j > a.j[0]
         ]
         return (Path(), *first, *second)
+
+    def gains(self) -> Tensor:
+        """The power of two for each path that makes its coefficients those of equation (1) itself."""
+        powers = [sum(accumulate((self._rate(j) for j in path.j), max)) for path in self.paths()]
+        return 2.0 ** torch.tensor(powers, dtype=torch.float64)
 
     def options(self) -> dict[str, Any]:
         """The arguments that the transform was made with."""

@@ -14,7 +14,7 @@ from gnomon.scattering.cascade import cascade, has_values
 from gnomon.scattering.padding import MODES, pad
 from gnomon.scattering.path import Path
 
-__all__ = ["AbstractScattering", "check_padding"]
+__all__ = ["AbstractScattering"]
 
 
 class AbstractScattering(nn.Module, ABC):

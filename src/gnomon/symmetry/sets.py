@@ -23,9 +23,9 @@ class SetLinear(nn.Module):
     True
     """
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
+    def __init__(self, in_features: int, out_features: int, *, bias: bool = True) -> None:
         super().__init__()
-        self.own = nn.Linear(in_features, out_features, bias)
+        self.own = nn.Linear(in_features, out_features, bias=bias)
         self.all = nn.Linear(in_features, out_features, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -24,9 +24,9 @@ from gnomon.examination.steps.wiring import WiringStep
 STEPS: tuple[AbstractStep, ...] = (
     ArchitectureStep(),
     DataStep(),
+    WiringStep(),
     ColumnsStep(),
     SplitStep(),
-    WiringStep(),
     SignalStep(),
     KernelStep(),
     StabilityStep(),

@@ -7,13 +7,14 @@ from torch import Tensor
 
 from gnomon.core.record import Record
 from gnomon.core.results import Definition, Finding, Plot, Value
+from gnomon.examination.cost import rung
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.subject import Subject
 from gnomon.generalization import class_findings, columns, conflicts, number_findings, suspects
 from gnomon.report import Content
 
-ROWS = 4000
-"""Examples that labels and columns are judged by, at most."""
+ROWS, RATE = (1000, 2000, 4000), 3000
+"""Examples that labels and columns are judged by, as the time allows, and how many take a second, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +28,12 @@ class DataChecks(Record):
 class ColumnsStep(AbstractStep):
     """Scale of columns and targets, balance, contradictions, suspected labels."""
 
-    key, title, share = "columns", "Columns and labels", 0.01
+    key, title, share = "columns", "Columns and labels", 0.03
     question = "Are there columns, targets or labels that training will stumble over?"
     gives = DataChecks
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
-        examples = subject.examples(subject.train.probe(ROWS, seed=context.seed))
+        examples = subject.examples(subject.train.probe(rung(ROWS, RATE * context.seconds), seed=context.seed))
         found = list(columns(examples.x).findings)
         values: list[Value] = []
         plots: tuple[Plot, ...] = ()

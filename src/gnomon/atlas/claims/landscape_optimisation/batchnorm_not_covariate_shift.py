@@ -90,7 +90,7 @@ CLAIM = Claim(
     source=Source("observed", "santurkar2018how", "Section 2"),
     premises=(Premise(NORMALIZED), Premise("the network is deep", lambda depth: depth >= 5)),
     breaks=NORMALIZED,
-    parameters={"nets": 3, "depth": 6, "steps": 30},
+    parameters={"nets": 6, "depth": 6, "steps": 25},
     full={"nets": 6, "depth": 8, "steps": 150},
     judge=ordered(),
     predicted=predicted,

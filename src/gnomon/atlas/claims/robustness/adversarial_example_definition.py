@@ -65,7 +65,7 @@ CLAIM = Claim(
     source=Source("theorem", "boyd2004convex", "Section 2.6.4"),
     premises=(Premise(AFFINE),),
     breaks=AFFINE,
-    parameters={"d": 6, "repeats": 8},
+    parameters={"d": 6, "repeats": 4},
     full={"d": 30, "repeats": 100},
     judge=equals(within=1e-5, because="the programs stop at about 1e-6"),
     predicted=predicted,

@@ -37,7 +37,7 @@ def excess(steps, width, eps, networks, seed):
     found = []
     for i in range(networks):
         torch.manual_seed(seed + i)
-        split = digits(500, 500, seed=seed + i)
+        split = digits(300, 300, seed=seed + i)
         result = universal_perturbation(net(width, split), (split.x, split.y), eps=eps, steps=steps, seed=seed + i,
                                         test=(split.x_test, split.y_test))  # fmt: skip
         found.append((3 * result.changed_by_noise - result.changed) / result.examples)
@@ -45,8 +45,8 @@ def excess(steps, width, eps, networks, seed):
 
 
 def observed(width, eps, networks, seed):
-    """A hundred steps of search."""
-    return excess(100, width, eps, networks, seed)
+    """Sixty steps of search."""
+    return excess(60, width, eps, networks, seed)
 
 
 def control(width, eps, networks, seed):
@@ -54,7 +54,7 @@ def control(width, eps, networks, seed):
     found = []
     for i in range(networks):
         torch.manual_seed(seed + i)
-        split = digits(500, 500, seed=seed + i)
+        split = digits(300, 300, seed=seed + i)
         made = net(width, split)
         shares = []
         for _ in range(2):
@@ -71,7 +71,7 @@ CLAIM = Claim(
     source=Source("observed", "moosavi2017universal"),
     premises=(Premise(SEARCHED),),
     breaks=SEARCHED,
-    parameters={"width": 32, "eps": 0.2, "networks": 4},
+    parameters={"width": 32, "eps": 0.2, "networks": 3},
     full={"width": 128, "eps": 0.2, "networks": 10},
     judge=at_most(confidence=0.95),
     predicted=predicted,

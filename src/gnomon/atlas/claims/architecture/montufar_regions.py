@@ -1,0 +1,67 @@
+"""Layers that fold their input make a number of linear pieces that grows exponentially with depth.
+
+    (m + 1) m^(L - 1)      pieces on a line, for L layers of m relu units that fold                           (1)
+
+The number is one that some weights reach, not one that every network has.
+Reference: [montufar2014number], Theorem 5.
+"""
+
+import numpy as np
+import torch
+
+from gnomon.geometry import regions_on_line
+from gnomon.lab import Claim, Premise, Source, equals
+
+FOLD = "every layer folds its input"
+
+
+def predicted(widths, depths):
+    """Equation (1)."""
+    return np.array([float((m + 1) * m ** (depth - 1)) for m in widths for depth in depths])
+
+
+def pieces(folding, widths, depths, seed):
+    """Linear pieces on [0, 1] of networks that fold, or of random ones."""
+    torch.manual_seed(seed)
+    found = []
+    for m in widths:
+        folded = torch.tensor([[float(m)] + [(-1.0) ** i * 2 * m for i in range(1, m)]])
+        for depth in depths:
+            layers = []
+            for level in range(depth):
+                linear = torch.nn.Linear(1 if level == 0 else m, m).double()
+                if folding:
+                    with torch.no_grad():
+                        linear.weight.copy_((torch.ones(1, 1) if level == 0 else folded).expand(m, -1))
+                        linear.bias.copy_(-(torch.arange(m) + (0.5 if level == depth - 1 else 0.0)) / m)
+                layers += [linear, torch.nn.ReLU()]
+            net = torch.nn.Sequential(*layers, torch.nn.Linear(m, 1).double())
+            found.append(float(regions_on_line(net, torch.zeros(1), torch.ones(1)).count))
+    return np.array(found)
+
+
+def observed(widths, depths, seed):
+    """Folds."""
+    return pieces(True, widths, depths, seed)
+
+
+def control(widths, depths, seed):
+    """PyTorch's random weights, which fold nothing."""
+    return pieces(False, widths, depths, seed)
+
+
+CLAIM = Claim(
+    id="montufar-regions",
+    title="Folding layers make (m + 1) m^(L - 1) linear pieces on a line",
+    equation=r"(m + 1)\, m^{L - 1}",
+    source=Source("theorem", "montufar2014number", "Theorem 5"),
+    premises=(Premise(FOLD),),
+    breaks=FOLD,
+    parameters={"widths": (2, 3), "depths": (1, 2, 3, 4)},
+    full={"widths": (2, 3, 4), "depths": (1, 2, 3, 4, 5, 6)},
+    judge=equals(rounding=0),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Often worded as if every network had that many; random networks have about as many pieces as units.",
+)

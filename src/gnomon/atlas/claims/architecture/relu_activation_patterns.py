@@ -1,0 +1,58 @@
+"""On the set of inputs with one activation pattern, a convex cell, a relu network is affine.
+
+    f(sum_i a_i x_i) = sum_i a_i f(x_i)      for x_i in one cell, a_i >= 0 of sum 1                           (1)
+
+Reference: [montufar2014number], Section 2.
+"""
+
+import torch
+
+from gnomon.geometry import regions_in_plane
+from gnomon.lab import Claim, Premise, Source, equals
+
+ONE = "the points share an activation pattern"
+
+
+def problem(widths, seed):
+    """A network of two inputs, corners of all cells of a square, and weights of a mean for each cell."""
+    torch.manual_seed(seed)
+    layers = [p for a, b in zip((2, *widths), widths, strict=False) for p in (torch.nn.Linear(a, b), torch.nn.ReLU())]
+    net = torch.nn.Sequential(*layers, torch.nn.Linear(widths[-1], 1)).double().requires_grad_(requires_grad=False)
+    cells = regions_in_plane(net, torch.zeros(2), torch.eye(2), radius=2.0).cells
+    return net, cells, [torch.rand(len(cell)).double() for cell in cells]
+
+
+def predicted(widths, seed):
+    """The right side of (1)."""
+    net, cells, weights = problem(widths, seed)
+    return torch.stack([(w / w.sum()) @ net(cell)[:, 0] for cell, w in zip(cells, weights, strict=True)])
+
+
+def observed(widths, seed):
+    """The left side."""
+    net, cells, weights = problem(widths, seed)
+    return torch.stack([net(((w / w.sum()) @ cell)[None])[0, 0] for cell, w in zip(cells, weights, strict=True)])
+
+
+def control(widths, seed):
+    """A point of the next cell in its place."""
+    net, cells, weights = problem(widths, seed)
+    moved = [cells[(i + 1) % len(cells)].mean(0) for i in range(len(cells))]
+    points = [((w / w.sum()) @ cell + m) / 2 for cell, w, m in zip(cells, weights, moved, strict=True)]
+    return torch.stack([net(p[None])[0, 0] for p in points])
+
+
+CLAIM = Claim(
+    id="relu-activation-patterns",
+    title="On the cell of an activation pattern a relu network is affine",
+    equation=r"f\left(\sum_i a_i x_i\right) = \sum_i a_i f(x_i)",
+    source=Source("theorem", "montufar2014number", "Section 2"),
+    premises=(Premise(ONE),),
+    breaks=ONE,
+    parameters={"widths": (8, 6)},
+    full={"widths": (20, 20)},
+    judge=equals(rounding=1e5),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

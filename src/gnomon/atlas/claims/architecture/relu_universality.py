@@ -1,0 +1,58 @@
+"""One hidden layer of relu units comes near to every smooth function of one variable, as 1 over the width squared.
+
+    sup |f - f_m| <= |f''| h^2 / 8,     h = 1 / m the distance of the knots                                   (1)
+
+Reference: [devore1993constructive], Chapter 7.
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, rate_is
+
+SMOOTH = "the function has a bounded second derivative"
+
+
+def predicted():
+    """The exponent -2 of the width."""
+    return -2.0
+
+
+def errors(function, widths):
+    """The largest error of the relu network that interpolates a function at m + 1 knots of [0, 1]."""
+    x = np.linspace(0, 1, 20_011)
+    found = []
+    for m in widths:
+        knots = np.linspace(0, 1, m + 1)
+        slopes = np.diff(function(knots)) * m
+        units = torch.relu(torch.from_numpy(x[:, None] - knots[:-1]))
+        changes = torch.from_numpy(np.r_[slopes[0], np.diff(slopes)])
+        found.append(np.abs(function(knots[0]) + (units @ changes).numpy() - function(x)).max())
+    return np.array(widths, float), np.array(found)
+
+
+def observed(widths):
+    """A sine with a bend."""
+    return errors(lambda x: np.sin(7 * x) + x**3, widths)
+
+
+def control(widths):
+    """A root, whose second derivative has no bound."""
+    return errors(np.sqrt, widths)
+
+
+CLAIM = Claim(
+    id="relu-universality",
+    title="One hidden relu layer approximates a smooth function of one variable as the width to the -2",
+    equation=r"\sup |f - f_m| \le \|f''\| h^2 / 8",
+    source=Source("theorem", "devore1993constructive", "Chapter 7"),
+    premises=(Premise(SMOOTH),),
+    breaks=SMOOTH,
+    parameters={"widths": (8, 16, 32, 64)},
+    full={"widths": (8, 16, 32, 64, 128, 256)},
+    covers=("piecewise-linear-universality",),
+    judge=rate_is(within=0.05, because="the next order in h at 8 units", label="width"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,60 @@
+"""m relu units cut a plane into at most 1 + m + m (m - 1) / 2 regions, and in general position into as many.
+
+    sum over i <= min(n, m) of C(m, i)       for m hyperplanes in n dimensions                                (1)
+
+Reference: [zaslavsky1975facing].
+"""
+
+from math import comb
+
+import numpy as np
+import torch
+
+from gnomon.geometry import regions_in_plane
+from gnomon.lab import Claim, Premise, Source, equals
+
+GENERAL = "the lines are in general position"
+
+
+def predicted(units):
+    """Equation (1) in two dimensions."""
+    return np.array([float(sum(comb(m, i) for i in range(3))) for m in units])
+
+
+def counted(spread, units, radius):
+    """Regions of a hidden layer whose lines have angles over ``spread`` of a half turn."""
+    found = []
+    for m in units:
+        net = torch.nn.Sequential(torch.nn.Linear(2, m), torch.nn.ReLU(), torch.nn.Linear(m, 1)).double()
+        angle = 0.1 + spread * 2.9 * torch.arange(m, dtype=torch.float64) / m
+        with torch.no_grad():
+            net[0].weight.copy_(torch.stack([angle.cos(), angle.sin()], 1))
+            net[0].bias.copy_(0.3 * torch.sin(7 * torch.arange(m, dtype=torch.float64) + 1))
+        found.append(float(regions_in_plane(net, torch.zeros(2), torch.eye(2), radius=radius).count))
+    return np.array(found)
+
+
+def observed(units, radius):
+    """Lines of different angles, their crossings all inside the square."""
+    return counted(1.0, units, radius)
+
+
+def control(units, radius):
+    """Parallel lines."""
+    return counted(0.0, units, radius)
+
+
+CLAIM = Claim(
+    id="zaslavsky-regions",
+    title="m relu units cut a plane into 1 + m + m (m - 1) / 2 regions in general position",
+    equation=r"\sum_{i=0}^{\min(n, m)} \binom{m}{i}",
+    source=Source("theorem", "zaslavsky1975facing"),
+    premises=(Premise(GENERAL),),
+    breaks=GENERAL,
+    parameters={"units": (3, 6, 8), "radius": 200.0},
+    full={"units": (3, 6, 10, 20), "radius": 2000.0},
+    judge=equals(rounding=0),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

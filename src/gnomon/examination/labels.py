@@ -1,0 +1,35 @@
+"""Zeros and ones that are written as real numbers, read as the two classes that they are.
+
+>>> import torch
+>>> from gnomon.core.source import source
+>>> AsClasses(source((torch.zeros(2, 1), torch.tensor([[0.0], [1.0]])))).labels()
+tensor([0, 1])
+"""
+
+from collections.abc import Iterator
+
+from torch import Tensor
+
+from gnomon.core.source import AbstractSource, Batch
+
+__all__ = ["AsClasses"]
+
+
+class AsClasses(AbstractSource):
+    """A source whose targets (n,) or (n, 1) become integer classes (n,)."""
+
+    def __init__(self, source: AbstractSource) -> None:
+        self.source, self.call, self.module = source, source.call, source.module
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def batches(self, size: int | None = None) -> Iterator[Batch]:  # noqa: D102
+        return (_as_classes(batch) for batch in self.source.batches(size))
+
+    def at(self, index: Tensor) -> Batch:  # noqa: D102
+        return _as_classes(self.source.at(index))
+
+
+def _as_classes(batch: Batch) -> Batch:
+    return Batch(batch.x, None if batch.y is None else batch.y.reshape(len(batch)).long())

@@ -1,0 +1,142 @@
+"""The loss on the straight line between two sets of parameters, and the barrier between them.
+
+    w(t) = (1 - t) w_a + t w_b,      barrier = max over t of  L(w(t)) - ((1 - t) L(w_a) + t L(w_b))                (1)
+
+Solutions without a barrier are in one valley, and their mean is as good as they are; with one, averaging them hurts.
+Batch statistics of normalization layers are interpolated as well, which is an approximation.
+
+Reference: [frankle2020linear].
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_module, integer
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.pure import twin, undisturbed
+from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.training.evaluate import Loss, Objective
+
+__all__ = ["LossBetween", "average", "loss_between"]
+
+CALL = "loss_between(a, b, x, y)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LossBetween(Result):
+    """Losses, and accuracies where targets are classes, at places t between two sets of parameters; equation (1)."""
+
+    t: Float[Tensor, " m"]
+    losses: Float[Tensor, " m"]
+    accuracies: Float[Tensor, " m"] | None
+
+    @property
+    def barrier(self) -> float:
+        """How far the loss rises above the line between its ends; zero where it never does."""
+        straight = (1 - self.t) * self.losses[0] + self.t * self.losses[-1]
+        return max(0.0, float((self.losses - straight).max()))  # (1)
+
+    @property
+    def best(self) -> float:
+        """The place t of the least loss."""
+        return float(self.t[self.losses.argmin()])
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        ends = f"{float(self.losses[0]):.3g} and {float(self.losses[-1]):.3g}"
+        if self.barrier <= 0.02 * float(self.losses[[0, -1]].max()):
+            return f"No barrier between losses {ends}: averaging the two does no harm."
+        return f"The loss rises by {self.barrier:.3g} between {ends}: the average of the two is worse than both."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Loss, and error where there is one, along the line."""
+        first = Plot(
+            "Loss between two models", (Line("loss", self.t, self.losses),), Axis("t"), Axis("loss"), self.verdict
+        )
+        if self.accuracies is None:
+            return (first,)
+        line = Line("error", self.t, 1 - self.accuracies)
+        return first, Plot("Error between two models", (line,), Axis("t"), Axis("share of wrong decisions"))
+
+
+def loss_between(
+    a: nn.Module, b: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None, points: int = 21
+) -> LossBetween:
+    """The loss of networks on the line from ``a`` to ``b``, two models of one architecture; equation (1).
+
+    Args:
+        a: a model, read in eval mode and left as it was, as is the other.
+        b: another with parameters of the same names and shapes.
+        x: inputs, or data; ``y`` and ``loss`` as in `hessian`.
+        y: targets.
+        loss: by default cross-entropy for integer targets and squared loss for real ones.
+        points: places on the line, its ends included.
+
+    Reference: [frankle2020linear]. Hypotheses: none.
+    Cost: ``points`` passes over the data.
+
+    >>> one, two = nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)
+    >>> _ = nn.init.constant_(one.weight, 1.0), nn.init.constant_(two.weight, -1.0)
+    >>> found = loss_between(one, two, torch.ones(1, 1), torch.zeros(1), points=3)         # w^2 / 2 at 1, 0 and -1
+    >>> found.losses.tolist(), found.barrier
+    ([0.5, 0.0, 0.5], 0.0)
+    """
+    points = integer("points", points, call=CALL, least=2)
+    _check(a, b, CALL)
+    t = torch.linspace(0, 1, points, dtype=torch.float64)
+    losses, scores = [], []
+    with undisturbed(a):
+        objective = Objective.of(x, y, a, loss, CALL)
+        for place in t.tolist():
+            value, score, _ = objective.measure(_mixed((a, b), (1 - place, place), CALL), None)
+            losses.append(value)
+            scores.append(score)
+    known = None if scores[0] is None else torch.tensor(scores, dtype=torch.float64)
+    return LossBetween(t, torch.tensor(losses, dtype=torch.float64), known)
+
+
+def average(models: Sequence[nn.Module]) -> nn.Module:
+    """A model whose parameters and floating buffers are the means of those of several, in eval mode.
+
+    Hypotheses: one architecture; useful where there is no barrier between them, see `loss_between`.
+    Reference: [izmailov2018averaging].
+    Cost: a copy of the parameters.
+
+    >>> one, two = nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)
+    >>> _ = nn.init.constant_(one.weight, 1.0), nn.init.constant_(two.weight, 4.0)
+    >>> float(average([one, two]).weight)
+    2.5
+    """
+    call = "average(models)"
+    if not models:
+        raise InputError(lesson(call, "there are no models", "at least one model", "Pass a list of models"))
+    for other in models:
+        _check(models[0], other, call)
+    return _mixed(models, [1 / len(models)] * len(models), call).eval()
+
+
+@torch.no_grad()
+def _mixed(models: Sequence[nn.Module], shares: Sequence[float], call: str) -> nn.Module:
+    made = twin(models[0], call=call)
+    states = [model.state_dict() for model in models]
+    for name, value in made.state_dict().items():
+        if value.is_floating_point():
+            mean = sum(share * state[name].double() for share, state in zip(shares, states, strict=True))
+            value.copy_(mean)  # type: ignore[arg-type]
+    return made
+
+
+def _check(a: Any, b: Any, call: str) -> None:
+    check_module(a, call=call)
+    check_module(b, call=call)
+    one, two = ({name: tuple(t.shape) for name, t in model.state_dict().items()} for model in (a, b))
+    if one != two:
+        name = next(n for n in (*one, *two) if one.get(n) != two.get(n))
+        found = f"'{name}' has shape {one.get(name)} in one model and {two.get(name)} in another"
+        raise InputError(lesson(call, found, "models of one architecture", "Pass two checkpoints of one model"))

@@ -1,0 +1,131 @@
+"""How much a representation changes when its input is deformed, against the frequency of the input."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnomon.core.checks import integer, number
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.results import Line, Plot, Result
+from gnomon.core.results.plot import Axis
+
+__all__ = ["DeformationSensitivity", "deformation_sensitivity", "fourier_modulus"]
+
+CALL = "deformation_sensitivity(representation)"
+
+
+@dataclass(frozen=True, slots=True)
+class DeformationSensitivity(Result):
+    """The sensitivity (frequencies, warps) of a representation to dilations, equation (1) of `deformation_sensitivity`.
+
+    ``growth`` is the exponent with which it grows with frequency: 0 for a stable representation, 1 for the modulus of
+    the Fourier transform.
+    """
+
+    frequencies: Tensor
+    warps: Tensor
+    sensitivity: Tensor
+    growth: float
+
+    @property
+    def spread(self) -> float:
+        """The largest sensitivity over frequencies by the smallest, for the smallest warp."""
+        return float(self.sensitivity[:, 0].max() / self.sensitivity[:, 0].min())
+
+    @property
+    def verdict(self) -> str:
+        """Whether fine details are as stable as coarse ones."""
+        if self.growth < 0.25:
+            return (
+                f"Stable to deformations: fine details change no more than coarse ones (within {self.spread:.2g}-fold)."
+            )
+        return f"Unstable: the change under the same deformation grows as frequency^{self.growth:.2g}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Sensitivity against frequency, a line for each warp."""
+        lines = tuple(
+            Line(f"warp {float(warp):.3g}", self.frequencies, self.sensitivity[:, k])
+            for k, warp in enumerate(self.warps)
+        )
+        x, y = Axis("cycles per sample", log=True), Axis("change / (warp |x|)", log=True)
+        return (Plot("Sensitivity to deformations", lines, x, y, self.verdict),)
+
+
+def deformation_sensitivity(
+    representation: Callable[[Tensor], Tensor],
+    length: int,
+    *,
+    frequencies: Sequence[float],
+    warps: Sequence[float] = (0.01, 0.02, 0.04),
+    width: float | None = None,
+) -> DeformationSensitivity:
+    """How much a representation of signals changes under dilations, for wave packets of several frequencies.
+
+        |Phi(L x) - Phi(x)| / (s |x|),    L x(t) = x((1 - s) t),    x(t) = e^{-t^2 / 2 width^2} cos(2 pi f t)       (1)
+
+    s is the size |tau'| of the deformation. A representation is stable where (1) is bounded for all frequencies; for
+    the modulus of the Fourier transform it grows as f, since the spectrum moves by s f and keeps its width.
+
+    Args:
+        representation: from signals (n, length) to anything with n rows: a scattering transform, or a model of yours.
+        length: of the signals.
+        frequencies: in cycles per sample, below 1/2.
+        warps: the sizes s.
+        width: of the wave packets; an eighth of the length where it is None.
+
+    Reference: [mallat2012group], Theorem 2.12; [bruna2013invariant].
+    Cost: one call on as many signals as there are pairs of frequencies and warps.
+
+    >>> found = deformation_sensitivity(fourier_modulus, 1024, frequencies=(0.05, 0.1, 0.2), warps=(0.002,))
+    >>> 0.9 < found.growth < 1.1
+    True
+    """
+    length = integer("length", length, call=CALL, least=8)
+    width = length / 8 if width is None else number("width", width, call=CALL, above=0)
+    f, s = (torch.as_tensor(values, dtype=torch.float64) for values in (frequencies, warps))
+    if not len(f) or not len(s) or not bool((f > 0).all() and (f < 0.5).all() and (s > 0).all()):
+        found = f"frequencies are {tuple(frequencies)} and warps {tuple(warps)}"
+        cure = "Pass frequencies between 0 and 0.5 cycles per sample, and positive warps"
+        raise InputError(lesson(CALL, found, "frequencies that samples can carry", cure))
+    t = torch.arange(length, dtype=torch.float64) - length // 2
+
+    def packets(scale: Tensor) -> Tensor:
+        at = (1 - scale)[None, :, None] * t
+        return torch.exp(-((at / width) ** 2) / 2) * torch.cos(2 * torch.pi * f[:, None, None] * at)
+
+    before, after = packets(torch.zeros(1, dtype=torch.float64)), packets(s)
+    there = _rows(representation, after.flatten(0, 1)).unflatten(0, (len(f), len(s)))
+    here = _rows(representation, before.flatten(0, 1))[:, None]
+    sensitivity = (there - here).norm(dim=-1) / (s * before.norm(dim=-1))  # (1)
+    growth = _slope(f.log(), sensitivity[:, 0].log()) if len(f) > 1 else 0.0
+    return DeformationSensitivity(f, s, sensitivity, growth)
+
+
+def fourier_modulus(x: Tensor) -> Tensor:
+    """The modulus of the unitary Fourier transform of signals: it sees no translation, and is unstable to dilations.
+
+        |x^(w)| = |sum_t x(t) e^{-2 pi i w t / n}| / sqrt(n)                                                   (1)
+
+    Hypotheses: none. Reference: [mallat2012group], Section 1.
+    Cost: one Fourier transform.
+
+    >>> float(fourier_modulus(torch.ones(4))[0])
+    2.0
+    """
+    return torch.fft.fft(x, norm="ortho").abs()  # (1)
+
+
+def _rows(representation: Any, x: Tensor) -> Tensor:
+    """The representation as rows of float64; modules of float32 are given float32."""
+    parameter = next(iter(representation.parameters()), None) if isinstance(representation, torch.nn.Module) else None
+    with torch.no_grad():
+        out = representation(x if parameter is None else x.to(parameter.dtype))
+    return out.detach().double().flatten(1)
+
+
+def _slope(x: Tensor, y: Tensor) -> float:
+    centered = x - x.mean()
+    return float((centered * y).sum() / centered.square().sum())

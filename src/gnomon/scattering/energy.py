@@ -1,0 +1,49 @@
+"""How much of the energy of scattering coefficients each order holds."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from gnomon.core.results import Bars, Plot, Result
+from gnomon.scattering.images import Scattering2d
+from gnomon.scattering.signals import Scattering1d
+
+__all__ = ["EnergyByOrder", "energy_by_order"]
+
+
+@dataclass(frozen=True, slots=True)
+class EnergyByOrder(Result):
+    """Shares of the squared norm of the coefficients, for orders 0, 1, 2; they sum to 1."""
+
+    shares: tuple[float, ...]
+
+    @property
+    def verdict(self) -> str:
+        """What the last order adds."""
+        return f"Order {len(self.shares) - 1} holds {self.shares[-1]:.2%} of the energy of the coefficients."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """A bar for each order."""
+        names = [f"order {k}" for k in range(len(self.shares))]
+        return (Plot("Energy by order", (Bars("share", names, self.shares),), caption=self.verdict),)
+
+
+def energy_by_order(scattering: Scattering1d | Scattering2d, x: Any) -> EnergyByOrder:
+    """The share of the energy of the coefficients of signals in each order.
+
+        share_m = sum_{paths of order m} |S[path] x|^2 / |S x|^2                                               (1)
+
+    Hypotheses: none. Reference: [bruna2013invariant], Section 2.3.
+    Cost: one transform of x.
+
+    >>> [round(share, 6) for share in energy_by_order(Scattering2d(1, (8, 8)), torch.ones(8, 8)).shares]
+    [1.0, 0.0]
+    """
+    coefficients = scattering(x).detach().double()
+    dims = len(scattering.shape)
+    energy = coefficients.square().sum(tuple(range(-dims, 0))).reshape(-1, len(scattering.paths())).sum(0)
+    orders = torch.tensor([path.order for path in scattering.paths()])
+    sums = [float(energy[orders == m].sum()) for m in range(int(orders.max()) + 1)]
+    total = sum(sums) or 1.0
+    return EnergyByOrder(tuple(part / total for part in sums))  # (1)
