@@ -114,7 +114,7 @@ def test_two_models_overlap_with_themselves_only():
         (lambda: integrated_gradients(pooled_cnn(), X, 7), InputError, "target names an output that does not exist"),
         (lambda: integrated_gradients(pooled_cnn(), X * torch.nan), NotFiniteError, "not finite"),
         (lambda: integrated_gradients(nn.Embedding(3, 2), torch.tensor([[0, 1]])), InputError, "x is torch.int64"),
-        (lambda: grad_cam(pooled_cnn(), X, layer="nine"), InputError, "the layer 'nine' has no maps"),
+        (lambda: grad_cam(pooled_cnn(), X, layer="nine"), InputError, "there is no layer 'nine'"),
         (lambda: sanity_check(lambda m, x, t: x, pooled_cnn(), X), InputError, "the method returned a Tensor"),
         (lambda: deletion_insertion(pooled_cnn(), X, cam(pooled_cnn(), X)), InputError, "a value for each feature"),
     ],

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gnomon.attribution.layers import captured, images, spatial_layers
+from gnomon.attribution.layers import captured, images, layer_names, spatial_layers
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import chosen, scores
 from gnomon.core.errors import InputError, lesson
@@ -86,22 +86,17 @@ def grad_cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None
     torch.Size([3, 2, 2])
     """
     inputs = images(x, module, call=GRAD)
-    names = spatial_layers(module, inputs, call=GRAD)
     with untouched(module), torch.enable_grad():
         which = chosen(module, inputs, target, call=GRAD)
-        sizes: dict[str, int] = {}
-        with captured(module, names, call=GRAD) as kept:
+        with captured(module, layer_names(module) if layer is None else (layer,), call=GRAD) as kept:
             total = scores(module, inputs, which, call=GRAD).sum()
-            sizes = {name: kept[name][0, 0].numel() for name in names}
-            name = layer or [n for n in names if sizes[n] > 1][-1] if max(sizes.values()) > 1 else names[-1]
-            if name not in kept or kept[name].dim() != 4:
-                raise InputError(
-                    lesson(
-                        GRAD, f"the layer '{name}' has no maps", "a spatial layer", f"Use one of: {', '.join(names)}"
-                    )
-                )
-            features = kept[name]
-            slope = torch.autograd.grad(total, features, allow_unused=True)[0]
+        maps = {name: h for name, h in kept.items() if h.dim() == 4}
+        if not maps:
+            found = "no layer has" if layer is None else f"the layer '{layer}' does not have"
+            cure = "Use integrated_gradients or occlusion, which need no such layer"
+            raise InputError(lesson(GRAD, f"{found} outputs (n, channels, height, width)", "a spatial layer", cure))
+        features = ([h for h in maps.values() if h[0, 0].numel() > 1] or list(maps.values()))[-1]
+        slope = torch.autograd.grad(total, features, allow_unused=True)[0]
         weights = torch.zeros_like(features[:, :, 0, 0]) if slope is None else slope.mean((2, 3))
         return Attribution(torch.einsum("nk,nkhw->nhw", weights, features).relu().detach(), which, "Grad-CAM")  # (2)
 

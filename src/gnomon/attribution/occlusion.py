@@ -26,7 +26,7 @@ from gnomon.core.untouched import untouched
 __all__ = ["occlusion"]
 
 CALL = "occlusion(module, x)"
-ROWS = 512
+ROWS = 128
 
 
 def occlusion(

@@ -109,10 +109,11 @@ def _residuals(
     system: System, support: tuple[int, ...], misfit: float, moments: Moments, selection: Selection, names: list[str]
 ) -> Residuals:
     chosen, y = list(support), system.target
-    early = np.arange(len(y)) % 2 == 0 if system.count < 2 else system.blocks < (system.count + 1) // 2
-    fitted = _least_squares(system.columns[early][:, chosen], y[early])
-    late = y[~early]
-    apart = float(np.linalg.norm(system.columns[~early][:, chosen] @ fitted - late) / max(np.linalg.norm(late), 1e-300))
+    first = np.arange(len(y)) % 2 == 0 if system.count < 2 else system.blocks < (system.count + 1) // 2
+    fitted = _least_squares(system.columns[first][:, chosen], y[first])
+    second = y[~first]
+    rest, size = system.columns[~first][:, chosen] @ fitted - second, float(np.linalg.norm(second))
+    apart = float(np.linalg.norm(rest)) / max(size, 1e-300)
     others = {
         j: moments.candidate(tuple(sorted((*support, j))), selection.floor).misfit
         for j in range(len(names))

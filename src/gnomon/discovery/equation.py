@@ -24,8 +24,8 @@ NORMAL_95 = 1.959964
 class Residuals(Record):
     """What the law leaves unexplained, as shares of the target's norm.
 
-    ``misfit`` on all rows; ``held_out`` on the later half in time with coefficients of the earlier half; ``omitted`` is
-    the left-out term that would lower the misfit most, and ``gain`` the share by which it would.
+    ``misfit`` on all rows; ``held_out`` on one half of the data with coefficients of the other half; ``omitted`` is the
+    left-out term that would lower the misfit most, and ``gain`` the share by which it would.
 
     >>> Residuals(0.01, 0.012, "u", 0.002).omitted
     'u'

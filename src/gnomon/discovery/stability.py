@@ -45,8 +45,8 @@ def resampled(system: System, support: tuple[int, ...], selection: Selection) ->
 def _by_block(columns: np.ndarray, target: np.ndarray, blocks: np.ndarray, count: int) -> tuple[np.ndarray, ...]:
     order = np.argsort(blocks, kind="stable")
     columns, target = columns[order], target[order]
-    ends = np.searchsorted(blocks[order], np.arange(count + 1))
-    pieces = [(columns[a:b], target[a:b]) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    ends = np.asarray(np.searchsorted(blocks[order], np.arange(count + 1)))
+    pieces = [(columns[a:b], target[a:b]) for a, b in zip(ends.tolist()[:-1], ends.tolist()[1:], strict=True)]
     gram = np.stack([a.conj().T @ a for a, _ in pieces])
     cross = np.stack([a.conj().T @ y for a, y in pieces])
     return gram, cross, np.array([np.vdot(y, y).real for _, y in pieces])

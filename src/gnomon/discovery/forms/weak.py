@@ -26,7 +26,7 @@ from math import prod
 import numpy as np
 
 from gnomon.core.checks import integer
-from gnomon.discovery.derivatives import AbstractDerivative, Polynomial
+from gnomon.discovery.derivatives import AbstractDerivative, Polynomial, smoothing_window
 from gnomon.discovery.derivatives.base import check_points
 from gnomon.discovery.forms.base import AbstractForm, System, block_numbers
 from gnomon.discovery.grid import Data
@@ -178,6 +178,15 @@ def _derivative(
     if key not in cache:
         values = data.value(symbol, call=call)
         for letter in dict.fromkeys(by):
-            values = rule(values, data.steps[letter], by.count(letter), data.letters.index(letter))
+            axis = data.letters.index(letter)
+            if isinstance(rule, Polynomial) and rule.half_width is None:  # one window for all orders
+                if (symbol, "window " + letter) not in cache:
+                    cache[symbol, "window " + letter] = np.asarray(
+                        smoothing_window(data.value(symbol, call=call), axis)
+                    )
+                half, degree = cache[symbol, "window " + letter].tolist()
+                values = Polynomial(half, degree)(values, data.steps[letter], by.count(letter), axis)
+            else:
+                values = rule(values, data.steps[letter], by.count(letter), axis)
         cache[key] = values
     return cache[key]
