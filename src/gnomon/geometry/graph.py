@@ -150,7 +150,8 @@ def _absolute(layer: nn.Module) -> Callable[..., Tensor]:
     if isinstance(layer, nn.Linear):
         return lambda r: F.linear(r, layer.weight.abs())
     if isinstance(layer, nn.modules.conv._ConvNd):
-        return lambda r: layer._conv_forward(r, layer.weight.abs(), None)  # type: ignore[operator]
+        conv: Any = layer
+        return lambda r: conv._conv_forward(r, conv.weight.abs(), None)
 
     def scaled(r: Tensor) -> Tensor:
         zero = torch.zeros_like(r[:1])
@@ -180,12 +181,13 @@ def _called(node: fx.Node, inputs: tuple[int, ...], sign: float) -> Callable[...
         args, options = fx.node.map_arg((node.args, node.kwargs), known.__getitem__)
         if sign < 0:
             if subtracts:
-                return sum(v for v in args if isinstance(v, Tensor))  # type: ignore[return-value]
+                return torch.stack(torch.broadcast_tensors(*(v for v in args if isinstance(v, Tensor)))).sum(0)
             if node.target not in SHAPED:
                 args = tuple(0.0 if isinstance(a, int | float) and node.target in ADDS else _size(a) for a in args)
         if node.op == "call_method":
             return getattr(args[0], str(node.target))(*args[1:], **options)
-        return node.target(*args, **options)  # type: ignore[operator]
+        function: Any = node.target
+        return function(*args, **options)
 
     return run
 

@@ -128,7 +128,7 @@ def _mixed(models: Sequence[nn.Module], shares: Sequence[float], call: str) -> n
     for name, value in made.state_dict().items():
         if value.is_floating_point():
             mean = sum(share * state[name].double() for share, state in zip(shares, states, strict=True))
-            value.copy_(mean)  # type: ignore[arg-type]
+            value.copy_(torch.as_tensor(mean))
     return made
 
 

@@ -153,7 +153,7 @@ def fisher(
     tile: int | None = None,
     samples: int | None = None,
     seed: int = 0,
-) -> GaussNewtonOperator | SampledFisherOperator:
+) -> AbstractOutputCurvature:
     """The Fisher matrix of the model's own predictions as an operator: exact (3), or from ``samples`` draws (4).
 
     Other arguments and all methods are those of `hessian`; targets only name the kind of prediction.

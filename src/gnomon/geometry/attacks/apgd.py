@@ -40,7 +40,7 @@ class APGD(Record, AbstractAttack):
     scale_free: bool = False
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         """What it is called in a table."""
         return "APGD, DLR" if self.scale_free else "APGD, cross-entropy"
 

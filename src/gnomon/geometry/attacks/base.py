@@ -83,8 +83,10 @@ class Victim:
 class AbstractAttack(ABC):
     """A way to look for a wrongly classified point within a threat."""
 
-    name: str
-    """What the attack is called in a table."""
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What the attack is called in a table."""
 
     @abstractmethod
     def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:

@@ -18,7 +18,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from gnomon.core.checks import check_module, check_seed
-from gnomon.core.classes import are_classes, one_hot
+from gnomon.core.classes import are_classes, numbers
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Axis, Histogram, Plot, Result
 from gnomon.core.results.plain import HIDDEN
@@ -87,7 +87,7 @@ def examples_of(module: nn.Module, data: Any, call: str) -> tuple[Tensor, Tensor
         found = f"y has shape {tuple(y.shape)}, {y.dtype}"
         raise InputError(lesson(call, found, "class labels", "Pass classes as integers 0, 1, ..."))
     with Victim(module, call).attacked() as victim:
-        one_hot(y, victim.all_scores(x[:1]).shape[1], call)  # refuses labels out of range
+        numbers(y, call, outputs=victim.all_scores(x[:1]).shape[1])  # refuses labels out of range
     return x, y.long().to(x.device)
 
 

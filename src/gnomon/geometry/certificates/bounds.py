@@ -13,6 +13,7 @@ Reference: [zhang2018efficient] for (1), [gowal2019scalable] for intervals.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -186,11 +187,11 @@ def _max(step: GraphStep, a: Tensor, box: Box, outer: Box) -> tuple[list[Tensor]
     return [pulled.reshape(*a.shape[:2], *box[0].shape[1:])], shift
 
 
-def _largest_other(high: Tensor, index: Tensor, pool: object, options: tuple[object, ...]) -> Tensor:
+def _largest_other(high: Tensor, index: Tensor, pool: Any, options: tuple[Any, ...]) -> Tensor:
     """The largest upper end in each window among the inputs that are not its winner; overlapping windows are safe."""
-    top, where = pool(high, *options, return_indices=True)  # type: ignore[operator]
+    top, where = pool(high, *options, return_indices=True)
     masked = high.flatten(2).clone()
     masked.scatter_(2, index.flatten(2), float("-inf"))
-    second = pool(masked.reshape(high.shape), *options)  # type: ignore[operator]
+    second = pool(masked.reshape(high.shape), *options)
     overlap = options[0] != options[1]
     return torch.where(where == index, top if overlap else second, top)

@@ -6,6 +6,8 @@
 [4, 4]
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -69,8 +71,8 @@ def _windows(layer: nn.Module | None, values: Tensor) -> Tensor:
     return patches.transpose(1, 2).reshape(len(values), images.shape[1], patches.shape[2], -1)
 
 
-def _one(value: object) -> int:
-    return int(value[0]) if isinstance(value, tuple) else int(value)  # type: ignore[call-overload]
+def _one(value: Any) -> int:
+    return int(value[0]) if isinstance(value, tuple) else int(value)
 
 
 def crossings(t: Tensor, values: Tensor) -> Tensor:
