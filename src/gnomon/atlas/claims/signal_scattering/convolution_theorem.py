@@ -12,20 +12,20 @@ from gnomon.lab import Claim, Premise, Source, equals
 CIRCULAR = "the convolution is circular"
 
 
-def pair(n):
+def inputs(n):
     """Two signals."""
     return torch.randn(2, n, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
 
 
 def predicted(n):
     """By the product of (1)."""
-    f, h = pair(n)
+    f, h = inputs(n)
     return torch.fft.ifft(torch.fft.fft(f) * torch.fft.fft(h)).real
 
 
 def sums(n, wrap):
     """The sum of (1) in full."""
-    f, h = pair(n)
+    f, h = inputs(n)
     lag = torch.arange(n)[:, None] - torch.arange(n)
     inside = torch.ones_like(lag, dtype=torch.bool) if wrap else lag >= 0
     return (h[lag % n] * inside) @ f

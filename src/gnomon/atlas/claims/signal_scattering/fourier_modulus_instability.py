@@ -64,6 +64,5 @@ CLAIM = Claim(
     predicted=predicted,
     observed=observed,
     control=control,
-    covers=("scattering-deformation-stability",),
     remark="The control is scattering: its exponent is 0, within a factor 1.1 over the same five octaves.",
 )

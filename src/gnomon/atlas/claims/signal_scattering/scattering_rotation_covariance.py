@@ -24,19 +24,26 @@ def first_order(x, L):
     return y.unflatten(0, (2, L)).mean((-2, -1))
 
 
-def predicted(side, L):
-    """Coefficients of the image, renumbered by (1)."""
-    return first_order(image(side), L).roll(L // 2, 1)
+def predicted():
+    """No difference, equation (1)."""
+    return 0.0
+
+
+def difference(side, L, steps):
+    """Coefficients of the image turned by 90 degrees, less those of the image with angles renumbered; relative."""
+    x = image(side)
+    turned, expected = first_order(x.rot90(1, (0, 1)), L), first_order(x, L).roll(steps, 1)
+    return float((turned - expected).abs().max() / expected.abs().max())
 
 
 def observed(side, L):
-    """Coefficients of the image turned by 90 degrees."""
-    return first_order(image(side).rot90(1, (0, 1)), L)
+    """Angles renumbered by half of them."""
+    return difference(side, L, L // 2)
 
 
 def control(side, L):
-    """The same, with the angles one further."""
-    return observed(side, L).roll(1, 1)
+    """Angles renumbered by one more."""
+    return difference(side, L, L // 2 + 1)
 
 
 CLAIM = Claim(
@@ -47,7 +54,7 @@ CLAIM = Claim(
     premises=(Premise(NUMBERS),),
     breaks=NUMBERS,
     parameters={"side": 32, "L": 8},
-    judge=equals(within=0.003, because="the grid of places is not symmetric about the middle of the image"),
+    judge=equals(within=0.02, because="the grid of places is not symmetric about the middle of the image"),
     predicted=predicted,
     observed=observed,
     control=control,
