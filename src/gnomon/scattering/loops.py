@@ -9,13 +9,14 @@ f holds each value twice, so that one multiplication serves both.
 """
 
 import math
+from typing import Any
 
 from numba import njit
 
-OPTIONS = {"nogil": True, "fastmath": {"contract", "nsz", "arcp"}, "error_model": "numpy"}
+OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract", "nsz", "arcp"}, "error_model": "numpy"}
 
 
-def _compiled(function):
+def _compiled(function: Any) -> Any:
     """Compile on first use; kept on disk where that is possible."""
     try:
         return njit(cache=True, **OPTIONS)(function)
@@ -24,7 +25,7 @@ def _compiled(function):
 
 
 @_compiled
-def fold(x, f, offsets, y):
+def fold(x: Any, f: Any, offsets: Any, y: Any) -> None:
     """Equation (1): x (count, n_1, 2 n_2), f (places, filters, m_1, 2 m_2), y (count, filters, m_1, 2 m_2)."""
     count, filters, rows, width = y.shape
     for i in range(count):
@@ -43,7 +44,7 @@ def fold(x, f, offsets, y):
 
 
 @_compiled
-def modulus(z, u):
+def modulus(z: Any, u: Any) -> None:
     """u = |z| with the real and imaginary parts of z as neighbors."""
     for i in range(len(u)):
         u[i] = math.sqrt(z[2 * i] * z[2 * i] + z[2 * i + 1] * z[2 * i + 1])

@@ -1,0 +1,57 @@
+"""The Fourier transform of a circular convolution is the product of the Fourier transforms.
+
+F(f * h) = F f . F h,    (f * h)[u] = sum_t f[t] h[u - t]                                                     (1)
+
+Reference: [mallat2009wavelet], Section 3.3.
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+CIRCULAR = "the convolution is circular"
+
+
+def inputs(n):
+    """Two signals."""
+    return torch.randn(2, n, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+
+
+def predicted(n):
+    """By the product of (1)."""
+    f, h = inputs(n)
+    return torch.fft.ifft(torch.fft.fft(f) * torch.fft.fft(h)).real
+
+
+def sums(n, wrap):
+    """The sum of (1) in full."""
+    f, h = inputs(n)
+    lag = torch.arange(n)[:, None] - torch.arange(n)
+    inside = torch.ones_like(lag, dtype=torch.bool) if wrap else lag >= 0
+    return (h[lag % n] * inside) @ f
+
+
+def observed(n):
+    """Circular."""
+    return sums(n, True)
+
+
+def control(n):
+    """Zero before the start."""
+    return sums(n, False)
+
+
+CLAIM = Claim(
+    id="convolution-theorem",
+    title="The Fourier transform turns convolution into multiplication",
+    equation=r"F(f * h) = Ff \cdot Fh",
+    source=Source("theorem", "mallat2009wavelet", "Section 3.3"),
+    premises=(Premise(CIRCULAR),),
+    breaks=CIRCULAR,
+    parameters={"n": 200},
+    full={"n": 3000},
+    judge=equals(rounding=1000),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,61 @@
+"""Scattering turns with the image: coefficients move in space, and their angles are renumbered.
+
+S(r x)(u, t) = S x(r^{-1} u, r^{-1} t)    for the rotation r by 90 degrees, which is L / 2 steps of the angles     (1)
+
+Reference: [bruna2013invariant], [sifre2013rotation].
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.scattering import Scattering2d
+
+NUMBERS = "angles are renumbered along with the rotation"
+
+
+def image(side):
+    """White noise."""
+    return torch.randn(side, side, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+
+
+def first_order(x, L):
+    """Coefficients of the first order (scales, angles, height, width), whose grid is symmetric about its middle."""
+    y = Scattering2d(2, tuple(x.shape), L, max_order=1, padding="wrap")(x)[1:]
+    return y.unflatten(0, (2, L)).mean((-2, -1))
+
+
+def predicted():
+    """No difference, equation (1)."""
+    return 0.0
+
+
+def difference(side, L, steps):
+    """Coefficients of the image turned by 90 degrees, less those of the image with angles renumbered; relative."""
+    x = image(side)
+    turned, expected = first_order(x.rot90(1, (0, 1)), L), first_order(x, L).roll(steps, 1)
+    return float((turned - expected).abs().max() / expected.abs().max())
+
+
+def observed(side, L):
+    """Angles renumbered by half of them."""
+    return difference(side, L, L // 2)
+
+
+def control(side, L):
+    """Angles renumbered by one more."""
+    return difference(side, L, L // 2 + 1)
+
+
+CLAIM = Claim(
+    id="scattering-rotation-covariance",
+    title="Scattering turns with the image: a rotation by 90 degrees shifts the numbers of the angles by half of them",
+    equation=r"S(r x)(u, \theta) = S x(r^{-1} u, r^{-1} \theta)",
+    source=Source("theorem", "bruna2013invariant"),
+    premises=(Premise(NUMBERS),),
+    breaks=NUMBERS,
+    parameters={"side": 32, "L": 8},
+    judge=equals(within=0.02, because="the grid of places is not symmetric about the middle of the image"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,1 @@
+"""Invariance and equivariance under groups."""

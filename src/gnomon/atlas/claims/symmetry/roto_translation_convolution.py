@@ -1,0 +1,59 @@
+"""A convolution over translations and quarter turns commutes with them: turned images give turned, permuted features.
+
+(Y * Psi)(u, g) = sum_{u', h} Y(u', h) Psi(g^{-1}(u' - u), g^{-1} h),    (r Y) * Psi = r (Y * Psi)           (1)
+
+Reference: [cohen2016group].
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.symmetry import GroupConv2d, cyclic
+
+MOVED = "kernels come in all positions of the group"
+
+
+def settings(side, seed):
+    """A layer, and features of an image."""
+    torch.manual_seed(seed)
+    layer = GroupConv2d(2, 3, 3, group=cyclic(4), padding=1, bias=False).double()
+    return layer, torch.randn(1, 8, side, side, dtype=torch.float64)
+
+
+def turned(x):
+    """Features turned by 90 degrees, by hand: places turn, and element g takes the place of g + 1."""
+    n, channels, side, _ = x.shape
+    return x.rot90(1, (2, 3)).reshape(n, channels // 4, 4, side, side).roll(1, 2).reshape(x.shape)
+
+
+def predicted():
+    """No difference, equation (1)."""
+    return 0.0
+
+
+def observed(side, seed):
+    """The output of the turned input, less the turned output."""
+    layer, x = settings(side, seed)
+    return float((layer(turned(x)) - turned(layer(x))).detach().abs().max())
+
+
+def control(side, seed):
+    """A plain convolution of as many channels."""
+    _, x = settings(side, seed)
+    layer = torch.nn.Conv2d(8, 12, 3, padding=1, bias=False).double()
+    return float((layer(turned(x)) - turned(layer(x))).detach().abs().max())
+
+
+CLAIM = Claim(
+    id="roto-translation-convolution",
+    title="A convolution over translations and quarter turns commutes with both",
+    equation=r"(L_r Y) \circledast \Psi = L_r (Y \circledast \Psi)",
+    source=Source("theorem", "cohen2016group"),
+    premises=(Premise(MOVED),),
+    breaks=MOVED,
+    parameters={"side": 9},
+    judge=equals(within=1e-13, because="sums of 72 products of numbers of size 1"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)
