@@ -196,8 +196,7 @@ def check(
         print(json.dumps({"network": result.network, "examples": result.examples, "lr": result.lr,
                           "loss": list(result.loss), "statements": rows}, allow_nan=False))  # fmt: skip
         return
-    rows = [[i, row["verdict"], row["reason"]] for i, row in result.rows.items()]
-    _table(("statement", "here", "measured"), rows)
+    _table(("statement", "here", "measured"), [[i, r["verdict"], r["reason"]] for i, r in result.rows.items()])
     print(f"Training on {result.examples} examples took the loss from {result.loss[0]:.4g} to {result.loss[1]:.4g}.")
     print(result.verdict)
     if page is not None:

@@ -14,6 +14,7 @@ Cost: four fast Fourier transforms of each factor for each step; steps follow th
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -171,6 +172,7 @@ class _Machine:
             for c, term in terms:
                 value = np.full(self.smooth.shape, c, dtype=complex)
                 for factor in term.factors:
+                    inner: Any
                     if factor.derivative and factor.symbol in v:
                         inner = np.fft.ifftn(self._symbol(factor.derivative) * v[factor.symbol])
                         inner = inner.real if real[factor.symbol] else inner

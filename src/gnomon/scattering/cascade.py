@@ -44,7 +44,7 @@ def has_values(x: Tensor) -> bool:
     >>> has_values(torch.ones(1))
     True
     """
-    if torch.compiler.is_compiling() or torch.jit.is_tracing() or x.is_meta:
+    if torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None or x.is_meta:
         return False
     return type(x) in (Tensor, torch.nn.Parameter) and not torch._C._functorch.is_functorch_wrapped_tensor(x)
 

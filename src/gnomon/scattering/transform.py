@@ -1,7 +1,6 @@
 """What transforms of signals and of images share: their input, its checks, and the way through the plan."""
 
 from abc import ABC, abstractmethod
-from math import prod
 from typing import Any
 
 import torch
@@ -62,7 +61,7 @@ class AbstractScattering(nn.Module, ABC):
             raise InputError(lesson(self.call, found, "signals of one shape", cure))
         dtype = given.dtype if given.dtype in (torch.float32, torch.float64) else torch.get_default_dtype()
         signals = given.to(dtype).reshape(-1, *self.shape)
-        if has_values(signals) and prod(signals.shape):
+        if has_values(signals) and signals.numel():
             check_finite_inputs(signals.detach(), call=self.call)
         return signals, tuple(given.shape[: given.dim() - dims])
 

@@ -1,6 +1,7 @@
 """Infinitely wide group-convolutional networks: the kernel of the plain network, averaged over the group."""
 
 from collections.abc import Callable
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -72,7 +73,7 @@ def plain(network: nn.Module) -> nn.Module:
             network.stride,
             network.padding,
             bias=network.bias is not None,
-            padding_mode=network.padding_mode,
+            padding_mode=cast(Any, network.padding_mode),
         )
     if isinstance(network, GroupPool):
         if network.largest:

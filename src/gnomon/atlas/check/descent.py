@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from gnomon.atlas.check.trial import CALL, Trial
+from gnomon.core.inputs import Inputs
 from gnomon.core.outputs import outputs
 from gnomon.core.pure import twin
 from gnomon.core.results import Axis, Line, Plot, Value
@@ -60,7 +61,7 @@ def margin_growth(trial: Trial) -> Judgment:
     return Judgment(Verdict.HOLDS if fitted[-1] > fitted[0] else Verdict.REFUTED, reason, values, plot)
 
 
-def degree(module: nn.Module, x: object) -> int | None:
+def degree(module: nn.Module, x: Inputs) -> int | None:
     """The degree L with f(c w) = c^L f(w) for c = 1/2 and 2, or None where there is none.
 
     Reference: [lyu2020gradient].

@@ -5,12 +5,12 @@ True
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from gnomon.atlas.check.trial import CALL, Trial
-from gnomon.core.inputs import Inputs
 from gnomon.core.outputs import outputs
 from gnomon.core.pure import evaluating, twin
 from gnomon.core.results import Value
@@ -118,7 +118,7 @@ def lipschitz(trial: Trial) -> Judgment:
         return Judgment(Verdict.INCONCLUSIVE, words)
     bound, state = 1.0, x
     with torch.no_grad(), evaluating(model):
-        for layer in model:
+        for layer in model.children():
             if isinstance(layer, nn.Linear | nn.Conv1d | nn.Conv2d):
                 bound *= _norm(layer, state)
             state = layer(state)
@@ -170,7 +170,7 @@ def _is_chain(model: nn.Module) -> bool:
     )  # fmt: skip
 
 
-def _norm(layer: nn.Module, state: Inputs) -> float:
+def _norm(layer: Any, state: Tensor) -> float:
     """The largest singular value of a linear map on inputs of this shape, from above: by power steps and their rest."""
     example = state[:1].detach().double()
     copy = twin(layer, call=CALL).double()

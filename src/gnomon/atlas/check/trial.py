@@ -99,7 +99,7 @@ def trial(
 
 
 def _norm(model: nn.Module) -> float:
-    return float(torch.sqrt(sum((p.detach().double() ** 2).sum() for p in model.parameters() if p.requires_grad)))
+    return sum(float((p.detach().double() ** 2).sum()) for p in model.parameters() if p.requires_grad) ** 0.5
 
 
 def _margin(model: nn.Module, x: Inputs, y: Tensor) -> float:
