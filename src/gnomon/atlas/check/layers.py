@@ -173,7 +173,7 @@ def _is_chain(model: nn.Module) -> bool:
 def _norm(layer: Any, state: Tensor) -> float:
     """The largest singular value of a linear map on inputs of this shape, from above: by power steps and their rest."""
     example = state[:1].detach().double()
-    copy = twin(layer, call=CALL).double()
+    copy: Any = twin(layer, call=CALL).double()
     if copy.bias is not None:
         copy.bias.data.zero_()
     if isinstance(copy, nn.Linear):
