@@ -23,8 +23,8 @@ def orbit_average(
         K_G(x, y) = (1 / |G|) sum_g K(x, g y)                                                                 (1)
 
     A kernel drawn independently at each place has the same law when it is turned, so the pre-activations of group
-    element g on y have the covariances of the plain network on g^{-1} y; pooling over the group averages them. It holds
-    for the NNGP and the NTK, layer by layer, at any depth.
+    element g on y have the covariances of the plain network on g^{-1} y; pooling over the group averages them,
+    layer by layer, at any depth. Measured on wide networks for the NNGP; for the NTK it is derived in the same way.
 
     Hypotheses: a group that maps pixels to pixels, square images, no stride, a mean over places and elements at the
     end, weights independent and identically distributed. Reference: [cohen2016group].
