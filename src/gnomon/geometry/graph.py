@@ -109,7 +109,7 @@ CURE = "Use smoothed_radius, which takes any model, or layers such as Linear, Co
 class _Tracer(fx.Tracer):
     """Layers of torch stay whole; all else is followed, a layer as the module itself included."""
 
-    def trace(self, root: nn.Module, concrete_args: Any = None) -> fx.Graph:
+    def trace(self, root: Any, concrete_args: Any = None) -> fx.Graph:
         if type(root).__module__.startswith("torch.nn") and not isinstance(root, nn.Sequential):
             root = nn.Sequential(root)
         self.owner = root

@@ -49,11 +49,11 @@ class Victim:
         try:
             with undisturbed(self.module), evaluating(self.module):
                 for p, _ in wanted:
-                    p.requires_grad_(requires_grad=False)
+                    p.requires_grad = False
                 yield self
         finally:
             for p, before in wanted:
-                p.requires_grad_(requires_grad=before)
+                p.requires_grad = before
 
     def scores(self, x: Tensor) -> Tensor:
         """The outputs (n, k), with their graph where x has one; a single output f becomes two, (-f, f) / 2."""

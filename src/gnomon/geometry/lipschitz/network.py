@@ -22,6 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.checks import check_module, check_seed
+from gnomon.core.errors import InputError, lesson
 from gnomon.core.pure import evaluating, twin, undisturbed
 from gnomon.core.results import Bars, Plot, Result, Value
 from gnomon.core.source import source_of_inputs
@@ -100,7 +101,10 @@ def lipschitz_bounds(module: nn.Module, x: Any, *, search: int = 30, seed: int =
     seed = check_seed(seed, call=call)
     inputs = source_of_inputs(x, module, call=call).first(POINTS).x
     copy = twin(module, call=call).double().eval().requires_grad_(requires_grad=False)
-    points = inputs.detach().double().cpu() if isinstance(inputs, Tensor) else inputs
+    if not isinstance(inputs, Tensor):
+        found = f"x is a {type(inputs).__name__}"
+        raise InputError(lesson(call, found, "one tensor of inputs", "Wrap the model in one that takes one tensor"))
+    points = inputs.detach().double().cpu()
     with undisturbed(copy), evaluating(copy):
         graph = read_graph(copy, points[:1], call=call)
         blocks = _blocks(graph, points[:1])
