@@ -49,19 +49,11 @@ class Victim:
         try:
             with undisturbed(self.module), evaluating(self.module):
                 for p, _ in wanted:
-<<<<<<< HEAD
-                    p.requires_grad_(False)
-                yield self
-        finally:
-            for p, before in wanted:
-                p.requires_grad_(before)
-=======
                     p.requires_grad = False
                 yield self
         finally:
             for p, before in wanted:
                 p.requires_grad = before
->>>>>>> 204bc52f3fe49d140919b9c0710450ae62baa68f
 
     def scores(self, x: Tensor) -> Tensor:
         """The outputs (n, k), with their graph where x has one; a single output f becomes two, (-f, f) / 2."""

@@ -102,13 +102,8 @@ def lipschitz_bounds(module: nn.Module, x: Any, *, search: int = 30, seed: int =
     inputs = source_of_inputs(x, module, call=call).first(POINTS).x
     copy = twin(module, call=call).double().eval().requires_grad_(requires_grad=False)
     if not isinstance(inputs, Tensor):
-<<<<<<< HEAD
-        cure = "Pass a network of one input tensor"
-        raise InputError(lesson(call, "the network takes several inputs", "a function of one tensor", cure))
-=======
         found = f"x is a {type(inputs).__name__}"
         raise InputError(lesson(call, found, "one tensor of inputs", "Wrap the model in one that takes one tensor"))
->>>>>>> 204bc52f3fe49d140919b9c0710450ae62baa68f
     points = inputs.detach().double().cpu()
     with undisturbed(copy), evaluating(copy):
         graph = read_graph(copy, points[:1], call=call)
