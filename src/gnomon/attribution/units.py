@@ -174,7 +174,7 @@ def direction_semantics(
     size = integer("k", k, call=SEMANTICS)
     purity = [sum(_top(h, v, batch.y, size).purity for v in vs) / max(len(vs), 1) for vs in (basis, free)]
     drawn = [batch.y[torch.randperm(len(batch.y), generator=draw)[:size]] for _ in range(200)]
-    return DirectionSemantics(*purity, sum(float(y.bincount().max()) / len(y) for y in drawn) / 200)
+    return DirectionSemantics(purity[0], purity[1], sum(float(y.bincount().max()) / len(y) for y in drawn) / 200)
 
 
 def _top(h: Tensor, v: Tensor, y: Tensor | None, k: int) -> TopActivating:
