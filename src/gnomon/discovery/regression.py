@@ -27,6 +27,8 @@ from gnomon.core.record import Record
 __all__ = ["Candidate", "Selection", "bic_path", "stridge"]
 
 
+LEAST = 2.718
+"""Independent rows at least in (3), so that a term costs something."""
 TINY = 1e-12
 """Ridge that keeps the inverse of a drawn Gram matrix finite."""
 
@@ -96,7 +98,7 @@ class Moments(Record):
         """A support with its misfit and the criterion (3)."""
         explained = float(np.vdot(self.cross[list(support)], self.weights(support)).real) if support else 0.0
         misfit = max(1 - explained / self.square, 0.0) if self.square > 0 else 0.0
-        m = max(self.independent, np.e)
+        m = max(self.independent, LEAST)
         return Candidate(
             support, misfit**0.5, m * float(np.log(misfit + floor**2)) + len(support) * float(np.log(m))
         )  # (3)
@@ -167,7 +169,7 @@ def fast_choice(moments: Moments, floor: float) -> tuple[int, ...]:
     inverse = np.linalg.inv(moments.gram + TINY * np.eye(len(alive)))
     weights = inverse @ moments.cross
     left = moments.square - float(np.vdot(moments.cross, weights).real)
-    m = max(moments.independent, np.e)
+    m = max(moments.independent, LEAST)
     best, lowest = tuple(alive), np.inf
     while True:
         criterion = m * np.log(max(left, 0.0) / moments.square + floor**2) + len(alive) * np.log(m)  # (3)

@@ -174,7 +174,7 @@ class _Machine:
                 for factor in term.factors:
                     inner: Any
                     if factor.derivative and factor.symbol in v:
-                        inner = np.fft.ifftn(self._symbol(factor.derivative) * v[factor.symbol])
+                        inner: np.ndarray = np.fft.ifftn(self._symbol(factor.derivative) * v[factor.symbol])
                         inner = inner.real if real[factor.symbol] else inner
                     else:
                         inner = now.value(factor.symbol, call=CALL)
