@@ -7,12 +7,12 @@ Does not live here: what a network looks at (`gnomon.attribution`).
 May import: core, the ground floor; numpy, scipy.
 """
 
+from gnomon.discovery.candidates import Library
 from gnomon.discovery.derivatives import FiniteDifferences, Polynomial, Spectral, TotalVariation
 from gnomon.discovery.discover import discover
 from gnomon.discovery.distillation import Distillation, ExtrapolationGap, distill, extrapolation_gap
 from gnomon.discovery.equation import Equation, Residuals
 from gnomon.discovery.forms import Pointwise, WeakForm
-from gnomon.discovery.library import Library
 from gnomon.discovery.ode import discover_implicit, discover_ode
 from gnomon.discovery.record import Discovery
 from gnomon.discovery.regression import Candidate, Selection, bic_path

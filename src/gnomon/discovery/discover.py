@@ -20,10 +20,10 @@ import numpy as np
 
 from gnomon.core.checks import check_kind, integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.discovery.candidates import Library
 from gnomon.discovery.equation import Equation, Residuals
 from gnomon.discovery.forms import AbstractForm, System, WeakForm
 from gnomon.discovery.grid import Data, read
-from gnomon.discovery.library import Library
 from gnomon.discovery.record import Discovery
 from gnomon.discovery.regression import Moments, Selection, choice, path
 from gnomon.discovery.stability import resampled

@@ -27,13 +27,13 @@ from gnomon.core.checks import as_inputs, check_kind, check_readable
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.outputs import outputs
 from gnomon.core.results import Axis, Bars, Plot, Result
+from gnomon.discovery.candidates import Library
 from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences
 from gnomon.discovery.discover import check_columns, fit, grouped
 from gnomon.discovery.equation import Equation
 from gnomon.discovery.forms.base import System, block_numbers
 from gnomon.discovery.forms.pointwise import EDGE, values_of
 from gnomon.discovery.grid import Data, step
-from gnomon.discovery.library import Library
 from gnomon.discovery.regression import Selection
 
 __all__ = ["Distillation", "ExtrapolationGap", "distill", "extrapolation_gap"]

@@ -21,6 +21,7 @@ import numpy as np
 
 from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.discovery.candidates import Library
 from gnomon.discovery.derivatives import AbstractDerivative, Polynomial
 from gnomon.discovery.discover import check_columns, fit, search
 from gnomon.discovery.equation import Equation
@@ -28,7 +29,6 @@ from gnomon.discovery.forms import AbstractForm, System, WeakForm
 from gnomon.discovery.forms.base import block_numbers
 from gnomon.discovery.forms.pointwise import EDGE, values_of
 from gnomon.discovery.grid import Data, read
-from gnomon.discovery.library import Library
 from gnomon.discovery.record import Discovery
 from gnomon.discovery.regression import Moments, Selection, choice
 from gnomon.discovery.term import Factor, Term, product

@@ -172,9 +172,8 @@ class _Machine:
             for c, term in terms:
                 value = np.full(self.smooth.shape, c, dtype=complex)
                 for factor in term.factors:
-                    inner: Any
                     if factor.derivative and factor.symbol in v:
-                        inner: np.ndarray = np.fft.ifftn(self._symbol(factor.derivative) * v[factor.symbol])
+                        inner: Any = np.fft.ifftn(self._symbol(factor.derivative) * v[factor.symbol])
                         inner = inner.real if real[factor.symbol] else inner
                     else:
                         inner = now.value(factor.symbol, call=CALL)
