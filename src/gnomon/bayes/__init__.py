@@ -1,8 +1,9 @@
-"""Bayesian inference: samplers of any log density and of any module with a prior, and how far to trust them.
+"""First floor: Bayesian inference, samplers of any log density and of any module with a prior, and how far to trust them.
 
-Here live the samplers (`samplers`, one file each), the record of their draws with its diagnostics, posteriors of
-modules, predictions with their uncertainty, and Laplace's approximation. Gaussian processes of infinitely wide networks
-are in `gnomon.dynamics` and `gnomon.estimators`. It may import the rooms of the ground floor and the cellar.
+Lives here: samplers (`samplers`, one file each), the record of their draws with its diagnostics, posteriors of modules,
+predictions with their uncertainty, Laplace's approximation.
+Does not live here: Gaussian processes of infinitely wide networks (`gnomon.dynamics`, `gnomon.estimators`).
+May import: core, training; torch; scipy.
 """
 
 from gnomon.bayes.density import Density

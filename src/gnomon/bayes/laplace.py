@@ -44,7 +44,12 @@ ROWS = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Laplace(Result):
-    """The Gaussian (1): its center, the eigenvalues of G with their vectors (None: G is diagonal), the evidence (2)."""
+    """The Gaussian (1): its center, the eigenvalues of G with their vectors (None: G is diagonal), the evidence (2).
+
+    >>> half = Laplace(torch.zeros(2), torch.tensor([1.0, 0.0]), None, 1.0, 0.0, 10, 0.0)
+    >>> half.effective_parameters, half.variance().tolist()
+    (0.5, [0.5, 1.0])
+    """
 
     center: Float[Tensor, " p"] = field(repr=False, metadata=HIDDEN)
     eigenvalues: Float[Tensor, " p"] = field(repr=False)

@@ -28,7 +28,12 @@ CALL = "module_posterior(module, data)"
 
 
 class ModulePosterior:
-    """Equation (1) as a function of all parameters in one vector; made by `module_posterior`."""
+    """Equation (1) as a function of all parameters in one vector; made by `module_posterior`.
+
+    >>> posterior = module_posterior(nn.Linear(2, 1), (torch.zeros(3, 2), torch.zeros(3)))
+    >>> posterior.names, len(posterior)
+    (('weight[0]', 'weight[1]', 'bias[0]'), 3)
+    """
 
     def __init__(
         self, module: nn.Module, objective: Objective, parameters: Any, prior_std: float, noise: float

@@ -33,7 +33,11 @@ CALL = "predictive(posterior, draws, x)"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Predictive(Result):
-    """Means (n, k), or probabilities of classes, and the two parts of the uncertainty of each example, (1) or (2)."""
+    """Means (n, k), or probabilities of classes, and the two parts of the uncertainty of each example, (1) or (2).
+
+    >>> print(Predictive(torch.zeros(2, 1), torch.tensor([1.0, 5.0]), torch.tensor([1.0, 1.0]), False))
+    75% of the uncertainty comes from not knowing the parameters: more data would make it surer.
+    """
 
     mean: Float[Tensor, "n k"] = field(repr=False)
     epistemic: Float[Tensor, " n"] = field(repr=False)

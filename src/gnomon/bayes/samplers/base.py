@@ -28,7 +28,12 @@ class StepSize:
 
         log e[t + 1] = mu - sqrt(t) / gamma * 1 / (t + t0) sum_s (target - a[s])                           (1)
 
-    Reference: [hoffman2014nouturn], section 3.2, equation 6.
+    Reference: [hoffman2014sampler], section 3.2, equation 6.
+
+    >>> size = StepSize(1.0, 0.8)
+    >>> size.update(0.2)
+    >>> size.now < 1                                                   # too few were accepted: shorter steps
+    True
     """
 
     def __init__(self, first: float, target: float) -> None:
@@ -63,5 +68,8 @@ def noise(like: Tensor, generator: torch.Generator) -> Tensor:
     """Standard normal numbers in the shape of another tensor.
 
     Cost: one number each.
+
+    >>> noise(torch.zeros(2, 3), torch.Generator()).shape
+    torch.Size([2, 3])
     """
     return torch.randn(like.shape, generator=generator, dtype=like.dtype)

@@ -16,7 +16,7 @@ carried by each gradient that is paid for,
 Each path has the length h T with h from a Halton sequence, so that no period of the dynamics is hit again and again.
 
 Hypotheses: a log density with a gradient, on all of R^d.
-Reference: [neal2011mcmc]; [hoffman2021chees] and [sountsov2021focusing] for (2).
+Reference: [neal2011mcmc]; [hoffman2021adaptive] and [sountsov2021focusing] for (2).
 Cost: one gradient for each leapfrog step of each chain, all chains in one batch.
 """
 
