@@ -1,4 +1,4 @@
-"""First floor: Bayesian inference, samplers of any log density and of any module with a prior, and how far to trust them.
+"""First floor: Bayesian inference, samplers of any log density and of any module with a prior, and their diagnostics.
 
 Lives here: samplers (`samplers`, one file each), the record of their draws with its diagnostics, posteriors of modules,
 predictions with their uncertainty, Laplace's approximation.
