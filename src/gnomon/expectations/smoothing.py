@@ -39,7 +39,7 @@ ORDER = 12  # coefficients in the variance
 NODES = 8  # between two edges, as in loops.py
 REACHED = [(k, (erfc(k / sqrt(2)) / erfc(sqrt(2))) ** 0.5) for k in range(2, 9)]  # P(|z| > k)^(1/2), in units of k = 2
 OWN = (0, 0)  # in the memory of the pieces: the function without smoothing
-PARITY = (0, 1)  # and whether it is even (1), odd (-1) or neither (0)
+PARITY = (0, 1)  # and its parity: 1 where it is even, -1 where it is odd, 0 for neither
 SYMMETRIC = 2.0**-50  # of the largest |f| so far from zero: what f(-x) may differ from f(x) or -f(x)
 
 

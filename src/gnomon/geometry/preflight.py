@@ -38,11 +38,19 @@ FILLED = 0.02
 AGREE = 1e-3
 """Of the spread of the scores, by which two computations of them may differ."""
 GRADIENTS = "gradients of the model tell where its scores fall"
+"""The premise that fails where gradients are masked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preflight(Result):
-    """The premises of an attack, each with whether it holds and what was measured."""
+    """The premises of an attack, each with whether it holds and what was measured.
+
+    >>> found = Preflight((Hypothesis(GRADIENTS, False, "gradients are zero at 90% of the examples"),))
+    >>> found.ready, found.masked
+    (False, True)
+    >>> print(found.verdict)
+    Robustness cannot be trusted here: gradients are zero at 90% of the examples.
+    """
 
     premises: tuple[Hypothesis, ...]
 

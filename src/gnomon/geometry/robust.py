@@ -45,6 +45,13 @@ class RobustAccuracy(Result):
     """Which examples no attack broke, the last point of each, what each attack broke, and the premises.
 
     ``examples`` holds for each input the point that broke it, or the input itself.
+
+    >>> robust, threat = torch.tensor([True, True, True, False]), Threat(0.1, "inf", 0.0, 1.0)
+    >>> found = RobustAccuracy(robust, torch.zeros(4, 2), 1.0, (("PGD", 1),), threat, ())
+    >>> found.value
+    0.75
+    >>> print(found.verdict)
+    75.0% of 4 examples withstand all attacks (largest change of an entry at most 0.1), 100.0% are right without one.
     """
 
     robust: Bool[Tensor, " n"] = field(metadata=HIDDEN)

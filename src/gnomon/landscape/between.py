@@ -29,7 +29,12 @@ CALL = "loss_between(a, b, x, y)"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossBetween(Result):
-    """Losses, and accuracies where targets are classes, at places t between two sets of parameters; equation (1)."""
+    """Losses, and accuracies where targets are classes, at places t between two sets of parameters; equation (1).
+
+    >>> found = LossBetween(torch.tensor([0.0, 0.5, 1.0]), torch.tensor([1.0, 4.0, 2.0]), None)
+    >>> found.barrier, found.best                                       # 4 - (1 + 2) / 2
+    (2.5, 0.0)
+    """
 
     t: Float[Tensor, " m"]
     losses: Float[Tensor, " m"]
@@ -110,7 +115,7 @@ def average(models: Sequence[nn.Module]) -> nn.Module:
 
     >>> one, two = nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.constant_(one.weight, 1.0), nn.init.constant_(two.weight, 4.0)
-    >>> float(average([one, two]).weight)
+    >>> average([one, two]).weight.item()
     2.5
     """
     call = "average(models)"

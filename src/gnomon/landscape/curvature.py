@@ -26,7 +26,7 @@ from gnomon.linalg.operator import AbstractOperator
 from gnomon.linalg.trace import TraceEstimate, hutch_plus_plus, hutchinson
 from gnomon.training.evaluate import Loss, Objective
 
-__all__ = ["AbstractCurvature", "Setup"]
+__all__ = ["AbstractCurvature"]
 
 TILE = 512
 """Examples whose graph is held at once where the caller names no number."""

@@ -25,7 +25,12 @@ CALL = "inverse_product(operator, b)"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InverseProduct(Result):
-    """x of equation (1), |r_k| / |b| after each product, and the tolerance they were to reach."""
+    """x of equation (1), |r_k| / |b| after each product, and the tolerance they were to reach.
+
+    >>> found = InverseProduct(torch.ones(2), residuals=(1.0, 0.1, 1e-9), tolerance=1e-6)
+    >>> print(found.verdict)
+    The system is solved: residual 1.0e-09 of b after 2 products.
+    """
 
     x: Float[Tensor, " n"] = field(metadata=HIDDEN)
     residuals: tuple[float, ...]

@@ -24,7 +24,12 @@ CALL = "diagonal(operator)"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DiagonalEstimate(Result):
-    """An estimate of each diagonal entry, half the width of its interval, the confidence, and the products taken."""
+    """An estimate of each diagonal entry, half the width of its interval, the confidence, and the products taken.
+
+    >>> found = DiagonalEstimate(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([0.1, 0.1, 0.2]), 0.95, products=100)
+    >>> print(found.verdict)
+    3 diagonal entries, the median 2, half of them within 0.1 (95% confidence for each).
+    """
 
     values: Float[Tensor, " n"] = field(metadata=HIDDEN)
     half_widths: Float[Tensor, " n"] = field(metadata=HIDDEN)

@@ -23,6 +23,13 @@ class DeformationSensitivity(Result):
 
     ``growth`` is the exponent with which it grows with frequency: 0 for a stable representation, 1 for the modulus of
     the Fourier transform.
+
+    >>> f, s = torch.tensor([0.1, 0.2, 0.4]), torch.tensor([0.01])
+    >>> found = DeformationSensitivity(f, s, 10 * f[:, None], growth=1.0)
+    >>> round(found.spread, 3)
+    4.0
+    >>> print(found.verdict)
+    Unstable: the change under the same deformation grows as frequency^1.
     """
 
     frequencies: Tensor
@@ -76,6 +83,8 @@ def deformation_sensitivity(
         warps: the sizes s.
         width: of the wave packets; an eighth of the length where it is None.
 
+    Hypotheses: packets die out within the length; for growth as f they also move by less than the width of their
+    spectrum, 2 pi s f width < 1.
     Reference: [mallat2012group], Theorem 2.12; [bruna2013invariant].
     Cost: one call on as many signals as there are pairs of frequencies and warps.
 

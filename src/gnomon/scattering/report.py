@@ -30,6 +30,10 @@ class FilterReport(Result):
     of the filters on one side of the frequency plane (1 for analytic wavelets, 1/2 for real filters), ``coverage`` the
     share of frequencies that keep at least half of the largest energy. ``littlewood_paley`` is the energy kept at
     each frequency, frequency 0 first.
+
+    >>> found = FilterReport(0.5, 1.0, 2.0, 1.0, 1.0, torch.tensor([1.0, 0.5, 0.75, 0.5]))
+    >>> print(found.verdict)
+    No frequency is lost: the outputs keep between 0.5 and 1 of the energy; distances never grow.
     """
 
     lower: float

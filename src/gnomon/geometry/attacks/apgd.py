@@ -59,7 +59,17 @@ class APGD(Record, AbstractAttack):
 
 @dataclass(frozen=True, slots=True)
 class TargetedAPGD(Record, AbstractAttack):
-    """Ascent (1) on the DLR loss aimed at one class after the other, those of the highest scores first."""
+    """Ascent (1) on the DLR loss aimed at one class after the other, those of the highest scores first.
+
+    >>> from gnomon.geometry.attacks import attack
+    >>> net = torch.nn.Linear(3, 3, bias=False)
+    >>> with torch.no_grad():
+    ...     _ = net.weight.copy_(torch.eye(3))
+    >>> data = torch.tensor([[0.6, 0.5, 0.1]]), torch.tensor([0])
+    >>> found = attack(net, data, eps=0.1, bounds=(0, 1), method=TargetedAPGD(steps=5))
+    >>> int(net(found.examples).argmax())                               # 0.1 is more than half of the margin 0.1
+    1
+    """
 
     steps: int = 100
     targets: int = 9

@@ -45,6 +45,15 @@ class PGD(Record, AbstractAttack):
     """Projected gradient ascent with a fixed step, from the input and then from random starts; equation (2).
 
     ``step`` is in units of eps; examples that are fooled are left alone.
+
+    >>> from gnomon.geometry.attacks import attack
+    >>> net = torch.nn.Linear(2, 2, bias=False)
+    >>> with torch.no_grad():
+    ...     _ = net.weight.copy_(torch.tensor([[1.0, 0.0], [-1.0, 0.0]]))
+    >>> data = torch.tensor([[0.5, 0.5]]), torch.tensor([0])
+    >>> found = attack(net, data, eps=0.2, norm="inf", bounds=(-1, 1), method=PGD(steps=20))
+    >>> torch.allclose(found.examples, torch.tensor([[0.3, 0.5]]))      # the corner of the threat: scores are linear
+    True
     """
 
     steps: int = 40

@@ -20,7 +20,7 @@ from gnomon.core.checks import number
 from gnomon.core.errors import InputError, out_of_range
 from gnomon.core.record import Record
 
-__all__ = ["Norm", "Threat", "dot", "lengths", "wide"]
+__all__ = ["Threat", "dot", "lengths", "wide"]
 
 Norm = str
 """How a change of an input is measured: "inf", its largest entry, or "2", its Euclidean length."""

@@ -29,7 +29,12 @@ BATCH = 100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UniversalPerturbation(Result):
-    """The perturbation, how many of n decisions it changes, and how many a random one of the same norm changes."""
+    """The perturbation, how many of n decisions it changes, and how many a random one of the same norm changes.
+
+    >>> found = UniversalPerturbation(torch.zeros(2), 30, 5, 100, Threat(0.1, "inf", 0.0, 1.0))
+    >>> print(found.verdict)
+    One perturbation changes 30.0% of 100 decisions, random noise 5.0%.
+    """
 
     perturbation: Float[Tensor, "..."] = field(metadata=HIDDEN)
     changed: int

@@ -31,7 +31,12 @@ Box = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bounds(Record):
-    """The least and the largest value of every output over the region of each example, (n, k)."""
+    """The least and the largest value of every output over the region of each example, (n, k).
+
+    >>> found = Bounds(low=torch.tensor([[1.0, -1.0]]), high=torch.tensor([[2.0, 0.5]]))
+    >>> bool((found.low[:, 0] > found.high[:, 1]).all())                # so class 0 wins everywhere in the region
+    True
+    """
 
     low: Tensor
     high: Tensor

@@ -40,6 +40,12 @@ class LipschitzBounds(Result):
     """The Lipschitz constant of a network in the Euclidean norm: from below, and two bounds from above.
 
     ``layers`` are the operator norms of the affine blocks, by the name of their first layer.
+
+    >>> found = LipschitzBounds(lower=3.0, refined=5.0, product=6.0, layers={"0": 2.0, "2": 3.0})
+    >>> found.upper
+    5.0
+    >>> print(found.verdict)
+    An input that moves by 1 moves the outputs by at most 5, and somewhere by 3.
     """
 
     lower: float

@@ -36,7 +36,12 @@ PIXELS = 120
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LineRegions(Result):
-    """The places t in (0, 1), on the way from one input to another, where the activation pattern changes."""
+    """The places t in (0, 1), on the way from one input to another, where the activation pattern changes.
+
+    >>> found = LineRegions(torch.tensor([0.25, 0.5]), units=3)
+    >>> print(found.verdict)
+    The network is affine on each of 3 pieces of the segment (3 units with a kink).
+    """
 
     places: Float[Tensor, " m"]
     units: int
@@ -63,6 +68,12 @@ class PlaneRegions(Result):
 
     ``bound`` is the number of regions that as many lines could make, (1), for a single hidden layer; ``picture`` tells
     the cell of each of 120 x 120 points.
+
+    >>> halves = tuple(torch.tensor([[x, 0.0], [x + 1, 0.0], [x + 1, 2.0], [x, 2.0]]) for x in (0.0, 1.0))
+    >>> picture = (torch.arange(120) >= 60).long().expand(120, 120)
+    >>> found = PlaneRegions(halves, torch.tensor([2.0, 2.0]), picture, units=1, bound=2)
+    >>> found.count == found.bound                                      # one line makes two regions
+    True
     """
 
     cells: tuple[Tensor, ...] = field(metadata=HIDDEN)
