@@ -14,7 +14,7 @@ POSTERIOR = "the weights are drawn from the posterior"
 NOISE = 0.5
 
 
-def setting(n):
+def problem(n):
     """Points of a sphere, noisy targets, and three new points."""
     generator = torch.Generator().manual_seed(5)
     x, new = sphere(n, 3, seed=1), sphere(3, 3, seed=2)
@@ -23,13 +23,13 @@ def setting(n):
 
 def predicted(n):
     """Means at the new points in closed form, for a linear model with the prior N(0, I)."""
-    x, y, new = setting(n)
+    x, y, new = problem(n)
     return new @ torch.linalg.solve(x.T @ x + NOISE**2 * torch.eye(3, dtype=torch.float64), x.T @ y)
 
 
 def observed(n, draws, seed):
     """The mean output of each of sixteen chains of Hamiltonian Monte Carlo."""
-    x, y, new = setting(n)
+    x, y, new = problem(n)
     posterior = module_posterior(nn.Linear(3, 1, bias=False).double(), (x, y), noise=NOISE)
     result = sample(posterior, torch.zeros(3), chains=16, draws=draws, warmup=200, seed=seed)
     return result.values.mean(1) @ new.T
@@ -39,7 +39,7 @@ def control(n, draws, seed):
     """Weights drawn from the prior."""
     generator = torch.Generator().manual_seed(seed)
     weights = torch.randn(16, draws, 3, generator=generator, dtype=torch.float64)
-    return weights.mean(1) @ setting(n)[2].T
+    return weights.mean(1) @ problem(n)[2].T
 
 
 CLAIM = Claim(

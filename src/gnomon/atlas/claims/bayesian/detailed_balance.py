@@ -10,19 +10,19 @@ from gnomon.lab import Claim, Premise, Source, equals
 BALANCE = "detailed balance"
 
 
-def law(states, seed):
+def problem(states, seed):
     """A random distribution."""
     return torch.rand(states, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).softmax(0)
 
 
 def predicted(states, seed):
     """The distribution itself; equation (1)."""
-    return law(states, seed)
+    return problem(states, seed)
 
 
 def step(states, seed, accept):
     """One step of Metropolis-Hastings with a random symmetric proposal, from q; what is refused stays."""
-    q, generator = law(states, seed), torch.Generator().manual_seed(seed + 1)
+    q, generator = problem(states, seed), torch.Generator().manual_seed(seed + 1)
     proposal = torch.rand(states, states, generator=generator, dtype=torch.float64)
     proposal = (proposal + proposal.T) / (2 * states)
     moves = proposal * accept(q)

@@ -10,7 +10,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 FRICTION = "the momentum of descent is 1 - step * friction"
 
 
-def setting(seed):
+def problem(seed):
     """A random quadratic and a starting point."""
     generator = torch.Generator().manual_seed(seed)
     a = torch.randn(4, 4, generator=generator, dtype=torch.float64)
@@ -19,7 +19,7 @@ def setting(seed):
 
 def predicted(step, friction, steps, seed):
     """The end of the damped dynamics that moves velocities first, from rest."""
-    a, x = setting(seed)
+    a, x = problem(seed)
     v = torch.zeros_like(x)
     for _ in range(steps):
         v = (1 - step * friction) * v - step * (a @ x)
@@ -29,7 +29,7 @@ def predicted(step, friction, steps, seed):
 
 def descend(step, momentum, steps, seed):
     """The end of torch's SGD with lr = step^2."""
-    a, x = setting(seed)
+    a, x = problem(seed)
     x = x.clone().requires_grad_()
     optimizer = torch.optim.SGD([x], lr=step**2, momentum=momentum)
     for _ in range(steps):

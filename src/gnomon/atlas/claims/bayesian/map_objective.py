@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 DECAY = "the weight decay is noise^2 / (n prior^2)"
 
 
-def setting(rows):
+def problem(rows):
     """Standardized columns of scikit-learn's diabetes and its target."""
     x, y = load_diabetes(return_X_y=True)
     x, y = torch.from_numpy(x[:rows]), torch.from_numpy(y[:rows])
@@ -22,13 +22,13 @@ def setting(rows):
 
 def predicted(rows, prior, noise):
     """Ridge regression with the penalty noise^2 / prior^2; equation (1)."""
-    x, y = setting(rows)
+    x, y = problem(rows)
     return torch.linalg.solve(x.T @ x + (noise / prior) ** 2 * torch.eye(10, dtype=x.dtype), x.T @ y)
 
 
 def observed(rows, prior, noise):
     """The maximum of the log posterior, by Newton's method on its derivatives: one step, for it is quadratic."""
-    posterior = module_posterior(nn.Linear(10, 1, bias=False).double(), setting(rows), prior_std=prior, noise=noise)
+    posterior = module_posterior(nn.Linear(10, 1, bias=False).double(), problem(rows), prior_std=prior, noise=noise)
     zero = torch.zeros(10, dtype=torch.float64)
     slope = torch.func.grad(posterior)(zero)
     return -torch.linalg.solve(torch.autograd.functional.hessian(posterior, zero), slope)
@@ -36,7 +36,7 @@ def observed(rows, prior, noise):
 
 def control(rows, prior, noise):
     """Training with a decay that forgets the noise, prior_to_weight_decay(prior, 1, n)."""
-    x, y = setting(rows)
+    x, y = problem(rows)
     decay = prior_to_weight_decay(prior, 1.0, rows)
     return torch.linalg.solve(x.T @ x / rows + decay * torch.eye(10, dtype=x.dtype), x.T @ y / rows)
 

@@ -27,8 +27,8 @@ def predicted(n, d, seed):
 
     z = problem(n, d, seed)
     weights, _ = nnls(np.r_[z.T, np.ones((1, n))], np.r_[np.zeros(d), 1.0])
-    direction = weights @ z
-    return np.tile(direction / np.linalg.norm(direction), 2)
+    normal = weights @ z
+    return np.tile(normal / np.linalg.norm(normal), 2)
 
 
 def direction(depth, diagonal, n, d, steps, seed):
