@@ -1,8 +1,8 @@
 """Public names on pages.
 
-The line ``::: gnomon.<part>`` becomes the part's opening sentence, its files and public names; each name is asked for
-where it is defined: ``gnomon.kernels.limit`` alone would mean the file, not the function. The line ``::: public``
-becomes a table of every name of ``gnomon`` itself.
+The line ``::: gnomon.<part>`` becomes the part's opening sentence, its files and public names, or those of one file;
+each name is asked for where it is defined: ``gnomon.kernels.limit`` alone would mean the file, not the function. The
+line ``::: public`` becomes a table of every name of ``gnomon`` itself.
 """
 
 import ast
@@ -22,13 +22,15 @@ NAME = "\n    options:\n      heading_level: 3\n"
 
 def expanded(room: str, source: Path = SOURCE) -> str:
     """A part's opening sentence; then file by file its docstring, where the equations are, and its public names."""
-    body = ast.parse(source.joinpath(*room.split("."), "__init__.py").read_text(encoding="utf-8")).body
+    place = source.joinpath(*room.split("."))
+    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    body = ast.parse(file.read_text(encoding="utf-8")).body
     names = next(ast.literal_eval(s.value) for s in body if isinstance(s, ast.Assign) and s.targets[0].id == "__all__")
     lines = [f"::: {room}{CHARTER}", *(f"::: {room}.{name}{NAME}" for name in names if name not in _imported(body))]
-    for file in dict.fromkeys(_imported(body).values()):
-        inside = [name for name in names if _imported(body).get(name) == file]
+    for origin in dict.fromkeys(_imported(body).values()):
+        inside = [name for name in names if _imported(body).get(name) == origin]
         if inside:
-            lines += [f"::: {file}{FILE}", *(f"::: {file}.{name}{NAME}" for name in inside)]
+            lines += [f"::: {origin}{FILE}", *(f"::: {origin}.{name}{NAME}" for name in inside)]
     return "\n".join(lines)
 
 

@@ -28,7 +28,7 @@ def test_commands_links_and_reference_exist():
 ROOMS = sorted(path.stem for path in (ROOT / "docs" / "reference").glob("*.md"))
 
 
-@pytest.mark.parametrize("room", [*ROOMS, "linalg.solve"])
+@pytest.mark.parametrize("room", [*ROOMS, "data.fields", "linalg.solve"])
 def test_the_reference_asks_for_every_public_name_where_it_is_defined(room):
     package = import_module(f"gnomon.{room}")
     pages = run_path(str(ROOT / "docs" / "hooks" / "names.py"))

@@ -7,10 +7,10 @@ May import: core; torch, numpy, the standard library, scikit-learn inside the fu
 Each call makes its own generator: torch's global one is neither read nor changed.
 """
 
-from gnomon.data import fields
+from gnomon.data import fields as fields
 from gnomon.data.digits import digits
 from gnomon.data.folder import Images, image_folder
 from gnomon.data.sphere import sphere
 from gnomon.data.split import Split
 
-__all__ = ["Images", "Split", "digits", "fields", "image_folder", "sphere"]
+__all__ = ["Images", "Split", "digits", "image_folder", "sphere"]

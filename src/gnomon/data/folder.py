@@ -22,7 +22,12 @@ GRAY = ("1", "L", "I", "I;16", "F", "LA")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Images(Record):
-    """Pictures of one size as bytes, their classes as numbers, the names of the classes, and what was changed."""
+    """Pictures of one size as bytes, their classes as numbers, the names of the classes, and what was changed.
+
+    >>> pictures = Images(torch.zeros(2, 1, 4, 4, dtype=torch.uint8), torch.tensor([0, 1]), ("cat", "dog"))
+    >>> pictures.classes[pictures.y[1]]
+    'dog'
+    """
 
     x: UInt8[Tensor, "n c h w"]
     y: Int[Tensor, " n"]

@@ -52,7 +52,16 @@ class Cost(Record):
 
 
 def measured_cost(subject: Subject, clock: Clock, seconds: float) -> Cost:
-    """Time forward and backward passes on two examples, and on more where a third of the time allows it."""
+    """Time forward and backward passes on two examples, and on more where a third of the time allows it.
+
+    Cost: two passes on two examples, and at most two on 32.
+
+    >>> from gnomon.core.clock import Ticking
+    >>> from gnomon.examination.subject import subject as of
+    >>> network = of(torch.nn.Linear(2, 1, bias=False), (torch.eye(2), torch.ones(2)), None, seed=0)
+    >>> measured_cost(network, Ticking(0.5), 10.0)      # each pass takes one tick, for two examples
+    Cost(fixed=0.0, each=0.25, update=2e-08)
+    """
     parameters = sum(p.numel() for p in subject.module.parameters() if p.requires_grad)
     few = subject.probe.some(FEW).x
     _passed(subject, few, clock)  # the first pass sets torch up
@@ -67,6 +76,8 @@ def measured_cost(subject: Subject, clock: Clock, seconds: float) -> Cost:
 
 def rung(ladder: Sequence[int], at_most: float) -> int:
     """The largest rung that is at most this, or the smallest of all.
+
+    Cost: none.
 
     >>> rung((8, 16), 3.0)
     8

@@ -19,8 +19,6 @@ from torch import Tensor, nn
 
 from gnomon.core.inputs import tensor_of
 
-__all__ = ["Combined"]
-
 
 class Combined(nn.Module):
     """g of equation (1)."""

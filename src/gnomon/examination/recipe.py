@@ -61,7 +61,13 @@ def recipe(
     augment: Callable[[Inputs], Inputs] | None = None,
     call: str,
 ) -> Recipe:
-    """Check what the user names; a ``DataLoader`` of training examples is kept for its batches, if none are named."""
+    """Check what the user names; a ``DataLoader`` of training examples is kept for its batches, if none are named.
+
+    Cost: none.
+
+    >>> recipe(nn.Linear(2, 1), None, lr=0.01, batch=16, call="examine(module)").batch
+    16
+    """
     if loss is not None and not callable(loss) and not isinstance(loss, AbstractLoss):
         cure = "Pass a function such as torch.nn.CrossEntropyLoss(label_smoothing=0.1)"
         raise InputError(lesson(call, f"loss is {loss!r}"[:80], "a loss of outputs and targets", cure))
@@ -84,6 +90,8 @@ def recipe(
 
 def known(loss: Loss | None) -> AbstractLoss | None:
     """The loss of theory that a loss is; None where it is another, or there is none.
+
+    Cost: none.
 
     >>> known(nn.CrossEntropyLoss()), known(nn.CrossEntropyLoss(label_smoothing=0.1))
     (CrossEntropy(), None)

@@ -31,6 +31,8 @@ from gnomon.training import AbstractOptimizer
 from gnomon.training.evaluate import Loss
 from gnomon.training.native import Choice
 
+__all__ = ["Examples", "Subject", "Task", "subject"]
+
 CALL = "examine(module, train=(x, y))"
 PROBE = 800
 """Examples of the probe, at most; all measurements that cannot use all data use it, or a part of it."""
@@ -154,6 +156,10 @@ def subject(
     """Check what the user passed and make a subject of it; every error names the call, what is wrong and the cure.
 
     ``plan`` makes the recipe, of the module, the data, the optimizer and the call.
+    Cost: a forward pass on four examples, the labels of all, and a copy of the probe.
+
+    >>> subject(nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), None, seed=0).task.classes       # numbers
+    0
     """
     seed = check_seed(seed, call=call)
     module = _module(network, seed, call)

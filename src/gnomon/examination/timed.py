@@ -24,7 +24,12 @@ __all__ = ["TimedOperator", "guard", "needs"]
 
 
 def guard(context: Context, what: str) -> Callable[[int, int], None]:
-    """A progress callback that gives up when the share of the time is spent."""
+    """A progress callback that gives up when the share of the time is spent.
+
+    Cost: one look at the clock each time.
+
+    >>> guard(Context(0, deadline=1.0, fit=False, clock=lambda: 0.5), "A kernel")(1, 10)       # there is time
+    """
 
     def look(done: int, total: int) -> None:
         if context.seconds < 0 and done < total:
@@ -34,7 +39,13 @@ def guard(context: Context, what: str) -> Callable[[int, int], None]:
 
 
 def needs(what: str, seconds: float, context: Context) -> Skipped:
-    """The reason why something cannot be afforded, with what it would need."""
+    """The reason why something cannot be afforded, with what it would need.
+
+    Cost: none.
+
+    >>> print(needs("A kernel", 20.0, Context(0, deadline=3.0, fit=False, clock=lambda: 1.0)))
+    A kernel would take about 20 s, and 2 s are left.
+    """
     return Skipped(f"{what} would take about {seconds:.2g} s, and {max(context.seconds, 0):.2g} s are left.")
 
 

@@ -15,6 +15,8 @@ from gnomon.training.evaluate import Objective
 from gnomon.training.optimizers import AbstractOptimizer
 from gnomon.training.run import Run
 
+__all__ = ["Watcher"]
+
 Watcher = Callable[[int, nn.Module, float], Any]
 """Called at each recorded step with its number, the model in eval mode, and the training loss."""
 

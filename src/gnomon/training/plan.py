@@ -23,6 +23,7 @@ from gnomon.training.evaluate import Objective
 __all__ = ["Batches", "CALL", "Plan", "Records", "deadline"]
 
 CALL = "train(module, x, y)"
+"""What messages to the user name as the call."""
 RECORDS = 60
 """Recorded steps, about, where the caller names none."""
 
@@ -124,6 +125,8 @@ class Plan:
 
 def deadline(clock: Clock, start: float, seconds: float | None) -> Callable[[], bool]:
     """Whether the time budget is spent, whenever it is asked.
+
+    Cost: one look at the clock each time.
 
     >>> deadline(lambda: 3.0, 0.0, 2.0)()
     True

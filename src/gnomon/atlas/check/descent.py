@@ -28,6 +28,10 @@ def step_limit(trial: Trial) -> Judgment:
 
     Reference: [cohen2021gradient].
     Cost: about 25 Hessian-vector products.
+
+    >>> from gnomon.atlas.check.trial import trial
+    >>> step_limit(trial(nn.Linear(2, 1, bias=False), (torch.eye(2), torch.ones(2)), steps=3)).verdict.name
+    'HOLDS'
     """
     y = trial.task.loss_targets(trial.examples.y)
     last = float(sharpness(trial.after, trial.examples.x, y, loss=trial.task.loss).value)
@@ -44,6 +48,12 @@ def margin_growth(trial: Trial) -> Judgment:
 
     For networks with f(c w) = c^L f(w) only, which is measured first. Reference: [lyu2020gradient].
     Cost: three forward passes; the margins were recorded during training.
+
+    >>> from gnomon.atlas.check.trial import trial
+    >>> net = nn.Linear(2, 1, bias=False)
+    >>> net.weight.data = torch.tensor([[1.0, -0.1]])
+    >>> margin_growth(trial(net, (torch.eye(2), torch.tensor([1, 0])), steps=20)).verdict.name
+    'HOLDS'
     """
     if not trial.margins:
         return Judgment(Verdict.INCONCLUSIVE, "The targets are no classes, so there are no margins.")

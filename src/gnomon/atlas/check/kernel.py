@@ -25,6 +25,11 @@ def constancy(trial: Trial) -> Judgment:
 
     Reference: [jacot2018neural].
     Cost: the kernel of at most 64 examples, twice.
+
+    >>> from gnomon.atlas.check.trial import trial
+    >>> linear, x = torch.nn.Linear(2, 1, bias=False), torch.tensor([[4.0, 0.0], [0.0, 1.0]])
+    >>> constancy(trial(linear, (x, torch.ones(2)), steps=3)).verdict.name
+    'HOLDS'
     """
     moved = laziness(trial.before, trial.after, trial.few.x)
     reason = f"The kernel changed by {moved.kernel:.1%} while the outputs changed by {moved.outputs:.1%}."
@@ -37,6 +42,11 @@ def alignment_growth(trial: Trial) -> Judgment:
 
     Reference: [fort2020deep].
     Cost: the kernel of at most 64 examples, twice.
+
+    >>> from gnomon.atlas.check.trial import trial
+    >>> linear, x = torch.nn.Linear(2, 1, bias=False), torch.tensor([[4.0, 0.0], [0.0, 1.0]])
+    >>> alignment_growth(trial(linear, (x, x[:, 0]), steps=3)).verdict.name     # it cannot turn
+    'REFUTED'
     """
     few = trial.few
     y = trial.table(few.y)
@@ -51,6 +61,11 @@ def linearization(trial: Trial) -> Judgment:
 
     Reference: [lee2019wide].
     Cost: one forward pass and one Jacobian-vector product.
+
+    >>> from gnomon.atlas.check.trial import trial
+    >>> linear, x = torch.nn.Linear(2, 1, bias=False), torch.tensor([[4.0, 0.0], [0.0, 1.0]])
+    >>> linearization(trial(linear, (x, torch.ones(2)), steps=3)).verdict.name
+    'HOLDS'
     """
     x = trial.few.x
     tangent = linearize(trial.before)
@@ -69,6 +84,11 @@ def mode_order(trial: Trial) -> Judgment:
     The residual at the end, as a share of that at the start, in the directions that hold 90 % of the kernel's trace is
     less than in the others. Reference: [arora2019fine].
     Cost: the kernel of at most 64 examples, and its eigenvectors.
+
+    >>> from gnomon.atlas.check.trial import trial
+    >>> linear, x = torch.nn.Linear(2, 1, bias=False), torch.tensor([[4.0, 0.0], [0.0, 1.0]])
+    >>> mode_order(trial(linear, (x, torch.ones(2)), steps=3)).verdict.name
+    'HOLDS'
     """
     few = trial.few
     y = trial.table(few.y)

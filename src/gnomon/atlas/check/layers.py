@@ -34,6 +34,12 @@ def signals(trial: Trial) -> Judgment:
 
     Reference: [he2015delving].
     Cost: one forward and one backward pass.
+
+    >>> from gnomon.atlas.check.trial import trial
+    >>> net = nn.Sequential(*(nn.Linear(2, 2, bias=False) for _ in range(4)))
+    >>> _ = [nn.init.eye_(weight) for weight in net.parameters()]
+    >>> signals(trial(net, (torch.eye(2), torch.ones(2, 2)), steps=1)).verdict.name
+    'HOLDS'
     """
     few = trial.few
     found = signal(trial.before, few.x, trial.task.loss_targets(few.y), loss=trial.task.loss)
@@ -54,6 +60,12 @@ def scale(trial: Trial) -> Judgment:
 
     Reference: [santurkar2018how].
     Cost: a forward and a backward pass.
+
+    >>> from gnomon.atlas.check.trial import trial
+    >>> net = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.Linear(4, 1))
+    >>> x = 10 * torch.randn(20, 2, generator=torch.Generator().manual_seed(0))
+    >>> scale(trial(net, (x, x[:, 0]), steps=1)).verdict.name
+    'HOLDS'
     """
     model = twin(trial.before, call=CALL)
     names = [name for name, layer, after in _neighbors(model) if isinstance(after, NORMALIZED)]
@@ -82,6 +94,11 @@ def permutation(trial: Trial) -> Judgment:
 
     Reference: [hecht1990algebraic].
     Cost: two forward passes for each pair of neighboring layers.
+
+    >>> from gnomon.atlas.check.trial import trial
+    >>> net = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1))
+    >>> permutation(trial(net, (torch.eye(2), torch.ones(2)), steps=1)).verdict.name
+    'HOLDS'
     """
     x = trial.few.x
     base, worst, pairs = outputs(trial.before, x, call=CALL).double(), 0.0, 0
@@ -111,6 +128,11 @@ def lipschitz(trial: Trial) -> Judgment:
 
     Reference: [szegedy2014intriguing].
     Cost: a hundred products with each layer.
+
+    >>> from gnomon.atlas.check.trial import trial
+    >>> net = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1))
+    >>> lipschitz(trial(net, (torch.eye(2), torch.ones(2)), steps=1)).verdict.name
+    'HOLDS'
     """
     model, x = trial.after, trial.few.x
     if not isinstance(x, Tensor) or not _is_chain(model):

@@ -26,6 +26,7 @@ from gnomon.training import SGD, Run, train
 __all__ = ["CALL", "EXAMPLES", "Trial", "trial"]
 
 CALL = "check(network, data)"
+"""What messages to the user name as the call."""
 EXAMPLES = 64
 """Examples on which kernels are computed, at most."""
 TRAINED = 512
