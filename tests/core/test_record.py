@@ -14,6 +14,7 @@ from gnomon import atlas, dynamics, examination, geometry, kernels, lab, landsca
 from gnomon.core import results
 from gnomon.core.record import CHARACTERS, LINES, WIDTH, Record, screen, summary
 from gnomon.estimators import NNGPClassifier, NNGPRegressor, NTKClassifier, NTKRegressor
+from gnomon.examination.burst import Burst
 from gnomon.linalg import solve
 from gnomon.linalg.lanczos import spectral_density
 from gnomon.linalg.operator import Dense
@@ -45,7 +46,11 @@ def records():
     examined = examination.Examination("net", (section,) * 12, page.manifest)
     compared = examination.Comparison(examined, examined)
     ranking = examination.Ranking(
-        tuple(examination.Candidate(TEXT, 1.0, 1.0, 1.0, True, "k", TEXT) for _ in range(99)), N
+        tuple(
+            examination.Candidate(TEXT, 1.0, 1.0, 1.0, True, Burst(1.0, 0.5, 0.2, 0.1, 100, False), TEXT)
+            for _ in range(99)
+        ),
+        N,
     )
     line = results.Line("line", range(N), range(N))
     vocabulary = [

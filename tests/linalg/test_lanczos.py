@@ -102,3 +102,10 @@ def test_results_describe_themselves():
     line = density.plots()[0].marks[0]
     mass = torch.trapezoid(torch.tensor(line.y), torch.tensor(line.x))
     assert abs(float(mass) - 1) < 1e-2  # the grid ends three deviations beyond the points: 0.3 % at most is cut
+
+
+def test_a_space_that_is_exhausted_before_the_start_is_left_goes_on_with_a_vector_outside():
+    """The start is the first draw of the same generator, which lies in the exhausted space."""
+    matrix = torch.zeros(4, 4)
+    matrix[0, 0], matrix[1, 1] = 2.0, 1.0
+    assert_allclose(top_eigenpairs(Dense(matrix), 2, seed=0).values, [2.0, 1.0], atol=1e-6)

@@ -27,6 +27,8 @@ __all__ = ["Eigenpairs", "SpectralDensity", "spectral_density", "top_eigenpairs"
 
 GRID = 200
 """Points of the drawn density."""
+NEW = 1e-3
+"""Norm from which on the part of a random vector outside a space is more than rounding, in float32 too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +184,15 @@ class _Space:
         self._scale = torch.maximum(self._scale, self._alpha[-1].abs() + self._beta[-1])
         if self._beta[-1] <= self._scale * torch.finfo(w.dtype).eps * size**0.5:
             self._beta[-1] = torch.zeros_like(self._beta[-1])
-            w = _orthogonal(torch.randn(size, generator=self._generator).to(v), self.basis[: j + 1])
-        self._next = w / w.norm()
+            w = self._fresh(v, j + 1)
+        self._next = w / w.norm() if j + 1 < size else torch.zeros_like(w)
+
+    def _fresh(self, like: Tensor, known: int) -> Tensor:
+        """A random vector orthogonal to the first rows of the basis; zero where they span everything."""
+        w = torch.zeros_like(like)
+        while known < len(like) and not w.norm() > NEW:  # the first draw may be the very vector that started the space
+            w = _orthogonal(torch.randn(len(like), generator=self._generator).to(like), self.basis[:known])
+        return w
 
 
 def _orthogonal(w: Tensor, basis: Tensor) -> Tensor:
