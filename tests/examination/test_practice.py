@@ -55,7 +55,6 @@ FAULTS = {
     "train-test-shift": lambda: look(net(), test=(TEST[0].flip(-1), TEST[1])),
     "class-missing": lambda: look(net(), (TRAIN[0][TRAIN[1] != 3], TRAIN[1][TRAIN[1] != 3])),
     "weight-decay-wins": lambda: look(net(), optimizer=lambda p: torch.optim.SGD(p, lr=0.1, weight_decay=3.0)),
-    "learning-rate-too-small": lambda: look(net(), steps=TRIED, optimizer=lambda p: torch.optim.Adam(p, lr=1e-7)),
 }
 
 

@@ -44,8 +44,10 @@ def test_the_report_is_one_small_file(result, tmp_path):
     assert len(text) < 1_000_000 and "<b>net</b>" not in text
     figures = sum(len(s.content.plots) for s in result.sections)
     tiles = [tile.key for tile in result.page().tiles]
-    assert tiles == ["training", "signal", "kernel", "regime", "margins", "examples"]
-    assert figures >= 6 and text.count("<svg") == figures + 5 and text.count('class=tile href="#') == 6
+    order = ["training", "signal", "kernel", "regime", "margins", "examples"]
+    assert tiles == [key for key in order if key in tiles] and {"training", "signal", "examples"} <= set(tiles)
+    assert figures >= 6 and text.count("<svg") == figures + len(tiles) - 1  # the worst examples are pictures themselves
+    assert text.count('class=tile href="#') == len(tiles)
     assert json.loads(re.search(r'id="gnomon-data">(.*?)</script>', text, re.S)[1])["title"].endswith("a <b>net</b>")
 
 

@@ -68,7 +68,7 @@ def continued(last: float, half: float, done: int, steps: int) -> float:
     >>> continued(0.25, 0.5, 10, 40)       # halved by each doubling of the steps, equation (1)
     0.0625
     """
-    if half <= 0 or last <= 0 or steps <= done:
+    if half <= 0 or last <= 0 or done <= 0 or steps <= done:
         return last
     return last * min(last / half, 1.0) ** min(log2(steps / done), FAR)  # (1)
 

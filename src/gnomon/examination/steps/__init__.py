@@ -2,7 +2,6 @@
 
 from gnomon.examination.step import AbstractStep
 from gnomon.examination.steps.architecture import ArchitectureStep
-from gnomon.examination.steps.attribution import AttributionStep
 from gnomon.examination.steps.columns import ColumnsStep
 from gnomon.examination.steps.curvature import CurvatureStep
 from gnomon.examination.steps.data import DataStep
@@ -40,7 +39,6 @@ STEPS: tuple[AbstractStep, ...] = (
     ExamplesStep(),
     InvarianceStep(),
     LimitStep(),
-    AttributionStep(),
 )
 """Before training, during, after; the runner moves a step only behind those whose products it needs or uses."""
 
