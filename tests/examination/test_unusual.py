@@ -60,7 +60,6 @@ UNSOUND = {
     "one class": (perceptron(), (X, torch.zeros(80, dtype=torch.long)), "all labels are the same"),
     "equal examples": (perceptron(), (torch.ones(80, 5), Y), "all examples are the same"),
     "nothing to train": (frozen, (X, Y), "no parameter requires a gradient"),
-    "labels at random": (perceptron(), (MANY, torch.randint(2, (300,), generator=G)), "labels look unrelated"),
 }
 
 
