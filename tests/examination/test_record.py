@@ -24,7 +24,7 @@ TRAIN, TEST = data(120, 60)
 
 @pytest.fixture(scope="module")
 def result():
-    return examined(cnn, TRAIN, TEST, budget=2, name="a <b>net</b>")
+    return examined(cnn, TRAIN, TEST, budget=30, epochs=20, name="a <b>net</b>")
 
 
 def test_every_step_has_a_section(result):
@@ -44,10 +44,8 @@ def test_the_report_is_one_small_file(result, tmp_path):
     assert len(text) < 1_000_000 and "<b>net</b>" not in text
     figures = sum(len(s.content.plots) for s in result.sections)
     tiles = [tile.key for tile in result.page().tiles]
-    order = ["training", "signal", "kernel", "regime", "margins", "examples"]
-    assert tiles == [key for key in order if key in tiles] and {"training", "signal", "examples"} <= set(tiles)
-    assert figures >= 6 and text.count("<svg") == figures + len(tiles) - 1  # the worst examples are pictures themselves
-    assert text.count('class=tile href="#') == len(tiles)
+    assert tiles == ["training", "signal", "kernel", "regime", "margins", "examples"]
+    assert figures >= 6 and text.count("<svg") == figures + 5 and text.count('class=tile href="#') == 6
     assert json.loads(re.search(r'id="gnomon-data">(.*?)</script>', text, re.S)[1])["title"].endswith("a <b>net</b>")
 
 
@@ -56,7 +54,7 @@ def test_it_shows_and_compares_itself(result):
     other = examined(lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), TRAIN, budget=2, fit=False)
     both = Comparison(result, other)
     assert "The network, parameters: 3,130 | 650" in str(both) and "a <b>net</b> | network" in str(both)
-    assert Comparison(result, result).rows == [] and Comparison(result, result).verdict
+    assert Comparison(result, result).rows == [] and "cannot be told apart" in Comparison(result, result).verdict
     few = Comparison(replace(result, sections=result.sections[:4]), replace(other, sections=other.sections[1:4]))
     text = few.html()
     assert "<b>net</b>" not in text and text.count("class=pair") >= 5 and "There is no such section." in text
