@@ -82,3 +82,9 @@ def test_few_examples_do_not_tell_whether_labels_are_related():
     result = examined(perceptron(), (X, torch.randint(2, (80,), generator=G)), budget=10, epochs=1)
     assert result.healthy and result.section("kernel").status == "unsure"
     assert "not enough to tell" in result.section("kernel").answer
+
+
+def test_labels_at_random_are_said_first():
+    labels = torch.randint(2, (300,), generator=torch.Generator().manual_seed(1))
+    result = examined(perceptron(), (MANY, labels), budget=30, fit=False)
+    assert result.findings[0].kind == "labels-unrelated" and result.findings[0].false_alarm == 0.01
