@@ -15,6 +15,7 @@ from gnomon.discovery.equation import Equation, Residuals
 from gnomon.discovery.forms import Pointwise, WeakForm
 from gnomon.discovery.ode import discover_implicit, discover_ode
 from gnomon.discovery.record import Discovery
+from gnomon.discovery.recovery import Recovery, recovery
 from gnomon.discovery.regression import Candidate, Selection, bic_path
 from gnomon.discovery.residual import PDEResidual, model_residual, pde_residual
 from gnomon.discovery.simulation import Simulation, simulate
@@ -30,6 +31,7 @@ __all__ = [
     "PDEResidual",
     "Pointwise",
     "Polynomial",
+    "Recovery",
     "Residuals",
     "Selection",
     "Simulation",
@@ -44,5 +46,6 @@ __all__ = [
     "extrapolation_gap",
     "model_residual",
     "pde_residual",
+    "recovery",
     "simulate",
 ]

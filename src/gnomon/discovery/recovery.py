@@ -1,0 +1,91 @@
+"""How well a known law is found again in data of it, with noise of a known size.
+
+With coefficients c of the law, c' of the equation that is found (0 where it lacks a term), and fields of standard
+deviation s, to which noise p s z is added, z ~ N(0, 1):
+
+    error = mean over the terms of the law of |c' - c| / |c|                                               (1)
+
+Hypotheses: the data follow the law. Reference: [rudy2017data], whose table lists (1).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gnomon.core.checks import check_seed, number
+from gnomon.core.results import Axis, Bars, Plot, Result
+from gnomon.discovery.candidates import Library
+from gnomon.discovery.discover import discover
+
+__all__ = ["Recovery", "recovery"]
+
+CALL = "recovery(fields, dx, dt, law)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recovery(Result):
+    """The relative error of each coefficient of a law, and the terms that were found and are none of it.
+
+    >>> print(Recovery({"u_xx": 0.02}, ("u^2",), 0.01))
+    With noise of 1 % the coefficients are off by 2 % on average, and u^2 is found that is no term of the law.
+    """
+
+    errors: dict[str, float]
+    wrong: tuple[str, ...]
+    noise: float
+
+    @property
+    def error(self) -> float:
+        """The mean relative error (1)."""
+        return float(np.mean(list(self.errors.values())))
+
+    @property
+    def verdict(self) -> str:
+        """How far the coefficients are off, and what was found besides."""
+        other = (
+            f"{', '.join(self.wrong)} is found that is no term of the law" if self.wrong else "no other term is found"
+        )
+        off = f"the coefficients are off by {100 * self.error:.2g} % on average"
+        return f"With noise of {100 * self.noise:.3g} % {off}, and {other}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The error of each coefficient."""
+        bars = Bars("relative error", list(self.errors), list(self.errors.values()))
+        return (Plot("Errors of the coefficients", (bars,), Axis("relative error"), caption=self.verdict),)
+
+
+def recovery(
+    fields: Any, dx: Any, dt: Any, law: Mapping[str, complex], *, library: Library | None = None, noise: float = 0.0,
+    seed: int = 0,
+) -> Recovery:  # fmt: skip
+    """Discover the equation of the first field in data with added noise, and compare it with the law.
+
+        error = mean |c' - c| / |c|                                                                        (1)
+
+    Args:
+        fields: an array (..., times), or a dict of them by name, as in `gnomon.discover`.
+        dx: the grid in space, or its spacing.
+        dt: the times, or their spacing.
+        law: coefficients by term, such as {"u_xx": 0.1}.
+        library: the terms that are tried.
+        noise: its standard deviation, in units of that of each field.
+        seed: of the noise.
+
+    Hypotheses: the data follow the law. Reference: [rudy2017data].
+    Cost: that of `gnomon.discover`.
+
+    >>> x, t = np.linspace(0, 10, 100), np.linspace(0, 2, 60)
+    >>> moving = np.exp(-(x[:, None] - 4 - t) ** 2) + np.exp(-2 * (x[:, None] - 6 - t) ** 2)
+    >>> found = recovery(moving, x, t, {"u_x": -1.0}, library=Library(degree=1, order=2))
+    >>> found.wrong, found.error < 0.01
+    ((), True)
+    """
+    noise = number("noise", noise, call=CALL, above=-1e-300)
+    named = fields if isinstance(fields, Mapping) else {"u": np.asarray(fields)}
+    draw = np.random.default_rng(check_seed(seed, call=CALL))
+    noisy = {k: v + noise * np.std(np.real(v)) * draw.standard_normal(np.shape(v)) for k, v in named.items()}
+    found = discover(noisy, dx, dt, library=library).equations[0]
+    errors = {term: abs(found.coefficient(term) - c) / abs(c) for term, c in law.items()}  # (1)
+    return Recovery(errors, tuple(term for term in found.terms if term not in law), noise)
