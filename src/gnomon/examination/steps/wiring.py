@@ -43,7 +43,7 @@ SIZES, FEW, PASSES = (4, 8, 16, 32, 64), 16, 6
 LONGER = 4
 """Times its share that the step may take: its checks are the ones that most faults are found by."""
 PARTS = 8
-"""Parts without a gradient whose effect on the outputs is measured."""
+"""Parts without a gradient whose effect on the outputs is measured one by one; that of others is measured at once."""
 NAMES = {"CrossEntropyLoss": "cross-entropy", "cross_entropy": "cross-entropy", "BCEWithLogitsLoss": "logistic loss",
          "binary_cross_entropy_with_logits": "logistic loss", "MSELoss": "squared loss", "mse_loss": "squared loss",
          "L1Loss": "squared loss", "l1_loss": "squared loss", "SmoothL1Loss": "squared loss"}  # fmt: skip
@@ -167,7 +167,9 @@ def _reach(subject: Subject, few: Examples, reached: tuple[str, ...]) -> tuple[F
     if not any(p.requires_grad for p in module.parameters()):
         return ()  # said where the network is described
     lost = lost_parts(module, reached)
-    matter = [name for name in list(lost)[:PARTS] if _matters(module, few.x, lost[name])]
+    matter, others = [name for name in list(lost)[:PARTS] if _matters(module, few.x, lost[name])], list(lost)[PARTS:]
+    if others and _matters(module, few.x, [name for part in others for name in lost[part]]):
+        matter += others
     held = None
     if isinstance(subject.optimizer, TorchOptimizer):
         own = {name: p for name, p in module.named_parameters() if p.requires_grad}
