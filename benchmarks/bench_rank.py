@@ -126,7 +126,9 @@ def main() -> None:
         load, make = SETS[name]
         data, networks = load(), make()
         ranking = rank(networks, data[0], optimizer=RULE, steps=STEPS, batch=BATCH)
-        reached = {key: sum(trained(build, data, seed) for seed in range(SEEDS)) / SEEDS for key, build in networks.items()}
+        reached = {
+            key: sum(trained(build, data, seed) for seed in range(SEEDS)) / SEEDS for key, build in networks.items()
+        }
         order = spearmanr([-ranking.names.index(key) for key in networks], [reached[key] for key in networks])
         rows = [[c.name, f"{c.score:.3f}", f"{reached[c.name]:.3f}", c.reason] for c in ranking.candidates]
         note = (
