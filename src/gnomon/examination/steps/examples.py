@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.inputs import take, transform
+from gnomon.core.metrics import decisions
 from gnomon.core.record import Record
 from gnomon.core.results import Axis, Bars, Plot, Value
 from gnomon.core.strata import stratified
@@ -93,7 +94,7 @@ def _shown(x: object, number: int, label: str, answer: str, note: str) -> Exhibi
 
 def _mistakes(f: Tensor, y: Tensor, which: str) -> tuple[str, tuple[Plot, ...]]:
     """How many answers are wrong, and which classes are taken for which."""
-    answers = probabilities(f).argmax(1)
+    answers = decisions(f)
     wrong = answers != y
     count, n = int(wrong.sum()), len(y)
     if not count:
