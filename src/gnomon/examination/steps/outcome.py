@@ -61,8 +61,11 @@ class OutcomeStep(AbstractStep):
         n = rung(LADDER, (context.seconds / each - DEAD) / PASSES)
         if not short and (DEAD + PASSES * n) * each > 2 * context.seconds:
             raise needs(f"Passes over {n} examples", (DEAD + PASSES * n) * each, context)
-        findings = () if short else (*_units(subject, run.model), *statistics(subject, run.model, min(n, STATISTICS)))
-        outcome, values = None, ()
+        findings: tuple[Finding, ...] = ()
+        outcome: Outcome | None = None
+        values: tuple[Value, ...] = ()
+        if not short:
+            findings = (*_units(subject, run.model), *statistics(subject, run.model, min(n, STATISTICS)))
         if not short and subject.task.classes:
             outcome, judged, values = _classes(subject, run.model, products.get(DataChecks), n, context.seed)
             findings = (*findings, *judged)
