@@ -9,8 +9,11 @@ May import: core, the ground floor; torch.
 """
 
 from gnomon.generalization.columns import Columns, columns
+from gnomon.generalization.conditioning import InputConditioning, input_conditioning
 from gnomon.generalization.conflicts import Conflicts, conflicts
+from gnomon.generalization.gap import GeneralizationGap, generalization_gap
 from gnomon.generalization.leaks import Leaks, leaks
+from gnomon.generalization.noise_fit import NoiseFit, noise_fit
 from gnomon.generalization.shift import Shift, shift
 from gnomon.generalization.suspects import Suspects, suspects
 from gnomon.generalization.targets import class_findings, number_findings
@@ -18,13 +21,19 @@ from gnomon.generalization.targets import class_findings, number_findings
 __all__ = [
     "Columns",
     "Conflicts",
+    "GeneralizationGap",
+    "InputConditioning",
     "Leaks",
+    "NoiseFit",
     "Shift",
     "Suspects",
     "class_findings",
     "columns",
     "conflicts",
+    "generalization_gap",
+    "input_conditioning",
     "leaks",
+    "noise_fit",
     "number_findings",
     "shift",
     "suspects",
