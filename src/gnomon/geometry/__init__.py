@@ -9,24 +9,21 @@ Does not live here: exact kernels of infinite width (`gnomon.kernels`); theory a
 May import: core, the ground floor; torch.
 """
 
-from gnomon.geometry.activity import (
-    MomentShift,
-    UnitActivity,
-    UnitDuplicates,
-    moment_shift,
-    unit_activity,
-    unit_duplicates,
-)
+from gnomon.geometry.activity import UnitActivity, unit_activity
 from gnomon.geometry.attacks import Attack, attack, minimal_distance, universal_perturbation
 from gnomon.geometry.certificates import output_bounds, smoothed_radius
 from gnomon.geometry.distances import MarginDistribution, NoiseSensitivity, margin_distribution, noise_sensitivity
+from gnomon.geometry.duplicates import UnitDuplicates, unit_duplicates
 from gnomon.geometry.findings import signal_findings
 from gnomon.geometry.gain import ActivationGain, activation_gain
 from gnomon.geometry.homogeneous import MarginPath, NormalizedMargin, margin_path, normalized_margin
+from gnomon.geometry.invisible import InvisibleWeights, invisible_weights
 from gnomon.geometry.jacobian import JacobianSpectrum, LinearMap, jacobian_spectrum, linear_map
 from gnomon.geometry.layer import Backward, Forward, LayerSignal
 from gnomon.geometry.lipschitz import LipschitzBounds, lipschitz_bounds, operator_norm
 from gnomon.geometry.meanfield import MeanField, critical_weight_std, mean_field
+from gnomon.geometry.moments import MomentShift, moment_shift
+from gnomon.geometry.neurons import NeuronDistance, neuron_distance
 from gnomon.geometry.preflight import Preflight, preflight
 from gnomon.geometry.radii import RobustRadii
 from gnomon.geometry.radius import robust_radius
@@ -43,14 +40,7 @@ from gnomon.geometry.separation import (
     separability,
 )
 from gnomon.geometry.signal import Signal, signal
-from gnomon.geometry.variance import (
-    InvisibleWeights,
-    NeuronDistance,
-    VarianceShares,
-    invisible_weights,
-    neuron_distance,
-    variance_shares,
-)
+from gnomon.geometry.variance import VarianceShares, variance_shares
 
 __all__ = [
     "ActivationGain",

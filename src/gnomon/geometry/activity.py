@@ -1,12 +1,10 @@
-"""Units that do no work: dead, saturated, or twins of others; and how the moments of layers move in training.
+"""Units that do no work: dead or saturated ones.
 
     dead        phi'(h) = 0 at every example (relu: never active)                                                (1)
     saturated   |phi'(h)| below 1 % of its maximum, as a share of all units and examples                         (2)
-    duplicates  units of a layer with the same incoming weights and bias: they get the same gradient forever      (3)
-    shift       |mean_1 - mean_0| / std_0  and  std_1 / std_0  of a layer's outputs between checkpoints           (4)
 
 Hypotheses: activations are modules of torch.nn that act on each number alone; functions in ``forward`` are not seen.
-Reference: [glorot2010understanding]; [goodfellow2013maxout] on units that die; [ioffe2015batch] for (4).
+Reference: [glorot2010understanding]; [goodfellow2013maxout] on units that die.
 
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(1, 2, bias=False), nn.ReLU())
@@ -15,7 +13,6 @@ Reference: [glorot2010understanding]; [goodfellow2013maxout] on units that die; 
 {'1': 0.5}
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,13 +22,12 @@ from torch import Tensor, nn
 from gnomon.core.checks import check_readable
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import invoke
-from gnomon.core.layers import activations, layer_names
 from gnomon.core.pure import twin
-from gnomon.core.results import Axis, Bars, Line, Plot, Result
-from gnomon.core.source import source_of_inputs, whole_inputs
+from gnomon.core.results import Axis, Bars, Plot, Result
+from gnomon.core.source import source_of_inputs
 from gnomon.core.untouched import untouched
 
-__all__ = ["MomentShift", "UnitActivity", "UnitDuplicates", "moment_shift", "unit_activity", "unit_duplicates"]
+__all__ = ["UnitActivity", "unit_activity"]
 
 SATURATED = 0.01
 """Of the largest slope, below which a unit passes on next to no gradient."""
@@ -64,51 +60,6 @@ class UnitActivity(Result):
             Plot("Dead units", (Bars("share", names, tuple(self.dead.values())),), Axis("share of units")),
             Plot("Saturated", (Bars("share", names, tuple(self.saturated.values())),), Axis("share of outputs")),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class UnitDuplicates(Result):
-    """By layer: its units, how many of them repeat another one (3), and how many have no incoming weight at all."""
-
-    units: dict[str, int]
-    duplicates: dict[str, int]
-    empty: dict[str, int]
-
-    @property
-    def verdict(self) -> str:
-        """How many units are wasted."""
-        lost = sum(self.duplicates.values()) + sum(self.empty.values())
-        if not lost:
-            return f"All {sum(self.units.values())} units differ."
-        return f"{lost} of {sum(self.units.values())} units repeat another one or have no weights: draw them at random."
-
-    def plots(self) -> tuple[Plot, ...]:
-        """Wasted units of each layer."""
-        names = tuple(self.units)
-        wasted = [self.duplicates[name] + self.empty[name] for name in names]
-        return (Plot("Units that repeat others", (Bars("units", names, wasted),), Axis("units"), caption=self.verdict),)
-
-
-@dataclass(frozen=True, slots=True)
-class MomentShift(Result):
-    """By layer, at each checkpoint: the root mean square shift of unit means, and the mean ratio of deviations (4)."""
-
-    means: dict[str, tuple[float, ...]]
-    deviations: dict[str, tuple[float, ...]]
-
-    @property
-    def verdict(self) -> str:
-        """The layer whose outputs moved most."""
-        name = max(self.means, key=lambda n: self.means[n][-1])
-        return (
-            f"The outputs of '{name}' moved most: their means by {self.means[name][-1]:.2g} standard deviations, which "
-            f"themselves changed by the factor {self.deviations[name][-1]:.2g}."
-        )
-
-    def plots(self) -> tuple[Plot, ...]:
-        """The shift of the means along the checkpoints."""
-        lines = tuple(Line(name, range(len(row)), row) for name, row in self.means.items())
-        return (Plot("Shift of layers", lines, Axis("checkpoint"), Axis("shift in deviations"), self.verdict),)
 
 
 def unit_activity(module: nn.Module, x: Any) -> UnitActivity:
@@ -155,65 +106,6 @@ def unit_activity(module: nn.Module, x: Any) -> UnitActivity:
                 handle.remove()
     dead = {name: 1 - float(used.double().mean()) for name, used in alive.items()}  # (1)
     return UnitActivity(dead, {name: few / whole for name, (few, whole) in counts.items()}, n)  # (2)
-
-
-def unit_duplicates(module: nn.Module) -> UnitDuplicates:
-    """How many units of each linear or convolutional layer repeat another or have no incoming weights; equation (3).
-
-    Hypotheses: equal to rounding of the parameters' type. Reference: [rumelhart1986learning].
-    Cost: a sort of the rows of each weight.
-
-    >>> net = nn.Linear(3, 4)
-    >>> _ = nn.init.constant_(net.weight, 0.5), nn.init.zeros_(net.bias)
-    >>> unit_duplicates(net).duplicates                                                      # three repeat the first
-    {'': 3}
-    """
-    call = "unit_duplicates(module)"
-    check_readable(module, call=call)
-    units, duplicates, empty = {}, {}, {}
-    for name, part in module.named_modules():
-        if isinstance(part, nn.Linear | nn.modules.conv._ConvNd):
-            rows = part.weight.detach().flatten(1)
-            none = ~rows.any(1)
-            if part.bias is not None:
-                rows = torch.cat([rows, part.bias.detach()[:, None]], 1)
-            kept = rows[~none]
-            units[name], empty[name] = len(rows), int(none.sum())
-            duplicates[name] = len(kept) - len(torch.unique(kept, dim=0)) if len(kept) else 0  # (3)
-    if not units:
-        raise InputError(lesson(call, "there is no linear or convolutional layer", "layers with units", "Pass one"))
-    return UnitDuplicates(units, duplicates, empty)
-
-
-def moment_shift(checkpoints: Sequence[nn.Module], x: Any) -> MomentShift:
-    """How the mean and deviation of every layer's units move along checkpoints of a run; equation (4).
-
-    Hypotheses: one architecture; the first checkpoint is the start. Reference: [santurkar2018how].
-    Cost: a forward pass of each checkpoint, and the outputs of all layers in memory.
-
-    >>> net = nn.Sequential(nn.Linear(1, 1))
-    >>> moment_shift([net, net], torch.randn(8, 1)).means
-    {'0': (0.0, 0.0)}
-    """
-    call = "moment_shift(checkpoints, x)"
-    if len(checkpoints) < 2:
-        raise InputError(lesson(call, f"there are {len(checkpoints)} checkpoints", "at least two", "Pass more"))
-    check_readable(checkpoints[0], call=call)
-    inputs = whole_inputs(x, checkpoints[0], call=call)
-    first = checkpoints[0]
-    names = [name for name in layer_names(first) if any(True for _ in first.get_submodule(name).parameters())]
-    rows = [{name: _moments(h) for name, h in activations(m, inputs, names, call=call).items()} for m in checkpoints]
-    means, deviations = {}, {}
-    for name in names:
-        mean, std = rows[0][name]
-        means[name] = tuple(float(((r[name][0] - mean) / std.clamp_min(1e-30)).square().mean().sqrt()) for r in rows)
-        deviations[name] = tuple(float((r[name][1] / std.clamp_min(1e-30)).mean()) for r in rows)  # (4)
-    return MomentShift(means, deviations)
-
-
-def _moments(h: Tensor) -> tuple[Tensor, Tensor]:
-    units = h.double().movedim(1, 0).flatten(1) if h.dim() > 1 else h.double()[None]
-    return units.mean(1), units.std(1)
 
 
 def _copy(part: nn.Module) -> nn.Module:
