@@ -87,7 +87,9 @@ def coverage() -> Coverage:
     510
     """
     ledger = json.loads((files("gnomon.atlas") / "ledger.json").read_text(encoding="utf-8"))
-    rows = {i: {"kind": kind, "status": "open"} for kind, ids in kinds().items() for i in ids}
+    rows: dict[str, dict[str, Any]] = {
+        i: {"kind": kind, "status": "open"} for kind, ids in kinds().items() for i in ids
+    }
     for name, row in ledger.items():
         if name not in rows or row["status"] not in STATUSES:
             raise InputError(f"coverage(): ledger.json has an unknown id or status at {name!r}.")

@@ -112,7 +112,7 @@ def _copy(part: nn.Module) -> nn.Module:
     """A copy of an activation that does not work in place."""
     own = twin(part, call="unit_activity(module, x)")
     if hasattr(own, "inplace"):
-        own.inplace = False
+        setattr(own, "inplace", False)  # noqa: B010  # a plain attribute, not a parameter
     return own
 
 

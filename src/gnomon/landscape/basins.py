@@ -80,7 +80,8 @@ def basin_map(
         (g,) = torch.autograd.grad(loss(leaf).sum(), leaf)
         w = w - rate * g.nan_to_num(0.0, 0.0, 0.0)
     near = 0.01 * max(b - a for a, b in zip(low, high, strict=True))
-    basins, minima = torch.full((len(w),), -1), []
+    basins = torch.full((len(w),), -1)
+    minima: list[Tensor] = []
     inside = w.isfinite().all(1) & (w.abs().amax(1) < 1e6)
     while bool((open_ := inside & (basins < 0)).any()):
         minimum = w[open_][0]

@@ -142,7 +142,7 @@ def _path(module: nn.Module) -> float | None:
     layers = [part for part in module.modules() if not list(part.children()) and any(True for _ in part.parameters())]
     if not isinstance(module, nn.Sequential | nn.Linear) or not all(isinstance(part, nn.Linear) for part in layers):
         return None
-    squares = [layer.weight.detach().double().square() for layer in layers]
+    squares = [next(layer.parameters()).detach().double().square() for layer in layers]
     if any(a.shape[0] != b.shape[1] for a, b in zip(squares, squares[1:], strict=False)):
         return None
     flow = torch.ones(squares[0].shape[1], dtype=torch.float64, device=squares[0].device)

@@ -138,7 +138,8 @@ def lr_range(
     if not first < last:
         raise InputError(f"{call}: low must be below high, but they are {first:g} and {last:g}.")
     rates = [first * (last / first) ** (s / (count - 1)) for s in range(count)]  # (1)
-    model, losses, stopped = twin(module, call=call), [], "finished"
+    model, stopped = twin(module, call=call), "finished"
+    losses: list[float] = []
     with random_state(seed), torch.inference_mode(False), torch.enable_grad():
         objective = Objective.of(x, y, model, loss, call).indexable()
         moved = [p for p in model.parameters() if p.requires_grad]
