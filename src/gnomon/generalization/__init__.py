@@ -10,8 +10,11 @@ May import: core, the ground floor; torch.
 
 from gnomon.generalization.baseline import Baseline, baseline
 from gnomon.generalization.columns import Columns, columns
+from gnomon.generalization.conditioning import InputConditioning, input_conditioning
 from gnomon.generalization.conflicts import Conflicts, conflicts
+from gnomon.generalization.gap import GeneralizationGap, generalization_gap
 from gnomon.generalization.leaks import Leaks, leaks
+from gnomon.generalization.noise_fit import NoiseFit, noise_fit
 from gnomon.generalization.shift import Shift, shift
 from gnomon.generalization.suspects import Suspects, suspects
 from gnomon.generalization.targets import class_findings, number_findings
@@ -20,14 +23,20 @@ __all__ = [
     "Baseline",
     "Columns",
     "Conflicts",
+    "GeneralizationGap",
+    "InputConditioning",
     "Leaks",
+    "NoiseFit",
     "Shift",
     "Suspects",
     "baseline",
     "class_findings",
     "columns",
     "conflicts",
+    "generalization_gap",
+    "input_conditioning",
     "leaks",
+    "noise_fit",
     "number_findings",
     "shift",
     "suspects",
