@@ -90,7 +90,12 @@ class Sequence(nn.Module):
 
 def attention():
     """With logits over d_k, queries are tied to keys."""
-    laws = {"embed": Law(1.5, 0.1), "attend.query_key": Law(math.sqrt(0.9 * 1.2)), "attend.value": Law(1.1), "attend.out": Law(1.3)}
+    laws = {
+        "embed": Law(1.5, 0.1),
+        "attend.query_key": Law(math.sqrt(0.9 * 1.2)),
+        "attend.value": Law(1.1),
+        "attend.out": Law(1.3),
+    }
     return Sequence(), laws | {"c": Law(1.3, 0.2)}
 
 
@@ -102,7 +107,9 @@ CASES = {
     "transposed1d_valid_gap": lambda: transposed(nn.ConvTranspose1d, nn.Conv1d(3, 8, 2), 3, 2, pooled, 8),
     "transposed1d_valid_flat": lambda: transposed(nn.ConvTranspose1d, nn.Conv1d(3, 8, 2), 3, 2, flat, 8 * 9),
     "transposed1d_stride1_gap": lambda: transposed(nn.ConvTranspose1d, nn.Conv1d(3, 8, 2), 2, 1, pooled, 8),
-    "transposed2d_valid_gap": lambda: transposed(nn.ConvTranspose2d, nn.Conv2d(3, 8, 2), (3, 2), (2, 3), pooled, 8, (0, 1)),
+    "transposed2d_valid_gap": lambda: transposed(
+        nn.ConvTranspose2d, nn.Conv2d(3, 8, 2), (3, 2), (2, 3), pooled, 8, (0, 1)
+    ),
     "conv3d_gap": volumes,
     "masked_conv1d_gap": lambda: masked(nn.Conv1d(3, 8, 3, padding=1)),
     "masked_sets_gap": lambda: masked(nn.Linear(3, 8)),

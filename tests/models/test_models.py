@@ -171,8 +171,7 @@ def test_the_adjoint_gives_the_gradient_of_the_solver():
 
 def test_runge_kutta_has_order_four():
     errors = [
-        abs(float(models.runge_kutta(lambda t, h: h, torch.ones(1, dtype=F64), steps=n)) - math.e)
-        for n in (4, 8, 16)
+        abs(float(models.runge_kutta(lambda t, h: h, torch.ones(1, dtype=F64), steps=n)) - math.e) for n in (4, 8, 16)
     ]
     slopes = np.diff(np.log(errors)) / np.log(2)
     assert np.all(np.abs(slopes + 4) < 0.3), slopes

@@ -20,7 +20,7 @@ from gnomon.core.record import Record
 from gnomon.kernels import store
 from gnomon.kernels.compute import independent_features, kernels
 from gnomon.kernels.cost import Cost, needs, seconds
-from gnomon.kernels.inputs import points, second, takes_tokens, takes_tokens
+from gnomon.kernels.inputs import points, second, takes_tokens
 from gnomon.kernels.options import Parametrization, check_options
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.reading import Reading

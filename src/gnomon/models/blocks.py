@@ -105,5 +105,6 @@ class Reversible(nn.Sequential):
     def inverse(self, y: Tensor) -> Tensor:
         """The input that gave y; equation (1)."""
         for block in reversed(list(self)):
+            assert isinstance(block, Coupling)  # made by the constructor
             y = block.inverse(y)  # (1)
         return y

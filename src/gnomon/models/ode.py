@@ -56,7 +56,7 @@ class NeuralODE(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The state at time 1."""
-        found: Tensor = _Flow.apply(x, self.field, self.steps, *self.field.parameters())  # type: ignore[no-untyped-call]
+        found: Tensor = _Flow.apply(x, self.field, self.steps, *self.field.parameters())
         return found
 
 
@@ -92,4 +92,5 @@ class _Flow(torch.autograd.Function):
             final = runge_kutta(backwards, start, start=1.0, end=0.0, steps=ctx.steps)
         found = list(final.split(sizes))
         given = iter(g.reshape(p.shape) for g, p in zip(found[2:], parameters, strict=True))
-        return (found[1].reshape(end.shape), None, None, *(next(given) if p.requires_grad else None for p in ctx.parameters))
+        own = tuple(next(given) if p.requires_grad else None for p in ctx.parameters)
+        return (found[1].reshape(end.shape), None, None, *own)

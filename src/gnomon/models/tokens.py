@@ -7,7 +7,13 @@ __all__ = ["mask_tokens"]
 
 
 def mask_tokens(
-    tokens: Tensor, *, mask: int, vocabulary: int, generator: torch.Generator, rate: float = 0.15, special: Tensor | None = None
+    tokens: Tensor,
+    *,
+    mask: int,
+    vocabulary: int,
+    generator: torch.Generator,
+    rate: float = 0.15,
+    special: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Corrupted tokens, and where the network is asked for the original.
 

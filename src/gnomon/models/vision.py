@@ -37,7 +37,15 @@ class VisionTransformer(nn.Module):
     """
 
     def __init__(
-        self, *, side: int, patch: int, channels: int = 1, outputs: int = 10, width: int = 64, heads: int = 4, depth: int = 2
+        self,
+        *,
+        side: int,
+        patch: int,
+        channels: int = 1,
+        outputs: int = 10,
+        width: int = 64,
+        heads: int = 4,
+        depth: int = 2,
     ) -> None:
         super().__init__()
         self.patch = patch
@@ -54,7 +62,7 @@ class VisionTransformer(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """(n, c, side, side) to (n, outputs)."""
         z = self.embed(patchify(x, self.patch))
-        z = torch.cat([self.token.expand(len(z), -1, -1), z], 1) + self.positions
+        z = torch.cat([self.token.expand(z.shape[0], -1, -1), z], 1) + self.positions
         for layer in self.layers:
             z = layer(z)
         return self.head(self.norm(z)[:, 0])  # (1)
@@ -79,7 +87,11 @@ class BagOfPatches(nn.Module):
         super().__init__()
         self.patch = patch
         self.body = nn.Sequential(
-            nn.Linear(channels * patch * patch, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, outputs)
+            nn.Linear(channels * patch * patch, width),
+            nn.ReLU(),
+            nn.Linear(width, width),
+            nn.ReLU(),
+            nn.Linear(width, outputs),
         )
 
     def evidence(self, x: Tensor) -> Tensor:

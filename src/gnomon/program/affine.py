@@ -145,8 +145,10 @@ def _padding(padding: Any, kernel: Any, dilation: Any) -> tuple[tuple[int, int],
 
 
 def each(value: Any, rank: int) -> tuple[int, ...]:
+    """One number for each axis."""
     return tuple(value) if isinstance(value, tuple | list) else (value,) * rank
 
 
 def join(path: str, name: str) -> str:
+    """The path of a parameter; that of the module itself is empty."""
     return f"{path}.{name}" if path else name

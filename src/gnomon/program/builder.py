@@ -235,7 +235,9 @@ class Builder:
             size = self.steps[base].grid[axis]
             joined = total.pop(base, 0.0) * torch.eye(size, dtype=torch.float64)
             for source in members:
-                matrix = self.steps[source].op.matrices[axis]  # type: ignore[union-attr]
+                op = self.steps[source].op
+                matrix = op.matrices[axis] if isinstance(op, Mix) else None
+                assert matrix is not None  # that is how the groups were made
                 joined = joined + total.pop(source) * matrix.double()
             step = self.steps[members[0]]
             matrices = tuple(joined if i == axis else None for i in range(len(step.grid)))

@@ -1,7 +1,7 @@
 """Reading nn.TransformerEncoderLayer and nn.TransformerEncoder, from the parts that have rules of their own.
 
-    norm_first:  x + attend(norm1(x)), then x + W_2 phi(W_1 norm2(x))                                     (1)
-    else:        norm1(x + attend(x)), then norm2(x + W_2 phi(W_1 x))                                     (2)
+norm_first:  x + attend(norm1(x)), then x + W_2 phi(W_1 norm2(x))                                     (1)
+else:        norm1(x + attend(x)), then norm2(x + W_2 phi(W_1 x))                                     (2)
 """
 
 from typing import Any

@@ -1,6 +1,7 @@
 """Reading nn.MultiheadAttention: maps to queries, keys and values, attention of many heads, an output map.
 
-    logits_h[p, s] = q_h(p) . k_h(s) / sqrt(d_k),   y(p) = W_o concat_h sum_s softmax_s(logits_h + mask)[p, s] v_h(s)   (1)
+    logits_h[p, s] = q_h(p) . k_h(s) / sqrt(d_k)
+    y(p) = W_o concat_h sum_s softmax_s(logits_h + mask)[p, s] v_h(s)                                     (1)
 
 PyTorch draws the packed map of queries, keys and values by Xavier's rule, of variance 2 / (d + 3 d), with biases zero.
 """

@@ -86,8 +86,8 @@ def position_table(b: Builder, call: Call, parameter: Parameter, count: int, cha
     b.account(parameter.path, call.where)
     tensor = parameter.tensor
     if prod(tensor.shape) != count * channels or tensor.shape[-1] != channels:
-        raise b.unread(call, f"adds a parameter of shape {tuple(tensor.shape)} to {count} positions of {channels} channels")
-    weights = Weights(
-        parameter.path, "Parameter", parameter.path, None, count, (tensor.requires_grad, False)
-    )
+        raise b.unread(
+            call, f"adds a parameter of shape {tuple(tensor.shape)} to {count} positions of {channels} channels"
+        )
+    weights = Weights(parameter.path, "Parameter", parameter.path, None, count, (tensor.requires_grad, False))
     return table(b, Places(count), weights, (b.batch, count, channels), call.where)

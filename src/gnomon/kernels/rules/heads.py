@@ -21,7 +21,7 @@ from torch import Tensor
 
 from gnomon.kernels.rules.base import AbstractRule, Context, Pair, diagonal
 
-DRAWS = 512  # of the logits; each is used with both signs
+DRAWS = 512  # pairs of the logits; each is used with both signs
 CHUNK = 1 << 22  # numbers of logits held at once
 
 
