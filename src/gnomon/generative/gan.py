@@ -14,6 +14,7 @@ Hypotheses: none. References: [goodfellow2014generative] for (1) and (2), [arjov
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -38,7 +39,7 @@ class AbstractGame(ABC):
         """The discriminator's loss of each pair of a real and a fake example, from its logits."""
         return softplus(-real) + softplus(fake)  # (1)
 
-    def penalty(self, discriminator: nn.Module, real: Tensor, fake: Tensor) -> Tensor:
+    def penalty(self, discriminator: Callable[[Tensor], Tensor], real: Tensor, fake: Tensor) -> Tensor:
         """What is added to the discriminator's loss."""
         return torch.zeros((), dtype=real.dtype, device=real.device)
 
@@ -86,7 +87,7 @@ class Wasserstein(AbstractGame):
     def discriminator(self, real: Float[Tensor, " n"], fake: Float[Tensor, " n"]) -> Float[Tensor, " n"]:  # noqa: D102
         return fake - real  # (3)
 
-    def penalty(self, discriminator: nn.Module, real: Tensor, fake: Tensor) -> Tensor:  # noqa: D102
+    def penalty(self, discriminator: Callable[[Tensor], Tensor], real: Tensor, fake: Tensor) -> Tensor:  # noqa: D102
         place = torch.rand(len(real), *[1] * (real.dim() - 1), dtype=real.dtype, device=real.device)
         between = (place * real + (1 - place) * fake).detach().requires_grad_()
         (slope,) = torch.autograd.grad(discriminator(between).sum(), between, create_graph=True)
@@ -136,7 +137,7 @@ class GAN(AbstractGenerative):
         """The discriminator's mean loss of real examples and as many new fakes."""
         fake = self.made(self._noise(x)).detach()
         loss = self.game.discriminator(self.logits(x), self.logits(fake)).mean()
-        return loss + self.game.penalty(self.logits, x, fake)  # type: ignore[arg-type]
+        return loss + self.game.penalty(self.logits, x, fake)
 
     def sample(self, n: int, *, seed: int = 0) -> Tensor:  # noqa: D102
         with self.at_rest():

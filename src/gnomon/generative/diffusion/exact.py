@@ -1,7 +1,5 @@
 """The network that a diffusion model should learn from a mixture of Gaussians, in closed form."""
 
-from typing import Literal
-
 import torch
 from torch import Tensor, nn
 
@@ -29,9 +27,7 @@ class ExactNetwork(nn.Module):
     True
     """
 
-    def __init__(
-        self, mixture: GaussianMixture, schedule: Schedule, target: Literal["noise", "data", "velocity"] = "noise"
-    ) -> None:
+    def __init__(self, mixture: GaussianMixture, schedule: Schedule, target: str = "noise") -> None:
         super().__init__()
         if target not in ("noise", "data", "velocity"):
             raise InputError(out_of_range("ExactNetwork(mixture)", "target", '"noise", "data" or "velocity"', target))

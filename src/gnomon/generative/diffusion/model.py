@@ -24,7 +24,6 @@ Hypotheses: the last step is close to N(0, I). References: [sohl2015deep], [ho20
 """
 
 from math import log, pi
-from typing import Literal
 
 import torch
 from jaxtyping import Float
@@ -39,7 +38,6 @@ __all__ = ["Diffusion"]
 
 CALL = "Diffusion(network)"
 TARGETS = ("noise", "data", "velocity")
-Target = Literal["noise", "data", "velocity"]
 
 
 class Diffusion(AbstractGenerative):
@@ -64,8 +62,8 @@ class Diffusion(AbstractGenerative):
         schedule: Schedule | None = None,
         *,
         shape: tuple[int, ...],
-        target: Target = "noise",
-        variance: Literal["posterior", "forward"] = "posterior",
+        target: str = "noise",
+        variance: str = "posterior",
     ) -> None:
         super().__init__()
         for name, value, known in (("target", target, TARGETS), ("variance", variance, ("posterior", "forward"))):
