@@ -52,6 +52,9 @@ class AbstractCoupling(AbstractTransform):
     """The frame of coupling maps: coordinates that stay are chosen by a mask (d,), the network sees only those."""
 
     stays: Tensor
+    kept: Tensor
+    changing: Tensor
+    order: Tensor
     outputs: int
     """Numbers that the network returns for each coordinate that changes."""
 
@@ -59,10 +62,13 @@ class AbstractCoupling(AbstractTransform):
         super().__init__()
         self.network = network
         self.register_buffer("stays", stays.bool())
+        self.register_buffer("kept", stays.bool().nonzero()[:, 0])
+        self.register_buffer("changing", (~stays.bool()).nonzero()[:, 0])
+        self.register_buffer("order", torch.cat([self.kept, self.changing]).argsort())
 
     def options(self, kept: Tensor) -> Tensor:
         """What the network returns for the coordinates that stay, (n, changing coordinates, outputs)."""
-        changing = int((~self.stays).sum())
+        changing = len(self.changing)
         given = self.network(kept)
         if given.shape != (len(kept), changing * self.outputs):
             found = (
@@ -74,9 +80,7 @@ class AbstractCoupling(AbstractTransform):
 
     def joined(self, kept: Tensor, changed: Tensor) -> Tensor:
         """Both halves in their places."""
-        whole = kept.new_empty(len(kept), len(self.stays))
-        whole[:, self.stays], whole[:, ~self.stays] = kept, changed
-        return whole
+        return torch.cat([kept, changed], 1)[:, self.order]
 
 
 class Coupling(AbstractCoupling):
@@ -90,14 +94,14 @@ class Coupling(AbstractCoupling):
     outputs = 2
 
     def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        kept = z[:, self.stays]
+        kept = z[:, self.kept]
         s, t = self._both(kept)
-        return self.joined(kept, z[:, ~self.stays] * s.exp() + t), s.sum(1)  # (1)
+        return self.joined(kept, z[:, self.changing] * s.exp() + t), s.sum(1)  # (1)
 
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        kept = x[:, self.stays]
+        kept = x[:, self.kept]
         s, t = self._both(kept)
-        return self.joined(kept, (x[:, ~self.stays] - t) * (-s).exp()), -s.sum(1)
+        return self.joined(kept, (x[:, self.changing] - t) * (-s).exp()), -s.sum(1)
 
     def _both(self, kept: Tensor) -> tuple[Tensor, Tensor]:
         options = self.options(kept)

@@ -31,12 +31,14 @@ class Mixing(AbstractTransform):
         self.weight = nn.Parameter(torch.linalg.qr(torch.randn(channels, channels))[0].contiguous())
 
     def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        mixed = torch.einsum("ij,njp->nip", self.weight, z.flatten(2) if z.dim() > 2 else z[..., None])
-        return mixed.reshape(z.shape), self._log_det(z)  # (1)
+        return self._mixed(self.weight, z), self._log_det(z)
 
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
+        return self._mixed(torch.linalg.inv(self.weight), x), -self._log_det(x)
+
+    def _mixed(self, matrix: Tensor, x: Tensor) -> Tensor:
         flat = x.flatten(2) if x.dim() > 2 else x[..., None]
-        return torch.linalg.solve(self.weight, flat).reshape(x.shape), -self._log_det(x)
+        return torch.einsum("ij,njp->nip", matrix, flat).reshape(x.shape)  # (1)
 
     def _log_det(self, x: Tensor) -> Tensor:
         return (prod(x.shape[2:]) * torch.linalg.slogdet(self.weight)[1]).expand(len(x))  # (1)

@@ -137,6 +137,6 @@ class SplineCoupling(AbstractCoupling):
         return self._through(spline_inverse, x)
 
     def _through(self, function: Callable[..., tuple[Tensor, Tensor]], x: Tensor) -> tuple[Tensor, Tensor]:
-        kept = x[:, self.stays]
-        changed, logs = function(x[:, ~self.stays], self.options(kept), bound=self.bound)
+        kept = x[:, self.kept]
+        changed, logs = function(x[:, self.changing], self.options(kept), bound=self.bound)
         return self.joined(kept, changed), logs.sum(1)
