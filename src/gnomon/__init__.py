@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         estimators,
         examination,
         forecast,
+        generalization,
         geometry,
         kernels,
         landscape,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from gnomon.examination.run import examine
     from gnomon.examination.watch import watch
     from gnomon.forecast.predict import predict
+    from gnomon.generalization import certify
     from gnomon.kernels import Cost, Kernels, Limit, SampledLimit, limit, sampled_limit
     from gnomon.program import Law
     from gnomon.tangent import linearize, ntk, ntk_by_layer
@@ -73,6 +75,7 @@ __all__ = [
     "attribution",
     "compare",
     "bayes",
+    "certify",
     "data",
     "discover",
     "discovery",
@@ -81,6 +84,7 @@ __all__ = [
     "examination",
     "examine",
     "forecast",
+    "generalization",
     "geometry",
     "kernels",
     "landscape",
@@ -109,6 +113,7 @@ HOMES = {
     **dict.fromkeys(("compare", "examine", "rank", "watch"), "examination"),
     **dict.fromkeys((name for name in __all__ if name.endswith("Error")), "core"),
     "Law": "program",
+    "certify": "generalization",
     "discover": "discovery",
     "predict": "forecast",
     "train": "training",
