@@ -49,7 +49,7 @@ def test_norms_are_those_of_the_matrices_and_distances_from_the_start():
 
 def test_the_path_norm_sums_over_all_paths():
     net = nn.Sequential(nn.Linear(2, 3, bias=False), nn.ReLU(), nn.Linear(3, 2, bias=False)).double()
-    a, b = net[0].weight, net[2].weight
+    a, b = net[0].weight.detach(), net[2].weight.detach()
     paths = sum(float((b[o, h] * a[h, i]) ** 2) for o, h, i in product(range(2), range(3), range(2)))
     assert path_norm(net, (2,)) == pytest.approx(sqrt(paths))
 
@@ -87,7 +87,7 @@ def test_every_bound_is_the_product_of_its_factors_and_beside_the_gap():
 
 
 def test_cushions_are_those_of_jacobians():
-    net = network().double()
+    net = network().double().requires_grad_(False)
     x = torch.randn(6, 3).double()
     found = cushions(net, x)
     middle = net[:3](x)  # before the second activation
@@ -95,7 +95,7 @@ def test_cushions_are_those_of_jacobians():
     ratio = (jacobian @ middle[:, :, None]).flatten(1).norm(dim=1) / (
         jacobian.flatten(1).norm(dim=1) * middle.norm(dim=1)
     )
-    assert found.interlayer[1] == pytest.approx(min(float(ratio.min()), 4**-0.5))
+    assert found.interlayer[1] == pytest.approx(min(float(ratio[~ratio.isnan()].min()), 4**-0.5))
     assert found.interlayer[2] == pytest.approx(3**-0.5)
     a, w = net[:2](x), net[2].weight
     assert found.layer[1] == pytest.approx(float(((a @ w.T).norm(dim=1) / (w.norm() * a.norm(dim=1))).min()))
@@ -108,9 +108,9 @@ def test_a_trained_network_has_larger_normalized_margins_on_true_labels():
     y = (x[:, 0] > 0).long()
     import gnomon
 
-    true = gnomon.train(easy, x, y, steps=300, optimizer=gnomon.training.Adam(0.01)).model
+    true = gnomon.train(easy, x, y, steps=200, optimizer=gnomon.training.Adam(0.02)).model
     hard = torch.randint(2, (100,))
-    false = gnomon.train(easy, x, hard, steps=1500, optimizer=gnomon.training.Adam(0.01)).model
+    false = gnomon.train(easy, x, hard, steps=600, optimizer=gnomon.training.Adam(0.02)).model
     a, b = output_margins(true, (x, y)), output_margins(false, (x, hard))
     assert float(a.normalized.median()) > 2 * float(b.normalized.median())
 

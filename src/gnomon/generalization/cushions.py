@@ -105,7 +105,7 @@ def cushions(module: nn.Module, x: Tensor) -> Cushions:
         ]  # (1)
         inter = [_interlayer(i, layers, masks, before) for i in range(len(layers))]
     shrunk = [
-        float((b.norm(dim=1) / (b * m).norm(dim=1).clamp_min(1e-300)).max())
+        float((b.norm(dim=1) / (b * m).norm(dim=1)).nan_to_num(1.0, torch.inf).max())
         for b, m in list(zip(before, masks, strict=True))[:-1]
     ]
     return Cushions(tuple(names), tuple(own), tuple(inter), max([1.0, *shrunk]), float(before[-1].norm(dim=1).max()))

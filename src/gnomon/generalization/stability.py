@@ -51,7 +51,7 @@ class Stability(Result):
 
 
 def ridge_stability(
-    kernel: Float[Tensor, "n n"], y: Float[Tensor, " n"], *, decay: float, delta: float = 0.05
+    kernel: Float[Tensor, "n n"], y: Float[Tensor, " m"], *, decay: float, delta: float = 0.05
 ) -> Stability:
     """The stability of kernel ridge regression with penalty a |f|^2, in theory and measured; equations (1) to (3).
 

@@ -66,7 +66,7 @@ def equivariant_basis(rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]) -> Fl
                 f"a generator has shapes {tuple(a.shape)} and {tuple(b.shape)}, the first ones {(i, i)} and {(o, o)}"
             )
             raise InputError(lesson(CALL, found, "square matrices of one size", "Pass representations of one group"))
-        rule = torch.kron(b.double(), torch.eye(i).double()) - torch.kron(
+        rule = torch.kron(b.double().contiguous(), torch.eye(i).double()) - torch.kron(
             torch.eye(o).double(), a.double().mT.contiguous()
         )
         total += rule.mT @ rule  # (1)
@@ -117,7 +117,7 @@ def nearest_equivariant(weight: Float[Tensor, "o i"], rho_in: Sequence[Tensor], 
     return Nearest(near, _distance(w, near), len(basis))
 
 
-def nearest_convolution(weight: Float[Tensor, "n n"], shape: tuple[int, ...] | None = None) -> Nearest:
+def nearest_convolution(weight: Float[Tensor, "o i"], shape: tuple[int, ...] | None = None) -> Nearest:
     """The circular convolution that is nearest to a dense layer, and how far it is; equation (2) in closed form.
 
     ``shape`` is that of the grid, such as (28, 28), where it is not a line; the first column is its kernel.
@@ -146,7 +146,7 @@ def nearest_convolution(weight: Float[Tensor, "n n"], shape: tuple[int, ...] | N
     return Nearest(near, _distance(w, near), n)
 
 
-def nearest_permutation_equivariant(weight: Float[Tensor, "n n"]) -> tuple[float, float, float]:
+def nearest_permutation_equivariant(weight: Float[Tensor, "o i"]) -> tuple[float, float, float]:
     """lambda, gamma and the relative distance of the nearest lambda I + gamma 1 1^T; equation (2).
 
     Hypotheses: a square weight on a set of n things.

@@ -129,7 +129,7 @@ def orbit_leak(module: nn.Sequential, loss: Tensor, layer: int = 0) -> float:
         along = along + grads[2] * first.bias
         moved = moved + first.bias.square()
     size = torch.stack([g.square().sum() for g in grads]).sum().sqrt()
-    return float((along.abs() / (moved.sqrt() * size).clamp_min(1e-300)).max())  # (4)
+    return float((along.abs() / (moved.sqrt() * size).clamp_min(1e-300)).detach().max())  # (4)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
