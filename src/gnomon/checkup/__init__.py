@@ -13,6 +13,7 @@ from gnomon.checkup.broadcast import broadcast_findings
 from gnomon.checkup.chance import chance_findings
 from gnomon.checkup.decay import decay_findings, decay_of
 from gnomon.checkup.explosion import Explosion, explosion
+from gnomon.checkup.gradients import GradientCheck, gradient_check
 from gnomon.checkup.head import head_findings
 from gnomon.checkup.ignored import ignored_findings
 from gnomon.checkup.modes import mode_findings
@@ -25,6 +26,7 @@ from gnomon.checkup.step_size import short_runs, step_size_findings
 
 __all__ = [
     "Explosion",
+    "GradientCheck",
     "Outcome",
     "batch_size_findings",
     "broadcast_findings",
@@ -32,6 +34,7 @@ __all__ = [
     "decay_findings",
     "decay_of",
     "explosion",
+    "gradient_check",
     "head_findings",
     "ignored_findings",
     "lost_parts",
