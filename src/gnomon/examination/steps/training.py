@@ -53,6 +53,9 @@ class TrainingStep(AbstractStep):
     uses = (DataSummary, Sharpness, ProbeKernel, Trajectory)
     gives = Run
 
+    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+        return fit
+
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         if not context.fit:
             raise Skipped("Training was not asked for: pass fit=True (--fit), or a function that builds the network.")
