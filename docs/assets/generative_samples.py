@@ -1,7 +1,7 @@
 """Draws the page of samples of docs/rooms/generative.md: eight models, three data sets, a few seconds of training each.
 
-Run from the root of the project: ``python docs/assets/generative_samples.py``. It prints an energy distance of samples to
-held-out data for each panel, beside that of two sets of real examples.
+Run from the root: ``python docs/assets/generative_samples.py``. It prints an energy distance of samples to
+held-out data for each panel, with its p-value.
 """
 
 from pathlib import Path

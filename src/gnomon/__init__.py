@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         estimators,
         examination,
         forecast,
+        generalization,
         generative,
         geometry,
         kernels,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from gnomon.examination.run import examine
     from gnomon.examination.watch import watch
     from gnomon.forecast.predict import predict
+    from gnomon.generalization import certify
     from gnomon.kernels import Cost, Kernels, Limit, SampledLimit, limit, sampled_limit
     from gnomon.program import Law
     from gnomon.tangent import linearize, ntk, ntk_by_layer
@@ -74,6 +76,7 @@ __all__ = [
     "attribution",
     "compare",
     "bayes",
+    "certify",
     "data",
     "discover",
     "discovery",
@@ -83,6 +86,7 @@ __all__ = [
     "examine",
     "forecast",
     "generative",
+    "generalization",
     "geometry",
     "kernels",
     "landscape",
@@ -111,6 +115,7 @@ HOMES = {
     **dict.fromkeys(("compare", "examine", "rank", "watch"), "examination"),
     **dict.fromkeys((name for name in __all__ if name.endswith("Error")), "core"),
     "Law": "program",
+    "certify": "generalization",
     "discover": "discovery",
     "predict": "forecast",
     "train": "training",
