@@ -131,9 +131,8 @@ def scaling_law(sizes: Sequence[float], errors: Sequence[float]) -> ScalingLaw:
     slope, offset, _ = fits[best]
     reason = _reason(pairs, interval)
     scatter = (losses[best] / freedom) ** 0.5
-    return ScalingLaw(
-        exp(offset), -slope, float(tries[best]), interval, *map(tuple, zip(*pairs, strict=True)), scatter, reason
-    )
+    points = tuple(s for s, _ in pairs), tuple(e for _, e in pairs)
+    return ScalingLaw(exp(offset), -slope, float(tries[best]), interval, *points, scatter, reason)
 
 
 def _reason(pairs: list[tuple[float, float]], interval: Interval) -> str:
