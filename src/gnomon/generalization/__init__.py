@@ -3,12 +3,14 @@
 Lives here: checks of data without a network, each with its false-alarm rate: test examples that are copies of training
 examples (`leaks`), test examples drawn differently (`shift`), labels that look wrong (`suspects`), equal inputs with
 different labels (`conflicts`), columns and targets that training stumbles over (`columns`, `number_findings`,
-`class_findings`); bounds on the error on new examples with every factor (`Bound`); `pacbayes`,
-certificates; learning curves, double descent, memorization, temperatures.
+`class_findings`); what a simple model reaches, and what more data bring it (`baseline`); bounds on the error on new
+examples with every factor (`Bound`); `pacbayes`, certificates; learning curves, double descent, memorization,
+temperatures.
 Does not live here: anything about a network's layers (`gnomon.geometry`) or its training (`gnomon.checkup`).
 May import: core, the ground floor; torch.
 """
 
+from gnomon.generalization.baseline import Baseline, baseline
 from gnomon.generalization.bound import Bound
 from gnomon.generalization.capacity import (
     Rademacher,
@@ -21,12 +23,15 @@ from gnomon.generalization.capacity import (
     vc_bound,
 )
 from gnomon.generalization.columns import Columns, columns
+from gnomon.generalization.conditioning import InputConditioning, input_conditioning
 from gnomon.generalization.conflicts import Conflicts, conflicts
 from gnomon.generalization.cushions import Cushions, cushions
 from gnomon.generalization.double_descent import DoubleDescent, double_descent, isotropic_risk, spectral_risk
+from gnomon.generalization.gap import GeneralizationGap, generalization_gap
 from gnomon.generalization.leaks import Leaks, leaks
 from gnomon.generalization.learning_curve import LearningCurve, learning_curve
 from gnomon.generalization.memorization import Forgetting, Memorization, forgetting, kernel_influence, memorization
+from gnomon.generalization.noise_fit import NoiseFit, noise_fit
 from gnomon.generalization.norms import LayerNorms, norms, path_norm
 from gnomon.generalization.output_margins import OutputMargins, output_margins, spectral_complexity
 from gnomon.generalization.pacbayes import (
@@ -59,10 +64,15 @@ from gnomon.generalization.temperature import (
 from gnomon.generalization.weight_bounds import GeneralizationBounds, generalization_bounds
 
 __all__ = [
-    "Bound",
-    "Certificate",
+    "Baseline",
     "Columns",
     "Conflicts",
+    "GeneralizationGap",
+    "InputConditioning",
+    "Leaks",
+    "NoiseFit",
+    "Bound",
+    "Certificate",
     "Cushions",
     "Distilled",
     "DoubleDescent",
@@ -72,7 +82,6 @@ __all__ = [
     "GeneralizationBounds",
     "GivenPrior",
     "LayerNorms",
-    "Leaks",
     "LearnedPrior",
     "LearningCurve",
     "Memorization",
@@ -82,12 +91,17 @@ __all__ = [
     "Shift",
     "Stability",
     "Suspects",
-    "Temperature",
-    "catoni",
-    "certify",
+    "baseline",
     "class_findings",
     "columns",
     "conflicts",
+    "generalization_gap",
+    "input_conditioning",
+    "leaks",
+    "noise_fit",
+    "Temperature",
+    "catoni",
+    "certify",
     "cushions",
     "distill",
     "distillation_loss",
@@ -99,7 +113,6 @@ __all__ = [
     "isotropic_risk",
     "kernel_influence",
     "kernel_rademacher",
-    "leaks",
     "learning_curve",
     "linear_rademacher",
     "massart",

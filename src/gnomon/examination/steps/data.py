@@ -10,6 +10,7 @@ from gnomon.core.record import Record
 from gnomon.core.results import Axis, Definition, Finding, Histogram, Plot, Value
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.subject import Subject
+from gnomon.generalization.rows import digests
 from gnomon.geometry import signal_findings
 from gnomon.report import Content
 
@@ -56,7 +57,7 @@ class DataStep(AbstractStep):
         findings = inputs.findings + targets.findings
         answer = " ".join(finding.what for finding in findings) or "Nothing unusual."
         if subject.notes:
-            answer += f" Note: {' and '.join(subject.notes)}."
+            answer += f" Note: {'; '.join(subject.notes)}."
         values = (Value("training examples", len(subject.train)), *inputs.values, *targets.values)
         meaning = Definition("rms = √(mean of x²)", f"over all features of at most {ROWS} examples")
         content = Content(answer, findings, values, inputs.plots, (meaning,))
@@ -73,7 +74,7 @@ def _inputs(flat: Tensor, rms: float, *, alone: bool) -> _Part:
         Value("mean of the inputs", float(flat.mean())),
         Value("constant features", constant, meaning=f"of {flat.shape[1]}"),
         Value("largest over smallest spread of a feature", ratio),
-        Value("examples that occur before", len(flat) - len(torch.unique(flat, dim=0)), meaning=f"of {len(flat)}"),
+        Value("examples that occur before", len(flat) - len(set(digests(flat))), meaning=f"of {len(flat)}"),
     )
     findings = []
     if alone and len(flat) > 1 and constant == flat.shape[1]:
