@@ -2,7 +2,7 @@
 
     error(P) = c / P + s^2 P / n,   smallest at P = sqrt(c n / s^2)                                                 (1)
 
-Here P coefficients of an orthonormal series with squared coefficients 1 / (j (j + 1)), the tail beyond P being 1 / (P + 1).
+Here P terms of an orthonormal series with squared coefficients 1 / (j (j + 1)): beyond P they sum to 1 / (P + 1).
 Reference: [barron1994approximation].
 """
 
