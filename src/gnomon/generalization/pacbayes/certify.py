@@ -173,7 +173,7 @@ def _fit(
             half = (moved.kl().to(loss.dtype) + log(2 * n**0.5 / delta)) / (2 * n)
             objective = ((loss + half).sqrt() + half.sqrt()).square()  # (1)
             rule.zero_grad()
-            objective.backward()  # type: ignore[no-untyped-call]
+            objective.backward()
             rule.step()
             slow.step()
             done += 1
