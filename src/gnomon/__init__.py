@@ -19,7 +19,10 @@ if TYPE_CHECKING:
         estimators,
         examination,
         forecast,
+        generalization,
+        generative,
         geometry,
+        graphs,
         kernels,
         landscape,
         linalg,
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
         program,
         report,
         scattering,
+        sequences,
         symmetry,
         tangent,
         training,
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
     from gnomon.examination.run import examine
     from gnomon.examination.watch import watch
     from gnomon.forecast.predict import predict
+    from gnomon.generalization import certify
     from gnomon.kernels import Cost, Kernels, Limit, SampledLimit, limit, sampled_limit
     from gnomon.program import Law
     from gnomon.tangent import linearize, ntk, ntk_by_layer
@@ -73,6 +78,7 @@ __all__ = [
     "attribution",
     "compare",
     "bayes",
+    "certify",
     "data",
     "discover",
     "discovery",
@@ -81,7 +87,10 @@ __all__ = [
     "examination",
     "examine",
     "forecast",
+    "generative",
+    "generalization",
     "geometry",
+    "graphs",
     "kernels",
     "landscape",
     "limit",
@@ -96,6 +105,7 @@ __all__ = [
     "report",
     "sampled_limit",
     "scattering",
+    "sequences",
     "symmetry",
     "tangent",
     "train",
@@ -109,6 +119,7 @@ HOMES = {
     **dict.fromkeys(("compare", "examine", "rank", "watch"), "examination"),
     **dict.fromkeys((name for name in __all__ if name.endswith("Error")), "core"),
     "Law": "program",
+    "certify": "generalization",
     "discover": "discovery",
     "predict": "forecast",
     "train": "training",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gnomon.atlas import catalog, coverage
-from gnomon.atlas.coverage import kinds
+from gnomon.atlas.coverage import instruments, kinds
 
 ROOT = Path(__file__).parents[2]
 LEDGER = json.loads((files("gnomon.atlas") / "ledger.json").read_text(encoding="utf-8"))
@@ -43,3 +43,21 @@ def test_claims_cover_only_what_exists():
         assert {entry.claim.id, *entry.claim.covers} <= known or entry.claim.covers, entry.claim.id
         assert set(entry.claim.covers) <= known
         assert entry.kind in kinds()
+
+
+@pytest.mark.parametrize("name", instruments())
+def test_an_instrument_exists_and_its_test_uses_it(name):
+    assert name in coverage().ids and coverage().ids[name]["instruments"] == list(instruments()[name])
+    for path, where in instruments()[name].items():
+        module, _, function = path.rpartition(".")
+        assert callable(getattr(import_module(module), function)), path
+        file, _, test = where.partition("::")
+        text = (ROOT / file).read_text(encoding="utf-8")
+        body = text[text.index(f"def {test}(") :].split("\ndef ", 1)[0]
+        assert function in body, f"{where} does not use {path}"
+
+
+def test_the_four_first_kinds_have_the_instruments_that_their_entries_name():
+    first = [i for kind in ("kernel-limit", "dynamics-implicit-bias", "landscape-optimisation", "basics") for i in
+             kinds()[kind]]  # fmt: skip
+    assert sum(i in instruments() for i in first) == 98 == len(instruments())

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from gnomon.atlas import Task, run_many
 
 TASKS = [Task("perceptron-novikoff", seed=s, settings={"sets": "3"}) for s in range(3)]
@@ -14,6 +16,7 @@ def rows(**options):
     )
 
 
+@pytest.mark.full  # each process imports the package
 def test_processes_give_the_answers_of_one():
     assert rows(jobs=2) == rows()
 

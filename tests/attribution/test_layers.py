@@ -16,11 +16,13 @@ from gnomon.attribution import (
     information_plane,
     intrinsic_dimension,
     invert_layer,
+    layer_activations,
     layer_probe,
     layer_similarity,
     mutual_information,
     orbit_curvature,
     procrustes,
+    representation_report,
     surrogate_tree,
     top_activating,
     visualize_unit,
@@ -170,3 +172,22 @@ def test_cues_patches_and_analogies():
     assert analogy_score(words, [(0, 1, 2, 3), (0, 2, 1, 3)]) == 1.0
     with pytest.raises(InputError, match="do not fit the rows"):
         analogy_score(words, [(0, 1, 2, 9)])
+
+
+def test_layers_compose_and_representations_are_measured():
+    """deep-network-composition: x_l = F_l(x_(l-1)); representation-desiderata: four numbers by hand."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 2))
+    x, y = torch.randn(12, 3), torch.arange(12) % 2
+    kept = layer_activations(net, x)
+    assert list(kept) == ["0", "1", "2"]
+    for before, after, part in ((x, "0", net[0]), (kept["0"], "1", net[1]), (kept["1"], "2", net[2])):
+        torch.testing.assert_close(part(before), kept[after])
+    told = representation_report(net, "1", x, y, transformations=[lambda x: -x], steps=5)
+    h, g = net[:2](x).detach().double(), net[:2](-x).detach().double()
+    assert told.invariance == pytest.approx(float((g - h).norm() / h.norm()))
+    ratios = [float((h[i] - h[j]).norm() / (x[i] - x[j]).norm()) for i in range(12) for j in range(i)]
+    assert told.stability == pytest.approx(max(ratios), rel=1e-5)
+    within = sum(float((h[y == c] - h[y == c].mean(0)).square().sum()) for c in (0, 1))
+    between = sum(6 * float((h[y == c].mean(0) - h.mean(0)).square().sum()) for c in (0, 1))
+    assert told.separation == pytest.approx(between / within)

@@ -9,6 +9,7 @@ from gnomon.checkup import (
     decay_findings,
     decay_of,
     explosion,
+    number_outcome_findings,
     outcome_findings,
     short_runs,
     step_size_findings,
@@ -91,3 +92,42 @@ def test_explosion_names_step_and_layer():
 )
 def test_outcomes(found, kinds):
     assert [f.kind for f in outcome_findings(found)] == kinds
+
+
+def test_what_helps_against_overfitting_is_told_by_the_learning_curve():
+    steep = outcome_findings(Outcome(1.0, 0.7, 1000, 1000, 0.1, 0.72, gain=0.05, fitted=900))[0].cure
+    flat = outcome_findings(Outcome(1.0, 0.7, 1000, 1000, 0.1, 0.72, gain=0.001, fitted=900))[0].cure
+    assert steep.startswith("Collect more examples") and "+5.0 points" in steep
+    assert flat.startswith("Stop earlier") and "help little" in flat
+
+
+def errors(mean, n, seed=0):
+    """Squared errors like those of normal residuals."""
+    return mean * torch.randn(n, generator=torch.Generator().manual_seed(seed)).square()
+
+
+@pytest.mark.parametrize(
+    "train, test, simple, kinds",
+    [
+        (errors(0.05, 1000), errors(0.07, 500, 1), 0.9, []),
+        (errors(0.02, 300), errors(0.6, 200, 1), 0.4, ["overfit"]),
+        (errors(0.02, 12), errors(0.3, 6, 1), 0.4, []),  # too few to tell
+        (errors(0.5, 1000), errors(0.5, 500, 1), 0.9, ["underfit"]),
+        (errors(1.0, 1000), errors(1.0, 500, 1), 0.9, ["not-learning"]),
+        (errors(0.95, 1000), errors(0.97, 500, 1), 0.1, []),  # a hard problem
+        (errors(0.05, 1000), None, 0.9, []),
+    ],
+)
+def test_outcomes_of_regression(train, test, simple, kinds):
+    assert [f.kind for f in number_outcome_findings(train, test, simple=simple)] == kinds
+
+
+def test_batch_norm_does_not_hide_a_learning_rate_that_is_too_small():
+    """By running statistics the loss falls while these settle, by the same for every rate."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(64, 64), nn.BatchNorm1d(64), nn.ReLU(), nn.Linear(64, 10))
+    x = 5 * X + 3
+    for rule, kinds in ((Adam(1e-7), ["learning-rate-too-small"]), (Adam(1e-3), []), (Adam(1e-4), [])):
+        falls, start = short_runs(net, x, Y, loss=CrossEntropy(), optimizer=rule, steps=30, batch=32)
+        assert [f.kind for f in step_size_findings(falls, start=start, lr=rule.lr, steps=30)] == kinds, falls
+    assert not net[1].num_batches_tracked

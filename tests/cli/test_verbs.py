@@ -166,7 +166,8 @@ def test_columns_of_words_are_encoded_and_that_is_said(here, monkeypatch, capsys
     (here / "five.py").write_text("from torch import nn\ndef build():\n    return nn.Linear(5, 2)\n")
     assert shortly(monkeypatch, "examine", "five.py:build", "--data", "t.csv", "--target", "y", *QUICK) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "columns of 0 and 1: color (3 words), old (2 words); 5 inputs in all" in told
+    said = "columns of 0 and 1: color (3 words), old (2 words); 5 inputs in all"
+    assert said in told and said in (here / "report.html").read_text("utf-8")
 
 
 def pictures(folder, classes=("cat", "dog"), n=12, size=(8, 8), mode="L"):
@@ -231,7 +232,8 @@ def test_a_summary_in_markdown_is_only_that(here, monkeypatch, capsys):
 
 def test_two_networks_side_by_side(here, monkeypatch, capsys):
     words = ("compare", "m.py:build", "m.py:deep", "--data", "d.npz", "--no-fit", "--budget", "2s", "--out", "c.html")
-    assert shortly(monkeypatch, *words) == 0
+    rule = ("--optimizer", "sgd", "--lr", "0.1", "--momentum", "0.9", "--batch", "16", "--epochs", "2")
+    assert shortly(monkeypatch, *words, *rule) == 0
     assert "build | deep" in capsys.readouterr().out and "class=pair" in (here / "c.html").read_text("utf-8")
 
 

@@ -38,8 +38,3 @@ def test_a_lesson_holds_its_four_parts_in_order(parts):
         assert message.startswith(piece, end)
         end += len(piece)
     assert end == len(message)
-
-
-def test_a_lesson_takes_text_only():
-    with pytest.raises(Exception, match="lesson"):
-        errors.lesson("f(x)", None, "finite inputs", "Drop those rows")

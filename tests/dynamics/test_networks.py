@@ -62,7 +62,7 @@ def deviation(width, seed, classes):
     return float((seen - torch.cat([run.train, run.test], 1)).square().sum((1, 2)).max().sqrt() / moved)
 
 
-@pytest.mark.parametrize("classes, rate", [(False, -1.0), (True, -0.5)])
+@pytest.mark.parametrize("classes, rate", [(False, -1.0), pytest.param(True, -0.5, marks=pytest.mark.full)])
 def test_the_deviation_from_the_prediction_falls_with_the_width(classes, rate):
     """One output told from its own kernel, two outputs told from the kernel of the first.
 

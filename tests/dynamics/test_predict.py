@@ -24,6 +24,7 @@ from gnomon.dynamics.problem import kernel_problem
 from gnomon.training import SGD
 from tests.dynamics.linear import model
 from tests.oracles.training import flow, hinge_steps, objective, steps
+from tests.shares import in_full
 
 EXACT = 1e-10  # some hundred steps of float64 arithmetic on numbers of order 10
 
@@ -45,7 +46,7 @@ def test_every_step_of_descent_and_momentum_is_predicted(p, alpha, beta):
     assert_allclose(run.loss, losses, rtol=1e-9)
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.3])
+@pytest.mark.parametrize("alpha", in_full([0.0, 0.3], except_for=[0.3]))
 def test_the_flow_is_that_of_the_parameters(alpha):
     case = model()
     theta = flow(case.phi, case.y, case.theta0, 2.0, 400, alpha=alpha)
@@ -90,7 +91,7 @@ def test_infinite_time_with_a_penalty_is_ridge_regression_from_the_initial_funct
         assert_allclose(run.test[0], case.phi_test @ (case.theta0 + change), atol=EXACT)
 
 
-@pytest.mark.parametrize("beta", [0.0, 0.7])
+@pytest.mark.parametrize("beta", in_full([0.0, 0.7], except_for=[0.7]))
 def test_just_below_the_largest_lr_training_converges_and_just_above_it_diverges(beta):
     case = model()
     largest = predict_from_kernel(

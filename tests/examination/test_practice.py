@@ -54,6 +54,7 @@ FAULTS = {
     "leaked-test": lambda: look(net(), test=leaked()),
     "train-test-shift": lambda: look(net(), test=(TEST[0].flip(-1), TEST[1])),
     "class-missing": lambda: look(net(), (TRAIN[0][TRAIN[1] != 3], TRAIN[1][TRAIN[1] != 3])),
+    "learning-rate-too-small": lambda: look(net(), steps=TRIED, optimizer=lambda p: torch.optim.Adam(p, lr=1e-7)),
     "weight-decay-wins": lambda: look(net(), optimizer=lambda p: torch.optim.SGD(p, lr=0.1, weight_decay=3.0)),
 }
 
@@ -73,8 +74,9 @@ def test_a_healthy_network_has_no_fault(options):
     assert not [s.answer for s in result.sections if s.state == "failed"]
 
 
-def test_a_usual_learning_rate_is_not_accused():
-    assert look(net(), steps=TRIED, optimizer=lambda p: torch.optim.Adam(p, lr=1e-3)).healthy
+@pytest.mark.parametrize("lr", [1e-4, 1e-3, 1e-2])
+def test_a_usual_learning_rate_is_not_accused(lr):
+    assert look(net(), steps=TRIED, optimizer=lambda p: torch.optim.Adam(p, lr=lr)).healthy
 
 
 def test_the_module_is_left_as_it_was():

@@ -11,6 +11,7 @@ import gnomon
 from gnomon.core.clock import Ticking
 from gnomon.examination import examine, rank, watch
 from gnomon.examination.subject import subject
+from tests.shares import in_full
 
 G = torch.Generator().manual_seed(0)
 X = torch.randn(70, 5, generator=G)
@@ -52,13 +53,13 @@ def wanted():
     return numbers((X, Y), (X, Y))
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", in_full(FORMS, except_for=["loader", "generator"]))
 def test_an_examination(form, wanted):
     same = numbers(FORMS[form](), FORMS[form]())
     assert same == wanted and len(wanted) > 40
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", in_full(FORMS, except_for=["loader", "generator"]))
 def test_a_ranking(form):
     networks = {"line": lambda: nn.Linear(5, 2), "deep": net}
     same, pair = rank(networks, FORMS[form](), examples=40), rank(networks, (X, Y), examples=40)

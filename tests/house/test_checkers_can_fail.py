@@ -9,7 +9,7 @@ import pytest
 import torch
 from jaxtyping import TypeCheckError, install_import_hook
 
-from gnomon.core import lesson
+from gnomon.geometry.calibration import calibration
 from tests.house import (
     bibliography,
     boundaries,
@@ -491,4 +491,4 @@ def test_shapes_are_checked_and_what_cannot_be_wrapped_is_left_whole(tmp_path, m
 
 def test_shapes_are_checked_in_this_run():
     with pytest.raises(TypeCheckError):
-        lesson(3, "found", "hypothesis", "cure")
+        calibration(torch.ones(2), torch.zeros(2, dtype=torch.long))

@@ -1,7 +1,8 @@
 """What covers each statement of the scope: a claim, a public function with a test, an alias, a note, or nothing yet.
 
 ``scope.json`` lists the ids by kind; ``ledger.json`` says for those that no claim covers which function (with the test
-that states its formula), which other id, or which note covers them.
+that states its formula), which other id, or which note covers them; ``instruments.json`` names, for statements that ask
+for one, the functions that measure the same on a user's own model or data, each with its test.
 
 >>> coverage().ids["perceptron-novikoff"]["status"]
 'claim'
@@ -18,7 +19,7 @@ from gnomon.atlas.catalog import catalog
 from gnomon.core.errors import InputError
 from gnomon.core.results import Axis, Bars, Plot, Result
 
-__all__ = ["STATUSES", "Coverage", "coverage", "kinds"]
+__all__ = ["STATUSES", "Coverage", "coverage", "instruments", "kinds"]
 
 STATUSES = ("claim", "api", "alias", "note", "open")
 """How a statement may be covered, the last: not yet."""
@@ -64,6 +65,19 @@ def kinds() -> dict[str, tuple[str, ...]]:
     return {kind: tuple(ids) for kind, ids in json.loads(text).items()}
 
 
+@cache
+def instruments() -> dict[str, dict[str, str]]:
+    """By id of the scope, the functions for a user's own model or data, each with the test of its formula.
+
+    Cost: a file is read once.
+
+    >>> list(instruments()["pl-inequality"])
+    ['gnomon.landscape.polyak_constant']
+    """
+    text = (files("gnomon.atlas") / "instruments.json").read_text(encoding="utf-8")
+    return {name: dict(tests) for name, tests in json.loads(text).items()}
+
+
 def coverage() -> Coverage:
     """The ledger of all statements, from the claims themselves and from ``ledger.json``.
 
@@ -73,11 +87,15 @@ def coverage() -> Coverage:
     510
     """
     ledger = json.loads((files("gnomon.atlas") / "ledger.json").read_text(encoding="utf-8"))
-    rows = {i: {"kind": kind, "status": "open"} for kind, ids in kinds().items() for i in ids}
+    rows: dict[str, dict[str, Any]] = {
+        i: {"kind": kind, "status": "open"} for kind, ids in kinds().items() for i in ids
+    }
     for name, row in ledger.items():
         if name not in rows or row["status"] not in STATUSES:
             raise InputError(f"coverage(): ledger.json has an unknown id or status at {name!r}.")
         rows[name] |= row
+    for name, functions in instruments().items():
+        rows[name] |= {"instruments": list(functions)}
     for entry in catalog().values():
         for name in dict.fromkeys((entry.claim.id, *entry.claim.covers)):
             if name in rows:

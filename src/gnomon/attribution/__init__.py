@@ -19,11 +19,13 @@ from gnomon.attribution.information import (
     mutual_information,
 )
 from gnomon.attribution.inversion import Inversion, invert_layer
+from gnomon.attribution.layers import layer_activations
 from gnomon.attribution.maps import cam, cam_overlap, grad_cam
 from gnomon.attribution.occlusion import occlusion
 from gnomon.attribution.orbits import OrbitCurvature, orbit_curvature
 from gnomon.attribution.probes import LayerProbe, LayerProbes, intrinsic_dimension, layer_probe
 from gnomon.attribution.record import Attribution
+from gnomon.attribution.representation import RepresentationReport, representation_report
 from gnomon.attribution.sanity import Faithfulness, Sanity, deletion_insertion, sanity_check
 from gnomon.attribution.sheet import ContactSheet, contact_sheet
 from gnomon.attribution.shortcut import Reliance, Shortcuts, shortcuts
@@ -54,6 +56,7 @@ __all__ = [
     "LayerSimilarity",
     "OrbitCurvature",
     "Reliance",
+    "RepresentationReport",
     "Sanity",
     "Shortcuts",
     "SurrogateTree",
@@ -78,12 +81,14 @@ __all__ = [
     "intrinsic_dimension",
     "invert_layer",
     "keep_frequencies",
+    "layer_activations",
     "layer_probe",
     "layer_similarity",
     "mutual_information",
     "occlusion",
     "orbit_curvature",
     "procrustes",
+    "representation_report",
     "sanity_check",
     "shortcuts",
     "smooth_grad",

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from gnomon.attribution.layers import images
 from gnomon.core.checks import as_targets, check_seed, integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.metrics import decisions
 from gnomon.core.outputs import outputs
 from gnomon.core.results import Result
 
@@ -66,7 +67,7 @@ def cue_conflict(module: nn.Module, x: Any, shapes: Any, textures: Any) -> CueCo
     if bool((a == b).any()):
         cure = "Pass only images whose shape and texture are of different classes"
         raise InputError(lesson(CUE, "some images have no conflict", "two cues that disagree", cure))
-    decided = outputs(module, inputs, call=CUE).argmax(1).cpu()
+    decided = decisions(outputs(module, inputs, call=CUE)).cpu()
     return CueConflict(*(int(v.sum()) for v in (decided == a, decided == b, (decided != a) & (decided != b))))  # (1)
 
 
@@ -110,7 +111,7 @@ def bag_of_patches_score(module: nn.Module, x: Any, y: Any, *, patch: int = 4, s
     order = torch.rand(n, tiles.shape[1], generator=draw).argsort(1).to(inputs.device)
     mixed = tiles[torch.arange(n, device=inputs.device)[:, None], order]
     mixed = mixed.reshape(n, h // size, w // size, c, size, size).permute(0, 3, 1, 4, 2, 5).reshape(n, c, h, w)
-    right = [float((outputs(module, v, call=BAG).argmax(1).cpu() == target).double().mean()) for v in (inputs, mixed)]
+    right = [float((decisions(outputs(module, v, call=BAG)).cpu() == target).double().mean()) for v in (inputs, mixed)]
     return BagOfPatches(*right)  # (2)
 
 

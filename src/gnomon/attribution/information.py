@@ -21,9 +21,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnomon.attribution.layers import activations, layer_names, one_tensor
+from gnomon.attribution.layers import one_tensor
 from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.layers import activations, layer_names
 from gnomon.core.results import Axis, Line, Plot, Result, Scatter
 
 __all__ = [

@@ -18,9 +18,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.attribution.layers import captured, one_tensor
+from gnomon.attribution.layers import one_tensor
 from gnomon.core.checks import integer, number
 from gnomon.core.inputs import invoke
+from gnomon.core.layers import captured
 from gnomon.core.results import Axis, Image, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.core.untouched import untouched

@@ -1,12 +1,10 @@
-"""Layers by name, and what they output: hooks that are gone afterwards.
+"""Layers by name, and what they output; inputs as attributions take them.
 
->>> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
->>> activations(net, torch.ones(4, 2), ("0",), call="layer_probe(module, x, y)")["0"].shape
-torch.Size([4, 3])
+>>> found = layer_activations(nn.Sequential(nn.Linear(2, 3), nn.ReLU()), torch.ones(4, 2))
+>>> {name: tuple(h.shape) for name, h in found.items()}
+{'0': (4, 3), '1': (4, 3)}
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -14,82 +12,37 @@ from torch import Tensor, nn
 
 from gnomon.core.checks import as_inputs, check_readable
 from gnomon.core.errors import InputError, lesson, out_of_range
-from gnomon.core.inputs import Inputs, count, invoke, take
+from gnomon.core.inputs import Inputs, invoke, take
+from gnomon.core.layers import activations, captured, layer_names
+from gnomon.core.source import whole_inputs
 from gnomon.core.untouched import untouched
 
-__all__ = ["activations", "captured", "layer_names", "spatial_layers"]
-
-SIZE = 256
+__all__ = ["layer_activations", "spatial_layers"]
 
 
-def layer_names(module: nn.Module) -> tuple[str, ...]:
-    """The names of all parts without parts of their own, in the order they are registered.
+def layer_activations(module: nn.Module, x: Any) -> dict[str, Tensor]:
+    """What every layer puts out for some inputs, by its name; the deep network as the composition that it is.
 
-    Cost: a walk over the parts.
+        x_0 = x,    x_l = F_l(x_(l-1)),    f(x) = F_L(... F_1(x))                                              (1)
 
-    >>> layer_names(nn.Sequential(nn.Linear(1, 1), nn.ReLU()))
-    ('0', '1')
+    Layers are the parts without parts of their own that ran; of several calls of one, the last is kept. The module is
+    read in eval mode and left as it was.
+    Hypotheses: none.
+    Reference: [rumelhart1986learning].
+    Cost: one forward pass, and all outputs in memory.
+
+    >>> net = nn.Sequential(nn.Linear(1, 2), nn.Tanh())
+    >>> kept = layer_activations(net, torch.ones(3, 1))
+    >>> bool((kept["1"] == kept["0"].tanh()).all())
+    True
     """
-    return tuple(name for name, part in module.named_modules() if name and not any(True for _ in part.children()))
-
-
-@contextmanager
-def captured(module: nn.Module, layers: Sequence[str], *, call: str) -> Iterator[dict[str, Tensor]]:
-    """A dict that every forward pass fills with the outputs of these layers, gradients kept.
-
-    Cost: none beyond the pass.
-
-    >>> net = nn.Sequential(nn.Linear(1, 2))
-    >>> with captured(net, ("0",), call="cam(module, x)") as kept:
-    ...     _ = net(torch.ones(3, 1))
-    >>> kept["0"].shape
-    torch.Size([3, 2])
-    """
-    parts = dict(module.named_modules())
-    unknown = [name for name in layers if name not in parts or not name]
-    if unknown:
-        cure = "Use one of: " + ", ".join([name for name in parts if name][:20])
-        raise InputError(lesson(call, f"there is no layer {unknown[0]!r}", "a layer of the module", cure))
-    kept: dict[str, Tensor] = {}
-
-    def keep(name: str) -> Any:
-        def hook(_: nn.Module, __: Any, output: Any) -> None:
-            first = output[0] if isinstance(output, tuple) and output else output
-            if isinstance(first, Tensor):
-                kept[name] = first
-
-        return hook
-
-    handles = [parts[name].register_forward_hook(keep(name)) for name in layers]
-    try:
-        yield kept
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
-def activations(module: nn.Module, x: Inputs, layers: Sequence[str], *, call: str) -> dict[str, Tensor]:
-    """The outputs of some layers for all inputs, in eval mode and without gradients; the module stays as it was.
-
-    Cost: one forward pass, and the outputs in memory.
-
-    >>> sorted(activations(nn.Sequential(nn.Flatten()), torch.ones(2, 1, 2), ("0",), call="probe")["0"].shape)
-    [2, 2]
-    """
-    found: dict[str, list[Tensor]] = {name: [] for name in layers}
-    with untouched(module), torch.no_grad(), captured(module, layers, call=call) as kept:
-        for start in range(0, count(x, call=call), SIZE):
-            kept.clear()
-            invoke(module, take(x, slice(start, start + SIZE)), call=call)
-            for name in layers:
-                if name in kept:
-                    found[name].append(kept[name].detach())
-    missing = [name for name, parts in found.items() if not parts]
-    if missing:
-        raise InputError(
-            lesson(call, f"the layer '{missing[0]}' was not used", "a layer that runs", "Name another layer")
-        )
-    return {name: torch.cat(parts) for name, parts in found.items()}
+    call = "layer_activations(module, x)"
+    check_readable(module, call=call)
+    inputs = whole_inputs(x, module, call=call)
+    with untouched(module), torch.no_grad(), captured(module, layer_names(module), call=call) as kept:
+        invoke(module, take(inputs, slice(0, 1)), call=call)
+        names = tuple(kept)
+    return activations(module, inputs, names, call=call)  # (1)
 
 
 def spatial_layers(module: nn.Module, x: Inputs, *, call: str) -> tuple[str, ...]:

@@ -21,11 +21,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gnomon.attribution.layers import captured, images, layer_names, spatial_layers
+from gnomon.attribution.layers import images, spatial_layers
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import chosen, scores
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import invoke, table
+from gnomon.core.layers import captured, layer_names
 from gnomon.core.untouched import untouched
 
 __all__ = ["cam", "cam_overlap", "grad_cam"]

@@ -18,8 +18,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.attribution.layers import activations, layer_names, one_tensor
+from gnomon.attribution.layers import one_tensor
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.layers import activations, layer_names
 from gnomon.core.results import Axis, Line, Plot, Result
 
 __all__ = ["OrbitCurvature", "orbit_curvature"]

@@ -24,9 +24,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from gnomon.attribution.layers import activations, layer_names
 from gnomon.core.checks import check_readable
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.layers import activations, layer_names
 from gnomon.core.record import Record
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.source import source

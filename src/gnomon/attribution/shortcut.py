@@ -28,6 +28,7 @@ from gnomon.attribution.gradient import gradient
 from gnomon.attribution.layers import one_tensor
 from gnomon.core.checks import check_readable, check_seed
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.metrics import decisions
 from gnomon.core.outputs import outputs
 from gnomon.core.record import Record
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
@@ -173,9 +174,7 @@ def _frequencies(
 
 
 def _accuracy(module: nn.Module, x: Tensor, y: Tensor) -> float:
-    made = outputs(module, x, call=CALL)
-    decided = (made[:, 0] > 0).long() if made.shape[1] == 1 else made.argmax(1)
-    return float((decided == y).double().mean())
+    return float((decisions(outputs(module, x, call=CALL)) == y).double().mean())
 
 
 def _alone(points: Float[Tensor, "n d"], y: Tensor) -> float:

@@ -20,9 +20,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.attribution.layers import activations, layer_names, one_tensor
+from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.probes import pooled
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.layers import activations, layer_names
 from gnomon.core.results import Axis, Image, Plot, Result
 
 __all__ = ["LayerSimilarity", "cka", "layer_similarity", "procrustes"]

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor
 from gnomon.core.checks import check_seed, integer
+from gnomon.core.metrics import decisions
 from gnomon.core.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
@@ -67,8 +68,7 @@ def surrogate_tree(
     from sklearn.tree import DecisionTreeClassifier, export_text
 
     inputs = one_tensor(x, module, call=CALL)
-    made = outputs(module, inputs, call=CALL)
-    decided = (made[:, 0] > 0).long() if made.shape[1] == 1 else made.argmax(1)
+    decided = decisions(outputs(module, inputs, call=CALL))
     order = torch.randperm(len(inputs), generator=torch.Generator().manual_seed(check_seed(seed, call=CALL)))
     cut = max(1, 2 * len(order) // 3)
 

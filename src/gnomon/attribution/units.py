@@ -19,11 +19,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.attribution.layers import activations, captured
 from gnomon.attribution.probes import pooled
 from gnomon.core.checks import check_readable, check_seed, integer, number
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import invoke
+from gnomon.core.layers import activations, captured
 from gnomon.core.results import Axis, Image, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.core.source import source

@@ -9,6 +9,7 @@ May import: core, training; torch; scipy.
 from gnomon.bayes.density import Density
 from gnomon.bayes.diagnostics import burn_in, effective_sample_size, r_hat
 from gnomon.bayes.draws import Draws
+from gnomon.bayes.dropout import DropoutPredictive, dropout_predictive
 from gnomon.bayes.laplace import Laplace, laplace
 from gnomon.bayes.posterior import ModulePosterior, module_posterior, prior_to_weight_decay
 from gnomon.bayes.predictive import Predictive, predictive
@@ -16,9 +17,10 @@ from gnomon.bayes.sample import sample
 from gnomon.bayes.samplers import HMC, Langevin, Metropolis, StochasticGradient
 
 __all__ = [
-    "HMC",
     "Density",
     "Draws",
+    "DropoutPredictive",
+    "HMC",
     "Langevin",
     "Laplace",
     "Metropolis",
@@ -26,6 +28,7 @@ __all__ = [
     "Predictive",
     "StochasticGradient",
     "burn_in",
+    "dropout_predictive",
     "effective_sample_size",
     "laplace",
     "module_posterior",

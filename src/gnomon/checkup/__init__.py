@@ -4,7 +4,7 @@ Lives here: the last operation against the loss (`head_findings`), shapes that b
 parameters that are never moved (`reach_findings`), inputs that are ignored (`ignored_findings`), outputs that depend on
 chance or on the batch (`chance_findings`), saturated units, batch norm, dropout (`saturation_findings`,
 `normalization_findings`, `batch_size_findings`, `mode_findings`), learning rate and weight decay (`step_size_findings`,
-`decay_findings`), where a run explodes (`explosion`) and how it ended (`outcome_findings`).
+`decay_findings`), where a run explodes (`explosion`) and how it ended (`outcome_findings`, `number_outcome_findings`).
 Does not live here: checks of data alone (`gnomon.generalization`), signal propagation (`gnomon.geometry`).
 May import: core, the ground floor; torch.
 """
@@ -13,17 +13,20 @@ from gnomon.checkup.broadcast import broadcast_findings
 from gnomon.checkup.chance import chance_findings
 from gnomon.checkup.decay import decay_findings, decay_of
 from gnomon.checkup.explosion import Explosion, explosion
+from gnomon.checkup.gradients import GradientCheck, gradient_check
 from gnomon.checkup.head import head_findings
 from gnomon.checkup.ignored import ignored_findings
 from gnomon.checkup.modes import mode_findings
 from gnomon.checkup.normalization import batch_size_findings, normalization_findings
 from gnomon.checkup.outcome import Outcome, outcome_findings
+from gnomon.checkup.outcome_numbers import number_outcome_findings
 from gnomon.checkup.reach import lost_parts, reach_findings
 from gnomon.checkup.saturation import saturation_findings
 from gnomon.checkup.step_size import short_runs, step_size_findings
 
 __all__ = [
     "Explosion",
+    "GradientCheck",
     "Outcome",
     "batch_size_findings",
     "broadcast_findings",
@@ -31,11 +34,13 @@ __all__ = [
     "decay_findings",
     "decay_of",
     "explosion",
+    "gradient_check",
     "head_findings",
     "ignored_findings",
     "lost_parts",
     "mode_findings",
     "normalization_findings",
+    "number_outcome_findings",
     "outcome_findings",
     "reach_findings",
     "saturation_findings",

@@ -74,8 +74,11 @@ def explosion(
     steps: int = 40,
     batch: int = 32,
     seed: int = 0,
+    late: Callable[[], bool] = lambda: False,
 ) -> Explosion:
     """Take steps on a copy of the module until a layer explodes, and say which; equation (1).
+
+    ``late`` is asked before each step but the first, and ends the search where it says so.
 
     Hypotheses: the explosion begins within these steps.
     Reference: [pascanu2013difficulty].
@@ -98,6 +101,8 @@ def explosion(
             part.register_forward_hook(partial(_measure, name, sizes))
         with evaluating(model, training=True):
             for step in range(1, steps + 1):
+                if step > 1 and late():
+                    break
                 index = torch.randint(0, n, (min(batch, n),))
                 sizes.clear()
                 slope = partial(_slope, model, take(x, index), y[index.to(y.device)], loss, moved)

@@ -8,7 +8,8 @@ for 1/100 or 100 where these do better. With g(c) the fall of the loss on fixed 
 
 While steps are small g grows like c, so that (2) means a rate far below one that works. Where a whole run is known, it
 must also have brought less than half of what the larger rate brings in k steps: a small rate with patience is no fault.
-Without a run, `ALONE` takes the place of `FRACTION`.
+Without a run, `ALONE` takes the place of `FRACTION`. The loss is that of batch statistics where there is batch norm: by
+running ones it falls while these settle, whatever the rate.
 
 Hypotheses: the first steps tell; schedules with a warmup begin small on purpose and are not judged.
 Reference: [smith2017cyclical], on learning rates found by short runs.
@@ -21,23 +22,33 @@ Reference: [smith2017cyclical], on learning rates found by short runs.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from math import isfinite, nan
+from statistics import mean
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
+from gnomon.checkup.normalization import NORMS
 from gnomon.core.results import Finding, Value
+from gnomon.core.untouched import untouched
 from gnomon.training import AbstractOptimizer, train
+from gnomon.training.evaluate import Objective
 from gnomon.training.native import TorchOptimizer
 
 __all__ = ["RUNS", "scaled", "short_runs", "step_size_findings"]
 
+CALL = "examine(module, train=(x, y), optimizer=...)"
 RUNS = 5
 """Short runs at most."""
 LESS = 0.2
 """Fall of the loss, in units of that of a smaller rate, below which a learning rate is too large."""
-FRACTION, ALONE = 0.04, 0.012
-"""Fall of the loss, in units of that of a larger rate, below which one is too small, with a whole run and without."""
+FRACTION, ALONE = 0.04, 0.02
+"""Fall of the loss, in units of that of a larger rate, below which one is too small, with a whole run and without.
+
+While steps are small, a rate a hundred times as large brings a hundred times the fall, and (2) is 1/100. Where it still
+brings fifty times the fall, the present rate is more than ten times below those at which the fall stops to grow."""
 SEEN, TRACE = 0.1, 1e-7
 """Parts of the first loss that the best of the runs must save for a comparison, and that rounding does not make."""
 
@@ -102,14 +113,15 @@ def short_runs(
     """
     falls: dict[float, float] = {}
     start = 0.0
+    by_batch = partial(_loss_by_batch, x=x, y=y, loss=loss)
 
     def add(c: float) -> float:
         nonlocal start
         record = [steps - 2, steps - 1, steps] if steps > 4 else None
         run = train(module, x, y, loss=loss, optimizer=scaled(optimizer, c), steps=steps, batch=batch, record=record,
-                    seed=seed)  # fmt: skip
-        start = float(run.loss[0])
-        falls[c] = start - float(run.loss[-3:].mean()) if run.stopped == "finished" else nan
+                    watch={"loss": by_batch}, seed=seed)  # fmt: skip
+        start, *later = run.watched["loss"]
+        falls[c] = start - mean(later[-3:]) if run.stopped == "finished" else nan
         return falls[c]
 
     own, less, more = add(1.0), add(0.1), add(10.0)
@@ -118,6 +130,18 @@ def short_runs(
     if more > own:
         add(100.0)
     return falls, start
+
+
+def _loss_by_batch(step: int, model: nn.Module, measured: float, *, x: Any, y: Tensor, loss: Any) -> float:
+    """The loss with the statistics of all examples in batch norm; the one that was measured where there is none."""
+    norms = [part for part in model.modules() if isinstance(part, NORMS)]
+    if not norms:
+        return measured
+    objective = Objective.of(x, y, model, loss, CALL)
+    with untouched(model), torch.no_grad():
+        for part in norms:
+            part.training = True
+        return mean(float(objective.value(model, *pair)) for pair in objective.batches())
 
 
 def scaled(optimizer: AbstractOptimizer, factor: float) -> AbstractOptimizer:

@@ -97,6 +97,7 @@ def show(
     from pathlib import Path
 
     from gnomon.atlas.catalog import chosen
+    from gnomon.atlas.coverage import instruments
     from gnomon.atlas.many import kept
     from gnomon.report.references import reference
 
@@ -110,6 +111,9 @@ def show(
         print(f"Reference: {reference(claim.source.reference)} {claim.source.place}".rstrip())
     if claim.remark:
         print(f"Remark: {claim.remark}")
+    measured = dict.fromkeys(f for i in (claim.id, *claim.covers) for f in instruments().get(i, ()))
+    if measured:
+        print(f"On your own model or data: {', '.join(measured)}")
     print("Parameters: " + ", ".join(f"{key}={value}" for key, value in claim.parameters.items()))
     last = [row for row in kept(Path(out)).values() if row["id"] == claim.id] if out else []
     for row in last[-1:]:

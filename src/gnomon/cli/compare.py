@@ -19,6 +19,12 @@ def compare(
     fit: Annotated[
         bool | None, typer.Option("--fit/--no-fit", help="Train copies; by default if functions are given.")
     ] = None,
+    optimizer: Annotated[str | None, typer.Option(help="Of both: sgd, adam or adamw; by default adam.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate; by default torch's for the optimizer.")] = None,
+    momentum: Annotated[float, typer.Option(help="Momentum of sgd.")] = 0.0,
+    decay: Annotated[float, typer.Option(help="Weight decay.")] = 0.0,
+    batch: Annotated[int | None, typer.Option(help="Examples in a batch; by default by the cost of a step.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the data at most.")] = None,
     budget: Annotated[str, typer.Option(help="Time for both: 60s, 2m.")] = "2m",
     out: Annotated[Path, typer.Option(help="The page.")] = Path("compare.html"),
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON instead of words.")] = False,
@@ -43,7 +49,9 @@ def compare(
     networks = {name: sources.model(spec, CALL) for name, spec in zip(names, specs, strict=True)}
     with console.status("reading") as status:
         compared = compare_networks(
-            networks, given.train, given.test, fit=fit, budget=seconds, seed=seed, command=" ".join(sys.argv[1:]),
+            networks, given.train, given.test, optimizer=sources.optimizer(optimizer, lr, momentum, decay, CALL),
+            batch=batch, epochs=epochs, fit=fit, budget=seconds, seed=seed, notes=given.notes,
+            command=" ".join(sys.argv[1:]),
             progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),
         )  # fmt: skip
     path = compared.save(out)

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.errors import InputError, lesson
 
 if TYPE_CHECKING:
     from rich.console import Console
     from torch import nn
 
     from gnomon.examination import Examination
-    from gnomon.training import AbstractOptimizer
 
 MARKS = {
     "good": "[green]✓[/]",
@@ -80,8 +79,8 @@ def examine(
     built = _placed(built, device)
     with console.status("reading") as status:
         result = examine_network(
-            built, given.train, given.test, optimizer=_optimizer(optimizer, lr, momentum, decay), batch=batch,
-            epochs=epochs, fit=fit, budget=seconds, seed=seed,
+            built, given.train, given.test, optimizer=sources.optimizer(optimizer, lr, momentum, decay, CALL),
+            batch=batch, epochs=epochs, fit=fit, budget=seconds, seed=seed, notes=given.notes,
             name=network.rpartition(":")[2] if network else "small CNN on digits", command=" ".join(sys.argv[1:]),
             progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),
         )  # fmt: skip
@@ -122,20 +121,6 @@ def small_cnn() -> "nn.Module":
         nn.Conv2d(1, 32, 3, padding=1), nn.ReLU(), nn.Conv2d(32, 32, 3, stride=2, padding=1), nn.ReLU(),
         nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(128, 10),
     )  # fmt: skip
-
-
-def _optimizer(name: str | None, lr: float | None, momentum: float, decay: float) -> "AbstractOptimizer | None":
-    """What the options name; None where they name nothing."""
-    from gnomon.training import SGD, Adam
-
-    if name is None and lr is None and not momentum and not decay:
-        return None
-    name = name or ("sgd" if momentum else "adam")
-    if name not in ("sgd", "adam", "adamw"):
-        raise InputError(out_of_range(CALL, "--optimizer", "sgd, adam or adamw", name))
-    if name == "sgd":
-        return SGD(1e-3 if lr is None else lr, momentum=momentum, decay=decay)
-    return Adam(1e-3 if lr is None else lr, decay=decay or (0.01 if name == "adamw" else 0.0))
 
 
 def _placed(built: Any, device: str) -> Any:

@@ -15,9 +15,10 @@ from torch.utils.data import DataLoader, Dataset
 
 from gnomon.cli import tables
 from gnomon.core.arrays import Array, as_array, as_tensor
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, lesson, out_of_range
 from gnomon.core.record import Record
 from gnomon.data import digits, image_folder
+from gnomon.training import SGD, AbstractOptimizer, Adam
 
 PAIRS = (("x_train", "y_train", "x_test", "y_test"), ("X_train", "y_train", "X_test", "y_test"), ("x", "y", "", ""),
          ("X", "y", "", ""), ("data", "target", "", ""), ("inputs", "targets", "", ""))  # fmt: skip
@@ -100,6 +101,22 @@ def data(spec: str, target: str | None, seed: int, call: str) -> Data:
     raise InputError(
         lesson(call, f"'{spec}' is no known kind of data", "a file, a folder, a function or digits", f"Pass {KINDS}")
     )
+
+
+def optimizer(name: str | None, lr: float | None, momentum: float, decay: float, call: str) -> AbstractOptimizer | None:
+    """What the options name; None where they name nothing.
+
+    >>> optimizer(None, 0.1, 0.9, 0.0, "gnomon examine"), optimizer(None, None, 0.0, 0.0, "gnomon examine")
+    (SGD(lr=0.1, momentum=0.9, decay=0.0), None)
+    """
+    if name is None and lr is None and not momentum and not decay:
+        return None
+    name = name or ("sgd" if momentum else "adam")
+    if name not in ("sgd", "adam", "adamw"):
+        raise InputError(out_of_range(call, "--optimizer", "sgd, adam or adamw", name))
+    if name == "sgd":
+        return SGD(1e-3 if lr is None else lr, momentum=momentum, decay=decay)
+    return Adam(1e-3 if lr is None else lr, decay=decay or (0.01 if name == "adamw" else 0.0))
 
 
 def held_out(x: Any, y: Any, seed: int, notes: tuple[str, ...] = ()) -> Data:

@@ -1,5 +1,5 @@
-"""Scores, sizes and their intervals, each once: accuracy, explained variance, the interval of a share, effective rank,
-relative change.
+"""Scores, sizes and their intervals, each once: decisions and their accuracy, explained variance, the interval of a
+share, effective rank, relative change.
 
     Clopper-Pearson: [B(a/2; k, n-k+1), B(1-a/2; k+1, n-k)],  B the quantile of the beta distribution      (1)
 
@@ -15,13 +15,13 @@ Reference: [clopper1934use] for (1), [roy2007effective] for (2).
 """
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from gnomon.core.classes import are_classes
 from gnomon.core.results import Interval
 
-__all__ = ["accuracy", "binomial_interval", "effective_rank", "explained_variance", "relative_change"]
+__all__ = ["accuracy", "binomial_interval", "decisions", "effective_rank", "explained_variance", "relative_change"]
 
 
 def binomial_interval(successes: int, trials: int, *, confidence: float = 0.95) -> Interval:
@@ -42,6 +42,17 @@ def binomial_interval(successes: int, trials: int, *, confidence: float = 0.95) 
     return Interval(low, high, confidence)
 
 
+def decisions(outputs: Float[Tensor, "n k"]) -> Int[Tensor, " n"]:
+    """The class each row of outputs decides for: the largest output, or for a single output 1 where it is positive.
+
+    Cost: one pass over the outputs.
+
+    >>> decisions(torch.tensor([[2.0, 1.0], [0.0, 3.0]])).tolist(), decisions(torch.tensor([[-1.0], [2.0]])).tolist()
+    ([0, 1], [0, 1])
+    """
+    return (outputs[:, 0] > 0).long() if outputs.shape[1] == 1 else outputs.argmax(1)
+
+
 def accuracy(outputs: Float[Tensor, "n k"], targets: Tensor) -> float | None:
     """The share of examples whose output is right; None where the targets are no classes.
 
@@ -55,11 +66,11 @@ def accuracy(outputs: Float[Tensor, "n k"], targets: Tensor) -> float | None:
     0.5
     """
     if are_classes(targets):
-        return float((outputs.argmax(1) == targets).double().mean()) if outputs.shape[1] > 1 else None
+        return float((decisions(outputs) == targets).double().mean()) if outputs.shape[1] > 1 else None
     if bool((targets.abs() == 1).all()):
         return float((outputs * targets > 0).double().mean())
     if targets.shape[1] > 1 and bool((((targets == 0) | (targets == 1)).all(1) & (targets.sum(1) == 1)).all()):
-        return float((outputs.argmax(1) == targets.argmax(1)).double().mean())
+        return float((decisions(outputs) == targets.argmax(1)).double().mean())
     return None
 
 

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from torch import Tensor
 
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.metrics import decisions
 from gnomon.estimators.calibration import temperature
 from gnomon.estimators.machine import AbstractKernelMachine
 from gnomon.estimators.problem import KernelRegression
@@ -67,7 +68,7 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
     def _fit_temperature(self, regression: KernelRegression) -> float:
         table = regression.rows.y + torch.from_numpy(self.target_mean_)
         scores = table - regression.left_out(self.ridge_ * self.kernel_scale_)
-        codes = (table[:, 0] > 0).long() if table.shape[1] == 1 else table.argmax(1)
+        codes = decisions(table)
         return temperature(_columns(scores), codes, regression.rows.weights)
 
 

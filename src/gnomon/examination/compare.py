@@ -5,7 +5,7 @@
 small: no fault found. wide: no fault found.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -105,9 +105,12 @@ def compare(
     test: Any = None,
     *,
     optimizer: Choice | None = None,
+    batch: int | None = None,
+    epochs: int | None = None,
     fit: bool | None = None,
     budget: float = 120.0,
     seed: int = 0,
+    notes: Sequence[str] = (),
     command: str = "",
     progress: Progress | None = None,
     clock: Clock = perf_counter,
@@ -119,10 +122,13 @@ def compare(
         train: as `gnomon.examine` takes it; so are ``test``, ``optimizer``, ``fit``, ``seed``, ``command``,
             ``progress`` and ``clock``.
         test: never trained on.
-        optimizer: of both.
+        optimizer: of both; so are ``batch``, the examples in a batch, and ``epochs``, passes over the data at most.
+        batch: by default those of the ``DataLoader``, or a number chosen by the cost of a step.
+        epochs: by default as many as settle training, if the time allows them.
         fit: whether to train a copy of each; by default if a function was given.
         budget: seconds for both.
         seed: of everything random.
+        notes: what was done to the data before, as `gnomon.examine` takes it.
         command: what was typed, for the manifest.
         progress: called with the title of each step, its number, and how many there are for one network.
         clock: what ``budget`` is read from.
@@ -144,8 +150,8 @@ def compare(
     half = number("budget", budget, call=CALL, above=0) / 2
     left, right = (
         examine(
-            network, train, test, optimizer=optimizer, fit=fit, budget=half, seed=seed, name=name, command=command,
-            progress=progress, clock=clock,
+            network, train, test, optimizer=optimizer, batch=batch, epochs=epochs, fit=fit, budget=half, seed=seed,
+            name=name, notes=notes, command=command, progress=progress, clock=clock,
         )
         for name, network in networks.items()
     )  # fmt: skip

@@ -20,6 +20,7 @@ from gnomon.core.errors import GnomonError, InputError, called, lesson
 from gnomon.core.record import Record
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.examination.burst import Burst, burst
+from gnomon.examination.cost import measured_cost
 from gnomon.examination.projection import Combined
 from gnomon.examination.subject import Subject, subject
 from gnomon.tangent import alignment, ntk
@@ -35,15 +36,19 @@ LEAST = 1e-3
 """Share of a kernel that tells examples apart, below which they take a thousand times as long as the mean to learn."""
 PART, FEWEST = 0.25, 40
 """Share of the planned steps that a burst takes, and how many it takes at least."""
-KERNEL = 64
-"""Examples of the kernel, which says why."""
+KERNEL, KERNEL_TIME = 64, 0.2
+"""Examples of the kernel, which says why, and the share of a candidate's time that it may take."""
+JUDGING, LEAST_EXAMPLES = 1.2, 32
+"""Examples of a candidate for each training pass that its time allows, so that judging it three times on a quarter of
+them takes less than a third of that; and how many there are at least."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate(Record):
     """One network: its score (accuracy or explained variance) as predicted, what its kernel shows, and the reason.
 
-    ``alignment`` and ``spread`` are those of the tangent kernel at the start, 0 where there is none.
+    ``alignment`` and ``spread`` are those of the tangent kernel at the start, 0 where there is none; 0 and 1 where the
+    time did not suffice for it.
     """
 
     name: str
@@ -176,10 +181,16 @@ def _candidates(
 
 
 def _candidate(name: str, network: Subject, plan: _Plan, seconds: float | None, clock: Clock) -> Candidate:
-    aligned, spread = _kernel(network)
+    start, examples, told = clock(), plan.examples, True
+    if seconds is not None:
+        each = max(measured_cost(network, clock, seconds).each, 1e-9)
+        examples = max(LEAST_EXAMPLES, min(examples, int(JUDGING * seconds / each)))
+        told = 2 * len(network.probe) * each <= KERNEL_TIME * seconds
+    aligned, spread = _kernel(network) if told else (0.0, 1.0)
     steps = min(plan.steps, max(FEWEST, round(PART * plan.steps)))
-    tried = burst(network, plan.optimizer, examples=plan.examples, steps=steps, batch=plan.batch, seed=plan.seed,
-                  seconds=seconds, clock=clock)  # fmt: skip
+    left = None if seconds is None else max(seconds - (clock() - start), 0.0)
+    tried = burst(network, plan.optimizer, examples=examples, steps=steps, batch=plan.batch, seed=plan.seed,
+                  seconds=left, clock=clock)  # fmt: skip
     score = 1 - tried.after(plan.steps)  # (1)
     word = "wrong on" if network.task.classes else "unexplained:"
     reason = f"{word} {tried.half:.1%} after half of {tried.steps} steps, {tried.last:.1%} after all"

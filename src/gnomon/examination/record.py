@@ -66,7 +66,7 @@ class Examination(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence, or two where there is a fault."""
+        """A sentence or two: how many faults and the gravest, or that there is none and whether training was short."""
         return _verdict(self.name, self.sections, self.partial)
 
     def __str__(self) -> str:
@@ -141,6 +141,8 @@ def _verdict(name: str, sections: tuple[Section, ...], partial: bool) -> str:
     if faults:
         return f"{name}: {_counted(len(faults), 'fault')} found. {faults[0].what}"
     more = f" {_counted(len(findings), 'thing')} could be better." if findings else ""
+    short = any(s.key == "training" and s.state == "unsure" for s in sections)
+    more += " It was not trained long enough to say how training ends." if short else ""
     return f"{name}: no fault found{' before it was stopped' if partial else ''}.{more}"
 
 

@@ -54,6 +54,7 @@ def examine(
     budget: float = 60.0,
     seed: int = 0,
     name: str | None = None,
+    notes: Sequence[str] = (),
     command: str = "",
     steps: Sequence[AbstractStep] | None = None,
     progress: Progress | None = None,
@@ -86,6 +87,7 @@ def examine(
         budget: seconds for the whole.
         seed: of everything random.
         name: of the network in the report.
+        notes: what was done to the data before, such as columns of words that were encoded; the report repeats it.
         command: what was typed, for the manifest.
         steps: the questions to ask; by default `gnomon.examination.STEPS`.
         progress: see `Progress`.
@@ -107,7 +109,7 @@ def examine(
         plan = functools.partial(
             recipe, lr=lr, batch=batch, epochs=epochs, schedule=schedule, loss=loss, augment=augment
         )
-        network = subject(module, train, test, optimizer=optimizer, seed=seed, name=name, plan=plan)
+        network = subject(module, train, test, optimizer=optimizer, seed=seed, name=name, plan=plan, notes=notes)
         wanted = not isinstance(module, nn.Module) if fit is None else fit
         sections, products, partial = run_steps(
             STEPS if steps is None else steps, network, end=start + budget, seed=seed, fit=wanted,

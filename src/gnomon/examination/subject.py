@@ -7,7 +7,7 @@
 (2, 30, 10)
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -90,7 +90,7 @@ class Subject(Record):
     """A network with its data and its task. The module is never changed.
 
     ``probe`` is the one draw of training examples that measurements share. ``recipe`` is what the user named of
-    training; ``notes`` say how inputs were changed so that the module takes them.
+    training; ``notes`` say what was done to the data before, and how inputs were changed so that the module takes them.
     """
 
     module: nn.Module
@@ -152,10 +152,11 @@ def subject(
     call: str = CALL,
     probe: int = PROBE,
     plan: Callable[..., Recipe] = recipe,
+    notes: Sequence[str] = (),
 ) -> Subject:
     """Check what the user passed and make a subject of it; every error names the call, what is wrong and the cure.
 
-    ``plan`` makes the recipe, of the module, the data, the optimizer and the call.
+    ``plan`` makes the recipe, of the module, the data, the optimizer and the call; ``notes`` are kept.
     Cost: a forward pass on four examples, the labels of all, and a copy of the probe.
 
     >>> subject(nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), None, seed=0).task.classes       # numbers
@@ -167,7 +168,7 @@ def subject(
     train, test = (list(data) if isinstance(data, Iterator) else data for data in (train, test))
     examples = _source(train, "train", module, call)
     others = None if test is None else _source(test, "test", module, call)
-    notes = adapted(source(train, call=call).first(2).x, module)[1]
+    changes = adapted(source(train, call=call).first(2).x, module)[1]
     first = outputs(module, examples.first(4).x, call=call)
     task = _task(examples, others, first.shape[1], made.loss, call)
     if task.classes and task.loss.name == Logistic.name and _are_numbers(examples):
@@ -178,7 +179,9 @@ def subject(
         raise InputError(lesson(call, where, "finite outputs", "Check the weights (a bad checkpoint?) and the inputs"))
     drawn = task.examples(examples.probe(probe, seed=seed))
     label = name or _name(network, module)
-    return Subject(module, label, examples, others, drawn, task, made, notes)
+    return Subject(
+        module, label, examples, others, drawn, task, made, (*notes, *([" and ".join(changes)] if changes else []))
+    )
 
 
 def _name(network: Any, module: nn.Module) -> str:

@@ -84,9 +84,10 @@ class Shift(Result):
         if self.inputs_shifted:
             return f"A classifier tells test from training inputs in {self.auc:.0%} of pairs, where 50 % is chance."
         if self.classes_shifted:
-            return f"Classes have other shares in test than in train: {self.classes:.0%} of the examples differ."
+            return _classes_differ(self.classes)
         power = AUC if self.examples >= 1600 else 0.5 + (3.7 + 1.6) * sqrt((2 * self.examples + 1) / 12) / self.examples
-        return f"Train and test look alike; a difference that shows in {power:.0%} of pairs would have been seen."
+        seen = f"one that shows in {power:.0%} of pairs would have been noticed"
+        return f"Train and test look alike: a classifier finds no difference between them ({seen})."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -98,12 +99,17 @@ class Shift(Result):
             grave = 0.84 if self.auc >= LARGE_AUC else 0.4
             found.append(Finding("train-test-shift", self.verdict, cure, grave, "test", evidence, LEVEL))
         if self.classes_shifted:
-            what = f"Classes have other shares in test than in train: {self.classes:.0%} of the examples differ."
+            what = _classes_differ(self.classes)
             cure = "Split with stratify=y, as in train_test_split(x, y, stratify=y)."
             evidence = Value("difference of the shares", self.classes), Value("p-value", self.p_classes)
             grave = 0.83 if self.classes >= LARGE_TV else 0.4
             found.append(Finding("class-shift", what, cure, grave, "labels", evidence, LEVEL))
         return tuple(found)
+
+
+def _classes_differ(share: float) -> str:
+    other = f"{share:.0%} of the test examples would have to be of another class"
+    return f"Classes are not as frequent in test as in train: {other}."
 
 
 def shift(train: Any, test: Any, *, seed: int = 0) -> Shift:

@@ -41,6 +41,7 @@ from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Axis, Finding, Histogram, Interval, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.core.strata import stratified
+from gnomon.generalization.ridge import votes
 from gnomon.generalization.rows import random_features, rows
 
 __all__ = ["Suspects", "suspects"]
@@ -48,7 +49,6 @@ __all__ = ["Suspects", "suspects"]
 CALL = "suspects(x, y)"
 MOST, LEAST, WIDTH = 2500, 150, 400
 """Examples that votes are fitted to at most, and at least; random features."""
-RIDGES = torch.logspace(-6, 0, 7, dtype=torch.float64)
 ENOUGH = 1000
 """Examples from which on wrong labels can be told from hard examples; with fewer they are only ranked."""
 NOISE = 0.02
@@ -103,8 +103,8 @@ class Suspects(Result):
         """One sentence."""
         if not self.ranked:
             return "There are not enough examples to tell whether labels are wrong."
-        rate = f"{self.floor:.1%} of the labels differ from what the neighbors of the example firmly have"
-        return f"{rate}: about so many are wrong." if self.noisy else f"{rate}."
+        rate = f"{self.floor:.1%} of the labels contradict similar examples that clearly agree with each other"
+        return f"{rate}: about that many labels are wrong." if self.noisy else f"{rate}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -153,7 +153,7 @@ def suspects(x: Inputs, y: Tensor, *, seed: int = 0) -> Suspects:
         return Suspects((), nothing, nothing.long(), 0.0, Interval(0.0, 1.0, CONFIDENCE), 0.0, 0.0, 0.0)
     table = torch.nn.functional.one_hot(code).double()
     index = stratified(n, code, MOST, seed=seed)
-    v = _votes(random_features(rows(x, seed=seed), width=WIDTH, seed=seed).double(), table, index)
+    v = votes(random_features(rows(x, seed=seed), width=WIDTH, seed=seed).double(), table, index)
     given = v.gather(1, code[:, None])[:, 0]
     others = v.scatter(1, code[:, None], -torch.inf)
     margins = given - others.max(1).values  # (1)
@@ -169,24 +169,3 @@ def suspects(x: Inputs, y: Tensor, *, seed: int = 0) -> Suspects:
     ranked = tuple(margins.argsort().tolist())
     accuracy = 1 - float(wrong.double().mean())
     return Suspects(ranked, margins, kinds[v.argmax(1)], floor, interval, accuracy, float(sizes.max()) / n, evenness)
-
-
-def _votes(features: Tensor, table: Tensor, index: Tensor) -> Tensor:
-    """Votes at all examples, fitted to those of ``index``, each of which is left out for itself; equation (1)."""
-    center, mean = features[index].mean(0), table[index].mean(0)
-    f, y = features - center, table - mean
-    values, vectors = torch.linalg.eigh(f[index].mT @ f[index])
-    turned = f[index] @ vectors
-    target = turned.mT @ y[index]
-    best, chosen = torch.inf, RIDGES[-1]
-    for ridge in RIDGES:  # the one with the least leave-one-out error
-        scale = 1 / (values.clamp_min(0) + ridge * values[-1])
-        own = (turned.square() * scale).sum(1, keepdim=True) + 1 / len(index)
-        error = float((((turned * scale) @ target - y[index]) / (1 - own).clamp_min(1e-9)).square().mean())
-        if error < best:
-            best, chosen = error, ridge
-    scale = 1 / (values.clamp_min(0) + chosen * values[-1])
-    v = (f @ vectors * scale) @ target
-    own = (turned.square() * scale).sum(1, keepdim=True) + 1 / len(index)
-    v[index] = y[index] + (v[index] - y[index]) / (1 - own).clamp_min(1e-9)  # (1)
-    return v + mean

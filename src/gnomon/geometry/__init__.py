@@ -9,44 +9,89 @@ Does not live here: exact kernels of infinite width (`gnomon.kernels`); theory a
 May import: core, the ground floor; torch.
 """
 
+from gnomon.geometry.activity import UnitActivity, unit_activity
 from gnomon.geometry.attacks import Attack, attack, minimal_distance, universal_perturbation
 from gnomon.geometry.certificates import output_bounds, smoothed_radius
+from gnomon.geometry.distances import MarginDistribution, NoiseSensitivity, margin_distribution, noise_sensitivity
+from gnomon.geometry.duplicates import UnitDuplicates, unit_duplicates
 from gnomon.geometry.findings import signal_findings
 from gnomon.geometry.gain import ActivationGain, activation_gain
+from gnomon.geometry.homogeneous import MarginPath, NormalizedMargin, margin_path, normalized_margin
+from gnomon.geometry.invisible import InvisibleWeights, invisible_weights
+from gnomon.geometry.jacobian import JacobianSpectrum, LinearMap, jacobian_spectrum, linear_map
 from gnomon.geometry.layer import Backward, Forward, LayerSignal
 from gnomon.geometry.lipschitz import LipschitzBounds, lipschitz_bounds, operator_norm
 from gnomon.geometry.meanfield import MeanField, critical_weight_std, mean_field
+from gnomon.geometry.moments import MomentShift, moment_shift
+from gnomon.geometry.neurons import NeuronDistance, neuron_distance
 from gnomon.geometry.preflight import Preflight, preflight
 from gnomon.geometry.radii import RobustRadii
 from gnomon.geometry.radius import robust_radius
 from gnomon.geometry.regions import LineRegions, PlaneRegions, maximal_regions, regions_in_plane, regions_on_line
 from gnomon.geometry.regularity import LabelRegularity, label_regularity
 from gnomon.geometry.robust import RobustAccuracy, robust_accuracy
+from gnomon.geometry.scales import SignalScales, signal_scales
+from gnomon.geometry.separation import (
+    LinearCapacity,
+    NovikoffBound,
+    Separability,
+    linear_capacity,
+    novikoff_bound,
+    separability,
+)
 from gnomon.geometry.signal import Signal, signal
+from gnomon.geometry.variance import VarianceShares, variance_shares
 
 __all__ = [
     "ActivationGain",
     "Attack",
     "Backward",
     "Forward",
+    "InvisibleWeights",
+    "JacobianSpectrum",
     "LabelRegularity",
     "LayerSignal",
     "LineRegions",
+    "LinearCapacity",
+    "LinearMap",
     "LipschitzBounds",
+    "MarginDistribution",
+    "MarginPath",
     "MeanField",
+    "MomentShift",
+    "NeuronDistance",
+    "NoiseSensitivity",
+    "NormalizedMargin",
+    "NovikoffBound",
     "PlaneRegions",
     "Preflight",
     "RobustAccuracy",
     "RobustRadii",
+    "Separability",
     "Signal",
+    "SignalScales",
+    "UnitActivity",
+    "UnitDuplicates",
+    "VarianceShares",
     "activation_gain",
     "attack",
     "critical_weight_std",
+    "invisible_weights",
+    "jacobian_spectrum",
     "label_regularity",
+    "linear_capacity",
+    "linear_map",
     "lipschitz_bounds",
+    "margin_distribution",
+    "margin_path",
     "maximal_regions",
     "mean_field",
     "minimal_distance",
+    "moment_shift",
+    "neuron_distance",
+    "noise_sensitivity",
+    "normalized_margin",
+    "novikoff_bound",
     "operator_norm",
     "output_bounds",
     "preflight",
@@ -54,8 +99,13 @@ __all__ = [
     "regions_on_line",
     "robust_accuracy",
     "robust_radius",
+    "separability",
     "signal",
     "signal_findings",
+    "signal_scales",
     "smoothed_radius",
+    "unit_activity",
+    "unit_duplicates",
     "universal_perturbation",
+    "variance_shares",
 ]

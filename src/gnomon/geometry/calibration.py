@@ -17,6 +17,7 @@ from statistics import NormalDist
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from gnomon.core.metrics import decisions
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 
 __all__ = ["Calibration", "calibration"]
@@ -101,7 +102,7 @@ def calibration(
     >>> calibration(torch.tensor([[0.75, 0.25]] * 4), torch.tensor([0, 0, 0, 1]), bins=1).error
     0.0
     """
-    confidence, right = p.max(1).values.double(), (p.argmax(1) == labels).double()
+    confidence, right = p.max(1).values.double(), (decisions(p) == labels).double()
     rows, error = [], 0.0
     for part in confidence.argsort().chunk(min(bins, len(p))):
         mean, share = float(confidence[part].mean()), float(right[part].mean())

@@ -31,8 +31,10 @@ APART = 0.9
 INPUT_SQUARES = (1e-4, 100.0)
 """Mean squares of inputs beyond which they should be standardized: root mean squares from 0.01 to 10 are accepted."""
 TREND = 2 / 3
-"""Share of the range, in logarithms, by which the medians of the first and the last third of the layers must differ: a
-last layer that is drawn small, as transformers have it, has a large relative gradient, and is no sign of a fault."""
+"""Share of the range, in logarithms, by which all layers of the third where signals or gradients arrive must differ
+from the median of the third where they start. A last layer that is drawn small, as transformers have it, has a large
+relative gradient, and queries and keys of attention that is almost even have hardly any: neither is a sign of a fault
+while the layers beside them are reached."""
 NOTHING = 1e-300
 """Stands for zero in logarithms."""
 
@@ -110,7 +112,8 @@ def _change(layers: list[LayerSignal], quantity: str) -> list[Finding]:
     logs = [log(max(getattr(layer, quantity), NOTHING)) for layer in order]
     total, steps = logs[-1] - logs[0], [b - a for a, b in zip(logs, logs[1:], strict=False)]
     group = max(1, len(logs) // 3)
-    trend = median(logs[-group:]) - median(logs[:group])
+    reached = max(logs[-group:]) if total < 0 else min(logs[-group:])  # what passes by other ways has not vanished
+    trend = reached - median(logs[:group])
     if abs(total) <= log(RANGE) or trend * total <= 0 or abs(trend) <= TREND * log(RANGE):
         return []
     word = "vanishing" if total < 0 else "exploding"

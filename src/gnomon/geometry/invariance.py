@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from gnomon.core.checks import as_inputs, check_readable
 from gnomon.core.errors import InputError, out_of_range
 from gnomon.core.inputs import Inputs
-from gnomon.core.metrics import binomial_interval, relative_change
+from gnomon.core.metrics import binomial_interval, decisions, relative_change
 from gnomon.core.outputs import outputs
 from gnomon.core.record import Record
 from gnomon.core.results import Axis, Bars, Interval, Plot, Result
@@ -85,12 +85,12 @@ def invariance(module: nn.Module, x: Inputs) -> Invariance:
         shape = tuple(images.shape) if isinstance(images, Tensor) else type(images).__name__
         raise InputError(out_of_range(CALL, "x", "a tensor of images (n, channels, height, width)", shape))
     before = outputs(module, images, call=CALL)
-    decided, n = _decision(before), len(before)
+    decided, n = decisions(before), len(before)
     rows = []
     for name, moved in motions(images).items():
         after = outputs(module, moved, call=CALL)
         change = relative_change(before, after)  # (1)
-        changed = int((_decision(after) != decided).sum())
+        changed = int((decisions(after) != decided).sum())
         rows.append(Motion(name, change, changed / n, binomial_interval(changed, n)))
     return Invariance(tuple(rows), n)
 
@@ -105,7 +105,3 @@ def motions(x: Float[Tensor, "n c h w"]) -> dict[str, Float[Tensor, "n c h w"]]:
         shifted[tuple(edge)] = 0
         moved[name] = shifted
     return {**moved, "mirror, left to right": x.flip(3), "mirror, top to bottom": x.flip(2)}
-
-
-def _decision(f: Float[Tensor, "n k"]) -> Tensor:
-    return f[:, 0] > 0 if f.shape[1] == 1 else f.argmax(1)

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gnomon.core.metrics import binomial_interval
+from gnomon.core.metrics import binomial_interval, decisions
 from gnomon.core.results import Axis, Histogram, Interval, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
 
@@ -78,7 +78,7 @@ def margins(p: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Margins:
     """
     own = p.gather(1, labels[:, None]).squeeze(1)
     values = own - p.scatter(1, labels[:, None], -1.0).max(1).values  # (1)
-    right = int((p.argmax(1) == labels).sum())
+    right = int((decisions(p) == labels).sum())
     hardest = own.topk(min(HARDEST, len(own)), largest=False).indices
     return Margins(values, right, tuple(hardest.tolist()))
 

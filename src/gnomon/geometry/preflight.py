@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.metrics import binomial_interval
+from gnomon.core.metrics import binomial_interval, decisions
 from gnomon.core.results import Bars, Finding, Hypothesis, Plot, Result, Value
 from gnomon.core.untouched import untouched
 from gnomon.geometry.attacks.base import Victim, margin
@@ -199,7 +199,7 @@ def _alone(victim: Victim, x: Tensor, f: Tensor) -> Hypothesis:
 
 
 def _chance(f: Tensor, y: Tensor) -> Hypothesis:
-    right, n, k = int((f.argmax(1) == y).sum()), len(y), f.shape[1]
+    right, n, k = int((decisions(f) == y).sum()), len(y), f.shape[1]
     above = right / n > 1 / k and (n < 20 or binomial_interval(right, n).low > 1 / k or right == n)
     return Hypothesis(CHANCE, above, f"clean accuracy is {right / n:.1%}, chance is {1 / k:.1%}")
 

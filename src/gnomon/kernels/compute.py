@@ -11,7 +11,7 @@ from torch import Tensor
 from gnomon.core.errors import BudgetError, InputError, lesson
 from gnomon.core.memory import human
 from gnomon.kernels.cost import Needs, needs
-from gnomon.kernels.inputs import points, second
+from gnomon.kernels.inputs import points, second, takes_tokens
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.reading import Reading
 from gnomon.kernels.rules.data import DataRule
@@ -30,7 +30,7 @@ def kernels(
     torch.Size([2, 2])
     """
     call = f"limit({type(reading.net).__name__}).{kinds[-1]}(x1, x2)"
-    x = points(x1, "x1", call)
+    x = points(x1, "x1", call, tokens=takes_tokens(reading.net))
     y = x if x2 is None else second(x, x2, call)
     engine = reading.engine(x)
     need = needs(engine.plan, len(x), len(y), kinds=kinds, word=dtype.itemsize, memory=memory)

@@ -3,24 +3,24 @@
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from gnomon.core.checks import as_numbers
 from gnomon.core.errors import InputError, lesson
 
 
-def points(x: Any, name: str, call: str) -> Tensor:
+def points(x: Any, name: str, call: str, *, tokens: bool = False) -> Tensor:
     """A batch of inputs as a tensor in the working precision, or an error that says what is wrong with it.
 
     Arrays and tables become tensors and float32 becomes float64 by themselves; what would change the data's meaning is
-    refused.
+    refused. Whole numbers stay what they are where the network takes ``tokens``.
     Cost: one pass over the data.
 
     >>> points([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], "x1", "ntk(x1)").shape
     torch.Size([2, 3])
     """
     x = as_numbers(x, name, call=call)
-    if not x.is_floating_point():
+    if not x.is_floating_point() and not tokens:
         raise _bad(call, f"{name} has dtype {x.dtype}", "inputs are real numbers", f"Convert: {name}.double()")
     if x.dim() < 2:
         raise _bad(
@@ -37,13 +37,26 @@ def points(x: Any, name: str, call: str) -> Tensor:
         bad, where = int((~finite).sum()), f"first in row {int(rows[0])} ({len(rows)} of {len(x)} rows)"
         found = f"{name} holds {bad} NaN or infinite values, {where}"
         raise _bad(call, found, "finite inputs", "Drop or impute those rows")
+    if not x.is_floating_point():
+        return x.long().contiguous()
     x = x.to(torch.float32 if x.device.type == "mps" else torch.float64)  # mps has no float64
     return x.contiguous()  # loops are compiled once, for one layout
 
 
+def takes_tokens(net: nn.Module) -> bool:
+    """Whether a network may take whole numbers: it looks them up in a table.
+
+    Cost: none.
+
+    >>> takes_tokens(nn.Embedding(5, 3)), takes_tokens(nn.Linear(5, 3))
+    (True, False)
+    """
+    return any(isinstance(m, nn.Embedding) for m in net.modules())
+
+
 def second(x1: Tensor, x2: Any, call: str) -> Tensor:
     """The other side of a kernel: as ``points``, with the shape and device of the first."""
-    y = points(x2, "x2", call)
+    y = points(x2, "x2", call, tokens=not x1.is_floating_point())
     if y.shape[1:] != x1.shape[1:]:
         found = f"x1 has inputs of shape {tuple(x1.shape[1:])} and x2 of shape {tuple(y.shape[1:])}"
         raise _bad(call, found, "both sets have one shape", "Bring them to one shape")

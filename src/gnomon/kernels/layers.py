@@ -16,7 +16,7 @@ from torch import Tensor
 
 from gnomon.core.record import Record
 from gnomon.kernels import propagate
-from gnomon.kernels.inputs import points
+from gnomon.kernels.inputs import points, takes_tokens
 from gnomon.kernels.limit import Limit
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.rules.base import diagonal
@@ -52,7 +52,7 @@ def layers(limit: Limit, x: Any) -> tuple[Layer, ...]:
     >>> [round(v.second_moment, 6) for v in found]           # x: 1, times 4, half of it, times 4
     [1.0, 4.0, 2.0, 8.0]
     """
-    data = points(x, "x", CALL)
+    data = points(x, "x", CALL, tokens=takes_tokens(limit.net))
     made = limit.plan(data)
     with torch.no_grad():
         seen = propagate.features(made, data)

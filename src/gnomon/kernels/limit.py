@@ -20,7 +20,7 @@ from gnomon.core.record import Record
 from gnomon.kernels import store
 from gnomon.kernels.compute import independent_features, kernels
 from gnomon.kernels.cost import Cost, needs, seconds
-from gnomon.kernels.inputs import points, second
+from gnomon.kernels.inputs import points, second, takes_tokens
 from gnomon.kernels.options import Parametrization, check_options
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.reading import Reading
@@ -133,7 +133,7 @@ class Limit(Record):
         if self.dtype not in (torch.float64, torch.float32, torch.float16):
             cure = "Pass dtype=torch.float32 to limit"
             raise InputError(lesson(call, f"dtype is {self.dtype}", "numbers that numpy knows", cure))
-        x = points(x1, "x1", call).detach()
+        x = points(x1, "x1", call, tokens=takes_tokens(self.net)).detach()
         y = None if x2 is None else second(x, x2, call).detach()
         side = None if tile is None else integer("tile", tile, call=call)
         made = self.plan(x)
@@ -145,7 +145,8 @@ class Limit(Record):
 
     def program(self, x: Any) -> Program:
         """The module as the limit reads it, for inputs like x."""
-        return self.plan(points(x, "x", "limit(net).program(x)")).program
+        call = "limit(net).program(x)"
+        return self.plan(points(x, "x", call, tokens=takes_tokens(self.net))).program
 
     def plan(self, x: Tensor) -> Plan:
         """The program with its rules, for inputs like x; remembered until the module changes."""

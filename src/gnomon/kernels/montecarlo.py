@@ -18,7 +18,7 @@ from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.inputs import invoke
 from gnomon.core.pure import twin
 from gnomon.core.record import Record
-from gnomon.kernels.inputs import points, second
+from gnomon.kernels.inputs import points, second, takes_tokens
 from gnomon.kernels.options import Parametrization, check_options
 from gnomon.kernels.record import Kernels
 from gnomon.kernels.widen import widened
@@ -108,15 +108,16 @@ class SampledLimit(Record):
 
     def __call__(self, x1: Any, x2: Any = None) -> Kernels:
         """Both kernels with their standard errors, equations (1) and (2)."""
-        x = points(x1, "x1", _CALL).detach()
+        x = points(x1, "x1", _CALL, tokens=takes_tokens(self.net)).detach()
         y = x if x2 is None else second(x, x2, _CALL).detach()
         batch = x if x2 is None else torch.cat([x, y])
-        net = twin(self.net, call=_CALL).to(batch)
+        real = batch if batch.is_floating_point() else torch.zeros((), dtype=torch.float64, device=batch.device)
+        net = twin(self.net, call=_CALL).to(real)
         laws = _measured(net) if self.init == "measured" else self.init  # once: copies are drawn into the same tensors
         if self.width is not None:
             net = widened(net, batch[:2], self.width)
         columns = slice(0, None) if x2 is None else slice(len(x), None)
-        mean, spread = torch.zeros((), dtype=batch.dtype), torch.zeros((), dtype=batch.dtype)
+        mean, spread = torch.zeros((), dtype=torch.float64), torch.zeros((), dtype=torch.float64)
         devices = [batch.device] if batch.device.type == "cuda" else []
         with torch.random.fork_rng(devices=devices), torch.enable_grad():
             for i in range(self.samples):

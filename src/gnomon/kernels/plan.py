@@ -18,14 +18,18 @@ from gnomon.kernels.rules.affine import ConvRule, DenseRule, Terms
 from gnomon.kernels.rules.base import AbstractRule
 from gnomon.kernels.rules.branches import StackRule, WeightedRule
 from gnomon.kernels.rules.data import DataRule
+from gnomon.kernels.rules.heads import HeadsRule
 from gnomon.kernels.rules.normalization import DropoutRule, NormalizeRule
-from gnomon.kernels.rules.positions import AttendRule, MixRule, MoveRule
+from gnomon.kernels.rules.positions import AttendRule, BlendRule, MixRule, MoveRule
+from gnomon.kernels.rules.recurrence import RecurRule
 from gnomon.program.expression import Expression
 from gnomon.program.laws import Init, Law, laws
 from gnomon.program.linear import line
 from gnomon.program.steps import (
     Activation,
     Attend,
+    AttendHeads,
+    Blend,
     Concat,
     Conv,
     Dense,
@@ -35,6 +39,7 @@ from gnomon.program.steps import (
     Move,
     Normalize,
     Program,
+    Recur,
     Stack,
     Step,
     Sum,
@@ -148,6 +153,13 @@ def _rule(
             return DropoutRule(step.op.keep, rank)
         case Attend():
             return AttendRule(chosen[step.op.weights.path].weight_std ** 2)
+        case AttendHeads():
+            return HeadsRule(step.op.mask)
+        case Blend():
+            return BlendRule()
+        case Recur():
+            terms = Terms.of(step.op.weights, chosen[step.op.weights.path], standard=standard)
+            return RecurRule(_dual(step.op.expression, duals), terms)
 
 
 def _dual(tree: Expression, duals: dict[Any, AbstractDual]) -> AbstractDual:

@@ -11,6 +11,7 @@ from torch import Tensor
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.rules.base import Context, Pair, diagonal
 from gnomon.kernels.rules.data import DataRule
+from gnomon.kernels.rules.positions import BlendRule
 
 Statistics = tuple[Tensor | None, ...]
 Features = tuple[Tensor | None, ...]
@@ -33,7 +34,10 @@ def statistics(plan: Plan, data: Features) -> Statistics:
             found.append(None)
             continue
         inputs = [_form(plan, j, own[j], w, plan.own[j], 1) for j, w in zip(step.inputs, rule.watches(), strict=True)]
-        measured = rule.measure(tuple(inputs))
+        if isinstance(rule, BlendRule):
+            measured = rule.features(tuple(data[j] for j in step.inputs))
+        else:
+            measured = rule.measure(tuple(inputs))
         found.append(measured)
         if form is None:
             own.append(None)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson, out_of_range
-from gnomon.kernels.inputs import points
+from gnomon.kernels.inputs import points, takes_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def asked(n: Any, name: str, call: str, net: nn.Module, shape: tuple[int, ...] |
     2
     """
     if hasattr(n, "__len__") and not isinstance(n, str | bytes) and getattr(n, "ndim", 1) != 0:
-        given = points(n, name, call).detach()
+        given = points(n, name, call, tokens=takes_tokens(net)).detach()
         return SamplePoints(len(given), tuple(given.shape[1:]), given)
     count = integer(name, n, call=call)
     if shape is not None and not isinstance(shape, tuple | list):

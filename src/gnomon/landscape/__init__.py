@@ -7,27 +7,84 @@ May import: core, linalg, training; torch; scipy and matplotlib inside the funct
 Models are read in eval mode and left as they were found.
 """
 
+from gnomon.landscape.averaging import AveragingGain, averaging_gain
+from gnomon.landscape.basins import BasinMap, basin_map
+from gnomon.landscape.batchnorm import NormalizationSmoothing, normalization_smoothing
 from gnomon.landscape.between import LossBetween, average, loss_between
 from gnomon.landscape.edge import Edge, edge
+from gnomon.landscape.flat import FlatDirections, flat_directions
+from gnomon.landscape.flow import FlowGap, flow_gap
 from gnomon.landscape.gauss_newton import GaussNewtonOperator, empirical_fisher, fisher, gauss_newton
 from gnomon.landscape.hessian import HessianOperator, hessian
+from gnomon.landscape.implicit import ImplicitPenalty, implicit_penalty
+from gnomon.landscape.importance import NormalizationImportance, normalization_importance
 from gnomon.landscape.noise import GradientNoise, gradient_noise
+from gnomon.landscape.norms import RankPath, SolutionNorms, WeightNorms, rank_path, solution_norms
+from gnomon.landscape.perturbed import LocalEntropy, NearbyRise, local_entropy, nearby_rise
+from gnomon.landscape.ranges import LrRange, ScaleRobustness, lr_range, scale_robustness
+from gnomon.landscape.scale import ScaleInvariance, scale_invariance
 from gnomon.landscape.sharpness import Sharpness, sharpness
+from gnomon.landscape.shrinkage import Shrinkage, equivalent_weight_decay, shrinkage
+from gnomon.landscape.slices import Convexity, LossSlice, convexity, loss_along
+from gnomon.landscape.smoothness import PolyakConstant, StepsAhead, polyak_constant, steps_ahead
+from gnomon.landscape.starts import StartSensitivity, start_sensitivity
 
 __all__ = [
+    "AveragingGain",
+    "BasinMap",
+    "Convexity",
     "Edge",
+    "FlatDirections",
+    "FlowGap",
     "GaussNewtonOperator",
     "GradientNoise",
     "HessianOperator",
+    "ImplicitPenalty",
+    "LocalEntropy",
     "LossBetween",
+    "LossSlice",
+    "LrRange",
+    "NearbyRise",
+    "NormalizationImportance",
+    "NormalizationSmoothing",
+    "PolyakConstant",
+    "RankPath",
+    "ScaleInvariance",
+    "ScaleRobustness",
     "Sharpness",
+    "Shrinkage",
+    "SolutionNorms",
+    "StartSensitivity",
+    "StepsAhead",
+    "WeightNorms",
     "average",
+    "averaging_gain",
+    "basin_map",
+    "convexity",
     "edge",
     "empirical_fisher",
+    "equivalent_weight_decay",
     "fisher",
+    "flat_directions",
+    "flow_gap",
     "gauss_newton",
     "gradient_noise",
     "hessian",
+    "implicit_penalty",
+    "local_entropy",
+    "loss_along",
     "loss_between",
+    "lr_range",
+    "nearby_rise",
+    "normalization_importance",
+    "normalization_smoothing",
+    "polyak_constant",
+    "rank_path",
+    "scale_invariance",
+    "scale_robustness",
     "sharpness",
+    "shrinkage",
+    "solution_norms",
+    "start_sensitivity",
+    "steps_ahead",
 ]

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from gnomon.core.record import Record
 
-__all__ = ["AbstractOperator", "Dense"]
+__all__ = ["AbstractOperator", "Dense", "Negative"]
 
 
 class AbstractOperator(ABC):
@@ -61,3 +61,29 @@ class Dense(Record, AbstractOperator):
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
         """A v."""
         return self.matrix @ v
+
+
+@dataclass(frozen=True, slots=True)
+class Negative(Record, AbstractOperator):
+    """-A of an operator A: its largest eigenvalue is minus the least one of A.
+
+    >>> import torch
+    >>> Negative(Dense(torch.eye(1))).dense()
+    tensor([[-1.]])
+    """
+
+    operator: AbstractOperator
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return self.operator.size
+
+    @property
+    def like(self) -> Tensor:
+        """An empty tensor of the operator's dtype and device."""
+        return self.operator.like
+
+    def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
+        """-A v."""
+        return -self.operator.matvec(v)

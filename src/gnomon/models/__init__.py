@@ -1,11 +1,51 @@
-"""Models: the architectures that theory covers, as ordinary torch modules.
+"""Models: the architectures that theory covers and torch.nn lacks, as ordinary torch modules, each with its equation.
 
-Lives here: mlp, cnn, global self-attention.
-Does not live here: kernels, training.
+Lives here: mlp, cnn, global self-attention; linear recurrences and their scan; positions, patches and tokens;
+associative memories; networks on sets and graphs; residual, dense and reversible blocks; neural ODEs.
+Does not live here: kernels, training, measurements.
 May import: core, torch.
 """
 
 from gnomon.models.attention import SelfAttention
+from gnomon.models.blocks import Coupling, DenseBlock, ResidualLayer, Reversible
+from gnomon.models.graphs import GATLayer, GCNLayer, GINLayer, chebyshev_filter, gcn_matrix
+from gnomon.models.hopfield import DenseMemory, Hopfield, ModernHopfield
 from gnomon.models.networks import cnn, mlp
+from gnomon.models.ode import NeuralODE, runge_kutta
+from gnomon.models.positions import sinusoidal_positions
+from gnomon.models.recurrent import LinearRecurrentUnit, MinGRU
+from gnomon.models.scan import linear_scan
+from gnomon.models.sets import DeepSets, PointNet, TNet
+from gnomon.models.tokens import mask_tokens
+from gnomon.models.vision import BagOfPatches, VisionTransformer, patchify
 
-__all__ = ["SelfAttention", "cnn", "mlp"]
+__all__ = [
+    "BagOfPatches",
+    "Coupling",
+    "DeepSets",
+    "DenseBlock",
+    "DenseMemory",
+    "GATLayer",
+    "GCNLayer",
+    "GINLayer",
+    "Hopfield",
+    "LinearRecurrentUnit",
+    "MinGRU",
+    "ModernHopfield",
+    "NeuralODE",
+    "PointNet",
+    "ResidualLayer",
+    "Reversible",
+    "SelfAttention",
+    "TNet",
+    "VisionTransformer",
+    "chebyshev_filter",
+    "cnn",
+    "gcn_matrix",
+    "linear_scan",
+    "mask_tokens",
+    "mlp",
+    "patchify",
+    "runge_kutta",
+    "sinusoidal_positions",
+]

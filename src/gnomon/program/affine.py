@@ -1,4 +1,4 @@
-"""Reading affine layers: nn.Linear, nn.Conv1d / Conv2d, and the same as functions of bare parameters."""
+"""Reading affine layers: nn.Linear, nn.Conv1d / 2d / 3d, and the same as functions of bare parameters."""
 
 from math import prod
 from typing import Any
@@ -44,9 +44,13 @@ def dense(b: Builder, call: Call, value: Any, weights: Weights, size: int) -> Ra
 
 
 def convolution(b: Builder, call: Call) -> Random:
-    """nn.Conv1d, nn.Conv2d and their functional forms: channels at dimension 1, one grid axis per further dimension."""
+    """nn.Conv1d, 2d, 3d and their functional forms: channels at dimension 1, one grid axis per further dimension.
+
+    A group of one channel (depthwise) is no sum over many channels: its output has second moments, but is not Gaussian;
+    neither is that of groups of channels of the data.
+    """
     value, module = call.args[0], call.module
-    if isinstance(module, nn.Conv1d | nn.Conv2d):
+    if isinstance(module, nn.Conv1d | nn.Conv2d | nn.Conv3d):
         weights, form = _of_module(b, call), module
         stride, dilation, groups, padding = form.stride, form.dilation, form.groups, form.padding
         kernel, mode = form.kernel_size, form.padding_mode
@@ -56,29 +60,23 @@ def convolution(b: Builder, call: Call) -> Random:
             raise b.unread(call, "convolves with something that is not a parameter")
         kernel, mode = tuple(weight.tensor.shape[2:]), "zeros"
         rank = len(kernel)
-        stride, padding = _each(call.get(3, "stride", 1), rank), call.get(4, "padding", 0)
-        dilation, groups = _each(call.get(5, "dilation", 1), rank), call.get(6, "groups", 1)
+        stride, padding = each(call.get(3, "stride", 1), rank), call.get(4, "padding", 0)
+        dilation, groups = each(call.get(5, "dilation", 1), rank), call.get(6, "groups", 1)
         weights = _of_parameters(b, call, weight, call.get(2, "bias"), prod(weight.tensor.shape[1:]))
     if mode not in ("zeros", "circular"):
         raise b.unread(call, f"pads with mode '{mode}'; 'zeros' and 'circular' have a rule")
     window = Window(tuple(kernel), tuple(stride), tuple(dilation), _padding(padding, kernel, dilation), mode)
     if isinstance(value, Fixed) and groups == 1:
-        patches = lay.with_channels(_standard_image(call.shape), weights.fan_in)
+        patches = lay.with_channels(standard_image(call.shape), weights.fan_in)
         patched = b.enter(value, 1, call.where, window, patches)
-        return b.emit(Dense(weights), (patched.source,), call.where, _standard_image(call.shape), gaussian=True)
+        return b.emit(Dense(weights), (patched.source,), call.where, standard_image(call.shape), gaussian=True)
+    data = isinstance(value, Fixed)
     if isinstance(value, Fixed):
         value = b.enter(value, 1, call.where)
-    value = _image(b, b.flush(value, call), call)
-    size = lay.channels(value.layout)
-    if groups > 1 and size // groups < 2:
-        raise b.refuse(
-            call,
-            f"has {groups} groups of one channel each (depthwise)",
-            "every unit sums over many channels",
-            "Use groups with many channels",
-        )
-    layout = _standard_image(call.shape)
-    return b.emit(Conv(weights, window), (value.source,), call.where, layout, gaussian=True)
+    value = as_image(b, b.flush(value, call), call)
+    gaussian = groups == 1 or (not data and lay.channels(value.layout) // groups > 1)
+    layout = standard_image(call.shape)
+    return b.emit(Conv(weights, window), (value.source,), call.where, layout, gaussian=gaussian)
 
 
 def value_size(value: Any) -> int:
@@ -95,7 +93,7 @@ def _of_module(b: Builder, call: Call) -> Weights:
 
 def read_weights(b: Builder, module: Any, path: str) -> Weights:
     """Account for the weight and bias of an affine module at ``path``."""
-    weight, bias = _join(path, "weight"), _join(path, "bias") if module.bias is not None else None
+    weight, bias = join(path, "weight"), join(path, "bias") if module.bias is not None else None
     b.account(weight, path)
     if bias:
         b.account(bias, path)
@@ -115,10 +113,10 @@ def _of_parameters(b: Builder, call: Call, weight: Any, bias: Any, fan_in: int) 
     return Weights(weight.path, "Parameter", weight.path, bias.path if bias else None, fan_in, trained)
 
 
-def _image(b: Builder, value: Random, call: Call) -> Random:
+def as_image(b: Builder, value: Random, call: Call) -> Random:
     """A value laid out as (batch, channel, one axis per further dimension)."""
     shape = lay.shape_of(value.layout)
-    wanted = _standard_image(shape)
+    wanted = standard_image(shape)
     plain = [tuple(a.role for a in d) for d in value.layout]
     ok = plain[0] == (Role.BATCH,) and plain[1] == (Role.CHANNEL,) and all(set(d) <= {Role.POSITION} for d in plain[2:])
     if not ok:
@@ -131,7 +129,7 @@ def _image(b: Builder, value: Random, call: Call) -> Random:
     return b.settle(value, wanted, call.where)
 
 
-def _standard_image(shape: tuple[int, ...]) -> lay.Layout:
+def standard_image(shape: tuple[int, ...]) -> lay.Layout:
     """Every dimension after the channels keeps an axis, also those of size one: a convolution needs them."""
     positions = tuple((Axis(s, Role.POSITION),) for s in shape[2:])
     return ((Axis(shape[0], Role.BATCH),), (Axis(shape[1], Role.CHANNEL),), *positions)
@@ -143,12 +141,14 @@ def _padding(padding: Any, kernel: Any, dilation: Any) -> tuple[tuple[int, int],
     if padding == "same":
         totals = [d * (k - 1) for k, d in zip(kernel, dilation, strict=True)]
         return tuple((t // 2, t - t // 2) for t in totals)
-    return tuple((p, p) for p in _each(padding, len(kernel)))
+    return tuple((p, p) for p in each(padding, len(kernel)))
 
 
-def _each(value: Any, rank: int) -> tuple[int, ...]:
+def each(value: Any, rank: int) -> tuple[int, ...]:
+    """One number for each axis."""
     return tuple(value) if isinstance(value, tuple | list) else (value,) * rank
 
 
-def _join(path: str, name: str) -> str:
+def join(path: str, name: str) -> str:
+    """The path of a parameter; that of the module itself is empty."""
     return f"{path}.{name}" if path else name

@@ -2,12 +2,28 @@
 
 from typing import Any
 
+from torch import Tensor, nn
+
 from gnomon.program import layout as lay
-from gnomon.program.builder import Builder
+from gnomon.program.builder import Builder, extract, varies
 from gnomon.program.layout import Axis, Role
 from gnomon.program.linear import line
-from gnomon.program.steps import Concat, Stack
-from gnomon.program.values import Call, Fixed, Random
+from gnomon.program.steps import Concat, Input, Stack
+from gnomon.program.tokens import position_table
+from gnomon.program.values import Call, Fixed, Parameter, Random
+
+
+class Repeated(nn.Module):
+    """A constant as data that are the same for every sample, such as sinusoidal positions: (n, *shape)."""
+
+    def __init__(self, function: nn.Module, shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self.function, self.shape = function, shape
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The same for each of the samples."""
+        constant: Tensor = self.function(x)
+        return constant.expand(len(x), *self.shape)
 
 
 def add(b: Builder, call: Call) -> Random:
@@ -38,6 +54,9 @@ def concatenate(b: Builder, call: Call) -> Random:
     roles = tuple(a.role for a in first.layout[dimension])
     flushed: list[Random] = []
     for value in values:
+        if isinstance(value, Parameter):
+            size = lay.channels(first.layout)
+            value = position_table(b, call, value, value.tensor.numel() // size, size)
         if not isinstance(value, Random):
             raise b.unread(call, "concatenates data or parameters with the output of a layer")
         flushed.append(b.flush(value, call))
@@ -70,10 +89,13 @@ def _stack(b: Builder, call: Call, values: list[Random], dimension: int) -> Rand
 
 
 def _data_branch(b: Builder, call: Call, value: Fixed, like: Random) -> Random:
-    channel = lay.channel_dimension(like.layout)
-    if channel is None or value.shape != lay.shape_of(like.layout):
+    channel, shape = lay.channel_dimension(like.layout), lay.shape_of(like.layout)
+    if channel is not None and value.shape == shape:
+        return b.enter(value, channel, call.where)
+    if channel is None or varies(value) or value.shape[-1] != shape[-1]:
         raise b.unread(call, "adds data of another shape to the output of a layer")
-    return b.enter(value, channel, call.where)
+    function = Repeated(extract(b.root, b.graph, value.node), shape[1:])
+    return b.emit(Input(function, channel), (), call.where, lay.standard(shape, channel), gaussian=False)
 
 
 def _same_layout(b: Builder, call: Call, value: Random, layout: lay.Layout) -> Random:

@@ -7,6 +7,7 @@ leaves B alone (or the other way round): the layers in ``tails`` of A are none o
 import copy
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Any
 
 import torch
 from torch import Tensor, fx, nn
@@ -15,7 +16,23 @@ from gnomon.core.errors import NoLimitError, ReadError, lesson
 from gnomon.program import layout as lay
 from gnomon.program.expression import Variable, words
 from gnomon.program.linear import line
-from gnomon.program.steps import Activation, Concat, Conv, Dense, Input, Move, Op, Step, Sum, Window
+from gnomon.program.steps import (
+    Activation,
+    Attend,
+    AttendHeads,
+    Blend,
+    Concat,
+    Conv,
+    Dense,
+    Input,
+    Mix,
+    Move,
+    Op,
+    Recur,
+    Step,
+    Sum,
+    Window,
+)  # fmt: skip
 from gnomon.program.trace import attribute
 from gnomon.program.values import Call, Fixed, Random, Value
 
@@ -33,6 +50,7 @@ class Builder:
     layers: list[frozenset[str]] = field(default_factory=list)
     tails: list[frozenset[str] | None] = field(default_factory=list)
     inputs: dict[tuple[fx.Node, int, Window | None], int] = field(default_factory=dict)
+    flushed: dict[tuple[Any, ...], list[tuple[Any, Random]]] = field(default_factory=dict)
 
     def emit(self, op: Op, inputs: tuple[int, ...], where: str, layout: lay.Layout, *, gaussian: bool) -> Random:
         """Append a step and return its output as a value."""
@@ -43,10 +61,11 @@ class Builder:
             self.layers.append(before | {op.weights.path})
             tails = frozenset({op.weights.path})
         else:
-            self.layers.append(before)
-            nonlinear = isinstance(op, Input) or (isinstance(op, Activation) and line(op.expression) is None)
+            self.layers.append(before | {op.weights.path} if isinstance(op, Recur) else before)
+            nonlinear = isinstance(op, Input | Recur) or (isinstance(op, Activation) and line(op.expression) is None)
             shifted = isinstance(op, Activation) and (line(op.expression) or (1.0, 0.0))[1] != 0.0
-            parts = [self.tails[i] for i in inputs]
+            odd = inputs[:1] if isinstance(op, Blend | Attend | AttendHeads) else inputs  # linear in the first alone
+            parts = [self.tails[i] for i in odd]
             if nonlinear or shifted or any(p is None for p in parts):
                 tails = None
             else:
@@ -73,6 +92,11 @@ class Builder:
                 )
             )
         self.read[path] = where
+
+    @property
+    def batch(self) -> int:
+        """The size of the batch in the shape run."""
+        return int(next(n.meta["result"].shape[0] for n in self.graph.nodes if n.op == "placeholder"))
 
     @property
     def call(self) -> str:
@@ -103,7 +127,7 @@ class Builder:
         key = (value.node, channel, window)
         layout = layout or lay.standard(value.shape, channel)
         if key not in self.inputs:
-            function = _extract(self.root, self.graph, value.node)
+            function = extract(self.root, self.graph, value.node)
             self.inputs[key] = self.emit(Input(function, channel, window), (), where, layout, gaussian=False).source
         return Random(self.inputs[key], layout)
 
@@ -111,6 +135,15 @@ class Builder:
         """Emit the pending expression of a value, so that it is the plain output of a step."""
         if isinstance(value.expression, Variable):
             return value
+        key = (value.source, value.layout, value.trainable)
+        for expression, made in self.flushed.get(key, ()):
+            if expression is value.expression:  # the same value again: one step, so that sums of both are seen
+                return made
+        made = self._flush(value, call)
+        self.flushed.setdefault(key, []).append((value.expression, made))
+        return made
+
+    def _flush(self, value: Random, call: Call) -> Random:
         source = self.steps[value.source]
         straight = line(value.expression)
         linear = straight is not None
@@ -180,11 +213,38 @@ class Builder:
             )
             for weight, source in inner:
                 total[source] = total.get(source, 0.0) + coefficient * weight
+        self._join_mixes(total, call)
         sources = tuple(total)
         self.require_uncorrelated(sources, call)
         gaussian = all(self.steps[s].gaussian for s in sources)
         layout = terms[0][1].layout
         return self.emit(Sum(tuple(total.values())), sources, call.where, layout, gaussian=gaussian)
+
+    def _join_mixes(self, total: dict[int, float], call: Call) -> None:
+        """a h + b M h is one linear map (a I + b M) of the positions of h, as in graph networks with self-loops."""
+        groups: dict[tuple[int, int], list[int]] = {}
+        for source in total:
+            step = self.steps[source]
+            if isinstance(step.op, Mix) and self.steps[step.inputs[0]].grid == step.grid:
+                axes = [i for i, m in enumerate(step.op.matrices) if m is not None]
+                if len(axes) == 1:
+                    groups.setdefault((step.inputs[0], axes[0]), []).append(source)
+        for (base, axis), members in groups.items():
+            if len(members) + (base in total) < 2:
+                continue
+            size = self.steps[base].grid[axis]
+            joined = total.pop(base, 0.0) * torch.eye(size, dtype=torch.float64)
+            for source in members:
+                op = self.steps[source].op
+                matrix = op.matrices[axis] if isinstance(op, Mix) else None
+                assert matrix is not None  # that is how the groups were made
+                joined = joined + total.pop(source) * matrix.double()
+            step = self.steps[members[0]]
+            matrices = tuple(joined if i == axis else None for i in range(len(step.grid)))
+            self.steps.append(replace(step, op=Mix(matrices), inputs=(base,), where=call.where))
+            self.layers.append(self.layers[base])
+            self.tails.append(self.tails[base])
+            total[len(self.steps) - 1] = 1.0
 
     def require_uncorrelated(self, sources: tuple[int, ...], call: Call) -> None:
         """Raise unless the cross-covariance of every two of the steps is proven to vanish."""
@@ -212,11 +272,32 @@ def constant(value: Value, root: nn.Module) -> float | None:
     return None
 
 
+def varies(value: Fixed) -> bool:
+    """Whether a function of the data alone depends on the data at all."""
+    todo, seen = [value.node], set[fx.Node]()
+    while todo:
+        node = todo.pop()
+        if node.op == "placeholder":
+            return True
+        if node not in seen:
+            seen.add(node)
+            todo.extend(node.all_input_nodes)
+    return False
+
+
+def constant_value(b: Builder, value: Fixed) -> Tensor:
+    """The tensor that a value is for every input; dense, in float64."""
+    like = next(n.meta["result"] for n in b.graph.nodes if n.op == "placeholder")
+    with torch.no_grad():
+        found: Tensor = extract(b.root, b.graph, value.node)(torch.zeros(like.shape, dtype=like.dtype))
+    return (found.to_dense() if found.layout is not torch.strided else found).double().detach()
+
+
 def _size(grid: tuple[int, ...]) -> int:
     return int(torch.Size(grid).numel())
 
 
-def _extract(root: nn.Module, graph: fx.Graph, target: fx.Node) -> fx.GraphModule:
+def extract(root: nn.Module, graph: fx.Graph, target: fx.Node) -> fx.GraphModule:
     """The part of the module that leads from the data to one node, as a module of its own."""
     needed = {target}
     for node in reversed(graph.nodes):

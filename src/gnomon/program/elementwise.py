@@ -15,8 +15,10 @@ from gnomon.program.builder import Builder, constant
 from gnomon.program.expression import Apply, Expression
 from gnomon.program.linear import line
 from gnomon.program.steps import Trainable
+from gnomon.program.tokens import position_table
 from gnomon.program.values import Call, Fixed, Parameter, Random
 
+COMPARISONS = frozenset("eq ne ge gt le lt logical_and logical_or logical_not".split())
 ARITHMETIC = frozenset("add sub mul div neg rsub".split())
 
 FUNCTIONS = frozenset(
@@ -116,6 +118,10 @@ def _with_parameter(b: Builder, call: Call) -> Random:
     if lay.shape_of(random.layout) != call.shape:
         raise b.unread(call, "broadcasts a value against a larger parameter")
     positions = prod_positions(parameter.tensor, random)
+    if call.name == "add" and positions > 1 and not is_uniform(parameter.tensor):
+        random = b.flush(random, call)
+        branch = position_table(b, call, parameter, positions, lay.channels(random.layout))
+        return add(b, Call(call.node, "add", call.where, (random, branch), {}, None, call.result))
     value = uniform(b, call, parameter.tensor, "gain or bias")
     b.account(parameter.path, call.where)
     kind: Literal["gain", "bias"] = "gain" if call.name == "mul" else "bias"
@@ -135,7 +141,7 @@ def prod_positions(tensor: Tensor, value: Random) -> int:
 def uniform(b: Builder, call: Call, tensor: Tensor, what: str) -> float:
     """The one value that all entries of an elementwise parameter have."""
     first = float(tensor.detach().reshape(-1)[0])
-    if not bool((tensor.detach() == first).all()):
+    if not is_uniform(tensor):
         raise b.refuse(
             call,
             f"has a {what} that differs between channels",
@@ -145,9 +151,15 @@ def uniform(b: Builder, call: Call, tensor: Tensor, what: str) -> float:
     return first
 
 
+def is_uniform(tensor: Tensor) -> bool:
+    """Whether all entries are equal."""
+    flat = tensor.detach().reshape(-1)
+    return bool((flat == flat[0]).all())
+
+
 def _of_data(b: Builder, call: Call) -> Fixed:
-    """On data alone, straight lines are preprocessing; a nonlinearity there is missing the affine layer before it."""
-    if call.name not in ARITHMETIC:
+    """On data alone, straight lines and masks are preprocessing; a nonlinearity misses the affine layer before it."""
+    if call.name not in ARITHMETIC and call.name not in COMPARISONS:
         raise _nonlinear_data(b, call)
     return Fixed(call.node, call.shape)
 

@@ -130,6 +130,8 @@ def _torch(w: Weights) -> Law:
                 f'Pass init="measured", or init={{"{w.path}": Law(w, b), ...}}',
             )
         )
+    if w.drawn is not None:
+        return Law(w.drawn[0] * sqrt(w.fan_in), w.drawn[1])  # (1)
     return torch_law(w.fan_in)
 
 

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from gnomon.program import layout as lay
 from gnomon.program.builder import Builder
+from gnomon.program.centering import centered_data, zero_mean
 from gnomon.program.elementwise import gain, prod_positions, uniform
 from gnomon.program.expression import Apply
 from gnomon.program.layout import Role
@@ -122,8 +123,10 @@ def _normalize(b: Builder, call: Call, value: Random, dims: tuple[int, ...], eps
             "Permute the channels into the normalized dimensions",
         )
     value = b.flush(value, call)
+    if centered:
+        value = centered_data(b, value)
     source = b.steps[value.source]
-    if centered and not source.gaussian:
+    if centered and not zero_mean(b, value.source):
         raise b.refuse(
             call,
             f"centers the output of '{source.where}', whose channels do not have mean zero",

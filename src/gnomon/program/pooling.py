@@ -96,6 +96,8 @@ _PADDING = {
     "ZeroPad1d": "constant", "ZeroPad2d": "constant", "ConstantPad1d": "constant", "ConstantPad2d": "constant",
     "CircularPad1d": "circular", "CircularPad2d": "circular", "ReflectionPad1d": "reflect",
     "ReflectionPad2d": "reflect", "ReplicationPad1d": "replicate", "ReplicationPad2d": "replicate",
+    "ZeroPad3d": "constant", "ConstantPad3d": "constant", "CircularPad3d": "circular", "ReflectionPad3d": "reflect",
+    "ReplicationPad3d": "replicate",
 }  # fmt: skip
 
 

@@ -34,16 +34,22 @@ REFUSALS = (
         "InstanceNorm1d InstanceNorm2d InstanceNorm3d LocalResponseNorm batch_norm instance_norm",
     ),
     Refusal(
-        "applies the same weights at every time step",
-        "independent weights in every layer: no weight sharing across depth",
-        "Unroll it with its own weights per step",
-        "RNN LSTM GRU RNNCell LSTMCell GRUCell",
+        "keeps a state that is a product over time of gates, which are correlated from step to step",
+        "covariances are expectations over two Gaussian variables; those of a gated state after t steps are over 6 t",
+        "Use nn.RNN",
+        "LSTM GRU LSTMCell GRUCell",
     ),
     Refusal(
-        "has softmax of random logits (scaled by 1/sqrt(d_k))",
-        "attention logits are deterministic in the limit (1/d_k scaling)",
-        "Use gnomon.models.SelfAttention",
-        "MultiheadAttention scaled_dot_product_attention TransformerEncoderLayer TransformerDecoderLayer",
+        "applies the same weights at every call",
+        "independent weights in every layer: no weight sharing across depth",
+        "Use nn.RNN(..., batch_first=True), which applies the cell to a whole sequence",
+        "RNNCell",
+    ),
+    Refusal(
+        "has softmax of products of two outputs of layers",
+        "attention is read whole, from a module that says what its parts are",
+        "Use nn.MultiheadAttention or gnomon.models.SelfAttention",
+        "scaled_dot_product_attention TransformerDecoderLayer TransformerDecoder Transformer",
     ),
 )
 

@@ -24,6 +24,8 @@ from gnomon.program.expression import Expression
 __all__ = [
     "Activation",
     "Attend",
+    "AttendHeads",
+    "Blend",
     "Concat",
     "Conv",
     "Dense",
@@ -33,6 +35,7 @@ __all__ = [
     "Move",
     "Normalize",
     "Program",
+    "Recur",
     "Stack",
     "Step",
     "Sum",
@@ -44,7 +47,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The parameters of an affine layer: where they live, which class made them, its fan-in, which of them train."""
+    """The parameters of an affine layer: where they live, which class made them, its fan-in, which of them train.
+
+    ``drawn`` are the standard deviations of the entries that its constructor draws, where they are not those of Linear.
+    """
 
     path: str
     kind: str
@@ -52,6 +58,7 @@ class Weights:
     bias: str | None
     fan_in: int
     trained: tuple[bool, bool] = (True, True)
+    drawn: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +180,33 @@ class Attend:
     weights: Weights
 
 
-Op = Input | Dense | Conv | Activation | Mix | Move | Sum | Concat | Stack | Normalize | Dropout | Attend
+@dataclass(frozen=True, slots=True)
+class AttendHeads:
+    """Softmax attention of queries, keys and values (inputs: value, query, key) with 1/sqrt(d_k) logits and many heads.
+
+    ``mask`` is added to the logits (queries, keys), None where every position sees all others.
+    """
+
+    mask: Tensor | None
+
+
+@dataclass(frozen=True, slots=True)
+class Blend:
+    """A linear map of positions that is data: the second input holds a matrix (out, in) for each sample."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recur:
+    """Preactivations u_t = in_t + W phi(u_{t-1}) + b along the time axis, with the same W and b at every step."""
+
+    weights: Weights
+    expression: Expression
+
+
+Op = (
+    Input | Dense | Conv | Activation | Mix | Move | Sum | Concat | Stack | Normalize | Dropout | Attend | AttendHeads
+    | Blend | Recur
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +232,7 @@ class Program(Record):
     @property
     def weights(self) -> tuple[Weights, ...]:
         """The affine layers in execution order."""
-        return tuple(s.op.weights for s in self.steps if isinstance(s.op, Dense | Conv | Attend))
+        return tuple(s.op.weights for s in self.steps if isinstance(s.op, Dense | Conv | Attend | Recur))
 
     def __str__(self) -> str:
         """One line per step."""

@@ -15,10 +15,16 @@ from gnomon.program.attention import self_attention
 from gnomon.program.branches import concatenate
 from gnomon.program.builder import Builder
 from gnomon.program.elementwise import ARITHMETIC, FUNCTIONS, MODULES, activation_module, elementwise, prelu
+from gnomon.program.encoder import encoder, encoder_layer
+from gnomon.program.mixing import product
 from gnomon.program.moves import permute, reshape, take
+from gnomon.program.multihead import multihead
 from gnomon.program.normalization import batch_norm, dropout, group_norm, layer_norm
 from gnomon.program.pooling import adaptive_average_pool, average_pool, mean, pad, upsample
+from gnomon.program.recurrent import recurrent
 from gnomon.program.refused import REFUSED
+from gnomon.program.tokens import embedding
+from gnomon.program.transposed import transposed_convolution
 from gnomon.program.values import Call, Fixed, Parameter, Random
 
 Reader = Callable[[Builder, Call], Any]
@@ -27,42 +33,64 @@ LAYERS: dict[type[nn.Module], Reader] = {
     nn.Linear: linear,
     nn.Conv1d: convolution,
     nn.Conv2d: convolution,
+    nn.Conv3d: convolution,
+    nn.ConvTranspose1d: transposed_convolution,
+    nn.ConvTranspose2d: transposed_convolution,
+    nn.ConvTranspose3d: transposed_convolution,
+    nn.RNN: recurrent,
+    nn.Embedding: embedding,
+    nn.MultiheadAttention: multihead,
+    nn.TransformerEncoderLayer: encoder_layer,
+    nn.TransformerEncoder: encoder,
     nn.AvgPool1d: average_pool,
     nn.AvgPool2d: average_pool,
+    nn.AvgPool3d: average_pool,
     nn.AdaptiveAvgPool1d: adaptive_average_pool,
     nn.AdaptiveAvgPool2d: adaptive_average_pool,
+    nn.AdaptiveAvgPool3d: adaptive_average_pool,
     nn.Upsample: upsample,
     nn.LayerNorm: layer_norm,
     nn.RMSNorm: layer_norm,
     nn.GroupNorm: group_norm,
     nn.BatchNorm1d: batch_norm,
     nn.BatchNorm2d: batch_norm,
+    nn.BatchNorm3d: batch_norm,
     nn.Dropout: dropout,
     nn.PReLU: prelu,
     nn.Flatten: reshape,
     nn.Unflatten: reshape,
     nn.ZeroPad1d: pad,
     nn.ZeroPad2d: pad,
+    nn.ZeroPad3d: pad,
     nn.ConstantPad1d: pad,
     nn.ConstantPad2d: pad,
+    nn.ConstantPad3d: pad,
     nn.CircularPad1d: pad,
     nn.CircularPad2d: pad,
+    nn.CircularPad3d: pad,
     nn.ReflectionPad1d: pad,
     nn.ReflectionPad2d: pad,
+    nn.ReflectionPad3d: pad,
     nn.ReplicationPad1d: pad,
     nn.ReplicationPad2d: pad,
+    nn.ReplicationPad3d: pad,
     **dict.fromkeys(MODULES, activation_module),
 }
 
 CALLS: dict[str, Reader] = {
     "linear": linear,
-    "matmul": linear,
+    "matmul": product,
+    "bmm": product,
+    "mm": product,
     "conv1d": convolution,
     "conv2d": convolution,
+    "conv3d": convolution,
     "avg_pool1d": average_pool,
     "avg_pool2d": average_pool,
+    "avg_pool3d": average_pool,
     "adaptive_avg_pool1d": adaptive_average_pool,
     "adaptive_avg_pool2d": adaptive_average_pool,
+    "adaptive_avg_pool3d": adaptive_average_pool,
     "interpolate": upsample,
     "mean": mean,
     "sum": mean,
@@ -136,6 +164,8 @@ def _moved(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
     first = call.args[0] if call.args else None
     if isinstance(first, Parameter) and call.name in PERMUTES and first.tensor.dim() == 2:
         return Parameter(first.path, first.tensor, not first.transposed)
+    if isinstance(first, Parameter) and call.name in ("expand", "repeat", "expand_as"):
+        return first  # one for all samples: whoever reads it counts its positions
     if isinstance(first, tuple | list) and call.name == "getitem":
         return first[call.args[1]]
     if isinstance(first, Random):

@@ -1,26 +1,90 @@
-"""First floor: networks that commute with a group.
+"""First floor: networks and groups.
 
-Lives here: finite groups of rotations and reflections, convolutions, normalization and pooling over them, layers on
-sets, and the plain network whose kernel, averaged over the group, is that of a group-convolutional one.
+Lives here: layers that commute with rotations and reflections, layers on sets, the plain network whose kernel, averaged
+over the group, is that of a group-convolutional one; actions of groups on inputs (`action`) and how far a network is
+from following them, layer by layer (`equivariance`); equivariant linear maps, invariant wrappers, symmetries of
+parameters; finite groups as data with their Fourier transform, and rotations drawn evenly.
 Does not live here: kernels of infinite width (`gnomon.kernels`), scattering (`gnomon.scattering`).
-May import: core; torch.
+May import: core; torch; scipy inside the functions that need it.
 """
 
+from gnomon.symmetry.action import Action, action, flips, permutations, quarter_turns, rotations, scalings, translations
 from gnomon.symmetry.convolution import GroupConv2d
+from gnomon.symmetry.errors import Equivariance, LayerError, equivariance, lie_derivative
 from gnomon.symmetry.features import GroupBatchNorm2d, GroupPool
+from gnomon.symmetry.finite import (
+    FiniteGroup,
+    convolve,
+    cyclic_group,
+    dihedral_group,
+    fourier,
+    inverse_fourier,
+    irreps,
+    product_group,
+    symmetric_group,
+)
 from gnomon.symmetry.group import Group, cyclic, dihedral
+from gnomon.symmetry.haar import haar
+from gnomon.symmetry.invariant import CanonicalPose, OrbitAverage
+from gnomon.symmetry.linear import (
+    Nearest,
+    equivariant_basis,
+    nearest_convolution,
+    nearest_equivariant,
+    nearest_permutation_equivariant,
+)
 from gnomon.symmetry.orbit import orbit_average, plain
+from gnomon.symmetry.parameters import Matched, balance, matched, orbit_leak, permuted, rescaled
 from gnomon.symmetry.sets import SetLinear, SetPool
+from gnomon.symmetry.strength import StrengthCurve, accuracy_by_strength, commutator_norm
 
 __all__ = [
+    "Action",
+    "CanonicalPose",
+    "Equivariance",
+    "FiniteGroup",
     "Group",
     "GroupBatchNorm2d",
     "GroupConv2d",
     "GroupPool",
+    "LayerError",
+    "Matched",
+    "Nearest",
+    "OrbitAverage",
     "SetLinear",
     "SetPool",
+    "StrengthCurve",
+    "accuracy_by_strength",
+    "action",
+    "balance",
+    "commutator_norm",
+    "convolve",
     "cyclic",
+    "cyclic_group",
     "dihedral",
+    "dihedral_group",
+    "equivariance",
+    "equivariant_basis",
+    "flips",
+    "fourier",
+    "haar",
+    "inverse_fourier",
+    "irreps",
+    "lie_derivative",
+    "matched",
+    "nearest_convolution",
+    "nearest_equivariant",
+    "nearest_permutation_equivariant",
     "orbit_average",
+    "orbit_leak",
+    "permutations",
+    "permuted",
     "plain",
+    "product_group",
+    "quarter_turns",
+    "rescaled",
+    "rotations",
+    "scalings",
+    "symmetric_group",
+    "translations",
 ]

@@ -8,14 +8,17 @@ Losses are means over examples, squared loss with a half; time is learning rate 
 """
 
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Exponential, Hinge, Logistic, Squared
+from gnomon.training.ablation import Ablation, ablation
 from gnomon.training.loop import train
 from gnomon.training.native import TorchOptimizer
 from gnomon.training.optimizers import SGD, AbstractOptimizer, Adam
 from gnomon.training.plan import Batches, Records
+from gnomon.training.progress import Patience, effective_lr, half_loss_time, patience
 from gnomon.training.run import Run
 from gnomon.training.schedule import Schedule, Scheduled
 
 __all__ = [
+    "Ablation",
     "AbstractLoss",
     "AbstractOptimizer",
     "Adam",
@@ -24,6 +27,7 @@ __all__ = [
     "Exponential",
     "Hinge",
     "Logistic",
+    "Patience",
     "Records",
     "Run",
     "SGD",
@@ -31,5 +35,9 @@ __all__ = [
     "Scheduled",
     "Squared",
     "TorchOptimizer",
+    "ablation",
+    "effective_lr",
+    "half_loss_time",
+    "patience",
     "train",
 ]

@@ -5,8 +5,9 @@ from torch import nn
 import gnomon
 from gnomon.program import Law
 from tests.kernels.fused.reference import both, distance
+from tests.shares import in_full
 
-LAWS = [("torch", "standard"), (Law(1.3, 0.4), "ntk"), (Law(1.3, 0.0), "standard")]
+LAWS = {"torch": ("torch", "standard"), "ntk": (Law(1.3, 0.4), "ntk"), "no bias": (Law(1.3, 0.0), "standard")}
 
 
 class Function(nn.Module):
@@ -61,10 +62,10 @@ def points(n=37):
     return torch.randn(n, 20, dtype=torch.float64) * torch.rand(n, 1).add(0.3)
 
 
-@pytest.mark.parametrize("law", LAWS, ids=["torch", "ntk", "no bias"])
+@pytest.mark.parametrize("law", in_full(LAWS, except_for=["ntk"]))
 @pytest.mark.parametrize("name", NETWORKS)
 def test_agrees_with_the_reference(monkeypatch, name, law):
-    init, parametrization = law
+    init, parametrization = LAWS[law]
     for y in (None, points(9).flip(1)):
         fast, slow = both(monkeypatch, NETWORKS[name], points(), y, init=init, parametrization=parametrization)
         assert distance(fast.nngp, slow.nngp) < 1e-10 and distance(fast.ntk, slow.ntk) < 1e-10

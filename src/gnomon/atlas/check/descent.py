@@ -4,21 +4,14 @@
 True
 """
 
-import torch
-from torch import nn
-
 from gnomon.atlas.check.trial import CALL, Trial
-from gnomon.core.inputs import Inputs
-from gnomon.core.outputs import outputs
-from gnomon.core.pure import twin
 from gnomon.core.results import Axis, Line, Plot, Value
+from gnomon.geometry.homogeneous import degree
 from gnomon.lab import Judgment, Verdict
 from gnomon.landscape import sharpness
 
-__all__ = ["degree", "margin_growth", "step_limit"]
+__all__ = ["margin_growth", "step_limit"]
 
-HOMOGENEOUS = 1e-3
-"""Relative error of f(c w) = c^L f(w) below which a network counts as homogeneous: float32 through some ten layers."""
 SLACK = 0.2
 """Share above 2 / lr up to which curvature hovers at the edge of stability."""
 
@@ -57,7 +50,7 @@ def margin_growth(trial: Trial) -> Judgment:
     """
     if not trial.margins:
         return Judgment(Verdict.INCONCLUSIVE, "The targets are no classes, so there are no margins.")
-    found = degree(trial.after, trial.few.x)
+    found = degree(trial.after, trial.few.x, call=CALL)
     if found is None:
         words = "The network is not homogeneous in its weights (biases, normalization or curved activations)."
         return Judgment(Verdict.INCONCLUSIVE, f"{words} The statement is not about such networks.")
@@ -69,29 +62,3 @@ def margin_growth(trial: Trial) -> Judgment:
     plot = Plot("Normalized margin", (Line("margin", range(len(fitted)), fitted),), Axis("record"), Axis("margin"))
     values = (Value("first", fitted[0]), Value("last", fitted[-1]), Value("degree", found))
     return Judgment(Verdict.HOLDS if fitted[-1] > fitted[0] else Verdict.REFUTED, reason, values, plot)
-
-
-def degree(module: nn.Module, x: Inputs) -> int | None:
-    """The degree L with f(c w) = c^L f(w) for c = 1/2 and 2, or None where there is none.
-
-    Reference: [lyu2020gradient].
-    Cost: three forward passes.
-
-    >>> net = nn.Sequential(nn.Linear(2, 4, bias=False), nn.ReLU(), nn.Linear(4, 1, bias=False))
-    >>> degree(net, torch.eye(2)), degree(nn.Sequential(nn.Linear(2, 4), nn.Tanh()), torch.eye(2))
-    (2, None)
-    """
-    base = outputs(module, x, call=CALL).double()
-    powers = []
-    for c in (0.5, 2.0):
-        scaled = twin(module, call=CALL)
-        with torch.no_grad():
-            for p in scaled.parameters():
-                p.mul_(c)
-        f = outputs(scaled, x, call=CALL).double()
-        ratio = float((f * base).sum() / base.square().sum().clamp_min(1e-300))
-        power = round(float(torch.tensor(max(ratio, 1e-12)).log2()) / (1 if c == 2 else -1))
-        if float((f - c**power * base).norm()) > HOMOGENEOUS * float((c**power * base).norm()):
-            return None
-        powers.append(power)
-    return powers[0] if powers[0] == powers[1] and powers[0] > 0 else None

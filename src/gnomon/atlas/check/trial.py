@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, out_of_range
@@ -20,6 +19,7 @@ from gnomon.core.inputs import Inputs
 from gnomon.core.outputs import outputs
 from gnomon.core.record import Record
 from gnomon.examination.subject import Examples, Task, subject
+from gnomon.geometry.homogeneous import class_margins
 from gnomon.landscape import sharpness
 from gnomon.training import SGD, Run, train
 
@@ -105,8 +105,4 @@ def _norm(model: nn.Module) -> float:
 
 def _margin(model: nn.Module, x: Inputs, y: Tensor) -> float:
     """The smallest margin: the output of the right class less the largest other; for one output, that with its sign."""
-    f = outputs(model, x, call=CALL).double()
-    if f.shape[1] == 1:
-        return float(((2.0 * y - 1) * f[:, 0]).min())
-    right = f.gather(1, y[:, None])[:, 0]
-    return float((right - f.scatter(1, y[:, None], -torch.inf).amax(1)).min())
+    return float(class_margins(outputs(model, x, call=CALL).double(), y).min())

@@ -55,7 +55,7 @@ class ColumnsStep(AbstractStep):
                 left = "on examples left out"
                 values += [
                     Value("accuracy of ridge regression on random features", judged.accuracy, meaning=left),
-                    Value("labels that firm neighbors deny", judged.floor, judged.interval, "estimate"),
+                    Value("labels that similar examples contradict", judged.floor, judged.interval, "estimate"),
                     Value("most suspect labels", ", ".join(map(str, judged.ranked[:10])), meaning="of the rows drawn"),
                 ]
                 plots = judged.plots()

@@ -56,12 +56,14 @@ class CurvatureStep(AbstractStep):
             values.append(Value(name, noise.scale, noise.interval, "estimate", meaning="tr Σ / |G|²"))
         state = "At the end of training" if run is not None else "Before training"
         answer = f"{state} the loss has sharpness {value:.3g}"
+        if value > 0:
+            answer += f", so that plain gradient descent is stable with learning rates below {2 / value:.2g}"
         way = None if run is None else descent(run.optimizer)
         if way is not None:
             limit = 2 * (1 + way.momentum) / way.lr
             share = f"{value / limit:.0%} of what its learning rate allows"
             most = "as much as its learning rate allows, the edge of stability"
-            answer += f": {most if value > 0.8 * limit else share} ({limit:.3g})"
+            answer += f"; that is {most if value > 0.8 * limit else share} ({limit:.3g})"
             values.append(Value("limit of the learning rate in use", limit, meaning="2 (1 + β) / lr"))
         definitions = (
             Definition("λ_max(H)", "sharpness: the largest curvature of the mean loss", "cohen2021gradient"),

@@ -10,6 +10,7 @@ from gnomon.core.record import Record
 from gnomon.core.results import Axis, Definition, Finding, Histogram, Plot, Value
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.subject import Subject
+from gnomon.generalization.rows import digests
 from gnomon.geometry import signal_findings
 from gnomon.report import Content
 
@@ -54,13 +55,21 @@ class DataStep(AbstractStep):
         assert y is not None  # checked when the subject was made
         largest, targets = _classes(y.long(), subject.task.classes) if subject.task.classes else (None, _numbers(y))
         findings = inputs.findings + targets.findings
-        answer = " ".join(finding.what for finding in findings) or "Nothing unusual."
+        answer = " ".join(finding.what for finding in findings) or _facts(len(subject.train), rms, largest, y)
         if subject.notes:
-            answer += f" Note: {' and '.join(subject.notes)}."
+            answer += f" Note: {'; '.join(subject.notes)}."
         values = (Value("training examples", len(subject.train)), *inputs.values, *targets.values)
         meaning = Definition("rms = √(mean of x²)", f"over all features of at most {ROWS} examples")
         content = Content(answer, findings, values, inputs.plots, (meaning,))
         return StepResult(content, DataSummary(rms, largest))
+
+
+def _facts(n: int, rms: float | None, largest: float | None, y: Tensor) -> str:
+    """What the data are, where nothing is wrong with them."""
+    size = "" if rms is None else f", inputs of typical size {rms:.3g} (root mean square)"
+    spread = f"targets of spread {float(y.double().std(correction=0)):.3g}"
+    kinds = spread if largest is None else f"{largest:.1%} of them in the largest class"
+    return f"{n:,} training examples{size}, {kinds}."
 
 
 def _inputs(flat: Tensor, rms: float, *, alone: bool) -> _Part:
@@ -73,7 +82,7 @@ def _inputs(flat: Tensor, rms: float, *, alone: bool) -> _Part:
         Value("mean of the inputs", float(flat.mean())),
         Value("constant features", constant, meaning=f"of {flat.shape[1]}"),
         Value("largest over smallest spread of a feature", ratio),
-        Value("examples that occur before", len(flat) - len(torch.unique(flat, dim=0)), meaning=f"of {len(flat)}"),
+        Value("examples that occur before", len(flat) - len(set(digests(flat))), meaning=f"of {len(flat)}"),
     )
     findings = []
     if alone and len(flat) > 1 and constant == flat.shape[1]:

@@ -6,17 +6,23 @@ import torch
 from torch import Tensor
 
 from gnomon.core.inputs import take, transform
+from gnomon.core.metrics import decisions
 from gnomon.core.record import Record
 from gnomon.core.results import Axis, Bars, Plot, Value
 from gnomon.core.strata import stratified
+from gnomon.examination.cost import rung
 from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
+from gnomon.examination.timed import needs
 from gnomon.geometry.margins import probabilities
 from gnomon.report import Content, Exhibit, exhibit
 from gnomon.training import Run
 
-MOST, SHOWN, PAIRS = 2000, 12, 8
-"""Examples that are tried at most, that are shown, and pairs of classes that are named."""
+SIZES, SHOWN, PAIRS = (64, 128, 256, 512, 1024, 2048), 12, 8
+"""Examples that are tried, as the time allows; that are shown; and pairs of classes that are named."""
+SIZE = 256
+"""Examples that are read at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +38,7 @@ class ExamplesStep(AbstractStep):
 
     key, title, share = "examples", "Worst examples", 0.03
     question = "On which examples is the network most wrong, and does their label look right to you?"
+    needs = (Profile,)
     uses = (Run,)
     gives = Hardest
 
@@ -40,9 +47,14 @@ class ExamplesStep(AbstractStep):
         if run is None:
             raise Skipped("The network was not trained here, so its mistakes say nothing yet.")
         source, which = (subject.train, "training") if subject.test is None else (subject.test, "test")
-        numbers = stratified(len(source), source.labels(), MOST, seed=context.seed)
+        each = max(products[Profile].cost.each, 1e-9)
+        most = rung(SIZES, 0.5 * context.seconds / each)
+        if most * each > 3 * context.seconds:  # a pass without gradients is a third of that
+            raise needs(f"A pass over {most} examples", most * each / 3, context)
+        numbers = stratified(len(source), source.labels(), most, seed=context.seed)
         examples = subject.examples(source.at(numbers))
-        f = subject.outputs(examples.x, run.model).double()
+        parts = torch.arange(len(numbers)).split(SIZE)
+        f = torch.cat([subject.outputs(take(examples.x, part), run.model) for part in parts]).double()
         if not bool(torch.isfinite(f).all()):
             raise Skipped("Some outputs are not finite.")
         error, answers, notes = _judged(f, examples.y, classes=subject.task.classes > 0)
@@ -82,7 +94,7 @@ def _shown(x: object, number: int, label: str, answer: str, note: str) -> Exhibi
 
 def _mistakes(f: Tensor, y: Tensor, which: str) -> tuple[str, tuple[Plot, ...]]:
     """How many answers are wrong, and which classes are taken for which."""
-    answers = probabilities(f).argmax(1)
+    answers = decisions(f)
     wrong = answers != y
     count, n = int(wrong.sum()), len(y)
     if not count:

@@ -44,10 +44,19 @@ class InvarianceStep(AbstractStep):
         values = tuple(_value(motion, classes=subject.task.classes > 0) for motion in measured.motions)
         definition = Definition("|f(g x) − f(x)| / |f(x)|", "over the examples used, for each motion g")
         short = "" if run is None else run.shortage
-        answer = f"{NOT_ENOUGH} {short}. {measured.verdict}" if short else measured.verdict
+        answer = _answer(measured) if subject.task.classes else measured.verdict
+        answer = f"{NOT_ENOUGH} {short}. {answer}" if short else answer
         findings = _shifted(measured) if run is not None and not short and subject.task.classes else ()
         content = Content(answer, findings, values, measured.plots(), (definition,))
         return StepResult(content, measured, "unsure" if short else "answered")
+
+
+def _answer(measured: Invariance) -> str:
+    """How many decisions a motion changes."""
+    shifts = [m.decisions for m in measured.motions if m.name.startswith("one pixel")]
+    others = [f"{m.decisions:.0%} by '{m.name}'" for m in measured.motions if not m.name.startswith("one pixel")]
+    share = f"{max(shifts):.1%}" if max(shifts) - min(shifts) < 0.001 else f"{min(shifts):.1%} to {max(shifts):.1%}"
+    return f"A shift by one pixel changes {share} of the decisions; {' and '.join(others)}."
 
 
 def _value(motion: Motion, *, classes: bool) -> Value:

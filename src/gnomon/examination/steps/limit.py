@@ -62,9 +62,9 @@ class LimitStep(AbstractStep):
         if subject.task.classes:
             share = prediction.accuracy or 0.0
             values.append(Value("leave-one-out accuracy", share, prediction.accuracy_interval, "estimate"))
-            right = f"about {share:.1%} (leave-one-out on {len(examples)})"
             answer = (
-                f"A very wide version, which learns no features of its own, would be right on {right} of new examples."
+                "A very wide version, which learns no features of its own, would be right on about "
+                f"{share:.1%} of new examples (leave-one-out on {len(examples)})."
             )
         else:
             values.append(Value("leave-one-out error", prediction.error, meaning="of the targets' variance"))

@@ -15,6 +15,7 @@ from gnomon.examination.levels import level
 from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, Skipped, StepResult
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
+from gnomon.examination.timed import needs
 from gnomon.geometry.calibration import Calibration, calibration
 from gnomon.geometry.margins import HARDEST, Margins, margins, probabilities
 from gnomon.report import Content
@@ -69,7 +70,10 @@ def _drawn(source: AbstractSource, profile: Profile, context: Context) -> Tensor
     affordable = 0.5 * context.seconds / max(profile.cost.each, 1e-9)  # a forward pass is a third of that: twice over
     if affordable >= n:
         return torch.arange(n)
-    return stratified(n, source.labels(), rung(SIZES, affordable), seed=context.seed)
+    most = rung(SIZES, affordable)
+    if most > 6 * affordable:  # not even in all of the time
+        raise needs(f"A pass over {most} examples", most * profile.cost.each / 3, context)
+    return stratified(n, source.labels(), most, seed=context.seed)
 
 
 def _shortened(result: StepResult, short: str) -> StepResult:

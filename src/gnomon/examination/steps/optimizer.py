@@ -6,14 +6,19 @@ from gnomon.checkup import short_runs, step_size_findings
 from gnomon.checkup.step_size import RUNS
 from gnomon.core.record import Record
 from gnomon.core.results import Axis, Bars, Definition, Plot, Value
+from gnomon.examination.cost import rung
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, require_gradients
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.wiring import batch_of, own_loss, targets_of
 from gnomon.examination.subject import Subject
+from gnomon.examination.timed import needs
 from gnomon.report import Content
 from gnomon.training import Run
 
-STEPS, LEAST, EXAMPLES, BATCH = 40, 12, 512, 32
+STEPS, LEAST, BATCH = 40, 12, 32
+"""Steps of a short run at most and at least, and examples of a batch where none are named."""
+EXAMPLES = (64, 128, 256, 512)
+"""Examples on which the loss is measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +31,7 @@ class ShortRuns(Record):
 class OptimizerStep(AbstractStep):
     """Runs of at most 40 steps with the learning rate and with some from a hundredth to a hundred times as large."""
 
-    key, title, share = "optimizer", "The learning rate, tried", 0.05
+    key, title, share = "optimizer", "The learning rate, tried", 0.1
     question = "Does another learning rate do far better in the first steps?"
     needs = (Profile,)
     uses = (Run,)
@@ -37,12 +42,12 @@ class OptimizerStep(AbstractStep):
         if subject.optimizer is None:
             raise Skipped("No optimizer was named: pass optimizer=torch.optim.Adam, or any other.")
         batch = min(batch_of(subject) or BATCH, 128)
-        each = batch * products[Profile].seconds_per_example * RUNS * 1.5
-        steps = int(min(STEPS, 0.8 * context.seconds / max(each, 1e-9)))
+        each = max(RUNS * products[Profile].seconds_per_example, 1e-9)
+        some = subject.probe.some(rung(EXAMPLES, 0.15 * context.seconds / each))
+        looking = 4 / 3 * len(some)  # four passes without gradients
+        steps = int(min(STEPS, (0.9 * context.seconds / each - looking) / batch))
         if steps < LEAST:
-            raise Skipped(f"{LEAST} steps in each of {RUNS} short runs would take {LEAST * each:.0f} s.")
-        size = int(min(EXAMPLES, max(64, 0.1 * context.seconds / products[Profile].seconds_per_example)))
-        some = subject.probe.some(size)
+            raise needs(f"{LEAST} steps in each of {RUNS} short runs", (LEAST * batch + looking) * each, context)
         loss = own_loss(subject) or subject.task.loss
         falls, start = short_runs(
             subject.module, some.x, targets_of(subject, some.y), loss=loss, optimizer=subject.optimizer, steps=steps,

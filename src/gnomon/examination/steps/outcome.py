@@ -1,10 +1,11 @@
 """What training came to: against a guess and a simple model, on train and on test, and where it exploded."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import Tensor, nn
 
-from gnomon.checkup import Outcome, explosion, outcome_findings
+from gnomon.checkup import Outcome, explosion, number_outcome_findings, outcome_findings
+from gnomon.checkup.outcome import overfit_cure
 from gnomon.core.metrics import accuracy
 from gnomon.core.record import Record
 from gnomon.core.results import Finding, Value
@@ -15,14 +16,23 @@ from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.columns import DataChecks
 from gnomon.examination.steps.wiring import loss_of, statistics
 from gnomon.examination.subject import Examples, Subject
+from gnomon.examination.timed import needs
+from gnomon.generalization import Baseline, baseline
 from gnomon.geometry import signal
 from gnomon.report import Content
 from gnomon.training import Run
 
 LADDER = (64, 128, 256, 512, 1024)
 """Examples of train and of test that the trained network is judged by, as the time allows."""
-DEAD = 64
-"""Examples by which units are judged."""
+DEAD, STATISTICS = 64, 256
+"""Examples by which units are judged, and running statistics of batch norm at most."""
+
+SIMPLE = 2500
+"""Examples that a simple model is fitted to and judged by, at most."""
+PASSES = 1.5
+"""Passes with gradients that four passes without them, over train, test and twice for batch norm, are worth at most."""
+
+_Judged = tuple[Outcome | None, tuple[Finding, ...], tuple[Value, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +45,7 @@ class TrainedChecks(Record):
 class OutcomeStep(AbstractStep):
     """Overfitting, underfitting, dead units and statistics of the trained network; where a run exploded."""
 
-    key, title, share = "outcome", "What training came to", 0.01
+    key, title, share = "outcome", "What training came to", 0.04
     question = "Did it learn what can be learned, and does that hold for test examples?"
     needs = (Run, Profile)
     uses = (DataChecks,)
@@ -44,23 +54,24 @@ class OutcomeStep(AbstractStep):
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         run = products[Run]
         if run.diverges:
-            found = _explosion(subject, run, context.seed)
+            found = _explosion(subject, run, context)
             answer = found[0].what if found else "The loss grew, and no single layer explodes in the first steps."
             return StepResult(Content(answer, found), TrainedChecks())
-        short = run.shortage
-        n = rung(LADDER, context.seconds / max(2 * products[Profile].seconds_per_example, 1e-9))
-        findings = () if short else (*_units(subject, run.model), *statistics(subject, run.model, min(n, 256)))
-        outcome = None if short else _outcome(subject, run.model, products.get(DataChecks), n, context.seed)
+        short, each = run.shortage, max(products[Profile].cost.each, 1e-9)
+        n = rung(LADDER, (context.seconds / each - DEAD) / PASSES)
+        if not short and (DEAD + PASSES * n) * each > 2 * context.seconds:
+            raise needs(f"Passes over {n} examples", (DEAD + PASSES * n) * each, context)
+        findings: tuple[Finding, ...] = ()
+        outcome: Outcome | None = None
         values: tuple[Value, ...] = ()
-        if outcome is not None:
-            findings = (*findings, *outcome_findings(outcome))
-            values = (
-                Value("accuracy on train", outcome.train, meaning=f"{outcome.examples} examples"),
-                Value("accuracy of ridge regression on random features", outcome.simple),
-                Value("accuracy of always guessing the largest class", outcome.guess),
-            )
-            if outcome.test is not None:
-                values = (*values, Value("accuracy on test", outcome.test, meaning=f"{outcome.tested} examples"))
+        if not short:
+            findings = (*_units(subject, run.model), *statistics(subject, run.model, min(n, STATISTICS)))
+        if not short and subject.task.classes:
+            outcome, judged, values = _classes(subject, run.model, products.get(DataChecks), n, context.seed)
+            findings = (*findings, *judged)
+        elif not short:
+            judged, values = _numbers(subject, run.model, n, context.seed)
+            findings = (*findings, *judged)
         findings = tuple(sorted(findings, key=lambda finding: -finding.severity))
         good = f"Training was too short to judge: {short}." if short else "Training learned what could be expected."
         content = Content(findings[0].what if findings else good, findings, values)
@@ -72,14 +83,59 @@ def _units(subject: Subject, model: nn.Module) -> tuple[Finding, ...]:
     return tuple(finding for finding in found if finding.kind in ("dead-units", "not-finite"))
 
 
-def _outcome(subject: Subject, model: nn.Module, checks: DataChecks | None, n: int, seed: int) -> Outcome | None:
-    if not subject.task.classes or checks is None or checks.guess is None:
-        return None
+def _classes(subject: Subject, model: nn.Module, checks: DataChecks | None, n: int, seed: int) -> _Judged:
+    """The outcome for classes, with what more data would bring where it overfits."""
     train, tried = _accuracy(subject, model, subject.train, n, seed)
     test, m = (None, 0) if subject.test is None else _accuracy(subject, model, subject.test, n, seed)
-    if train is None:
-        return None
-    return Outcome(train, test, tried, m, checks.guess, checks.simple or 0.0)
+    if train is None or checks is None or checks.guess is None:
+        return None, (), ()
+    outcome = Outcome(train, test, tried, m, checks.guess, checks.simple or 0.0)
+    found = outcome_findings(outcome)
+    if any(finding.kind == "overfit" for finding in found):
+        simple = _simple(subject, seed)
+        outcome = replace(outcome, gain=simple.gain, fitted=simple.examples)
+        found = outcome_findings(outcome)
+    values = [
+        Value("accuracy on train", outcome.train, meaning=f"{outcome.examples} examples"),
+        Value("accuracy of ridge regression on random features", outcome.simple),
+        Value("accuracy of always guessing the largest class", outcome.guess),
+    ]
+    if test is not None:
+        values.append(Value("accuracy on test", test, meaning=f"{m} examples"))
+    return outcome, found, tuple(values)
+
+
+def _numbers(
+    subject: Subject, model: nn.Module, n: int, seed: int
+) -> tuple[tuple[Finding, ...], tuple[Value, ...]]:  # fmt: skip
+    """The same for regression, by the share of the variance that is explained."""
+    if subject.recipe.own_loss is not None and subject.probe.y.shape[1] != subject.task.outputs:
+        return (), ()  # what an error is, only the loss knows
+    errors = [_errors(subject, model, data, n, seed) for data in (subject.train, subject.test) if data is not None]
+    simple = _simple(subject, seed)
+    test = errors[1] if len(errors) > 1 else None
+    found = number_outcome_findings(
+        errors[0], test, simple=simple.score, cure=overfit_cure(simple.gain, simple.examples, "explained variance")
+    )
+    values = [
+        Value("variance explained on train", 1 - float(errors[0].mean()), meaning=f"{len(errors[0])} examples"),
+        Value("variance explained by ridge regression on random features", simple.score, meaning="examples left out"),
+    ]
+    if test is not None:
+        values.append(Value("variance explained on test", 1 - float(test.mean()), meaning=f"{len(test)} examples"))
+    return found, tuple(values)
+
+
+def _simple(subject: Subject, seed: int) -> Baseline:
+    some = subject.examples(subject.train.probe(SIMPLE, seed=seed))
+    return baseline(some.x, some.y, seed=seed)
+
+
+def _errors(subject: Subject, model: nn.Module, data: AbstractSource, n: int, seed: int) -> Tensor:
+    """Squared errors in units of the variance of the targets, so that their mean is what is not explained."""
+    some = subject.examples(data.probe(n, seed=seed))
+    spread = float(some.y.double().var(0, correction=0).sum())
+    return (subject.outputs(some.x, model).double() - some.y.double()).square().sum(1) / max(spread, 1e-300)
 
 
 def _accuracy(subject: Subject, model: nn.Module, data: AbstractSource, n: int, seed: int) -> tuple[float | None, int]:
@@ -90,9 +146,12 @@ def _accuracy(subject: Subject, model: nn.Module, data: AbstractSource, n: int, 
     return accuracy(f, some.y), len(some)
 
 
-def _explosion(subject: Subject, run: Run, seed: int) -> tuple[Finding, ...]:
+def _explosion(subject: Subject, run: Run, context: Context) -> tuple[Finding, ...]:
     def loss(f: Tensor, y: Tensor) -> Tensor:
         return loss_of(subject, f, y)
 
     some = subject.probe
-    return explosion(subject.module, some.x, some.y, loss=loss, optimizer=run.optimizer, seed=seed).findings
+    return explosion(
+        subject.module, some.x, some.y, loss=loss, optimizer=run.optimizer, seed=context.seed,
+        late=lambda: context.seconds < 0,
+    ).findings  # fmt: skip

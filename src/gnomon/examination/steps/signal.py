@@ -14,6 +14,7 @@ from gnomon.examination.chain import chain
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
+from gnomon.examination.timed import needs
 from gnomon.geometry import LayerSignal, MeanField, Signal, signal
 from gnomon.kernels import Limit, layers
 from gnomon.program.laws import weight_std
@@ -53,9 +54,12 @@ class SignalStep(AbstractStep):
 
 
 def _examples(profile: Profile | None, context: Context) -> int:
-    """As many as half of the time allows for some passes, eight at least."""
+    """As many as half of the time allows for some passes, eight at least, which may take twice the time."""
     if profile is None:
         return max(EXAMPLES)
+    least = 2 * profile.cost.passes(min(EXAMPLES))
+    if least > 2 * context.seconds:
+        raise needs(f"Signals of {min(EXAMPLES)} examples", least, context)
     return max(n for n in EXAMPLES if n == min(EXAMPLES) or 4 * profile.cost.passes(n) <= 0.5 * context.seconds)
 
 

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.inputs import invoke, table
+from gnomon.core.metrics import decisions
 from gnomon.core.pure import evaluating, undisturbed
 from gnomon.geometry.attacks.threat import Threat
 
@@ -68,7 +69,7 @@ class Victim:
 
     def right(self, x: Tensor, y: Tensor) -> Tensor:
         """Whether each example is classified as y; scores that are not finite are wrong."""
-        return self.all_scores(x).argmax(1) == y
+        return decisions(self.all_scores(x)) == y
 
     def slope(self, x: Tensor, y: Tensor, score: Score) -> tuple[Tensor, Tensor, Tensor]:
         """What is raised, its gradient in the inputs, and whether each example is still classified as y."""

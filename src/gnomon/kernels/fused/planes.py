@@ -61,6 +61,7 @@ def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at
 @entry
 def sweep(codes, numbers, k, planes, tag, x, groups, outs, outs_at, regs, room, runs, found):
     """Two stages, for one image against groups of images, one result per group: Python is left once."""
+    alone = len(groups) == 0  # never inside the loop; a literal would have `stage` compiled a second time
     for g in range(len(groups)):
         y = groups[g]
         _zero(outs[0])
@@ -70,7 +71,7 @@ def sweep(codes, numbers, k, planes, tag, x, groups, outs, outs_at, regs, room, 
             k,
             planes[0],
             tag,
-            False,
+            alone,
             x,
             y,
             room,
@@ -88,7 +89,7 @@ def sweep(codes, numbers, k, planes, tag, x, groups, outs, outs_at, regs, room, 
             k,
             planes[1],
             tag,
-            False,
+            alone,
             x,
             y,
             outs[0],

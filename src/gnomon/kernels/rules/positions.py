@@ -4,6 +4,7 @@
     Move    K'[p, q] = K[i(p), i(q)]                                                       (2)
     Attend  K'[p, q] = sum_{s, t} Z(x)[p, s] Z(x')[q, t] K[s, t]                           (3)
             Z(x)[p, s] = softmax over s of w^2 K_in(x, x)[p, s]                            (4)
+    Blend   as (3), with Z(x) a matrix that is part of the data
 
 and the same for tangents. (4): with logits (1/d_k) sum_j q_j(p) q_j(s), tied queries and keys, and d_k, heads to
 infinity, the logits are deterministic and the query/key weights have no tangent.
@@ -104,9 +105,38 @@ class AttendRule(AbstractRule):
         return Pair(self._attend(x.nngp, context), None if x.ntk is None else self._attend(x.ntk, context))
 
     def _attend(self, array: Tensor, context: Context) -> Tensor:
-        assert context.left is not None and context.right is not None
-        left, right = context.left, context.right.transpose(-1, -2)
-        if context.batch == 2:
-            left, right = left.unsqueeze(1), right.unsqueeze(0)
-        mixed = left @ array @ right  # (3)
-        return mixed if context.full else diagonal(mixed, context.batch, 1)
+        return _both_sides(array, context)
+
+
+@dataclass(frozen=True, slots=True)
+class BlendRule(AbstractRule):
+    """Equation (3) with matrices that are data."""
+
+    def wants(self, full: bool) -> tuple[bool, ...]:
+        """All pairs of the values; of the matrices nothing but themselves."""
+        return True, False
+
+    def watches(self) -> tuple[bool | None, ...]:
+        """No covariance."""
+        return None, None
+
+    def features(self, data: tuple[Tensor | None, ...]) -> Tensor | None:
+        """The matrices of the points: what this rule measures instead of covariances."""
+        matrices = data[1]
+        assert matrices is not None  # its second input is data
+        return matrices[:, 0]
+
+    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+        """Mix both sides with their own matrices."""
+        x = inputs[0]
+        return Pair(_both_sides(x.nngp, context), None if x.ntk is None else _both_sides(x.ntk, context))
+
+
+def _both_sides(array: Tensor, context: Context) -> Tensor:
+    """Z(x) K Z(x')^T, in the form that is asked for."""
+    assert context.left is not None and context.right is not None
+    left, right = context.left, context.right.transpose(-1, -2)
+    if context.batch == 2:
+        left, right = left.unsqueeze(1), right.unsqueeze(0)
+    mixed = left @ array @ right  # (3)
+    return mixed if context.full else diagonal(mixed, context.batch, 1)

@@ -1,0 +1,86 @@
+"""A PAC-Bayes certificate on full MNIST, 10 classes, delta 0.05, for a small convolutional network.
+
+The data is mnist.npz (x_train, y_train, x_test, y_test) in the folder ``data`` of a folder named by --shared, by the
+variable GNOMON_SHARED, or beside the checkout.
+"""
+
+import argparse
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from measure import record
+from torch import nn
+
+import gnomon
+from gnomon.generalization import FreshPrior, LearnedPrior
+
+SHARED = Path(os.environ.get("GNOMON_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+
+
+def images(shared: Path):
+    with np.load(shared / "data" / "mnist.npz") as file:
+        x, xt = (torch.from_numpy(file[k].astype(np.float32) / 255)[:, None] for k in ("x_train", "x_test"))
+        y, yt = (torch.from_numpy(file[k].astype(np.int64)) for k in ("y_train", "y_test"))
+    return x - 0.13, y, xt - 0.13, yt
+
+
+def network() -> nn.Module:
+    return nn.Sequential(
+        nn.Conv2d(1, 16, 5), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(16, 32, 5), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Flatten(), nn.Linear(512, 100), nn.ReLU(), nn.Linear(100, 10),
+    )  # fmt: skip
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--shared", type=Path, default=SHARED)
+    options.add_argument("--rows", type=int, default=60_000)
+    options.add_argument("--epochs", type=int, default=1)
+    options.add_argument("--fresh", action="store_true", help="certify from a fresh prior as well")
+    given = options.parse_args()
+    if not (given.shared / "data" / "mnist.npz").exists():
+        print(f"skipped: {given.shared / 'data' / 'mnist.npz'} does not exist; name the folder by --shared")
+        return
+    x, y, xt, yt = images(given.shared)
+    x, y = x[: given.rows], y[: given.rows]
+    priors = {"learned on half of the rows": LearnedPrior(epochs=8)}
+    if given.fresh:
+        priors["fresh"] = FreshPrior()
+    rows = []
+    for name, prior in priors.items():
+        start = time.perf_counter()
+        found = gnomon.certify(network(), (x, y), test=(xt, yt), prior=prior, epochs=given.epochs, delta=0.05)
+        seconds = time.perf_counter() - start
+        rows.append(
+            [
+                name,
+                f"{seconds / 60:.1f} min",
+                *(f"{100 * bound.value:.2f} %" for bound in found.bounds),
+                f"{100 * float(found.stochastic.measured.value):.2f} %",
+                f"{float(found.stochastic.factors[1].value) * found.counted:.0f}",
+                *(f"{100 * float(other.value):.2f} %" for other in found.others),
+            ]
+        )
+        print(rows[-1], flush=True)
+    columns = ["prior", "time", "drawn", "majority", "average", "one draw", "test error", "KL", "McAllester"]
+    columns += ["quadratic", "Catoni"]
+    note = (
+        f"Each bound holds with confidence 0.95; {network_size()} random weights. Wanted: drawn at most 3.0 %\n"
+        "with a learned prior in at most 45 minutes on two cores; published for such networks: about 2.3 % certified at 1.4 % error."
+    )
+    if given.rows == 60_000:
+        record("PAC-Bayes certificate, full MNIST", columns, rows, note)
+    else:
+        print(note)
+
+
+def network_size() -> int:
+    return sum(p.numel() for p in network().parameters())
+
+
+if __name__ == "__main__":
+    main()

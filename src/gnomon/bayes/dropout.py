@@ -1,0 +1,105 @@
+"""Dropout as an ensemble: the mean and spread of predictions over masks, beside the network without dropout.
+
+    p(y | x) = mean over masks b of p(y | x, w * b)                                                              (1)
+
+Hypotheses: masks are drawn as in training. Reference: [srivastava2014dropout]; [gal2016dropout].
+
+>>> import torch
+>>> net = nn.Sequential(nn.Dropout(0.5), nn.Linear(4, 1, bias=False))
+>>> _ = nn.init.ones_(net[1].weight)
+>>> told = dropout_predictive(net, torch.ones(1, 4), draws=4000)                     # 2 x a binomial of 4 and 1/2
+>>> abs(float(told.mean[0, 0]) - 4) < 0.15, abs(float(told.variance[0, 0]) - 4) < 0.4
+(True, True)
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_readable, check_seed, integer
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import count, invoke, table
+from gnomon.core.outputs import outputs
+from gnomon.core.pure import random_state
+from gnomon.core.results import Axis, Plot, Result, Scatter
+from gnomon.core.source import whole_inputs
+from gnomon.core.untouched import untouched
+
+__all__ = ["DropoutPredictive", "dropout_predictive"]
+
+DROPPED = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout, nn.FeatureAlphaDropout)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DropoutPredictive(Result):
+    """Means and variances of outputs (probabilities where asked for) over masks, and the outputs without dropout."""
+
+    mean: Float[Tensor, "n k"] = field(repr=False)
+    variance: Float[Tensor, "n k"] = field(repr=False)
+    plain: Float[Tensor, "n k"] = field(repr=False)
+    draws: int
+
+    @property
+    def error(self) -> Float[Tensor, "n k"]:
+        """The standard error of the mean."""
+        return (self.variance / self.draws).sqrt()
+
+    @property
+    def verdict(self) -> str:
+        """How sure the ensemble is, and how far the network without dropout is from it."""
+        apart = float((self.plain - self.mean).abs().mean())
+        return (
+            f"Over {self.draws} masks outputs vary by {float(self.variance.mean().sqrt()):.3g}; the network without "
+            f"dropout differs from their mean by {apart:.3g}."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The mean over masks against the network without dropout."""
+        points = Scatter("outputs", self.plain.flatten(), self.mean.flatten())
+        return (Plot("Dropout as an ensemble", (points,), Axis("without dropout"), Axis("mean over masks")),)
+
+
+def dropout_predictive(
+    module: nn.Module, x: Any, *, draws: int = 100, probabilities: bool = False, seed: int = 0
+) -> DropoutPredictive:
+    """Predictions averaged over dropout masks, with their variance; equation (1).
+
+    Args:
+        module: with dropout layers, which alone are in training mode here; it is left as it was.
+        x: inputs.
+        draws: masks.
+        probabilities: average softmax probabilities instead of outputs.
+        seed: of the masks.
+
+    Hypotheses: see the module. Reference: [gal2016dropout].
+    Cost: a forward pass for each mask.
+
+    >>> net = nn.Sequential(nn.Dropout(0.0), nn.Linear(2, 1))
+    >>> bool(dropout_predictive(net, torch.ones(1, 2), draws=3).variance.abs().max() < 1e-12)       # nothing is dropped
+    True
+    """
+    call = "dropout_predictive(module, x)"
+    check_readable(module, call=call)
+    m, seed = integer("draws", draws, call=call, least=2), check_seed(seed, call=call)
+    parts = [part for part in module.modules() if isinstance(part, DROPPED)]
+    if not parts:
+        raise InputError(lesson(call, "the module has no dropout layer", "masks to average over", "Add nn.Dropout"))
+    inputs = whole_inputs(x, module, call=call)
+    n = count(inputs)
+
+    def told(f: Tensor) -> Tensor:
+        return f.double().softmax(1) if probabilities else f.double()
+
+    plain = told(outputs(module, inputs, call=call))
+    total, squares = torch.zeros_like(plain), torch.zeros_like(plain)
+    with untouched(module), random_state(seed), torch.no_grad():
+        for part in parts:
+            part.training = True
+        for _ in range(m):
+            f = told(table(invoke(module, inputs, call=call), n, call)) - plain  # centered, against cancellation
+            total, squares = total + f, squares + f.square()
+    mean = total / m
+    return DropoutPredictive(plain + mean, ((squares - m * mean.square()) / (m - 1)).clamp_min(0), plain, m)  # (1)

@@ -1,0 +1,26 @@
+"""PAC-Bayes: what a network whose weights are drawn from a distribution promises on new examples.
+
+`inequalities` has the bounds as functions of four numbers, `posterior` the distribution over the weights of any module,
+`prior` where it starts, `certify` the one call, `certificate` what it returns.
+"""
+
+from gnomon.generalization.pacbayes.certificate import Certificate
+from gnomon.generalization.pacbayes.certify import certify
+from gnomon.generalization.pacbayes.inequalities import catoni, inverse_kl, mcallester, quadratic, seeger
+from gnomon.generalization.pacbayes.posterior import GaussianWeights, gaussian_kl
+from gnomon.generalization.pacbayes.prior import FreshPrior, GivenPrior, LearnedPrior
+
+__all__ = [
+    "Certificate",
+    "FreshPrior",
+    "GaussianWeights",
+    "GivenPrior",
+    "LearnedPrior",
+    "catoni",
+    "certify",
+    "gaussian_kl",
+    "inverse_kl",
+    "mcallester",
+    "quadratic",
+    "seeger",
+]

@@ -1,0 +1,177 @@
+"""Scaling laws: error as a power of the amount of data, parameters or compute, and whether the points tell one.
+
+    error(n) = a n^-b + c,    a, b > 0,  c >= 0                                                                   (1)
+
+The points are fitted in logarithms by least squares, by one search over c; the interval of b is from the residuals, by
+Student's t, at the fitted c and widened to the range of those c that fit the points as well (F test).
+
+Hypotheses: errors of the points that are independent in logarithms.
+Reference: [hestness2017deep], [draper1998applied] for the interval.
+
+>>> law = scaling_law([100, 200, 400, 800, 1600], [0.30, 0.212, 0.15, 0.106, 0.075])
+>>> round(law.exponent, 1), law.trusted
+(0.5, True)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp
+
+import torch
+from torch import Tensor
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.results import Axis, Interval, Line, Plot, Result, Scatter, Value
+
+__all__ = ["ScalingLaw", "scaling_law"]
+
+CALL = "scaling_law(sizes, errors)"
+FEWEST, RANGE = 5, 8.0
+"""Points, and the ratio of the largest size to the smallest, below which nothing is said."""
+BEYOND = 4.0
+"""How far beyond the last point, as a ratio, the law is still read."""
+CONFIDENCE = 0.95
+CANDIDATES = 200
+"""Values of c that are tried, from 0 to just below the smallest error."""
+WIDE = 1.0
+"""Width of the interval of b from which on it is too wide to say anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingLaw(Result):
+    """The law (1) with the interval of its exponent b; ``reason`` says why it is not to be trusted, or is empty."""
+
+    scale: float
+    exponent: float
+    floor: float
+    exponent_interval: Interval
+    sizes: tuple[float, ...]
+    errors: tuple[float, ...]
+    scatter: float
+    reason: str
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the points tell an exponent."""
+        return not self.reason
+
+    def at(self, size: float) -> Value:
+        """The error at another size, with the interval that exponent and scatter give; refused far beyond the points.
+
+        >>> law = scaling_law([1, 2, 4, 8, 16], [1.0, 0.5, 0.25, 0.125, 0.0625])
+        >>> round(law.at(32).value, 9)
+        0.03125
+        """
+        call = "ScalingLaw.at(size)"
+        if not self.trusted:
+            raise InputError(lesson(call, self.reason, "points that tell a law", "Measure at more and larger sizes"))
+        if size > BEYOND * self.sizes[-1] or size <= 0:
+            found = f"the size is {size:g} and the points end at {self.sizes[-1]:g}"
+            raise InputError(lesson(call, found, f"at most {BEYOND:g} times the last point", "Measure at larger sizes"))
+        value = self.scale * size**-self.exponent + self.floor  # (1)
+        last = self.sizes[-1]
+        ends = [
+            self.floor + (value - self.floor) * (max(size / last, last / size)) ** side * exp(sign * 2 * self.scatter)
+            for side, sign in (
+                (self.exponent - self.exponent_interval.high, -1),
+                (self.exponent - self.exponent_interval.low, 1),
+            )
+        ]
+        low, high = min(ends), max(ends)
+        return Value(f"error at {size:g}", value, Interval(low, high, CONFIDENCE), "estimate")
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        if not self.trusted:
+            return f"No law can be read from these points: {self.reason}."
+        low, high = self.exponent_interval.low, self.exponent_interval.high
+        power = f"size^-{self.exponent:.2f} (between {low:.2f} and {high:.2f})"
+        return f"The error falls as {power} to a floor of {self.floor:.3g}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Points and law."""
+        marks: tuple[Scatter | Line, ...] = (Scatter("measured", self.sizes, self.errors),)
+        if self.trusted:
+            curve = [self.scale * s**-self.exponent + self.floor for s in self.sizes]
+            marks = (*marks, Line("law", self.sizes, curve, "dashed"))
+        return (Plot("Scaling law", marks, Axis("size", log=True), Axis("error", log=True), self.verdict),)
+
+
+def scaling_law(sizes: Sequence[float], errors: Sequence[float]) -> ScalingLaw:
+    """Fit (1) to measured errors, and say whether the points are enough to tell an exponent.
+
+    Refused, with the reason in the record: fewer than five sizes, a range below a factor of 8, errors that do not fall,
+    an exponent whose 95 % interval is wider than 1 or holds 0.
+
+    Hypotheses: those of the module.
+    Reference: [hestness2017deep].
+    Cost: two hundred fits of a line.
+
+    >>> scaling_law([100, 110, 120, 130, 140], [0.3, 0.29, 0.28, 0.27, 0.26]).trusted
+    False
+    """
+    pairs = sorted(zip(map(float, sizes), map(float, errors), strict=True))
+    if len(pairs) < 3 or any(not s > 0 or not e > 0 for s, e in pairs):
+        found = f"there are {len(pairs)} points" if len(pairs) < 3 else "a size or an error is not positive"
+        raise InputError(lesson(CALL, found, "at least three positive sizes and errors", "Pass more points"))
+    n, e = (torch.tensor(column, dtype=torch.float64) for column in zip(*pairs, strict=True))
+    tries = torch.cat([torch.zeros(1).double(), float(e.min()) * torch.linspace(0.0, 0.99, CANDIDATES).double()[1:]])
+    fits = [_line(n.log(), (e - c).log()) for c in tries.tolist()]
+    # residuals in the logarithm of the whole error, so that different c are compared on one scale
+    losses = [_loss(n, e, slope, offset, c) for (slope, offset, _), c in zip(fits, tries.tolist(), strict=True)]
+    best = min(range(len(fits)), key=lambda i: losses[i])
+    freedom = max(1, len(pairs) - 3)
+    allowed = losses[best] * (1 + _f_quantile(freedom) / freedom) + 1e-18
+    near = [i for i in range(len(fits)) if losses[i] <= allowed]
+    t = student(freedom)
+    half = t * fits[best][2]
+    slopes = [-fits[i][0] for i in near]
+    interval = Interval(min(slopes) - half, max(slopes) + half, CONFIDENCE)
+    slope, offset, _ = fits[best]
+    reason = _reason(pairs, interval)
+    scatter = (losses[best] / freedom) ** 0.5
+    points = tuple(s for s, _ in pairs), tuple(e for _, e in pairs)
+    return ScalingLaw(exp(offset), -slope, float(tries[best]), interval, *points, scatter, reason)
+
+
+def _reason(pairs: list[tuple[float, float]], interval: Interval) -> str:
+    first, last = pairs[0], pairs[-1]
+    if len(pairs) < FEWEST:
+        return f"there are {len(pairs)} sizes, and {FEWEST} are needed"
+    if last[0] / first[0] < RANGE:
+        return f"the sizes cover a factor of {last[0] / first[0]:.2g}, and {RANGE:g} is needed"
+    if last[1] >= first[1]:
+        return "the error does not fall"
+    if interval.low <= 0 or interval.width > WIDE:
+        return f"the exponent is anywhere between {interval.low:.2g} and {interval.high:.2g}"
+    return ""
+
+
+def _line(x: Tensor, y: Tensor) -> tuple[float, float, float]:
+    """Slope, offset and standard error of the slope."""
+    center = x.mean()
+    u = x - center
+    slope = float((u @ y) / (u @ u))
+    offset = float(y.mean()) - slope * float(center)
+    left = y - offset - slope * x
+    error = float((left @ left) / max(1, len(x) - 3) / (u @ u)) ** 0.5
+    return slope, offset, error
+
+
+def _loss(n: Tensor, e: Tensor, slope: float, offset: float, c: float) -> float:
+    told = torch.exp(offset + slope * n.log()) + c
+    return float((told.log() - e.log()).square().sum())
+
+
+def student(freedom: int) -> float:
+    """The two-sided 95 % quantile of Student's t."""
+    from scipy.stats import t  # slow to import
+
+    return float(t.ppf((1 + CONFIDENCE) / 2, freedom))
+
+
+def _f_quantile(freedom: int) -> float:
+    from scipy.stats import f
+
+    return float(f.ppf(CONFIDENCE, 1, freedom))

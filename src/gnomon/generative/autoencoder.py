@@ -1,0 +1,75 @@
+"""Autoencoders: an encoder to few numbers, a decoder back, and what PCA does with as many.
+
+    loss(x) = |x - D(E(x))|^2 / 2                                                                          (1)
+
+With linear E (m, d) and D (d, m) on centered data the least mean of (1) is half the sum of all but the m largest
+eigenvalues of the covariance, and D E is then the projector on the m leading eigenvectors.
+
+Hypotheses: for the second part centered data and a gap behind the m-th eigenvalue.
+Reference: [baldi1989neural].
+"""
+
+from math import prod
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.core.checks import integer
+from gnomon.generative.model import AbstractGenerative
+
+__all__ = ["Autoencoder", "linear_autoencoder"]
+
+
+class Autoencoder(AbstractGenerative):
+    """Any encoder and any decoder; equation (1). It has no density, and its ``sample`` decodes z ~ N(0, I).
+
+    Args of the constructor: an encoder from examples to (n, latent), a decoder back (its output is reshaped to
+    ``shape``), the number of latent coordinates, the shape of one example.
+
+    >>> import torch
+    >>> same = Autoencoder(nn.Identity(), nn.Identity(), latent=3, shape=(3,))
+    >>> same.losses(torch.ones(2, 3)).tolist(), same.sample(2).shape
+    ([0.0, 0.0], torch.Size([2, 3]))
+    """
+
+    likelihood = "none"
+    continuous = False
+
+    def __init__(self, encoder: nn.Module, decoder: nn.Module, *, latent: int, shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self.encoder, self.decoder = encoder, decoder
+        self.latent, self.shape = integer("latent", latent, call="Autoencoder(encoder, decoder)"), tuple(shape)
+
+    def encode(self, x: Tensor) -> Float[Tensor, "n m"]:
+        """The latent coordinates of examples."""
+        return self.encoder(x)
+
+    def decode(self, z: Float[Tensor, "n m"]) -> Tensor:
+        """Examples from latent coordinates."""
+        return self.decoder(z).reshape(len(z), *self.shape)
+
+    def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
+        return (x - self.decode(self.encode(x))).flatten(1).square().sum(1) / 2  # (1)
+
+    def sample(self, n: int, *, seed: int = 0) -> Tensor:
+        """Decoded draws of N(0, I), which need not look like any latent coordinates of the data."""
+        with self.at_rest():
+            return self.decode(self.noise(n, (self.latent,), self.generator(seed)))
+
+
+def linear_autoencoder(shape: tuple[int, ...], latent: int) -> Autoencoder:
+    """The autoencoder with linear encoder and decoder and no biases, for centered data.
+
+        loss(x) = |x - D E x|^2 / 2                                                                        (1)
+
+    Hypotheses: see the module. Reference: [baldi1989neural].
+    Cost: two matrices of d x latent numbers, drawn from torch's random state.
+
+    >>> import torch
+    >>> model = linear_autoencoder((4,), 2)
+    >>> model.encode(torch.ones(3, 4)).shape, model.decode(torch.ones(3, 2)).shape
+    (torch.Size([3, 2]), torch.Size([3, 4]))
+    """
+    d = prod(shape)
+    encoder = nn.Sequential(nn.Flatten(), nn.Linear(d, latent, bias=False))
+    return Autoencoder(encoder, nn.Linear(latent, d, bias=False), latent=latent, shape=shape)

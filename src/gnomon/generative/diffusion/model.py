@@ -1,0 +1,142 @@
+"""Diffusion models: noise is added to examples in small steps, and a network learns to take it back.
+
+The network sees x_k = sqrt(a) x_0 + sqrt(1 - a) e and the time k / T, and predicts one of
+
+    noise      e,       data    x_0,       velocity    sqrt(a) e - sqrt(1 - a) x_0                         (1)
+
+from which the other two follow. Its loss is the squared error of what it predicts, at a random step:
+
+    loss = E |target - network(x_k, k / T)|^2                                                              (2)
+
+It is a bound on the log density, with p(x_{k-1} | x_k) = N(m(x_0 predicted, x_k), v_k I):
+
+    log p(x_0) >= E log p(x_0 | x_1) - sum_{k=2}^T KL(q(x_{k-1} | x_k, x_0) | p(x_{k-1} | x_k))
+                  - KL(q(x_T | x_0) | N(0, I))                                                             (3)
+
+Samples go from step k to any earlier step j, with s^2 = eta^2 (1 - a_j) / (1 - a_k) (1 - a_k / a_j):
+
+    x_j = sqrt(a_j) x_0 + sqrt(1 - a_j - s^2) e + s new noise                                              (4)
+
+eta = 1 over all steps draws from the model of (3), eta = 0 is deterministic (DDIM).
+
+Hypotheses: the last step is close to N(0, I). References: [sohl2015deep], [ho2020denoising] for (2) and (3),
+[salimans2022progressive] for velocities, [song2021denoising] for (4).
+"""
+
+from math import log, pi
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.core.checks import integer, number
+from gnomon.core.errors import InputError, out_of_range
+from gnomon.generative.diffusion.schedule import Schedule, cosine_schedule
+from gnomon.generative.model import AbstractGenerative
+
+__all__ = ["Diffusion"]
+
+CALL = "Diffusion(network)"
+TARGETS = ("noise", "data", "velocity")
+
+
+class Diffusion(AbstractGenerative):
+    """Any network (x, t) -> tensor of the shape of x, with t of shape (n,) in (0, 1]; equations (1) to (4).
+
+    ``log_prob`` is the bound (3), with one draw of the noise of each step from a fixed seed. ``variance`` is what
+    p(x_{k-1} | x_k) has: that of q(x_{k-1} | x_k, x_0) ("posterior") or of a forward step ("forward").
+
+    >>> class Zero(nn.Module):
+    ...     def forward(self, x, t):
+    ...         return 0 * x
+    >>> model = Diffusion(Zero(), cosine_schedule(10), shape=(2,))
+    >>> model.sample(3).shape, model.log_prob(torch.zeros(4, 2)).shape
+    (torch.Size([3, 2]), torch.Size([4]))
+    """
+
+    likelihood = "lower bound"
+
+    def __init__(
+        self,
+        network: nn.Module,
+        schedule: Schedule | None = None,
+        *,
+        shape: tuple[int, ...],
+        target: str = "noise",
+        variance: str = "posterior",
+    ) -> None:
+        super().__init__()
+        for name, value, known in (("target", target, TARGETS), ("variance", variance, ("posterior", "forward"))):
+            if value not in known:
+                raise InputError(out_of_range(CALL, name, " or ".join(f'"{one}"' for one in known), value))
+        self.network, self.shape, self.target = network, tuple(shape), target
+        self.schedule = cosine_schedule(100) if schedule is None else schedule
+        s = self.schedule
+        small = torch.cat([s.posterior_variance[1:2] if len(s) > 1 else s.betas, s.posterior_variance[1:]])
+        self.variances = small if variance == "posterior" else s.betas
+
+    def noised(self, x0: Tensor, kept: Tensor, noise: Tensor) -> Tensor:
+        """x_k of examples; ``kept`` is a_k for each."""
+        a = kept.to(x0).reshape(-1, *[1] * (x0.dim() - 1))
+        return a.sqrt() * x0 + (1 - a).sqrt() * noise
+
+    def predicted(self, x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+        """The example and the noise that the network sees in noised examples at times (n,); equation (1)."""
+        a = self.schedule.kept_at(t.detach().cpu()).to(x).reshape(-1, *[1] * (x.dim() - 1))
+        output, left, added = self.network(x, t), a.sqrt(), (1 - a).sqrt()
+        if self.target == "noise":
+            return (x - added * output) / left, output
+        if self.target == "data":
+            return output, (x - left * output) / added
+        return left * x - added * output, added * x + left * output  # (1)
+
+    def score(self, x: Tensor, t: Tensor) -> Tensor:
+        """The gradient of the log density of noised examples: minus the noise over its standard deviation."""
+        a = self.schedule.kept_at(t.detach().cpu()).to(x).reshape(-1, *[1] * (x.dim() - 1))
+        return -self.predicted(x, t)[1] / (1 - a).sqrt()
+
+    def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
+        k = torch.randint(1, len(self.schedule) + 1, (len(x),))
+        a, noise = self.schedule.kept[k], torch.randn_like(x)
+        xk = self.noised(x, a, noise)
+        place = a.to(x).reshape(-1, *[1] * (x.dim() - 1))
+        wanted = {"noise": noise, "data": x, "velocity": place.sqrt() * noise - (1 - place).sqrt() * x}[self.target]
+        return (wanted - self.network(xk, (k / len(self.schedule)).to(x))).flatten(1).square().sum(1)  # (2)
+
+    def sample(self, n: int, *, seed: int = 0, steps: int | None = None, eta: float = 1.0) -> Tensor:
+        """New examples by (4): over all steps with fresh noise, or over fewer, or with less noise (``eta=0``: none)."""
+        total = len(self.schedule)
+        count = total if steps is None else min(total, integer("steps", steps, call="Diffusion.sample(n)"))
+        eta = number("eta", eta, call="Diffusion.sample(n)", above=-1e-300)
+        places = torch.linspace(total, 0, count + 1).round().long().tolist()
+        generator = self.generator(seed)
+        with self.at_rest():
+            x = self.noise(n, self.shape, generator)
+            for k, j in zip(places, places[1:], strict=False):
+                a, b = float(self.schedule.kept[k]), float(self.schedule.kept[j])
+                x0, e = self.predicted(x, torch.full((n,), k / total, dtype=x.dtype, device=x.device))
+                variance = eta**2 * (1 - b) / (1 - a) * (1 - a / b)
+                x = b**0.5 * x0 + max(1 - b - variance, 0.0) ** 0.5 * e  # (4)
+                if variance:
+                    x = x + variance**0.5 * self.noise(n, self.shape, generator)
+        return x
+
+    def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
+        """The lower bound (3) of log p(x)."""
+        return -self.terms(self.points(x, "Diffusion.log_prob(x)")).sum(0)
+
+    def terms(self, x: Tensor, *, seed: int = 0) -> Float[Tensor, "t1 n"]:
+        """The parts of minus (3): of each step 1 ... T, the first of them -log p(x_0 | x_1), then that of the prior."""
+        s, generator, parts = self.schedule, self.generator(seed), []
+        d = x[0].numel()
+        for k in range(1, len(s) + 1):
+            a, v = s.kept[k].expand(len(x)), float(self.variances[k - 1])
+            xk = self.noised(x, a, self.noise(len(x), self.shape, generator))
+            x0, _ = self.predicted(xk, torch.full((len(x),), k / len(s), dtype=x.dtype, device=x.device))
+            apart = (s.posterior_mean(k, x, xk) - s.posterior_mean(k, x0, xk)).flatten(1).double().square().sum(1)
+            b = float(s.posterior_variance[k - 1])
+            constant = log(2 * pi * v) if k == 1 else b / v - 1 - log(b / v)
+            parts.append(apart / (2 * v) + d / 2 * constant)  # (3)
+        end = float(s.kept[-1])
+        last = end * x.flatten(1).double().square().sum(1) / 2 + d / 2 * (-end - log(1 - end))
+        return torch.stack([*parts, last]).to(x)

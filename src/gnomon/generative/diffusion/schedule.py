@@ -1,0 +1,129 @@
+"""How much noise a diffusion adds in each of its steps.
+
+    x_k = sqrt(1 - beta_k) x_{k-1} + sqrt(beta_k) e    =>    x_k = sqrt(a_k) x_0 + sqrt(1 - a_k) e,
+    a_k = prod_{j <= k} (1 - beta_j),    a_0 = 1                                                           (1)
+    q(x_{k-1} | x_k, x_0) = N(m, b),    b = beta_k (1 - a_{k-1}) / (1 - a_k),
+    m = sqrt(a_{k-1}) beta_k / (1 - a_k) x_0 + sqrt(1 - beta_k) (1 - a_{k-1}) / (1 - a_k) x_k              (2)
+
+Between the steps, log a(t) is linear in t: at every t = k / T the equation dx = -beta(t) x / 2 dt + sqrt(beta(t)) dW
+with beta(t) = -d log a / dt has the same marginals as (1).
+
+Hypotheses: 0 < beta_k < 1. References: [ho2020denoising], equations 4 to 7; [song2021score]; [nichol2021improved] for
+the cosine.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import cos, pi
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.core.checks import as_numbers, integer, number
+from gnomon.core.errors import InputError, lesson
+
+__all__ = ["Schedule", "cosine_schedule", "linear_schedule"]
+
+LARGEST = 0.999
+"""The largest beta of the cosine schedule, as in its source."""
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """The variances beta_1 ... beta_T, float64, and all that follows from them; equations (1) and (2).
+
+    >>> schedule = Schedule(torch.tensor([0.5, 0.5]).double())
+    >>> schedule.kept.tolist(), schedule.posterior_variance.tolist()
+    ([1.0, 0.5, 0.25], [0.0, 0.3333333333333333])
+    """
+
+    betas: Float[Tensor, " t"]
+
+    def __post_init__(self) -> None:
+        given = as_numbers(self.betas, "betas", call="Schedule(betas)").double()
+        if given.dim() != 1 or not len(given) or not bool(((given > 0) & (given < 1)).all()):
+            found = f"betas have shape {tuple(given.shape)}, or one is not between 0 and 1"
+            raise InputError(lesson("Schedule(betas)", found, "a share of noise in each step", "Pass such numbers"))
+        object.__setattr__(self, "betas", given)
+
+    def __len__(self) -> int:
+        return len(self.betas)
+
+    @cached_property
+    def kept(self) -> Float[Tensor, " t1"]:
+        """a_0 ... a_T: the share of the variance that is still the example's; equation (1)."""
+        return torch.cat([torch.ones(1, dtype=torch.float64), (1 - self.betas).cumprod(0)])  # (1)
+
+    @cached_property
+    def posterior_variance(self) -> Float[Tensor, " t"]:
+        """b for every step, 0 for the first; equation (2)."""
+        return self.betas * (1 - self.kept[:-1]) / (1 - self.kept[1:])  # (2)
+
+    def posterior_mean(self, k: int, x0: Tensor, xk: Tensor) -> Tensor:
+        """m of step k, which is counted from 1; equation (2)."""
+        a, before, beta = float(self.kept[k]), float(self.kept[k - 1]), float(self.betas[k - 1])
+        return (before**0.5 * beta * x0 + (1 - beta) ** 0.5 * (1 - before) * xk) / (1 - a)  # (2)
+
+    def kept_at(self, t: Any) -> Tensor:
+        """a(t) for times in [0, 1], log a being linear between steps."""
+        places = torch.as_tensor(t, dtype=torch.float64).clamp(0, 1) * len(self)
+        low = places.floor().clamp(max=len(self) - 1).long()
+        logs = self.kept.log()
+        return (logs[low] + (places - low) * (logs[low + 1] - logs[low])).exp()
+
+    def time_at(self, kept: Any) -> Tensor:
+        """The time at which this share is kept: the inverse of `kept_at`."""
+        logs, wanted = -self.kept.log(), -torch.as_tensor(kept, dtype=torch.float64).log()
+        low = (
+            (torch.searchsorted(logs, wanted.reshape(-1), right=True) - 1).clamp(0, len(self) - 1).reshape(wanted.shape)
+        )
+        return (low + (wanted - logs[low]) / (logs[low + 1] - logs[low])) / len(self)
+
+    def weight(self, k: int, variance: float) -> float:
+        """By which the squared error of the noise enters the bound at step k, with this variance of the reverse step.
+
+        beta_k^2 / (2 variance (1 - beta_k) (1 - a_k))
+        """
+        beta = float(self.betas[k - 1])
+        return beta**2 / (2 * variance * (1 - beta) * (1 - float(self.kept[k])))
+
+
+def linear_schedule(steps: int = 1000, *, first: float | None = None, last: float | None = None) -> Schedule:
+    """Variances that grow evenly from step to step.
+
+        beta_k = first + (last - first) (k - 1) / (T - 1)                                                  (1)
+
+    Where they are left out, first = 0.1 / T and last = 20 / T, at most 0.999: the values 1e-4 and 0.02 of the source,
+    which are meant for T = 1000, carried over to other numbers of steps.
+
+    Hypotheses: none. Reference: [ho2020denoising].
+    Cost: none.
+
+    >>> schedule = linear_schedule(1000)
+    >>> [round(float(b), 6) for b in schedule.betas[[0, -1]]], bool(schedule.kept[-1] < 1e-4)
+    ([0.0001, 0.02], True)
+    """
+    call = "linear_schedule(steps)"
+    t = integer("steps", steps, call=call)
+    low = number("first", 0.1 / t if first is None else first, call=call, above=0, below=1)
+    high = number("last", min(20 / t, LARGEST) if last is None else last, call=call, above=0, below=1)
+    return Schedule(torch.linspace(low, high, t, dtype=torch.float64))  # (1)
+
+
+def cosine_schedule(steps: int = 1000, *, offset: float = 0.008) -> Schedule:
+    """Variances that let the share of the example fall like a cosine, gently at both ends.
+
+        a_k = f(k) / f(0),    f(k) = cos^2(pi / 2 (k / T + offset) / (1 + offset)),    beta_k <= 0.999     (1)
+
+    Hypotheses: none. Reference: [nichol2021improved].
+    Cost: none.
+
+    >>> round(float(cosine_schedule(1000).kept[500]), 2)
+    0.49
+    """
+    t = integer("steps", steps, call="cosine_schedule(steps)")
+    f = [cos(pi / 2 * (k / t + offset) / (1 + offset)) ** 2 for k in range(t + 1)]
+    betas = [min(1 - b / a, LARGEST) for a, b in zip(f, f[1:], strict=False)]
+    return Schedule(torch.tensor(betas, dtype=torch.float64))  # (1)

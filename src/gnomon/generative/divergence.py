@@ -1,0 +1,119 @@
+"""The divergence of a field, the trace of its Jacobian: exactly, or by random directions.
+
+    tr df/dx = sum_i e_i . (df/dx) e_i                                                                     (1)
+    tr df/dx = E e . (df/dx) e,    E e e^T = I                                                             (2)
+
+(1) needs as many derivatives as there are numbers in an example, (2) one for each random direction; with Gaussian
+directions and S the symmetric part of the Jacobian, one direction has variance 2 |S|_F^2, with random signs it has
+2 (|S|_F^2 - sum_i S_ii^2), which is never more.
+
+Hypotheses: the field treats every example alone. Reference: [hutchinson1989stochastic]; [grathwohl2019ffjord].
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.func import vjp, vmap
+
+from gnomon.core.checks import check_seed, integer
+from gnomon.core.errors import InputError, out_of_range
+
+__all__ = ["AbstractTrace", "Exact", "Hutchinson", "hutchinson_trace"]
+
+Field = Callable[[Tensor], Tensor]
+"""From points (n, ...) to vectors of the same shape."""
+
+
+class AbstractTrace(ABC):
+    """Directions (k, n, ...) whose products with the Jacobian add up to a divergence, and their weight."""
+
+    @abstractmethod
+    def directions(self, x: Tensor) -> Tensor:
+        """The directions for these points; the same along one path."""
+
+    @abstractmethod
+    def weight(self, x: Tensor) -> float:
+        """By which the sum over directions is multiplied."""
+
+    def __call__(self, field: Field, x: Tensor, directions: Tensor) -> tuple[Tensor, Float[Tensor, " n"]]:
+        """The field at points, and its divergence there; equation (1) or (2)."""
+        value, pull = vjp(field, x)[:2]
+        products = vmap(lambda e: (pull(e)[0] * e).flatten(1).sum(1))(directions)
+        return value, self.weight(x) * products.sum(0)  # (1) (2)
+
+
+@dataclass(frozen=True, slots=True)
+class Exact(AbstractTrace):
+    """All coordinate directions; equation (1).
+
+    >>> x = torch.ones(2, 3)
+    >>> Exact()(lambda x: x**2, x, Exact().directions(x))[1].tolist()                                    # 3 * 2 x
+    [6.0, 6.0]
+    """
+
+    def directions(self, x: Tensor) -> Tensor:  # noqa: D102
+        d = x[0].numel()
+        return torch.eye(d, dtype=x.dtype, device=x.device).reshape(d, 1, *x.shape[1:]).expand(d, *x.shape)
+
+    def weight(self, x: Tensor) -> float:  # noqa: D102
+        return 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hutchinson(AbstractTrace):
+    """Random directions of signs or of Gaussian numbers; equation (2).
+
+    >>> x = torch.ones(2, 3)
+    >>> Hutchinson(4)(lambda x: x**2, x, Hutchinson(4).directions(x))[1].tolist()      # no error on a diagonal
+    [6.0, 6.0]
+    """
+
+    directions_per_example: int = 1
+    law: str = "signs"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        integer("directions_per_example", self.directions_per_example, call="Hutchinson()")
+        check_seed(self.seed, call="Hutchinson()")
+        if self.law not in ("signs", "gaussian"):
+            raise InputError(out_of_range("Hutchinson()", "law", '"signs" or "gaussian"', self.law))
+
+    def directions(self, x: Tensor) -> Tensor:  # noqa: D102
+        generator = torch.Generator().manual_seed(self.seed)
+        drawn = torch.randn(self.directions_per_example, *x.shape, generator=generator, dtype=torch.float64)
+        return (drawn.sign() if self.law == "signs" else drawn).to(x)
+
+    def weight(self, x: Tensor) -> float:  # noqa: D102
+        return 1 / self.directions_per_example
+
+
+def hutchinson_trace(
+    field: Field, x: Tensor, *, directions: int = 10, law: str = "signs", seed: int = 0
+) -> tuple[Float[Tensor, " n"], Float[Tensor, " n"]]:
+    """The divergence of a field at points from random directions, and the standard error of each value.
+
+        tr df/dx ~ (1/k) sum_j e_j . (df/dx) e_j                                                           (1)
+
+    Args:
+        field: from points (n, ...) to vectors, each example treated alone.
+        x: the points.
+        directions: k, at least two.
+        law: of the directions.
+        seed: of the directions.
+
+    Hypotheses: see the module. Reference: [hutchinson1989stochastic].
+    Cost: k derivatives along a direction.
+
+    >>> trace, error = hutchinson_trace(lambda x: x @ torch.tensor([[1.0, 2.0], [0.0, 3.0]]).T, torch.zeros(1, 2))
+    >>> bool((trace - 4).abs() <= 4 * error)
+    True
+    """
+    k = integer("directions", directions, call="hutchinson_trace(field, x)", least=2)
+    drawn = Hutchinson(k, law, seed).directions(x)
+    pull = vjp(field, x)[1]
+    products = vmap(lambda e: (pull(e)[0] * e).flatten(1).sum(1))(drawn)
+    return products.mean(0), products.std(0) / k**0.5  # (1)

@@ -1,0 +1,103 @@
+"""Training a generative model with the one loop, `gnomon.train`."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_kind
+from gnomon.core.clock import Clock
+from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.source import source
+from gnomon.generative.gan import GAN
+from gnomon.generative.model import AbstractGenerative, check_continuous
+from gnomon.training import Adam, Batches, Records, Run, train
+from gnomon.training.native import Choice
+
+__all__ = ["fit"]
+
+CALL = "fit(model, data)"
+MEASURED = 512
+"""Examples on which the loss of a run is recorded."""
+
+
+def fit(
+    model: AbstractGenerative,
+    data: Any,
+    *,
+    steps: int = 1000,
+    optimizer: Choice | None = None,
+    batch: int | None = 128,
+    seed: int = 0,
+    seconds: float | None = None,
+    in_place: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+    clock: Clock = perf_counter,
+) -> Run:
+    """Train a copy of a generative model on examples by the loop of `gnomon.train`, and return what happened.
+
+        L = (1 / n) sum_i model.losses(x_i)                                                                (1)
+
+    Args:
+        model: any of `gnomon.generative` but a GAN, which two players train (`play`).
+        data: examples as a tensor, an array, a table, or anything that `gnomon.train` takes; targets are not used.
+        steps: to take.
+        optimizer: as in `gnomon.train`; by default Adam with learning rate 1e-3.
+        batch: examples in each step; None for all.
+        seed: of the batches and of the noise in the loss.
+        seconds: time budget.
+        in_place: train the model itself, not a copy.
+        progress: called with (steps done, steps) after each step.
+        clock: what ``seconds`` is read from.
+
+    ``run.model`` is the trained model. Data that repeat values are refused where the model has a density: see
+    `dequantize`. Hypotheses: none. Reference: [robbins1951stochastic].
+    Cost: a loss and its gradient for each step; the data are held in memory.
+
+    >>> from gnomon.generative import Flow, Shift
+    >>> from gnomon.training import SGD
+    >>> flow = Flow([Shift(2)], shape=(2,))                                # N(m, I): the mean is what is learned
+    >>> x = torch.randn(50, 2, generator=torch.Generator().manual_seed(0)) + 3
+    >>> run = fit(flow, x, optimizer=SGD(1.0), steps=1, batch=None)
+    >>> torch.allclose(run.model.transforms[0].amount, x.mean(0), atol=1e-5)
+    True
+    """
+    check_kind("model", model, AbstractGenerative, call=CALL, cure="Pass a model of gnomon.generative")
+    if isinstance(model, GAN):
+        raise InputError(lesson(CALL, "the model is a GAN", "one player", "Train it with generative.play(model, data)"))
+    whole = source(data, call=CALL).whole().x
+    if not isinstance(whole, Tensor):
+        raise InputError(lesson(CALL, "an example is several tensors", "one tensor of examples", "Pass one of them"))
+    x = model.points(whole, CALL, least=2)
+    if model.continuous:
+        check_continuous(whole, CALL)
+    rule = Adam(1e-3) if optimizer is None else optimizer
+    with called(CALL):
+        run = train(
+            Losses(model), x, torch.zeros(len(x)), loss=loss, optimizer=rule, steps=steps, batch=Batches(batch),
+            record=Records(examples=MEASURED), seed=seed, seconds=seconds, in_place=in_place, progress=progress,
+            clock=clock,
+        )  # fmt: skip
+    trained = run.model
+    assert isinstance(trained, Losses)  # a copy of what was given to it
+    return replace(run, model=trained.model)
+
+
+class Losses(nn.Module):
+    """A model seen as a network whose outputs are the losses of its inputs."""
+
+    def __init__(self, model: AbstractGenerative) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The loss of each example."""
+        return self.model.losses(x)
+
+
+def loss(losses: Tensor, targets: Tensor) -> Tensor:
+    """The mean; generative models have no targets."""
+    return losses.mean()

@@ -1,0 +1,108 @@
+"""Coupling maps: half of the coordinates stay, and decide how the other half is changed.
+
+    x_A = z_A,    x_B = z_B exp(s(z_A)) + t(z_A),    log |det| = sum s                                     (1)
+
+Any network may give s and t: the inverse needs only its forward pass.
+
+Hypotheses: none. Reference: [dinh2017density].
+"""
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.generative.flows.base import AbstractTransform
+
+__all__ = ["AbstractCoupling", "Coupling", "alternating", "coupling_network"]
+
+LIMIT = 3.0
+"""The largest |s|: a factor of at most e^3 in one map, so that no step of training can overflow."""
+
+
+def alternating(features: int, layer: int) -> Tensor:
+    """Which coordinates stay in a coupling map of this number: every other one, changing places from map to map.
+
+    Cost: none.
+
+    >>> alternating(4, 0).tolist(), alternating(4, 1).tolist()
+    ([True, False, True, False], [False, True, False, True])
+    """
+    return torch.arange(features) % 2 == layer % 2
+
+
+def coupling_network(features: int, outputs: int, *, hidden: int = 64, layers: int = 2) -> nn.Sequential:
+    """A network for coupling maps whose last layer is zero, so that the map begins as the identity.
+
+    Cost: its parameters, drawn from torch's random state.
+
+    >>> coupling_network(2, 4)(torch.ones(1, 2)).tolist()
+    [[0.0, 0.0, 0.0, 0.0]]
+    """
+    widths = [features] + [hidden] * layers
+    parts: list[nn.Module] = []
+    for a, b in zip(widths, widths[1:], strict=False):
+        parts += [nn.Linear(a, b), nn.SiLU()]
+    last = nn.Linear(widths[-1], outputs)
+    nn.init.zeros_(last.weight)
+    nn.init.zeros_(last.bias)
+    return nn.Sequential(*parts, last)
+
+
+class AbstractCoupling(AbstractTransform):
+    """The frame of coupling maps: coordinates that stay are chosen by a mask (d,), the network sees only those."""
+
+    stays: Tensor
+    kept: Tensor
+    changing: Tensor
+    order: Tensor
+    outputs: int
+    """Numbers that the network returns for each coordinate that changes."""
+
+    def __init__(self, network: nn.Module, stays: Tensor) -> None:
+        super().__init__()
+        self.network = network
+        self.register_buffer("stays", stays.bool())
+        self.register_buffer("kept", stays.bool().nonzero()[:, 0])
+        self.register_buffer("changing", (~stays.bool()).nonzero()[:, 0])
+        self.register_buffer("order", torch.cat([self.kept, self.changing]).argsort())
+
+    def options(self, kept: Tensor) -> Tensor:
+        """What the network returns for the coordinates that stay, (n, changing coordinates, outputs)."""
+        changing = len(self.changing)
+        given = self.network(kept)
+        if given.shape != (len(kept), changing * self.outputs):
+            found = (
+                f"the network returned {tuple(given.shape)} for {len(kept)} points with {changing} changing coordinates"
+            )
+            cure = f"Let it return ({len(kept)}, {changing * self.outputs})"
+            raise InputError(lesson(type(self).__name__, found, f"{self.outputs} numbers for each of them", cure))
+        return given.reshape(len(kept), changing, self.outputs)
+
+    def joined(self, kept: Tensor, changed: Tensor) -> Tensor:
+        """Both halves in their places."""
+        return torch.cat([kept, changed], 1)[:, self.order]
+
+
+class Coupling(AbstractCoupling):
+    """The affine coupling map (1) of points (n, d); s is 3 tanh of the network's first outputs.
+
+    >>> layer = Coupling(coupling_network(1, 2), alternating(2, 0))
+    >>> layer(torch.tensor([[1.0, 2.0]]))[0].tolist()
+    [[1.0, 2.0]]
+    """
+
+    outputs = 2
+
+    def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
+        kept = z[:, self.kept]
+        s, t = self._both(kept)
+        return self.joined(kept, z[:, self.changing] * s.exp() + t), s.sum(1)  # (1)
+
+    def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
+        kept = x[:, self.kept]
+        s, t = self._both(kept)
+        return self.joined(kept, (x[:, self.changing] - t) * (-s).exp()), -s.sum(1)
+
+    def _both(self, kept: Tensor) -> tuple[Tensor, Tensor]:
+        options = self.options(kept)
+        return LIMIT * options[..., 0].tanh(), options[..., 1]

@@ -1,0 +1,57 @@
+"""Flows of points that are ready to train, made of coupling or autoregressive maps."""
+
+from gnomon.core.checks import integer
+from gnomon.generative.flows.autoregressive import Autoregressive, MaskedNetwork
+from gnomon.generative.flows.base import AbstractTransform, Flow
+from gnomon.generative.flows.coupling import Coupling, alternating, coupling_network
+from gnomon.generative.flows.mixing import Mixing
+from gnomon.generative.flows.spline import SplineCoupling
+
+__all__ = ["autoregressive_flow", "coupling_flow", "spline_flow"]
+
+
+def coupling_flow(features: int, *, layers: int = 6, hidden: int = 64) -> Flow:
+    """A flow of affine coupling maps with learned mixing between them.
+
+    Cost: its parameters, drawn from torch's random state.
+
+    >>> coupling_flow(2).sample(3).shape
+    torch.Size([3, 2])
+    """
+    parts: list[AbstractTransform] = []
+    for i in range(integer("layers", layers, call="coupling_flow(features)")):
+        stays = alternating(features, i)
+        kept = int(stays.sum())
+        parts += [Mixing(features), Coupling(coupling_network(kept, 2 * (features - kept), hidden=hidden), stays)]
+    return Flow(parts, shape=(features,))
+
+
+def spline_flow(features: int, *, layers: int = 3, hidden: int = 64, bins: int = 8, bound: float = 4.0) -> Flow:
+    """A flow of spline coupling maps; the data should lie within ``bound`` of the origin.
+
+    Cost: its parameters, drawn from torch's random state.
+
+    >>> spline_flow(2).sample(3).shape
+    torch.Size([3, 2])
+    """
+    parts: list[AbstractTransform] = []
+    for i in range(2 * integer("layers", layers, call="spline_flow(features)")):
+        stays = alternating(features, i)
+        kept = int(stays.sum())
+        network = coupling_network(kept, (3 * bins - 1) * (features - kept), hidden=hidden)
+        parts.append(SplineCoupling(network, stays, bins=bins, bound=bound))
+    return Flow(parts, shape=(features,))
+
+
+def autoregressive_flow(features: int, *, layers: int = 5, hidden: int = 64) -> Flow:
+    """A flow of affine autoregressive maps, with the order of coordinates turned round from one to the next.
+
+    Cost: its parameters, drawn from torch's random state.
+
+    >>> autoregressive_flow(2).sample(3).shape
+    torch.Size([3, 2])
+    """
+    layers = integer("layers", layers, call="autoregressive_flow(features)")
+    networks = [MaskedNetwork(features, 2, hidden=hidden) for _ in range(layers)]
+    maps = [Autoregressive(network, reverse=i % 2 == 1) for i, network in enumerate(networks)]
+    return Flow(maps, shape=(features,))

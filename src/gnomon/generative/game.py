@@ -1,0 +1,204 @@
+"""Games of several players: how simultaneous descent turns in circles, and the step that does not.
+
+All players' parameters are one point w, and F(w) holds for each player the gradient of its own loss in its own part.
+
+    simultaneous     w <- w - lr F(w)                                                                      (1)
+    alternating      the same for one player after the other, each seeing what the former did              (2)
+    extragradient    w <- w - lr F(w - lr F(w))                                                            (3)
+
+On the game of minimizing and maximizing a b, whose field is (b, -a), (1) multiplies the distance from the solution by
+sqrt(1 + lr^2) in each step, (2) keeps it bounded and (3) multiplies it by sqrt(1 - lr^2 + lr^4). Near a solution the
+eigenvalues of dF/dw decide: (1) converges where every eigenvalue c has a positive real part and lr < 2 Re c / |c|^2.
+
+Hypotheses: F is differentiable. References: [korpelevich1976extragradient], [mescheder2017numerics],
+[gidel2019variational].
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import inf
+
+import torch
+from jaxtyping import Complex, Float
+from torch import Tensor
+from torch.func import jacrev
+
+from gnomon.core.checks import integer, number
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.results import Axis, Finding, Plot, Reference, Result, Scatter, Value
+from gnomon.core.results.plain import HIDDEN
+
+__all__ = [
+    "AbstractRule",
+    "Alternating",
+    "Extragradient",
+    "GameRotation",
+    "Simultaneous",
+    "game_path",
+    "game_rotation",
+]
+
+GameField = Callable[[Tensor], Tensor]
+"""From the parameters of all players in one vector to the gradients of their own losses."""
+TURNING = 1.0
+"""Imaginary over real part from which a game turns more than it descends."""
+LARGEST = 4000
+"""Parameters whose Jacobian is computed as a matrix: 128 MB."""
+
+
+class AbstractRule(ABC):
+    """How the players move."""
+
+    @abstractmethod
+    def step(self, field: GameField, point: Tensor, lr: float, players: Sequence[slice]) -> Tensor:
+        """The next point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Simultaneous(AbstractRule):
+    """All players at once; equation (1).
+
+    >>> Simultaneous().step(lambda w: w, torch.ones(1), 0.5, [slice(0, 1)]).item()
+    0.5
+    """
+
+    def step(self, field: GameField, point: Tensor, lr: float, players: Sequence[slice]) -> Tensor:  # noqa: D102
+        return point - lr * field(point)  # (1)
+
+
+@dataclass(frozen=True, slots=True)
+class Alternating(AbstractRule):
+    """One player after the other; equation (2).
+
+    >>> Alternating().step(lambda w: w.flip(0), torch.ones(2), 0.5, [slice(0, 1), slice(1, 2)]).tolist()
+    [0.5, 0.75]
+    """
+
+    def step(self, field: GameField, point: Tensor, lr: float, players: Sequence[slice]) -> Tensor:  # noqa: D102
+        for player in players:
+            moved = point.clone()
+            moved[player] = point[player] - lr * field(point)[player]  # (2)
+            point = moved
+        return point
+
+
+@dataclass(frozen=True, slots=True)
+class Extragradient(AbstractRule):
+    """A look ahead, then the step with the gradients found there, for all players; equation (3).
+
+    >>> Extragradient().step(lambda w: w, torch.ones(1), 0.5, [slice(0, 1)]).item()
+    0.75
+    """
+
+    def step(self, field: GameField, point: Tensor, lr: float, players: Sequence[slice]) -> Tensor:  # noqa: D102
+        return point - lr * field(point - lr * field(point))  # (3)
+
+
+def game_path(
+    field: GameField,
+    start: Float[Tensor, " p"],
+    *,
+    steps: int,
+    lr: float,
+    rule: AbstractRule | None = None,
+    players: Sequence[slice] | None = None,
+) -> Float[Tensor, "t p"]:
+    """The points that a game goes through, from its start on.
+
+        w <- w - lr F(w - lr F(w))                                                                         (1)
+
+    Args:
+        field: F, the gradients of the players' own losses.
+        start: the first point.
+        steps: to take.
+        lr: learning rate.
+        rule: `Extragradient()` by default, as in (1), `Simultaneous()` or `Alternating()`.
+        players: their parts of the point; two halves where left out.
+
+    Hypotheses: see the module. Reference: [korpelevich1976extragradient].
+    Cost: one evaluation of F for each step, two for (1) and for two players in turn.
+
+    >>> turning = lambda w: torch.stack([w[1], -w[0]])
+    >>> path = game_path(turning, torch.tensor([1.0, 0.0]).double(), steps=10, lr=0.1, rule=Simultaneous())
+    >>> abs(float(path[-1].norm()) - (1 + 0.1**2) ** 5) < 1e-12
+    True
+    """
+    call = "game_path(field, start)"
+    lr, steps = number("lr", lr, call=call, above=0), integer("steps", steps, call=call)
+    half = len(start) // 2
+    parts = [slice(0, half), slice(half, len(start))] if players is None else players
+    path, way = [start], Extragradient() if rule is None else rule
+    for _ in range(steps):
+        path.append(way.step(field, path[-1], lr, parts))
+    return torch.stack(path)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GameRotation(Result):
+    """The eigenvalues of a game's Jacobian at one point, and what they say of simultaneous descent there.
+
+    ``rotation`` is the largest imaginary part over the size of the real part, ``largest_lr`` the learning rate below
+    which simultaneous descent converges near the point (0: for none).
+    """
+
+    eigenvalues: Complex[Tensor, " p"] = field(repr=False, metadata=HIDDEN)
+    rotation: float
+    largest_lr: float
+
+    @property
+    def verdict(self) -> str:
+        """Whether plain descent of all players converges here."""
+        if self.largest_lr <= 0:
+            return "Plain simultaneous descent leaves this point with every learning rate: the game turns around it."
+        turns = "turns more than it descends" if self.rotation > TURNING else "descends more than it turns"
+        return f"The game {turns} here; simultaneous descent converges below a learning rate of {self.largest_lr:.3g}."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """That the game turns."""
+        if self.largest_lr > 0 and self.rotation <= TURNING:
+            return ()
+        what = f"The players chase each other: imaginary parts are up to {self.rotation:.3g} times the real parts."
+        cure = "Take extragradient steps, or add a gradient penalty."
+        evidence = (Value("rotation", self.rotation), Value("largest learning rate", self.largest_lr))
+        return (Finding("rotating-game", what, cure, 0.4, evidence=evidence),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The eigenvalues in the plane."""
+        marks = (Scatter("eigenvalues", self.eigenvalues.real, self.eigenvalues.imag), Reference("0", 0.0, True))
+        return (Plot("Game Jacobian", marks, Axis("real part"), Axis("imaginary part"), self.verdict),)
+
+
+def game_rotation(field: GameField, point: Float[Tensor, " p"]) -> GameRotation:
+    """How much a game turns around a point, from the eigenvalues of the Jacobian of its field.
+
+        c = eigenvalues of dF/dw,    simultaneous descent converges for lr < min 2 Re c / |c|^2            (1)
+
+    Args:
+        field: F, the gradients of the players' own losses in one vector; `gan_field` makes one of a GAN.
+        point: where.
+
+    Hypotheses: the point is a solution, F = 0; elsewhere the numbers describe the linear part alone.
+    Reference: [mescheder2017numerics].
+    Cost: the Jacobian, p gradients, and its eigenvalues, p^3; at most 4000 parameters.
+
+    >>> game_rotation(lambda w: torch.stack([w[1], -w[0]]), torch.zeros(2)).largest_lr          # eigenvalues i, -i
+    0.0
+    """
+    call = "game_rotation(field, point)"
+    if point.dim() != 1 or not 0 < len(point) <= LARGEST:
+        cure = "Pass the parameters that matter, such as those of the last layers"
+        raise InputError(lesson(call, f"the point has shape {tuple(point.shape)}", f"1 to {LARGEST} numbers", cure))
+    matrix = jacrev(field)(point.detach())
+    if matrix.shape != (len(point), len(point)) or not bool(matrix.isfinite().all()):
+        cure = "Let the field return one finite number for each parameter"
+        raise InputError(lesson(call, f"the Jacobian has shape {tuple(matrix.shape)}", "a square matrix", cure))
+    values = torch.linalg.eigvals(matrix)
+    small = torch.finfo(matrix.dtype).eps * len(point) * float(values.abs().max())
+    real, size = values.real.double(), values.abs().double()
+    moving = size > small
+    ratio = values.imag.double().abs()[moving] / real.abs()[moving].clamp(min=small or 1.0)
+    steps = torch.where(real[moving] > small, 2 * real[moving] / size[moving].square(), torch.zeros(()).double())
+    largest = float(steps.min()) if len(steps) else inf
+    return GameRotation(values, float(ratio.max()) if len(ratio) else 0.0, largest)

@@ -1,0 +1,147 @@
+"""Generative adversarial networks: a generator and a discriminator that play against each other.
+
+The discriminator returns logits c(x), D = sigmoid(c) being its probability that x is real. With fakes y = G(z):
+
+    minimax          discriminator: -E log D(x) - E log(1 - D(y)),    generator: E log(1 - D(y))           (1)
+    non-saturating   the same discriminator,                          generator: -E log D(y)               (2)
+    Wasserstein      E c(y) - E c(x) + penalty E (|grad c(u)| - 1)^2,    generator: -E c(y)                (3)
+
+with u uniform between a real and a fake example. The value of the game (1) is minus the discriminator's loss, at its
+best 2 JS(p, q) - 2 log 2 for D = p / (p + q).
+
+Hypotheses: none. References: [goodfellow2014generative] for (1) and (2), [arjovsky2017wasserstein] and
+[gulrajani2017improved] for (3).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.functional import softplus
+
+from gnomon.core.checks import integer, number
+from gnomon.generative.model import AbstractGenerative
+
+__all__ = ["GAN", "AbstractGame", "Minimax", "NonSaturating", "Wasserstein"]
+
+
+class AbstractGame(ABC):
+    """What the two players lose."""
+
+    @abstractmethod
+    def generator(self, fake: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
+        """The generator's loss of each fake, from the logits of the discriminator."""
+
+    def discriminator(self, real: Float[Tensor, " n"], fake: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
+        """The discriminator's loss of each pair of a real and a fake example, from its logits."""
+        return softplus(-real) + softplus(fake)  # (1)
+
+    def penalty(self, discriminator: Callable[[Tensor], Tensor], real: Tensor, fake: Tensor) -> Tensor:
+        """What is added to the discriminator's loss."""
+        return torch.zeros((), dtype=real.dtype, device=real.device)
+
+
+@dataclass(frozen=True, slots=True)
+class Minimax(AbstractGame):
+    """Equation (1): the generator's gradient vanishes where the discriminator is sure.
+
+    >>> round(Minimax().discriminator(torch.zeros(1), torch.zeros(1)).item(), 4)                          # 2 log 2
+    1.3863
+    """
+
+    def generator(self, fake: Float[Tensor, " n"]) -> Float[Tensor, " n"]:  # noqa: D102
+        return -softplus(fake)  # (1)
+
+
+@dataclass(frozen=True, slots=True)
+class NonSaturating(AbstractGame):
+    """Equation (2): the generator's gradient is largest where the discriminator is sure.
+
+    >>> round(NonSaturating().generator(torch.zeros(1)).item(), 4)                                          # log 2
+    0.6931
+    """
+
+    def generator(self, fake: Float[Tensor, " n"]) -> Float[Tensor, " n"]:  # noqa: D102
+        return softplus(-fake)  # (2)
+
+
+@dataclass(frozen=True, slots=True)
+class Wasserstein(AbstractGame):
+    """Equation (3): the discriminator is a function with slopes near 1.
+
+    >>> Wasserstein().discriminator(torch.ones(1), torch.zeros(1)).item()
+    -1.0
+    """
+
+    weight: float = 10.0
+
+    def __post_init__(self) -> None:
+        number("weight", self.weight, call="Wasserstein(weight)", above=-1e-300)
+
+    def generator(self, fake: Float[Tensor, " n"]) -> Float[Tensor, " n"]:  # noqa: D102
+        return -fake  # (3)
+
+    def discriminator(self, real: Float[Tensor, " n"], fake: Float[Tensor, " n"]) -> Float[Tensor, " n"]:  # noqa: D102
+        return fake - real  # (3)
+
+    def penalty(self, discriminator: Callable[[Tensor], Tensor], real: Tensor, fake: Tensor) -> Tensor:  # noqa: D102
+        place = torch.rand(len(real), *[1] * (real.dim() - 1), dtype=real.dtype, device=real.device)
+        between = (place * real + (1 - place) * fake).detach().requires_grad_()
+        (slope,) = torch.autograd.grad(discriminator(between).sum(), between, create_graph=True)
+        return self.weight * (slope.flatten(1).norm(dim=1) - 1).square().mean()  # (3)
+
+
+class GAN(AbstractGenerative):
+    """Any generator of (n, latent) normal numbers and any discriminator to (n,) or (n, 1) logits; train it with `play`.
+
+    ``losses`` are the generator's, ``discriminator_loss`` is the other player's. There is no density.
+
+    >>> gan = GAN(nn.Linear(1, 2), nn.Linear(2, 1), latent=1, shape=(2,))
+    >>> gan.sample(3).shape
+    torch.Size([3, 2])
+    """
+
+    likelihood = "none"
+    continuous = False
+
+    def __init__(
+        self,
+        generator: nn.Module,
+        discriminator: nn.Module,
+        *,
+        latent: int,
+        shape: tuple[int, ...],
+        game: AbstractGame | None = None,
+    ) -> None:
+        super().__init__()
+        self.maker, self.judge, self.shape = generator, discriminator, tuple(shape)
+        self.latent = integer("latent", latent, call="GAN(generator, discriminator)")
+        self.game = NonSaturating() if game is None else game
+
+    def made(self, z: Tensor) -> Tensor:
+        """Fakes from noise."""
+        return self.maker(z).reshape(len(z), *self.shape)
+
+    def logits(self, x: Tensor) -> Float[Tensor, " n"]:
+        """What the discriminator says of examples."""
+        return self.judge(x).reshape(len(x))
+
+    def losses(self, x: Tensor) -> Float[Tensor, " n"]:
+        """The generator's loss of as many new fakes."""
+        return self.game.generator(self.logits(self.made(self._noise(x))))
+
+    def discriminator_loss(self, x: Tensor) -> Float[Tensor, ""]:
+        """The discriminator's mean loss of real examples and as many new fakes."""
+        fake = self.made(self._noise(x)).detach()
+        loss = self.game.discriminator(self.logits(x), self.logits(fake)).mean()
+        return loss + self.game.penalty(self.logits, x, fake)
+
+    def sample(self, n: int, *, seed: int = 0) -> Tensor:  # noqa: D102
+        with self.at_rest():
+            return self.made(self.noise(n, (self.latent,), self.generator(seed)))
+
+    def _noise(self, x: Tensor) -> Tensor:
+        return torch.randn(len(x), self.latent, dtype=x.dtype, device=x.device)

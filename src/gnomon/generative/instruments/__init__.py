@@ -1,0 +1,66 @@
+"""Instruments for any generative model: tests of two samples, neighbors, ratios, scores, densities, latents, style."""
+
+from gnomon.generative.instruments.density import DensityCheck, flow_density_check
+from gnomon.generative.instruments.gradients import (
+    GeneratorGradients,
+    GradientEstimators,
+    generator_gradient_health,
+    gradient_estimators,
+)
+from gnomon.generative.instruments.latent import (
+    LatentHoles,
+    PcaGap,
+    latent_holes,
+    latent_knn_score,
+    pca_gap,
+    reconstruction_error,
+)
+from gnomon.generative.instruments.neighbors import Coverage, Memorization, coverage, memorization
+from gnomon.generative.instruments.posterior import ElboGap, elbo_gap
+from gnomon.generative.instruments.ratio import RatioCalibration, density_ratio, js_estimate, ratio_calibration
+from gnomon.generative.instruments.score import ScoreError, score_curl, score_error
+from gnomon.generative.instruments.style import (
+    StyleDistance,
+    StyleTransfer,
+    feature_covariance,
+    style_distance,
+    style_transfer,
+)
+from gnomon.generative.instruments.two_sample import TwoSample, classifier_test, energy_test, mmd_test
+
+__all__ = [
+    "Coverage",
+    "DensityCheck",
+    "ElboGap",
+    "GeneratorGradients",
+    "GradientEstimators",
+    "LatentHoles",
+    "Memorization",
+    "PcaGap",
+    "RatioCalibration",
+    "ScoreError",
+    "StyleDistance",
+    "StyleTransfer",
+    "TwoSample",
+    "classifier_test",
+    "coverage",
+    "density_ratio",
+    "elbo_gap",
+    "energy_test",
+    "feature_covariance",
+    "flow_density_check",
+    "generator_gradient_health",
+    "gradient_estimators",
+    "js_estimate",
+    "latent_holes",
+    "latent_knn_score",
+    "memorization",
+    "mmd_test",
+    "pca_gap",
+    "ratio_calibration",
+    "reconstruction_error",
+    "score_curl",
+    "score_error",
+    "style_distance",
+    "style_transfer",
+]

@@ -1,0 +1,97 @@
+"""Samples and densities of any model: ours, a distribution of torch or zuko, a zuko flow, a function, or samples."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import as_numbers, check_finite_inputs
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.pure import random_state
+from gnomon.generative.model import AbstractGenerative
+
+__all__ = ["density_of", "drawn", "points"]
+
+
+def drawn(model: Any, n: int, *, seed: int = 0, call: str) -> Tensor:
+    """n examples of a model as a tensor: its own ``sample``, or what it is called for; torch's random state is kept.
+
+    Cost: that of the model.
+
+    >>> drawn(torch.distributions.Normal(torch.zeros(2), torch.ones(2)), 5, call="coverage(model, x)").shape
+    torch.Size([5, 2])
+    """
+    with random_state(seed), torch.no_grad():
+        if isinstance(model, AbstractGenerative) or _is_mixture(model):
+            return model.sample(n, seed=seed).detach()
+        made = _distribution(model)
+        if made is not None:
+            return made.sample((n,)).detach()
+        if callable(model):
+            return points(model(n), "the samples", call)
+    return points(model, "the samples", call)
+
+
+def density_of(model: Any, *, call: str) -> Callable[[Tensor], Tensor]:
+    """log p of a model as a function of points; refused in one sentence where it has none.
+
+    Cost: none.
+
+    >>> p = torch.distributions.MultivariateNormal(torch.zeros(2), torch.eye(2))
+    >>> density_of(p, call="flow_density_check(model)")(torch.zeros(1, 2)).shape
+    torch.Size([1])
+    """
+    made = model if isinstance(model, AbstractGenerative) else _distribution(model) or model
+    if not hasattr(made, "log_prob"):
+        cure = "Pass a model or a distribution with log_prob(x)"
+        raise InputError(lesson(call, f"a {type(model).__name__} has no log_prob", "a density", cure))
+
+    def log_prob(x: Tensor) -> Tensor:
+        with torch.no_grad():
+            return made.log_prob(x).detach()
+
+    return log_prob
+
+
+def points(x: Any, name: str, call: str, *, least: int = 2) -> Tensor:
+    """Examples as a table of finite float64 numbers, one row each.
+
+    Cost: a copy.
+
+    >>> points([[1, 2], [3, 4]], "x", "mmd_test(x, y)").dtype
+    torch.float64
+    """
+    given = as_numbers(x, name, call=call).detach()
+    if given.dim() == 0 or len(given) < least:
+        found = f"{name} holds {len(given) if given.dim() else 0} example" + ("" if given.dim() == 0 else "s")
+        raise InputError(
+            lesson(call, found.replace("1 examples", "1 example"), f"at least {least}", "Pass more of them")
+        )
+    flat = given.reshape(len(given), -1).cpu().double()
+    check_finite_inputs(flat, call=call)
+    return flat
+
+
+def alike(x: Tensor, y: Tensor, call: str) -> None:
+    """Refuse two sets of examples that are not of one size."""
+    if x.shape[1] != y.shape[1]:
+        found = f"an example has {x.shape[1]} numbers on one side and {y.shape[1]} on the other"
+        raise InputError(lesson(call, found, "examples of one shape", "Pass both in the same shape"))
+
+
+def _distribution(model: Any) -> Any:
+    """A distribution of torch's kind; a module that gives one when called with nothing, as zuko's flows, is called."""
+    if isinstance(model, torch.distributions.Distribution):
+        return model
+    if isinstance(model, nn.Module) and not hasattr(model, "log_prob"):
+        try:
+            made = model()
+        except TypeError:
+            return None
+        return made if hasattr(made, "log_prob") and hasattr(made, "sample") else None
+    return None
+
+
+def _is_mixture(model: Any) -> bool:
+    return hasattr(model, "noised") and hasattr(model, "sample")

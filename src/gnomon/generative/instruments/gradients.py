@@ -1,0 +1,153 @@
+"""Gradients through samples: of a generator that a discriminator may have silenced, and of an expectation.
+
+    d/da log(1 - sigmoid(a)) = -D,    d/da -log sigmoid(a) = -(1 - D)                                      (1)
+
+in the logit a of a fake: where the discriminator is sure (D near 0) the first vanishes and the second does not. For an
+expectation over z = m + s e, e ~ N(0, 1), the gradient in m is the mean of either of
+
+    f'(m + s e)    (reparametrized),        f(m + s e) e / s    (score function)                           (2)
+
+both unbiased, the second with far more variance.
+
+Hypotheses: f is differentiable for the first of (2).
+References: [goodfellow2014generative] for (1), [kingma2014auto], [williams1992simple] for (2).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gnomon.core.checks import check_kind, check_seed, integer, number
+from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
+from gnomon.generative.gan import GAN, AbstractGame, Minimax, NonSaturating
+
+__all__ = ["GeneratorGradients", "GradientEstimators", "generator_gradient_health", "gradient_estimators"]
+
+SILENT = 0.01
+"""Share of its full size below which the generator's gradient is lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorGradients(Result):
+    """How strongly fakes pull a generator: mean |d loss / d logit| for both losses (1), and the mean D of fakes.
+
+    ``in_use`` is that of the model's own game.
+    """
+
+    minimax: float
+    non_saturating: float
+    mean_probability: float
+    in_use: float
+
+    @property
+    def verdict(self) -> str:
+        """Whether the generator still learns."""
+        told = f"{self.minimax:.2g} with the minimax loss, {self.non_saturating:.2g} with the non-saturating one"
+        return f"The discriminator gives fakes {self.mean_probability:.2g}; the generator's gradient is {told}."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """That the generator learns nothing."""
+        if self.in_use >= SILENT:
+            return ()
+        what = f"The generator's gradient is {self.in_use:.1e} of its full size: the discriminator is too sure."
+        cure = "Use NonSaturating() or Wasserstein(), or train the discriminator less."
+        return (Finding("generator-silenced", what, cure, 0.7, "", (Value("gradient", self.in_use),)),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Both gradients."""
+        bars = Bars("gradient", ("minimax", "non-saturating"), (self.minimax, self.non_saturating))
+        return (Plot("The generator's gradient", (bars,), Axis("mean size"), caption=self.verdict),)
+
+
+def generator_gradient_health(gan: GAN, *, samples: int = 256, seed: int = 0) -> GeneratorGradients:
+    """Whether a generator still gets a gradient from its discriminator, under both usual losses.
+
+        |d log(1 - D) / d logit| = D,    |d log D / d logit| = 1 - D                                       (1)
+
+    Hypotheses: none. Reference: [goodfellow2014generative].
+    Cost: one pass of fakes through the discriminator.
+
+    >>> from torch import nn
+    >>> gan = GAN(nn.Linear(1, 1), nn.Linear(1, 1), latent=1, shape=(1,), game=Minimax())
+    >>> gan.judge.weight.data.zero_(), gan.judge.bias.data.fill_(-9.0)
+    (tensor([[0.]]), tensor([-9.]))
+    >>> generator_gradient_health(gan).findings[0].kind
+    'generator-silenced'
+    """
+    call = "generator_gradient_health(gan)"
+    check_kind("gan", gan, GAN, call=call, cure="Pass a generative.GAN")
+    fakes = gan.sample(integer("samples", samples, call=call), seed=seed)
+    with gan.at_rest():
+        logits = gan.logits(fakes).detach()
+
+    def pull(game: AbstractGame) -> float:
+        a = logits.clone().requires_grad_()
+        (slope,) = torch.autograd.grad(game.generator(a).sum(), a)
+        return float(slope.abs().mean())  # (1)
+
+    return GeneratorGradients(pull(Minimax()), pull(NonSaturating()), float(logits.sigmoid().mean()), pull(gan.game))
+
+
+@dataclass(frozen=True, slots=True)
+class GradientEstimators(Result):
+    """Means and variances of single draws of both estimators (2) of one gradient."""
+
+    reparametrized: float
+    score_function: float
+    reparametrized_variance: float
+    score_function_variance: float
+    draws: int
+
+    @property
+    def ratio(self) -> float:
+        """How many times more draws the score function needs for the same error."""
+        least = torch.finfo(torch.float64).tiny
+        return self.score_function_variance / max(self.reparametrized_variance, least)
+
+    @property
+    def verdict(self) -> str:
+        """What the reparametrization saves."""
+        return f"The score function needs {self.ratio:.3g} times as many draws as the reparametrized gradient."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Both variances."""
+        bars = Bars("variance", ("reparametrized", "score function"),
+                    (self.reparametrized_variance, self.score_function_variance))  # fmt: skip
+        return (Plot("Variance of one draw", (bars,), Axis("variance"), caption=self.verdict),)
+
+
+def gradient_estimators(
+    function: Callable[[Tensor], Tensor], mean: float, std: float, *, draws: int = 10_000, seed: int = 0
+) -> GradientEstimators:
+    """Two estimates of the gradient in m of E f(m + s e) for one number, with the variance of a single draw of each.
+
+        d/dm E f(m + s e) = E f'(m + s e) = E f(m + s e) e / s                                             (1)
+
+    Args:
+        function: f, elementwise.
+        mean: m.
+        std: s.
+        draws: of e.
+        seed: of the draws.
+
+    Hypotheses: f is differentiable. References: [kingma2014auto], [williams1992simple].
+    Cost: f and its derivative at all draws.
+
+    >>> result = gradient_estimators(lambda z: z**2, 1.0, 0.5)                                          # 2 m = 2
+    >>> abs(result.reparametrized - 2) < 0.05, result.ratio > 5
+    (True, True)
+    """
+    call = "gradient_estimators(function, mean, std)"
+    m, s = number("mean", mean, call=call), number("std", std, call=call, above=0)
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    e = torch.randn(integer("draws", draws, call=call, least=2), generator=generator, dtype=torch.float64)
+    z = (m + s * e).requires_grad_()
+    values = function(z)
+    (slopes,) = torch.autograd.grad(values.sum(), z)
+    other = values.detach() * e / s  # (1)
+    return GradientEstimators(
+        float(slopes.mean()), float(other.mean()), float(slopes.var()), float(other.var()), len(e)
+    )

@@ -1,0 +1,197 @@
+"""Autoencoders under the glass: reconstruction beside PCA, classes in the latent space, and holes in it.
+
+    excess = mean |x - D(E(x))|^2 / 2 - sum_{i > m} c_i / 2,    c_i eigenvalues of the data's covariance   (1)
+    holes = share of z ~ N(0, I) whose decoded example is farther from the data than 95 % of data are      (2)
+
+Hypotheses: (1) is never negative for linear maps on centered data; (2) data from one distribution.
+References: [baldi1989neural] for (1), [cover1967nearest] for neighbors.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.core.checks import as_numbers, integer
+from gnomon.core.results import Axis, Bars, Finding, Line, Plot, Result, Value
+from gnomon.generative.autoencoder import Autoencoder
+from gnomon.generative.instruments.draws import points
+from gnomon.generative.instruments.neighbors import nearest_distances
+from gnomon.generative.vae import VAE
+
+__all__ = ["LatentHoles", "PcaGap", "latent_holes", "latent_knn_score", "pca_gap", "reconstruction_error"]
+
+EMPTY = 0.5
+"""Share of decoded draws far from all data from which a model is no sampler."""
+
+
+def reconstruction_error(model: Autoencoder, x: Any) -> Float[Tensor, " n"]:
+    """The mean squared error of each example's reconstruction, which is also a score of how unusual it is.
+
+        error = |x - D(E(x))|^2 / d                                                                        (1)
+
+    Hypotheses: none. Reference: [baldi1989neural].
+    Cost: one pass through encoder and decoder.
+
+    >>> from torch import nn
+    >>> model = Autoencoder(nn.Identity(), nn.Identity(), latent=2, shape=(2,))
+    >>> reconstruction_error(model, torch.ones(2, 2)).tolist()
+    [0.0, 0.0]
+    """
+    given = model.points(x, "reconstruction_error(model, x)")
+    with model.at_rest():
+        return 2 * model.losses(given) / given[0].numel()  # (1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PcaGap(Result):
+    """An autoencoder beside PCA with as many coordinates: losses (1), and angles between what both keep."""
+
+    loss: float
+    pca_loss: float
+    angles: Float[Tensor, " m"] = field(repr=False)
+
+    @property
+    def excess(self) -> float:
+        """The loss above that of PCA; below 0 where the network does better."""
+        return self.loss - self.pca_loss
+
+    @property
+    def verdict(self) -> str:
+        """Whether the network does more than PCA."""
+        told = f"loss {self.loss:.4g}, PCA {self.pca_loss:.4g}, largest angle {float(self.angles.max()):.2g} rad"
+        better = "does better than PCA" if self.excess < -1e-3 * self.pca_loss else "does no better than PCA"
+        return f"The autoencoder {better} ({told})."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """That PCA would do better."""
+        if self.excess <= 0.05 * self.pca_loss:
+            return ()
+        what = f"PCA with as many coordinates has a loss of {self.pca_loss:.3g}, and the network {self.loss:.3g}."
+        evidence = (Value("loss", self.loss), Value("PCA", self.pca_loss))
+        return (Finding("worse-than-pca", what, "Train longer, or use PCA.", 0.4, "", evidence),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The angles."""
+        line = Line("principal angles", range(1, len(self.angles) + 1), self.angles)
+        return (Plot("Angles between both subspaces", (line,), Axis("number"), Axis("rad"), self.verdict),)
+
+
+def pca_gap(model: Autoencoder, x: Any) -> PcaGap:
+    """Compare an autoencoder with PCA of as many coordinates: its loss, and the subspace it reconstructs in.
+
+        excess = mean |x - D(E(x))|^2 / 2 - sum_{i > m} c_i / 2                                            (1)
+
+    Args:
+        model: an `Autoencoder`, linear or not.
+        x: examples; PCA centers them, a linear model without biases needs them centered.
+
+    The angles are between the m leading directions of the reconstructions and those of the data.
+    Hypotheses: see the module. Reference: [baldi1989neural].
+    Cost: two singular value decompositions.
+
+    >>> from gnomon.generative.autoencoder import linear_autoencoder
+    >>> model, x = linear_autoencoder((2,), 1), torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.1], [0.0, -0.1]])
+    >>> model.encoder[1].weight.data[:] = torch.tensor([[1.0, 0.0]])
+    >>> model.decoder.weight.data[:] = torch.tensor([[1.0], [0.0]])
+    >>> round(pca_gap(model, x).excess, 9), round(float(pca_gap(model, x).angles), 6)
+    (0.0, 0.0)
+    """
+    given = model.points(x, "pca_gap(model, x)", least=2)
+    m = min(model.latent, given[0].numel())
+    with model.at_rest():
+        loss = float(model.losses(given).double().mean())
+        back = model.decode(model.encode(given)).flatten(1).double()
+    flat = given.flatten(1).double()
+    values, vectors = torch.linalg.svd(flat - flat.mean(0), full_matrices=False)[1:]
+    other = torch.linalg.svd(back - back.mean(0), full_matrices=False)[2]
+    rest = float(values[m:].square().sum()) / (2 * len(flat))  # (1)
+    # The sine of an angle is exact where its cosine, near 1, has lost half of its digits.
+    first, second = vectors[:m], other[:m]
+    sines = torch.linalg.svdvals(second - second @ first.T @ first).clamp(max=1)
+    return PcaGap(loss, rest, sines.asin())
+
+
+def latent_knn_score(model: Autoencoder | VAE, x: Any, y: Any, *, neighbors: int = 5) -> float:
+    """How well neighbors in the latent space tell the class of an example, each left out in turn.
+
+        score = share of examples whose k nearest others mostly have their class                           (1)
+
+    Hypotheses: none. Reference: [cover1967nearest].
+    Cost: all distances of latents.
+
+    >>> from torch import nn
+    >>> model = Autoencoder(nn.Identity(), nn.Identity(), latent=1, shape=(1,))
+    >>> x = torch.tensor([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
+    >>> latent_knn_score(model, x, [0, 0, 0, 1, 1, 1], neighbors=2)
+    1.0
+    """
+    call = "latent_knn_score(model, x, y)"
+    given, k = model.points(x, call, least=2), integer("neighbors", neighbors, call=call)
+    labels = as_numbers(y, "y", call=call).long()
+    with model.at_rest():
+        z = model.posterior(given)[0] if isinstance(model, VAE) else model.encode(given)
+    apart = torch.cdist(z.double(), z.double()).fill_diagonal_(torch.inf)
+    votes = labels[apart.topk(min(k, len(z) - 1), largest=False).indices]
+    counts = torch.nn.functional.one_hot(votes, int(labels.max()) + 1).sum(1)
+    return float((counts.argmax(1) == labels).double().mean())  # (1)
+
+
+@dataclass(frozen=True, slots=True)
+class LatentHoles(Result):
+    """The share (2) of decoded draws that are far from all data; 5 % of data are."""
+
+    holes: float
+    radius: float
+    draws: int
+
+    @property
+    def verdict(self) -> str:
+        """Whether draws of the prior become examples."""
+        return f"{self.holes:.0%} of latent draws decode to something farther from the data than 95 % of data are."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """That the latent space has holes."""
+        if self.holes < EMPTY:
+            return ()
+        cure = "Train a VAE, or draw latents from a density that was fitted to those of the data."
+        return (Finding("latent-holes", self.verdict, cure, 0.5, "", (Value("holes", self.holes),)),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Inside and outside."""
+        bars = Bars("share", ("near the data", "far from it"), (1 - self.holes, self.holes))
+        return (Plot("Decoded draws", (bars,), Axis("share", limits=(0, 1)), caption=self.verdict),)
+
+
+def latent_holes(model: Autoencoder | VAE, data: Any, *, draws: int = 500, seed: int = 0) -> LatentHoles:
+    """Whether draws of N(0, I) decode to examples like those of the data, or fall into holes of the latent space.
+
+        holes = share of decoded draws farther from the data than 95 % of the data are from each other     (1)
+
+    Args:
+        model: an `Autoencoder` or a `VAE`; decoded means are used, without observation noise.
+        data: examples.
+        draws: of the latents.
+        seed: of the draws.
+
+    Hypotheses: see the module. Reference: [cover1967nearest].
+    Cost: all distances between draws and data, and within the data.
+
+    >>> from torch import nn
+    >>> model = Autoencoder(nn.Identity(), nn.Identity(), latent=2, shape=(2,))
+    >>> data = torch.randn(500, 2, generator=torch.Generator().manual_seed(0))
+    >>> latent_holes(model, data).findings, latent_holes(model, data + 9).findings[0].kind
+    ((), 'latent-holes')
+    """
+    call = "latent_holes(model, data)"
+    x = points(model.points(data, call, least=20), "data", call)
+    with model.at_rest():
+        z = model.noise(integer("draws", draws, call=call), (model.latent,), model.generator(seed))
+        decoded = model.decode(z).flatten(1).cpu().double()
+    half = len(x) // 2
+    radius = float(nearest_distances(x[half:], x[:half]).quantile(0.95))
+    return LatentHoles(float((nearest_distances(decoded, x[:half]) > radius).double().mean()), radius, len(z))  # (1)

@@ -1,0 +1,174 @@
+"""Does a sampler reach all of the data, and does it invent, or repeat what it was trained on?
+
+    coverage = share of data points with a sample within the distance of their k-th neighbor in the data   (1)
+    expected for samples of the same distribution: 1 - C(N - 1, k) / C(N + M - 1, k)                       (2)
+
+with N data points and M samples: none of the M is among the k nearest of N + M - 1 exchangeable points.
+A sampler that copies is closer to the examples it was trained on than to as many held-out ones:
+
+    copied = share of samples whose nearest neighbor of both sets is a training example                    (3)
+
+Its p-value is exact: if the model did not see the difference, training and held-out examples could change places.
+
+Hypotheses: independent examples; (3): training and held-out examples from one distribution.
+References: [naeem2020reliable] for (1) and (2), [meehan2020three] for (3).
+"""
+
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnomon.core.checks import check_seed, integer
+from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
+from gnomon.generative.instruments.draws import alike, points
+
+__all__ = ["Coverage", "Memorization", "coverage", "memorization"]
+
+TILE = 2**22
+"""Distances that are held at once."""
+MISSED = 6.0
+"""Standard errors below the expected coverage that count as missing parts: neighbors overlap, which makes the errors of
+a binomial share too small by up to a factor of two."""
+LEVEL = 0.01
+"""The chance that a sampler which did not copy is called one that did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage(Result):
+    """The share of data points that samples come near to; equations (1) and (2)."""
+
+    coverage: float
+    expected: float
+    error: float
+    neighbors: int
+
+    @property
+    def verdict(self) -> str:
+        """Whether the samples reach all of the data."""
+        told = f"{self.coverage:.1%} of data points have a sample nearby; {self.expected:.1%} would if all were right"
+        return f"Parts of the data are never sampled: {told}." if self.findings else f"{told[0].upper()}{told[1:]}."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """That parts of the data are missed."""
+        if self.coverage >= self.expected - MISSED * self.error:
+            return ()
+        what = f"Only {self.coverage:.1%} of data points have a sample nearby, and {self.expected:.1%} should."
+        cure = (
+            "Look for modes that are missing: train longer, with larger batches, or with a model that has a likelihood."
+        )
+        evidence = (Value("coverage", self.coverage), Value("expected", self.expected))
+        return (Finding("modes-dropped", what, cure, 0.6, "", evidence),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Both shares."""
+        bars = Bars("share", ("measured", "expected"), (self.coverage, self.expected))
+        return (Plot("Coverage", (bars,), Axis("share of data points", limits=(0, 1)), caption=self.verdict),)
+
+
+def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> Coverage:
+    """How much of the data a sampler reaches, beside what a perfect one would; equations (1) and (2).
+
+        coverage = share of data points with a sample within the distance of their k-th neighbor           (1)
+
+    Args:
+        samples: of a model.
+        data: examples, best held-out ones.
+        neighbors: k.
+
+    A false alarm needs a coverage six standard errors too low. Hypotheses: independent examples.
+    Reference: [naeem2020reliable].
+    Cost: all distances, in tiles.
+
+    >>> generator = torch.Generator().manual_seed(0)
+    >>> data, samples = torch.randn(2, 300, 2, generator=generator)
+    >>> coverage(samples, data).findings == (), coverage(samples.abs(), data).findings[0].kind
+    (True, 'modes-dropped')
+    """
+    call = "coverage(samples, data)"
+    k = integer("neighbors", neighbors, call=call)
+    a, b = points(samples, "samples", call), points(data, "data", call, least=k + 2)
+    alike(a, b, call)
+    n, m = len(b), len(a)
+    reached = 0
+    for part in b.split(max(1, TILE // max(n, m))):
+        radius = torch.cdist(part, b).kthvalue(k + 1, dim=1).values  # the nearest is the point itself
+        reached += int((torch.cdist(part, a).amin(1) <= radius).sum())
+    share, expected = reached / n, 1 - comb(n - 1, k) / comb(n + m - 1, k)  # (1) (2)
+    return Coverage(share, expected, max(expected * (1 - expected) / n, 1 / n**2) ** 0.5, k)
+
+
+@dataclass(frozen=True, slots=True)
+class Memorization(Result):
+    """How often samples are nearest to a training example; equation (3)."""
+
+    copied: float
+    expected: float
+    p_value: float
+    samples: int
+
+    @property
+    def verdict(self) -> str:
+        """Whether the sampler repeats its training examples."""
+        told = f"{self.copied:.1%} of samples are nearest to a training example, {self.expected:.1%} without copying"
+        ends = f"p = {self.p_value:.2g}"
+        return f"The sampler copies: {told} ({ends})." if self.findings else f"No copying is seen: {told} ({ends})."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """That training examples are repeated."""
+        if self.p_value >= LEVEL:
+            return ()
+        what = f"Samples repeat training examples: {self.copied:.1%} are nearest to one, {self.expected:.1%} would be."
+        cure = "Use more data, stop earlier, or a smaller model."
+        evidence = (Value("copied", self.copied), Value("p-value", self.p_value))
+        severe = 0.3 + 0.4 * min(1.0, max(0.0, (self.copied - self.expected) / (1 - self.expected)))
+        return (Finding("memorized-samples", what, cure, severe, "", evidence),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Both shares."""
+        bars = Bars("share", ("measured", "without copying"), (self.copied, self.expected))
+        return (Plot("Memorization", (bars,), Axis("share of samples", limits=(0, 1)), caption=self.verdict),)
+
+
+def memorization(samples: Any, train: Any, held_out: Any, *, permutations: int = 999, seed: int = 0) -> Memorization:
+    """Whether a sampler repeats its training examples, by their distances beside those of held-out examples.
+
+        copied = share of samples whose nearest neighbor of both sets is a training example                (1)
+
+    Args:
+        samples: of a model.
+        train: the examples it was trained on.
+        held_out: examples of the same distribution that it never saw, at best as many.
+        permutations: of which example belongs to which set.
+        seed: of the permutations.
+
+    Hypotheses: train and held_out are exchangeable for a model that does not copy. Reference: [meehan2020three].
+    Cost: all distances between samples and examples, in tiles.
+
+    >>> generator = torch.Generator().manual_seed(0)
+    >>> train, held_out, new = torch.randn(3, 200, 2, generator=generator)
+    >>> memorization(new, train, held_out).findings, memorization(train + 1e-3, train, held_out).findings[0].kind
+    ((), 'memorized-samples')
+    """
+    call = "memorization(samples, train, held_out)"
+    a, b, c = (points(x, name, call) for x, name in ((samples, "samples"), (train, "train"), (held_out, "held_out")))
+    alike(a, b, call)
+    alike(a, c, call)
+    count = integer("permutations", permutations, call=call, least=99)
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    order = torch.cat([b, c])
+    nearest = torch.cat([torch.cdist(part, order).argmin(1) for part in a.split(max(1, TILE // len(order)))])
+    hits = nearest.bincount(minlength=len(order)).double() / len(a)
+    own = float(hits[: len(b)].sum())  # (1)
+    swapped = [float(hits[torch.randperm(len(order), generator=generator)[: len(b)]].sum()) for _ in range(count)]
+    larger = sum(value >= own - 1e-12 for value in swapped)
+    return Memorization(own, len(b) / len(order), (1 + larger) / (1 + count), len(a))
+
+
+def nearest_distances(x: Tensor, data: Tensor) -> Tensor:
+    """The distance of each point to the nearest of the data."""
+    return torch.cat([torch.cdist(part, data).amin(1) for part in x.split(max(1, TILE // len(data)))])

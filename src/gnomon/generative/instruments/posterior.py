@@ -1,0 +1,104 @@
+"""What a VAE's encoder leaves on the table: the gap of its bound, and latent coordinates that say nothing.
+
+    gap = log p(x) - ELBO(x) = KL(q(z | x) | p(z | x)) >= IWAE_k(x) - ELBO(x)                              (1)
+    a coordinate is in use where E_x KL(q(z_j | x) | N(0, 1)) is above 0.01 nats                           (2)
+
+Hypotheses: (1) is an estimate from below, tight for large k. References: [burda2016importance], [bowman2016generating].
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.core.checks import check_kind, integer
+from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Result, Value
+from gnomon.core.results.plain import HIDDEN
+from gnomon.generative.vae import VAE, gaussian_kl
+
+__all__ = ["ElboGap", "elbo_gap"]
+
+USED = 0.01
+"""Nats above which a latent coordinate is in use, as [burda2016importance] have it up to the measure."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ElboGap(Result):
+    """The gap (1) with its sampling error, the nats that each latent coordinate carries, and moments of all latents.
+
+    ``mean_off`` and ``covariance_off`` are the distances of the latents' mean from 0 and of their covariance from I.
+    """
+
+    gap: Value
+    elbo: float
+    nats: Float[Tensor, " m"] = field(repr=False, metadata=HIDDEN)
+    mean_off: float
+    covariance_off: float
+
+    @property
+    def used(self) -> int:
+        """Latent coordinates that carry more than 0.01 nats; equation (2)."""
+        return int((self.nats > USED).sum())
+
+    @property
+    def verdict(self) -> str:
+        """What the encoder does."""
+        told = (
+            f"{self.used} of {len(self.nats)} latent coordinates are in use, {float(self.nats.sum()):.3g} nats in all"
+        )
+        return f"The bound is at least {float(self.gap.value):.3g} nats below log p(x); {told}."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """That the latents say nothing."""
+        if self.used:
+            return ()
+        what = f"The encoder says nothing: no latent coordinate carries more than {USED} nats."
+        cure = "Lower beta at the beginning of training, weaken the decoder, or lower the observation's std."
+        return (Finding("posterior-collapsed", what, cure, 0.8, "", (Value("nats", float(self.nats.sum())),)),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The nats of each coordinate."""
+        bars = Bars("nats", [f"z[{i}]" for i in range(len(self.nats))], self.nats)
+        return (Plot("What each latent coordinate carries", (bars,), Axis("nats"), caption=self.verdict),)
+
+
+def elbo_gap(vae: VAE, x: Any, *, draws: int = 64, seed: int = 0) -> ElboGap:
+    """How far a VAE's bound is below the log density, and which of its latent coordinates are in use.
+
+        gap >= mean IWAE_k(x) - ELBO(x)                                                                    (1)
+
+    Args:
+        vae: a `VAE`; left as it was.
+        x: examples, best held-out ones.
+        draws: k for each example.
+        seed: of the draws.
+
+    Hypotheses: see the module. Reference: [burda2016importance].
+    Cost: 2 k passes through the decoder.
+
+    >>> from torch import nn
+    >>> encoder, decoder = nn.Linear(2, 2), nn.Linear(1, 2)
+    >>> for layer in (encoder, decoder):
+    ...     _ = [nn.init.zeros_(p) for p in layer.parameters()]
+    >>> elbo_gap(VAE(encoder, decoder, latent=1, shape=(2,)), torch.randn(50, 2)).findings[0].kind
+    'posterior-collapsed'
+    """
+    call = "elbo_gap(vae, x)"
+    check_kind("vae", vae, VAE, call=call, cure="Pass a generative.VAE")
+    points = vae.points(x, call, least=2)
+    k = integer("draws", draws, call=call, least=2)
+    with vae.at_rest():
+        mean, log_variance = vae.posterior(points)
+        nats = gaussian_kl(mean, log_variance).mean(0).double()
+        elbo = vae.elbo(points, k, seed=seed).double()
+        gaps = vae.bound(points, k, seed=seed).double() - elbo  # (1)
+    spread = 1.96 * float(gaps.std()) / len(gaps) ** 0.5
+    value = float(gaps.mean())
+    told = Value("gap", value, Interval(value - spread, value + spread, 0.95), "lower bound", "nats")
+    m = mean.double()
+    covariance = torch.cov(m.T).reshape(vae.latent, vae.latent) + log_variance.double().exp().mean(0).diag()
+    off = float((covariance - torch.eye(vae.latent, dtype=torch.float64)).norm())
+    return ElboGap(told, float(elbo.mean()), nats, float(m.mean(0).norm()), off)

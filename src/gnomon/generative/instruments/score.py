@@ -1,0 +1,98 @@
+"""Is a learned score right, and is it the gradient of anything?
+
+    error = E |s(x) - grad log p(x)|^2 / E |grad log p(x)|^2                                               (1)
+    curl = E |J - J^T|_F^2 / (4 E |J|_F^2),    J = ds/dx                                                   (2)
+
+(2) is 0 for every gradient, whatever the density, and 1 for a field that only turns: it needs no exact score.
+
+Hypotheses: s is differentiable. Reference: [hyvarinen2005estimation]; [salimans2021should] for (2).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.func import jacrev, vmap
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.results import Bars, Finding, Plot, Result, Value
+
+__all__ = ["ScoreError", "score_curl", "score_error"]
+
+Score = Callable[[Tensor], Tensor]
+"""From points to gradients of a log density."""
+WRONG = 0.5
+"""Relative squared error from which a score points elsewhere: half of its square is not the true one's."""
+TURNS = 0.1
+"""Share of turning from which a field is no gradient in practice."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreError(Result):
+    """The relative squared error (1) of a score and the share (2) of it that turns."""
+
+    error: float
+    curl: float
+    points: int
+
+    @property
+    def verdict(self) -> str:
+        """How far the score can be used."""
+        return f"The score is off by {self.error:.1%} of its mean square, and {self.curl:.1%} of its slopes turn."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """That the score is wrong, or no gradient."""
+        listed = []
+        if self.error > WRONG:
+            what, evidence = f"The score is off by {self.error:.0%} of its mean square.", (Value("error", self.error),)
+            listed.append(Finding("score-wrong", what, "Train longer, or with a larger network.", 0.6, "", evidence))
+        if self.curl > TURNS:
+            what, evidence = f"{self.curl:.0%} of the score's slopes turn.", (Value("curl", self.curl),)
+            listed.append(Finding("score-turns", what, "Train the gradient of a scalar energy.", 0.3, "", evidence))
+        return tuple(listed)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Both numbers."""
+        return (Plot("Score", (Bars("share", ("error", "curl"), (self.error, self.curl)),), caption=self.verdict),)
+
+
+def score_error(score: Score, exact: Score, x: Tensor) -> ScoreError:
+    """How far a score is from the exact one, such as that of `gnomon.data.mixture`, at given points.
+
+        error = E |s(x) - grad log p(x)|^2 / E |grad log p(x)|^2                                           (1)
+
+    Hypotheses: points drawn from the density where the score is used. Reference: [hyvarinen2005estimation].
+    Cost: both scores, and d derivatives of the first.
+
+    >>> from gnomon.data import mixture
+    >>> p = mixture([[0.0, 0.0]])
+    >>> result = score_error(lambda x: 0.9 * p.score(x), p.score, p.sample(10))
+    >>> round(result.error, 6), round(result.curl, 6)                                                      # 0.1^2
+    (0.01, 0.0)
+    """
+    call = "score_error(score, exact, x)"
+    with torch.no_grad():
+        s, right = score(x).double(), exact(x).double()
+    if s.shape != right.shape:
+        found = f"the scores have shapes {tuple(s.shape)} and {tuple(right.shape)}"
+        raise InputError(lesson(call, found, "a vector for each point", "Return the shape of x"))
+    return ScoreError(float((s - right).square().sum() / right.square().sum()), score_curl(score, x), len(x))  # (1)
+
+
+def score_curl(score: Score, x: Tensor) -> float:
+    """The share of a field's slopes that turn: 0 for the gradient of any function, 1 for a field that only turns.
+
+        curl = E |J - J^T|_F^2 / (4 E |J|_F^2),    J = ds/dx                                               (1)
+
+    Hypotheses: s is differentiable. Reference: [salimans2021should].
+    Cost: d derivatives at each point.
+
+    >>> turn = torch.tensor([[0.0, -1.0], [1.0, 0.0]])
+    >>> score_curl(lambda x: x @ turn, torch.randn(5, 2)), score_curl(lambda x: -x, torch.randn(5, 2))
+    (1.0, 0.0)
+    """
+    jacobians = vmap(jacrev(lambda point: score(point[None])[0].flatten()))(x.detach()).flatten(2)
+    whole = float(jacobians.square().sum())
+    return float((jacobians - jacobians.mT).square().sum()) / (4 * whole) if whole else 0.0  # (1)

@@ -1,0 +1,180 @@
+"""Style and content: two images are alike in style where the features of a network have the same covariance.
+
+    content = |f(x) - f(a)|^2 / d,    style = |C(x) - C(b)|_F^2 / |C(b)|_F^2,    C = covariance of features    (1)
+                                                                             over positions
+    transfer = argmin_x content + weight * style                                                           (2)
+
+Hypotheses: features (n, c, h, w) or (n, c). Reference: [gatys2016image].
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_module, integer, number
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.results import Axis, Bars, Line, Plot, Result
+from gnomon.core.untouched import untouched
+
+__all__ = ["StyleDistance", "StyleTransfer", "feature_covariance", "style_distance", "style_transfer"]
+
+
+def feature_covariance(features: Tensor) -> Float[Tensor, "c c"]:
+    """The covariance of channels over images and positions, a summary of texture that forgets where things are.
+
+        C = (1 / P) sum_p (f_p - mean)(f_p - mean)^T                                                       (1)
+
+    Hypotheses: features (n, c, ...). Reference: [gatys2016image], who do not subtract the mean.
+    Cost: c^2 for each position.
+
+    >>> feature_covariance(torch.tensor([[[1.0, -1.0], [2.0, -2.0]]])).tolist()
+    [[1.0, 2.0], [2.0, 4.0]]
+    """
+    rows = features.movedim(1, -1).flatten(0, -2)
+    apart = rows - rows.mean(0)
+    return apart.T @ apart / len(rows)  # (1)
+
+
+@dataclass(frozen=True, slots=True)
+class StyleDistance(Result):
+    """The relative distance of feature covariances for each layer; 0 for the same texture."""
+
+    distances: dict[str, float]
+
+    @property
+    def verdict(self) -> str:
+        """Where both differ most."""
+        most = max(self.distances, key=lambda name: self.distances[name])
+        return f"The styles differ most in '{most}', by {self.distances[most]:.2g} of the size of its covariance."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """A bar for each layer."""
+        bars = Bars("distance", list(self.distances), list(self.distances.values()))
+        return (Plot("Style distance", (bars,), Axis("relative distance of covariances"), caption=self.verdict),)
+
+
+def style_distance(module: nn.Module, a: Tensor, b: Tensor, *, layers: Sequence[str] | None = None) -> StyleDistance:
+    """How far apart two sets of images are in style, layer by layer of a network.
+
+        distance = |C(a) - C(b)|_F / max(|C(a)|_F, |C(b)|_F)                                               (1)
+
+    Args:
+        module: any network; left as it was.
+        a: images, or one with a leading axis of 1.
+        b: other images.
+        layers: names of parts whose outputs are features; by default all parts without parts of their own.
+
+    Hypotheses: features (n, c, ...). Reference: [gatys2016image].
+    Cost: one forward pass of both.
+
+    >>> a = torch.randn(1, 3, 8, 8)
+    >>> style_distance(nn.Conv2d(3, 4, 3), a, a).distances
+    {'': 0.0}
+    """
+    call = "style_distance(module, a, b)"
+    check_module(module, call=call)
+    with untouched(module), torch.no_grad():
+        first, second = (_features(module, x, layers, call) for x in (a, b))
+    distances = {}
+    for name, features in first.items():
+        p, q = feature_covariance(features), feature_covariance(second[name])
+        size = max(float(p.norm()), float(q.norm()))
+        distances[name] = float((p - q).norm()) / size if size else 0.0  # (1)
+    return StyleDistance(distances)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StyleTransfer(Result):
+    """An image with the content of one and the style of another; losses (1) at every step."""
+
+    image: Tensor
+    content: tuple[float, ...]
+    style: tuple[float, ...]
+
+    @property
+    def verdict(self) -> str:
+        """How much the style came nearer, and what that cost."""
+        fall = 1 - self.style[-1] / self.style[0] if self.style[0] else 0.0
+        return f"The style loss fell by {fall:.1%}; the content moved by {self.content[-1]:.3g} per feature."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Both losses."""
+        steps = range(len(self.style))
+        lines = (Line("style", steps, self.style), Line("content", steps, self.content))
+        return (Plot("Style transfer", lines, Axis("step"), Axis("loss"), self.verdict),)
+
+
+def style_transfer(
+    module: nn.Module,
+    content: Tensor,
+    style: Tensor,
+    *,
+    layers: Sequence[str] | None = None,
+    weight: float = 1e3,
+    steps: int = 200,
+    lr: float = 0.05,
+) -> StyleTransfer:
+    """An image whose features are near those of one image and whose feature covariances are those of another.
+
+        argmin_x  |f(x) - f(content)|^2 / d + weight |C(x) - C(style)|_F^2 / |C(style)|_F^2                (1)
+
+    Args:
+        module: any network; left as it was.
+        content: image (1, c, h, w), where the search begins.
+        style: image (1, c, h, w).
+        layers: names of parts; by default all without parts of their own. Content is measured in the last of them.
+        weight: of style.
+        steps: of Adam.
+        lr: of Adam.
+
+    Hypotheses: the network is differentiable. Reference: [gatys2016image].
+    Cost: a forward and a backward pass for each step.
+
+    >>> net, a = nn.Conv2d(1, 2, 3), torch.randn(1, 1, 8, 8)
+    >>> style_transfer(net, a, a, steps=2).style[0]
+    0.0
+    """
+    call = "style_transfer(module, content, style)"
+    check_module(module, call=call)
+    steps, lr = integer("steps", steps, call=call), number("lr", lr, call=call, above=0)
+    with untouched(module), torch.enable_grad():
+        with torch.no_grad():
+            wanted = list(_features(module, content, layers, call).values())[-1]
+            styles = [feature_covariance(f) for f in _features(module, style, layers, call).values()]
+        x = content.detach().clone().requires_grad_()
+        optimizer, losses = torch.optim.Adam([x], lr), []
+        for step in range(steps + 1):
+            features = list(_features(module, x, layers, call).values())
+            moved = (features[-1] - wanted).square().mean()
+            terms = [(feature_covariance(f) - c).square().sum() / c.square().sum().clamp(min=1e-30)
+                     for f, c in zip(features, styles, strict=True)]  # fmt: skip
+            off = torch.stack(terms).mean()
+            losses.append((float(moved.detach()), float(off.detach())))
+            if step < steps:
+                (x.grad,) = torch.autograd.grad(moved + weight * off, x)  # (1)
+                optimizer.step()
+    return StyleTransfer(x.detach(), tuple(a for a, _ in losses), tuple(b for _, b in losses))
+
+
+def _features(module: nn.Module, x: Tensor, layers: Sequence[str] | None, call: str) -> dict[str, Tensor]:
+    """The outputs of named parts for some images."""
+    parts = dict(module.named_modules())
+    names = [n for n, part in parts.items() if not list(part.children())] if layers is None else list(layers)
+    unknown = [name for name in names if name not in parts]
+    if unknown or not names:
+        cure = f"The parts are: {', '.join(repr(name) for name in parts if name)}"
+        raise InputError(lesson(call, f"there is no part {unknown[:1]}", "names of parts", cure))
+    kept: dict[str, Any] = {}
+    handles = [
+        parts[name].register_forward_hook(lambda _, __, out, name=name: kept.__setitem__(name, out)) for name in names
+    ]
+    try:
+        module(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return {name: kept[name] for name in names if isinstance(kept.get(name), Tensor) and kept[name].dim() > 1}

@@ -1,0 +1,195 @@
+"""Do two sets of examples come from one distribution? Tests that say so with a stated chance of a false alarm.
+
+    MMD^2 = mean k(x, x') + mean k(y, y') - 2 mean k(x, y),    pairs of different points                   (1)
+    energy = 2 mean |x - y| - mean |x - x'| - mean |y - y'|                                                (2)
+    p-value = (1 + #{permutations of the labels with a larger statistic}) / (1 + permutations)             (3)
+
+Both statistics are 0 on average for equal distributions and only for those; (3) is exact in any sample: at most a share
+``level`` of equal pairs is called different. A classifier that is trained to tell the two sets apart, and is right on
+held-out examples more often than a coin, proves that they differ.
+
+Hypotheses: examples are independent. References: [gretton2012kernel] for (1), [szekely2013energy] for (2),
+[phipson2010permutation] for (3), [lopez2017revisiting] for the classifier.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from scipy.stats import binomtest
+from torch import Tensor
+
+from gnomon.core.checks import check_seed, integer
+from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
+from gnomon.generative.instruments.draws import alike, points
+
+__all__ = ["TwoSample", "classifier_test", "energy_test", "mmd_test"]
+
+LEVEL = 0.01
+"""The chance that two sets of one distribution are called different."""
+LARGEST = 4000
+"""Examples of both sets together whose distances are held: 128 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class TwoSample(Result):
+    """A statistic of two sets of examples and the chance of one at least as large if they are alike."""
+
+    method: str
+    statistic: float
+    p_value: float
+    examples: int
+    seen: str = ""
+
+    @property
+    def differ(self) -> bool:
+        """Whether the sets differ, with a chance of 1 % of saying so of equal distributions."""
+        return self.p_value < LEVEL
+
+    @property
+    def verdict(self) -> str:
+        """Whether the sets differ."""
+        told = f"{self.method} {self.statistic:.3g}, p = {self.p_value:.3g}, {self.examples} examples"
+        if self.differ:
+            return f"The two sets come from different distributions ({told})."
+        return f"No difference of the two sets is seen ({told})."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """That samples differ from data."""
+        if not self.differ:
+            return ()
+        evidence = (Value(self.method, self.statistic), Value("p-value", self.p_value))
+        what, cure = self.verdict, "Train longer or with a larger model, and look at coverage(samples, data)."
+        return (Finding("samples-differ", what, cure, 0.5, "", evidence),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The p-value beside the level."""
+        bars = Bars("chance", ("p-value", "level"), (self.p_value, LEVEL))
+        return (Plot(self.method, (bars,), Axis("chance", limits=(0, 1)), caption=self.verdict),)
+
+
+def mmd_test(x: Any, y: Any, *, permutations: int = 500, bandwidth: float | None = None, seed: int = 0) -> TwoSample:
+    """Compare two sets of examples by their mean embeddings under Gaussian kernels; equations (1) and (3).
+
+        MMD^2 = mean k(x, x') + mean k(y, y') - 2 mean k(x, y)                                             (1)
+
+    Args:
+        x: examples, such as samples of a model.
+        y: examples of the same shape, such as held-out data.
+        permutations: of the labels.
+        bandwidth: b of k = exp(-|x - y|^2 / (2 b^2)); by default the mean of three kernels, with half the median
+            distance, the median, and twice it.
+        seed: of the permutations, and of which examples are used where there are more than 4000 in all.
+
+    Hypotheses: independent examples. Reference: [gretton2012kernel].
+    Cost: all distances, n^2 d, then n^2 for each permutation.
+
+    >>> generator = torch.Generator().manual_seed(0)
+    >>> x, y = torch.randn(2, 100, 2, generator=generator)
+    >>> mmd_test(x, y).differ, mmd_test(x, y + 1).differ
+    (False, True)
+    """
+    call = "mmd_test(x, y)"
+    both, first = _pooled(x, y, seed, call)
+    squares = torch.cdist(both, both).square()
+    middle = float(squares[torch.triu_indices(len(both), len(both), 1).unbind()].median()) ** 0.5
+    middle = middle or 1.0
+    widths = (bandwidth,) if bandwidth is not None else (middle / 2, middle, 2 * middle)
+    kernel = torch.stack([(-squares / (2 * b**2)).exp() for b in widths]).mean(0)
+    value, p = permuted(kernel, first, permutations, seed, call)  # (1)
+    return TwoSample("MMD^2", value, p, len(both))
+
+
+def energy_test(x: Any, y: Any, *, permutations: int = 500, seed: int = 0) -> TwoSample:
+    """Compare two sets of examples by mean distances between and within them; equations (2) and (3).
+
+        energy = 2 mean |x - y| - mean |x - x'| - mean |y - y'|                                            (1)
+
+    Args:
+        x: examples, such as samples of a model.
+        y: examples of the same shape, such as held-out data.
+        permutations: of the labels.
+        seed: of the permutations, and of which examples are used where there are more than 4000 in all.
+
+    Hypotheses: independent examples. Reference: [szekely2013energy].
+    Cost: all distances, n^2 d, then n^2 for each permutation.
+
+    >>> generator = torch.Generator().manual_seed(0)
+    >>> x, y = torch.randn(2, 100, 2, generator=generator)
+    >>> energy_test(x, y).differ, energy_test(x, 2 * y).differ
+    (False, True)
+    """
+    call = "energy_test(x, y)"
+    both, first = _pooled(x, y, seed, call)
+    value, p = permuted(-torch.cdist(both, both), first, permutations, seed, call)  # (1)
+    return TwoSample("energy distance", value, p, len(both))
+
+
+def classifier_test(x: Any, y: Any, *, classifier: Any = None, seed: int = 0) -> TwoSample:
+    """Compare two sets of examples by how well a classifier tells them apart on examples it has not seen.
+
+        p-value = P(Binomial(m, 1/2) >= number right of m held-out examples)                               (1)
+
+    Args:
+        x: examples, such as samples of a model.
+        y: examples of the same shape, such as held-out data.
+        classifier: of scikit-learn's kind; by default nearest neighbors, as many as the root of their number.
+        seed: of the split.
+
+    As many examples of each set are used. Hypotheses: independent examples. Reference: [lopez2017revisiting].
+    Cost: the training of the classifier on half of the examples.
+
+    >>> generator = torch.Generator().manual_seed(0)
+    >>> x, y = torch.randn(2, 100, 2, generator=generator)
+    >>> classifier_test(x, y).differ, classifier_test(x, y + 2).differ
+    (False, True)
+    """
+    call = "classifier_test(x, y)"
+    a, b = points(x, "x", call, least=8), points(y, "y", call, least=8)
+    alike(a, b, call)
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    n = min(len(a), len(b)) // 2 * 2
+    halves = [part[torch.randperm(len(part), generator=generator)[:n]].chunk(2) for part in (a, b)]
+    train, test = (torch.cat([halves[0][i], halves[1][i]]) for i in (0, 1))
+    labels = torch.arange(n) >= n // 2
+    if classifier is None:
+        from sklearn.neighbors import KNeighborsClassifier
+
+        classifier = KNeighborsClassifier(max(1, round(n**0.5)))
+    scale, center = train.std(0).clamp(min=1e-12), train.mean(0)
+    classifier.fit(((train - center) / scale).numpy(), labels.numpy())
+    right = int((torch.as_tensor(classifier.predict(((test - center) / scale).numpy())) == labels).sum())
+    return TwoSample("held-out accuracy", right / n, float(binomtest(right, n, 0.5, "greater").pvalue), 2 * n)  # (1)
+
+
+def permuted(kernel: Tensor, first: int, permutations: int, seed: int, call: str) -> tuple[float, float]:
+    """The statistic (1) of a kernel matrix of both sets, the first of them having ``first`` rows, and its p-value (3).
+
+    With weights w = 1/n on one set and -1/m on the other, w^T K w without its diagonal, corrected for the counts, is
+    the statistic; all permutations are one product of matrices.
+    """
+    count = integer("permutations", permutations, call=call, least=99)
+    n, total = first, len(kernel)
+    m = total - n
+    inner = kernel - kernel.diagonal().diag()
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    orders = torch.stack([torch.arange(total)] + [torch.randperm(total, generator=generator) for _ in range(count)])
+    marks = torch.zeros(count + 1, total, dtype=kernel.dtype).scatter_(1, orders[:, :n], 1.0).T
+    seen = inner @ marks
+    xx = (marks * seen).sum(0)
+    xy = ((1 - marks) * seen).sum(0)
+    yy = inner.sum() - xx - 2 * xy
+    values = xx / (n * (n - 1)) + yy / (m * (m - 1)) - 2 * xy / (n * m)
+    slack = 1e-12 * float(values.abs().max())
+    larger = int((values[1:] >= values[0] - slack).sum())
+    return float(values[0]), (1 + larger) / (1 + count)  # (3)
+
+
+def _pooled(x: Any, y: Any, seed: int, call: str) -> tuple[Tensor, int]:
+    a, b = points(x, "x", call), points(y, "y", call)
+    alike(a, b, call)
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    half = LARGEST // 2
+    a, b = (p if len(p) <= half else p[torch.randperm(len(p), generator=generator)[:half]] for p in (a, b))
+    return torch.cat([a, b]), len(a)

@@ -1,0 +1,162 @@
+"""What every generative model here can do: a loss for training, samples, and a log density where there is one.
+
+``model.likelihood`` says what ``log_prob`` is:
+
+    "exact"          log p(x), to the precision of the arithmetic or of the stated integrator
+    "lower bound"    a number that is at most log p(x) on average over its own noise
+    "none"           the model has no density: ``log_prob`` says so in one sentence
+
+    bits per dimension = -(mean log p(x) + d log step) / (d log 2)                                         (1)
+
+for examples of d numbers; ``step`` is the distance of neighboring values of data that were discrete before
+`dequantize`, so that (1) bounds the code length of the discrete data from above.
+
+Hypotheses of (1): uniform noise of one step was added. Reference: [theis2016note].
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import log, prod
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.core.checks import as_numbers, check_finite_inputs, check_seed, integer, number
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.untouched import untouched
+
+__all__ = ["AbstractGenerative", "bits_per_dimension", "dequantize"]
+
+Likelihood = Literal["exact", "lower bound", "none"]
+"""What ``log_prob`` of a model is."""
+DISTINCT = 0.5
+"""Share of different values below which numbers are discrete: continuous ones hardly ever repeat in 24 bits."""
+COUNTED = 10_000
+"""Numbers that are looked at for that."""
+
+
+class AbstractGenerative(nn.Module, ABC):
+    """A model of how examples of one shape come about; see the module's docstring."""
+
+    likelihood: Likelihood
+    shape: tuple[int, ...]
+    continuous: bool = True
+    """Whether the data must be continuous numbers, because a density could be infinite on repeated ones."""
+
+    @abstractmethod
+    def losses(self, x: Tensor) -> Float[Tensor, " n"]:
+        """The training loss of each example; where it needs noise, torch's random state gives it."""
+
+    @abstractmethod
+    def sample(self, n: int, *, seed: int = 0) -> Tensor:
+        """New examples, as a function of the seed."""
+
+    def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
+        """log p of each example, or a lower bound of it; see ``likelihood``."""
+        name = type(self).__name__
+        cure = "Compare samples instead, with mmd_test, or train a flow, a VAE or a diffusion model"
+        raise InputError(lesson(f"{name}.log_prob(x)", f"a {name} only draws samples", "a density", cure))
+
+    def loss(self, x: Any) -> Float[Tensor, ""]:
+        """The mean of `losses` over a batch."""
+        return self.losses(self.points(x, f"{type(self).__name__}.loss(x)")).mean()
+
+    def points(self, x: Any, call: str, *, least: int = 1) -> Tensor:
+        """Examples as a tensor of this model's shape, dtype and device; anything else is refused in one sentence."""
+        given = as_numbers(x, "x", call=call)
+        if given.dim() == len(self.shape) + 1 and tuple(given.shape[1:]) == self.shape:
+            if len(given) < least:
+                cure = "Pass more examples"
+                raise InputError(lesson(call, f"{len(given)} example", f"at least {least} examples", cure))
+            like = next((p for p in self.parameters() if p.is_floating_point()), torch.zeros(()))
+            taken = given.to(like.device, like.dtype)
+            check_finite_inputs(taken, call=call)
+            return taken
+        found = f"x has shape {tuple(given.shape)}, and the model makes examples of shape {self.shape}"
+        cure = f"Pass x as (n, {', '.join(map(str, self.shape))})"
+        raise InputError(lesson(call, found, "examples of one shape", cure))
+
+    def generator(self, seed: int) -> torch.Generator:
+        """A source of noise of this seed."""
+        return torch.Generator().manual_seed(check_seed(seed, call=f"{type(self).__name__}.sample(n)"))
+
+    def noise(self, n: int, shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+        """Standard normal numbers in the model's dtype and on its device; float64 is drawn, so that dtypes agree."""
+        like = next((p for p in self.parameters() if p.is_floating_point()), torch.zeros(()))
+        drawn = torch.randn(n, *shape, generator=generator, dtype=torch.float64)
+        return drawn.to(like.device, like.dtype)
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """Eval mode and no gradients; afterwards everything is as it was."""
+        with untouched(self), torch.no_grad():
+            yield
+
+
+def standard_normal(z: Tensor) -> Float[Tensor, " n"]:
+    """log N(z; 0, I) of each example."""
+    flat = z.flatten(1)
+    return -(flat.square().sum(1) + flat.shape[1] * log(2 * torch.pi)) / 2
+
+
+def check_continuous(x: Tensor, call: str) -> None:
+    """Refuse numbers that repeat: on them a density can be infinite, and its likelihood says nothing."""
+    some = x.flatten()[:COUNTED]
+    distinct = len(some.unique())
+    if x.dtype.is_floating_point and distinct >= DISTINCT * len(some):
+        return
+    found = f"the data take only {distinct} different values in {len(some)} numbers"
+    cure = "Pass generative.dequantize(x, step), with the distance of neighboring values as step"
+    raise InputError(lesson(call, found, "continuous data, on which a density is finite", cure))
+
+
+def dequantize(x: Any, step: float = 1.0, *, seed: int = 0) -> Tensor:
+    """Discrete numbers made continuous by uniform noise of one step, so that a density can be trained on them.
+
+        y = x + step u,    u ~ U[0, 1)                                                                     (1)
+
+    The mean log density of y, plus log step for each number, is at most the log probability of x, so that
+    `bits_per_dimension` of y is an honest code length of x.
+
+    Hypotheses: neighboring values differ by ``step``. Reference: [theis2016note].
+    Cost: one random number for each number.
+
+    >>> y = dequantize(torch.tensor([[0.0, 3.0]]), 1.0)
+    >>> y.floor().tolist()
+    [[0.0, 3.0]]
+    """
+    call = "dequantize(x, step)"
+    given = as_numbers(x, "x", call=call)
+    step = number("step", step, call=call, above=0)
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    real = given if given.is_floating_point() else given.to(torch.get_default_dtype())
+    return real + step * torch.rand(given.shape, generator=generator, dtype=torch.float64).to(real)  # (1)
+
+
+def bits_per_dimension(model: Any, x: Any, *, step: float = 1.0, batch: int = 256) -> float:
+    """The code length of examples under a model in bits for each number; equation (1) of the module.
+
+        bits = -(mean log p(x) + d log step) / (d log 2)                                                   (1)
+
+    Args:
+        model: one of `gnomon.generative`, or anything with ``log_prob``, such as a distribution of torch or of zuko.
+        x: examples; with ``step``, those that `dequantize` returned.
+        step: distance of neighboring values before `dequantize`; 1 for data that are continuous by nature.
+        batch: examples at once.
+
+    Where ``log_prob`` is a lower bound the number is an upper bound. Hypotheses: as (1). Reference: [theis2016note].
+    Cost: one ``log_prob`` of all examples.
+
+    >>> uniform = torch.distributions.Independent(torch.distributions.Uniform(torch.zeros(2), torch.ones(2)), 1)
+    >>> bits_per_dimension(uniform, torch.rand(5, 2), step=1 / 256)               # 256 equally likely values: 8 bits
+    8.0
+    """
+    call = "bits_per_dimension(model, x)"
+    given = as_numbers(x, "x", call=call)
+    size = integer("batch", batch, call=call)
+    parts = [model.log_prob(part).detach().double() for part in given.split(size)]
+    d = prod(given.shape[1:])
+    return -(float(torch.cat(parts).mean()) / d + log(number("step", step, call=call, above=0))) / log(2)  # (1)

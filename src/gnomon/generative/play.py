@@ -1,0 +1,263 @@
+"""Training a GAN: two players in turn, or both with a look ahead."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from gnomon.core.checks import check_kind, check_seed, integer
+from gnomon.core.clock import Clock
+from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.pure import evaluating, random_state, twin
+from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
+from gnomon.core.results.plain import HIDDEN
+from gnomon.core.source import source
+from gnomon.generative.game import AbstractRule, Alternating, Extragradient, GameField
+from gnomon.generative.gan import GAN
+from gnomon.training import AbstractOptimizer, Adam
+from gnomon.training.plan import deadline
+
+__all__ = ["GameRun", "gan_field", "play"]
+
+CALL = "play(model, data)"
+Slopes = tuple[Tensor, Sequence[Tensor | None]]
+Players = Sequence[tuple[list[nn.Parameter], Callable[[Tensor], Tensor]]]
+RECORDS = 60
+"""Steps that are recorded, about."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GameRun(Result):
+    """What a game did: the losses of both players at recorded steps, and the model at its end.
+
+    ``stopped`` is "finished", "time", "interrupted" or "diverged".
+    """
+
+    model: GAN = field(repr=False, metadata=HIDDEN)
+    steps: Int[Tensor, " t"] = field(repr=False)
+    generator_loss: Float[Tensor, " t"] = field(repr=False)
+    discriminator_loss: Float[Tensor, " t"] = field(repr=False)
+    stopped: str
+    seconds: float
+
+    @property
+    def verdict(self) -> str:
+        """How the game ended."""
+        last = (
+            f"{float(self.generator_loss[-1]):.3g} for the generator, {float(self.discriminator_loss[-1]):.3g} for the"
+        )
+        ends = {"finished": "", "time": " The time budget ended it.", "interrupted": " It was interrupted."}
+        tail = ends.get(self.stopped, " A loss was no longer finite: use a smaller learning rate.")
+        return f"{int(self.steps[-1])} steps of the game ended with losses of {last} discriminator.{tail}"
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """That a loss was no longer finite."""
+        if self.stopped != "diverged":
+            return ()
+        evidence = (Value("steps", int(self.steps[-1])),)
+        return (
+            Finding("game-diverged", "A loss was no longer finite.", "Lower the learning rate.", 0.8, "", evidence),
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Both losses over the steps."""
+        lines = (
+            Line("generator", self.steps, self.generator_loss),
+            Line("discriminator", self.steps, self.discriminator_loss),
+        )
+        return (Plot("The game", lines, Axis("step"), Axis("loss"), self.verdict),)
+
+
+def play(
+    model: GAN,
+    data: Any,
+    *,
+    steps: int = 1000,
+    optimizer: AbstractOptimizer | None = None,
+    discriminator_steps: int = 1,
+    rule: AbstractRule | None = None,
+    batch: int = 128,
+    seed: int = 0,
+    seconds: float | None = None,
+    in_place: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+    clock: Clock = perf_counter,
+) -> GameRun:
+    """Train a copy of a GAN: the discriminator on real and new fake examples, then the generator against it.
+
+        d <- d - lr grad_d L_D(d, g),  several times, then    g <- g - lr grad_g L_G(d, g)                 (1)
+
+    Args:
+        model: a `GAN`.
+        data: examples; targets are not used.
+        steps: of the generator.
+        optimizer: of both players, such as ``Adam(1e-3, b1=0.5)``; the default is ``Adam(2e-4, b1=0.5)``.
+        discriminator_steps: for each step of the generator.
+        rule: `Alternating()`, as in (1), or `Extragradient()`, which takes both players' gradients where a first step
+            would lead.
+        batch: real examples, and fakes, in a step.
+        seed: of batches and noise.
+        seconds: time budget.
+        in_place: train the model itself, not a copy.
+        progress: called with (steps done, steps) after each step.
+        clock: what ``seconds`` is read from.
+
+    Hypotheses: none; a game need not converge. References: [goodfellow2014generative], Algorithm 1;
+    [gidel2019variational] for the look ahead.
+    Cost: a gradient of each player for each step, two with the look ahead.
+
+    >>> gan = GAN(nn.Linear(1, 1), nn.Linear(1, 1), latent=1, shape=(1,))
+    >>> run = play(gan, torch.randn(100, 1) + 4, steps=5)
+    >>> run.stopped, len(run.generator_loss) == len(run.steps)
+    ('finished', True)
+    """
+    check_kind("model", model, GAN, call=CALL, cure="Pass a generative.GAN; other models are trained by fit")
+    steps, inner = integer("steps", steps, call=CALL), integer("discriminator_steps", discriminator_steps, call=CALL)
+    way = Alternating() if rule is None else rule
+    if not isinstance(way, Alternating | Extragradient):
+        raise InputError(out_of_range(CALL, "rule", "Alternating() or Extragradient()", rule))
+    whole = source(data, call=CALL).whole().x
+    if not isinstance(whole, Tensor):
+        raise InputError(lesson(CALL, "an example is several tensors", "one tensor of examples", "Pass one of them"))
+    start = clock()
+    late = deadline(clock, start, seconds)
+    with torch.inference_mode(False), torch.enable_grad(), random_state(check_seed(seed, call=CALL)):
+        gan = model if in_place else twin(model, call=CALL)
+        assert isinstance(gan, GAN)
+        table = _Table(gan, gan.points(whole, CALL, least=2), optimizer or Adam(2e-4, b1=0.5), inner, way, batch)
+        with evaluating(gan, training=True):
+            stopped = table.run(steps, late, progress)
+    rows = torch.tensor(table.rows, dtype=torch.float64)
+    return GameRun(gan, rows[:, 0].long(), rows[:, 1], rows[:, 2], stopped, clock() - start)
+
+
+class _Table:
+    """The players, their optimizers, the examples, and what is written down."""
+
+    def __init__(
+        self, gan: GAN, x: Tensor, optimizer: AbstractOptimizer, inner: int, rule: AbstractRule, batch: int
+    ) -> None:
+        self.gan, self.x, self.optimizer, self.inner, self.rule = gan, x, optimizer, inner, rule
+        self.batch = min(integer("batch", batch, call=CALL), len(x))
+        self.maker, self.judge = list(gan.maker.parameters()), list(gan.judge.parameters())
+        self.memories = optimizer.memory(self.maker), optimizer.memory(self.judge)
+        self.rows: list[tuple[int, float, float]] = []
+
+    def run(self, steps: int, late: Callable[[], bool], progress: Callable[[int, int], None] | None) -> str:
+        every = max(1, steps // RECORDS)
+        try:
+            for step in range(1, steps + 1):
+                losses = self._ahead(step) if isinstance(self.rule, Extragradient) else self._turns(step)
+                over = late()
+                if step % every == 0 or step in (1, steps) or over:
+                    self.rows.append((step, float(losses[0]), float(losses[1])))
+                if not all(bool(one.isfinite()) for one in losses):
+                    self.rows.append((step, float(losses[0]), float(losses[1])))
+                    return "diverged"
+                if progress is not None:
+                    progress(step, steps)
+                if over:
+                    return "time"
+        except KeyboardInterrupt:
+            self.rows = self.rows or [(0, float("nan"), float("nan"))]
+            return "interrupted"
+        return "finished"
+
+    def _real(self) -> Tensor:
+        return self.x[torch.randint(len(self.x), (self.batch,))]
+
+    def _slope(self, loss: Callable[[], Tensor], moved: list[nn.Parameter]) -> Slopes:
+        value = loss()
+        return value.detach(), torch.autograd.grad(value, moved, allow_unused=True)
+
+    def _move(self, moved: list[nn.Parameter], loss: Callable[[], Tensor], memory: Any, count: int) -> Tensor:
+        kept: list[Tensor] = []
+
+        def slope() -> Slopes:
+            with torch.enable_grad():
+                value, gradients = self._slope(loss, moved)
+            kept.append(value)
+            return value, gradients
+
+        self.optimizer.move(moved, slope, memory, count)
+        return kept[-1]
+
+    def _turns(self, step: int) -> tuple[Tensor, Tensor]:
+        """Equation (1)."""
+        for i in range(self.inner):
+            loss = partial(self.gan.discriminator_loss, self._real())
+            judged = self._move(self.judge, loss, self.memories[1], (step - 1) * self.inner + i + 1)
+        made = self._move(self.maker, partial(self._made, self._real()), self.memories[0], step)  # (1)
+        return made, judged
+
+    def _made(self, real: Tensor) -> Tensor:
+        return self.gan.losses(real).mean()
+
+    def _ahead(self, step: int) -> tuple[Tensor, Tensor]:
+        """Both players: a step, the gradients there, then the step with those from the old place."""
+        players = ((self.maker, self._made), (self.judge, self.gan.discriminator_loss))
+        before = [[p.detach().clone() for p in moved] for moved, _ in players]
+        slopes = self._both(players, self._real())
+        self._step(players, slopes, 2 * step - 1)
+        ahead = self._both(players, self._real())
+        with torch.no_grad():
+            for (moved, _), old in zip(players, before, strict=True):
+                for p, value in zip(moved, old, strict=True):
+                    p.copy_(value)
+        self._step(players, ahead, 2 * step)
+        return slopes[0][0], slopes[1][0]
+
+    def _both(self, players: Players, real: Tensor) -> list[Slopes]:
+        return [self._slope(partial(loss, real), moved) for moved, loss in players]
+
+    def _step(self, players: Players, slopes: list[Slopes], count: int) -> None:
+        for (moved, _), slope, memory in zip(players, slopes, self.memories, strict=True):
+            self.optimizer.move(moved, partial(_known, slope), memory, count)
+
+
+def _known(slope: Slopes) -> Slopes:
+    return slope
+
+
+def gan_field(gan: GAN, x: Tensor, *, seed: int = 0) -> tuple[GameField, Float[Tensor, " p"]]:
+    """The field of a GAN's game on fixed real examples and noise, and its present point, for `game_rotation`.
+
+        F(g, d) = (grad_g L_G(g, d), grad_d L_D(g, d))                                                     (1)
+
+    Penalties are left out. Hypotheses: none. Reference: [mescheder2017numerics].
+    Cost: none; each evaluation is one gradient of each player.
+
+    >>> field, point = gan_field(GAN(nn.Linear(1, 1), nn.Linear(1, 1), latent=1, shape=(1,)), torch.zeros(4, 1))
+    >>> field(point).shape
+    torch.Size([4])
+    """
+    x = gan.points(x, "gan_field(gan, x)")
+    z = gan.noise(len(x), (gan.latent,), gan.generator(seed))
+    named = [(part, dict(part.named_parameters())) for part in (gan.maker, gan.judge)]
+    sizes = [[p.numel() for p in own.values()] for _, own in named]
+    point = torch.cat([p.detach().flatten() for _, own in named for p in own.values()])
+    first = sum(sizes[0])
+
+    def placed(part: Tensor, i: int) -> dict[str, Tensor]:
+        own = named[i][1]
+        return {n: v.reshape(p.shape) for (n, p), v in zip(own.items(), part.split(sizes[i]), strict=True)}
+
+    def losses(g: Tensor, d: Tensor) -> tuple[Tensor, Tensor]:
+        fake = functional_call(gan.maker, placed(g, 0), (z,)).reshape(len(z), *gan.shape)
+        real, faked = (functional_call(gan.judge, placed(d, 1), (y,)).reshape(len(x)) for y in (x, fake))
+        return gan.game.generator(faked).mean(), gan.game.discriminator(real, faked).mean()
+
+    def field(w: Tensor) -> Tensor:
+        g, d = w[:first], w[first:]
+        return torch.cat(
+            [torch.func.grad(lambda g: losses(g, d)[0])(g), torch.func.grad(lambda d: losses(g, d)[1])(d)]
+        )  # (1)
+
+    return field, point

@@ -1,0 +1,207 @@
+"""Variational autoencoders: a latent model with a learned approximate posterior, and bounds of its log density.
+
+    p(x) = E_{z ~ N(0, I)} p(x | z),    q(z | x) = N(m(x), diag s(x)^2)
+    log p(x) >= E_q log p(x | z) - beta KL(q | N(0, I))    at beta = 1, with gap KL(q | p(z | x))          (1)
+    KL(N(m, s^2) | N(0, I)) = (|m|^2 + sum s^2 - sum log s^2 - latent) / 2                                 (2)
+    log p(x) >= E log (1/k) sum_j p(x, z_j) / q(z_j | x),    z_j ~ q                                       (3)
+
+(3) is (1) for k = 1 and grows with k to log p(x). Samples of q are z = m + s e with e ~ N(0, I), so that gradients
+pass through them.
+
+Hypotheses: p(x | z) > 0 wherever the data are.
+References: [kingma2014auto], [rezende2014stochastic]; [higgins2017beta] for beta; [burda2016importance] for (3).
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from math import log, pi
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from gnomon.core.checks import integer, number
+from gnomon.core.errors import InputError, lesson
+from gnomon.generative.model import AbstractGenerative, standard_normal
+
+__all__ = ["VAE", "AbstractObservation", "Bernoulli", "Gaussian", "gaussian_kl"]
+
+CALL = "VAE(encoder, decoder)"
+
+
+class AbstractObservation(ABC):
+    """The distribution of an example given what the decoder returns."""
+
+    continuous: bool
+
+    @abstractmethod
+    def log_prob(self, x: Tensor, decoded: Tensor) -> Tensor:
+        """log p(x | z) of each number."""
+
+    @abstractmethod
+    def mean(self, decoded: Tensor) -> Tensor:
+        """The mean of an example."""
+
+    @abstractmethod
+    def draw(self, decoded: Tensor, generator: torch.Generator) -> Tensor:
+        """An example."""
+
+    @abstractmethod
+    def check(self, x: Tensor, call: str) -> None:
+        """Refuse examples that this distribution cannot have drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gaussian(AbstractObservation):
+    """Each number is the decoder's plus Gaussian noise of one standard deviation.
+
+    >>> round(float(Gaussian(1.0).log_prob(torch.zeros(1), torch.zeros(1))), 4)               # -log(2 pi) / 2
+    -0.9189
+    """
+
+    std: float = 1.0
+    continuous = True
+
+    def log_prob(self, x: Tensor, decoded: Tensor) -> Tensor:  # noqa: D102
+        return -((x - decoded) / self.std).square() / 2 - log(2 * pi * self.std**2) / 2
+
+    def mean(self, decoded: Tensor) -> Tensor:  # noqa: D102
+        return decoded
+
+    def check(self, x: Tensor, call: str) -> None:  # noqa: D102
+        return  # it can have drawn every number
+
+    def draw(self, decoded: Tensor, generator: torch.Generator) -> Tensor:  # noqa: D102
+        noise = torch.randn(decoded.shape, generator=generator, dtype=torch.float64)
+        return decoded + self.std * noise.to(decoded)
+
+
+@dataclass(frozen=True, slots=True)
+class Bernoulli(AbstractObservation):
+    """Each number is 0 or 1, and the decoder returns logits; numbers between are read as probabilities of 1.
+
+    >>> round(float(Bernoulli().log_prob(torch.ones(1), torch.zeros(1))), 4)                          # log 1/2
+    -0.6931
+    """
+
+    continuous = False
+
+    def log_prob(self, x: Tensor, decoded: Tensor) -> Tensor:  # noqa: D102
+        return -binary_cross_entropy_with_logits(decoded, x, reduction="none")
+
+    def mean(self, decoded: Tensor) -> Tensor:  # noqa: D102
+        return decoded.sigmoid()
+
+    def draw(self, decoded: Tensor, generator: torch.Generator) -> Tensor:  # noqa: D102
+        uniform = torch.rand(decoded.shape, generator=generator, dtype=torch.float64)
+        return (uniform.to(decoded) < decoded.sigmoid()).to(decoded)
+
+    def check(self, x: Tensor, call: str) -> None:  # noqa: D102
+        if not bool(((x >= 0) & (x <= 1)).all()):
+            found = f"x goes from {float(x.min()):.3g} to {float(x.max()):.3g}"
+            raise InputError(lesson(call, found, "numbers from 0 to 1", "Scale x, or observe with Gaussian(std)"))
+
+
+def gaussian_kl(mean: Float[Tensor, "n m"], log_variance: Float[Tensor, "n m"]) -> Float[Tensor, "n m"]:
+    """The divergence of each coordinate of a diagonal Gaussian from the standard one, in nats.
+
+        KL(N(m, s^2) | N(0, 1)) = (m^2 + s^2 - log s^2 - 1) / 2                                            (1)
+
+    Hypotheses: none. Reference: [kingma2014auto], Appendix B.
+    Cost: elementwise.
+
+    >>> gaussian_kl(torch.tensor([[2.0]]), torch.zeros(1, 1)).item()                                  # 2^2 / 2
+    2.0
+    """
+    return (mean.square() + log_variance.exp() - log_variance - 1) / 2  # (1)
+
+
+class VAE(AbstractGenerative):
+    """Any encoder to (n, 2 latent), means and log variances, and any decoder; equations (1) to (3).
+
+    ``log_prob`` is the bound (3) with ``importance`` draws of a fixed seed; ``losses`` is minus (1) with one draw.
+
+    >>> vae = VAE(nn.Linear(3, 2), nn.Linear(1, 3), latent=1, shape=(3,), observation=Gaussian(0.5))
+    >>> x = torch.randn(200, 3)
+    >>> bool(vae.bound(x, 64).mean() > vae.bound(x, 1).mean())                              # more draws, tighter
+    True
+    """
+
+    likelihood = "lower bound"
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        decoder: nn.Module,
+        *,
+        latent: int,
+        shape: tuple[int, ...],
+        observation: AbstractObservation | None = None,
+        beta: float = 1.0,
+        importance: int = 32,
+    ) -> None:
+        super().__init__()
+        self.encoder, self.decoder, self.shape = encoder, decoder, tuple(shape)
+        self.latent = integer("latent", latent, call=CALL)
+        self.importance = integer("importance", importance, call=CALL)
+        self.observation = Gaussian() if observation is None else observation
+        self.beta = number("beta", beta, call=CALL, above=-1e-300)
+        self.continuous = self.observation.continuous
+
+    def posterior(self, x: Tensor) -> tuple[Float[Tensor, "n m"], Float[Tensor, "n m"]]:
+        """Means and log variances of q(z | x)."""
+        both = self.encoder(x)
+        if both.dim() != 2 or both.shape[1] != 2 * self.latent:
+            found = f"the encoder returned {tuple(both.shape)} for {len(x)} examples and {self.latent} latent numbers"
+            cure = f"Let it return ({len(x)}, {2 * self.latent}): means and log variances"
+            raise InputError(lesson("VAE.posterior(x)", found, "a Gaussian for each example", cure))
+        mean, log_variance = both.chunk(2, 1)
+        return mean, log_variance
+
+    def decode(self, z: Float[Tensor, "n m"]) -> Tensor:
+        """The mean example of latent coordinates."""
+        return self.observation.mean(self.decoded(z))
+
+    def decoded(self, z: Float[Tensor, "n m"]) -> Tensor:
+        """What the decoder returns, in the shape of examples."""
+        return self.decoder(z).reshape(len(z), *self.shape)
+
+    def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
+        self.observation.check(x, "VAE.losses(x)")
+        mean, log_variance = self.posterior(x)
+        z = mean + (log_variance / 2).exp() * torch.randn_like(mean)
+        fit = self.observation.log_prob(x, self.decoded(z)).flatten(1).sum(1)
+        return self.beta * gaussian_kl(mean, log_variance).sum(1) - fit  # (1)
+
+    def elbo(self, x: Tensor, draws: int = 1, *, seed: int = 0) -> Float[Tensor, " n"]:
+        """The bound (1) with beta = 1, its divergence in closed form (2), its fit a mean over draws."""
+        self.observation.check(x, "VAE.elbo(x)")
+        mean, log_variance = self.posterior(x)
+        generator, total = self.generator(seed), torch.zeros(len(x)).to(mean)
+        for _ in range(integer("draws", draws, call="VAE.elbo(x)")):
+            z = mean + (log_variance / 2).exp() * self.noise(len(x), (self.latent,), generator)
+            total = total + self.observation.log_prob(x, self.decoded(z)).flatten(1).sum(1)
+        return total / draws - gaussian_kl(mean, log_variance).sum(1)  # (1)
+
+    def bound(self, x: Tensor, draws: int, *, seed: int = 0) -> Float[Tensor, " n"]:
+        """The bound (3) with so many draws for each example."""
+        self.observation.check(x, "VAE.bound(x)")
+        mean, log_variance = self.posterior(x)
+        generator, weights = self.generator(seed), []
+        for _ in range(integer("draws", draws, call="VAE.bound(x)")):
+            e = self.noise(len(x), (self.latent,), generator)
+            z = mean + (log_variance / 2).exp() * e
+            fit = self.observation.log_prob(x, self.decoded(z)).flatten(1).sum(1)
+            weights.append(fit + standard_normal(z) - standard_normal(e) + log_variance.sum(1) / 2)
+        return torch.stack(weights).logsumexp(0) - log(draws)  # (3)
+
+    def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
+        """The lower bound (3) of log p(x)."""
+        return self.bound(self.points(x, "VAE.log_prob(x)"), self.importance)
+
+    def sample(self, n: int, *, seed: int = 0) -> Tensor:
+        """z ~ N(0, I), then x ~ p(x | z)."""
+        with self.at_rest():
+            generator = self.generator(seed)
+            return self.observation.draw(self.decoded(self.noise(n, (self.latent,), generator)), generator)

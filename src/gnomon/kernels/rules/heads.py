@@ -1,0 +1,127 @@
+"""Attention with 1/sqrt(d_k) logits: the logits stay random, and the limit is an average over infinitely many heads.
+
+With K_q, K_k, K_v the covariances of queries, keys and values, the logits of one head are Gaussian,
+
+    Cov(G(x)[p, s], G(x')[q, t]) = K_q(x, x')[p, q] K_k(x, x')[s, t],     Z = softmax(G + mask)           (1)
+    K'[p, q] = sum_{s, t} E[Z(x)[p, s] Z(x')[q, t]] K_v[s, t]                                             (2)
+    T'[p, q] = sum_{s, t} E[Z Z'] T_v[s, t] + sum_{s, t, a, b} E[dZ[p, s]/dG[p, a] dZ'[q, t]/dG'[q, b]] K_v[s, t]
+                                                * (K_q[p, q] T_k[a, b] + T_q[p, q] K_k[a, b])             (3)
+
+There is no closed form for softmax: (2) and (3) are averages over ``DRAWS`` pairs of opposite logits, the same for all
+pairs of inputs. Their relative error is about std(G) / sqrt(DRAWS).
+Hypotheses: independent maps to queries, keys and values; heads and their size d_k both grow.
+Reference: [hron2020infinite] Theorem 3.
+"""
+
+from dataclasses import dataclass, field
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from gnomon.kernels.rules.base import AbstractRule, Context, Pair, diagonal
+
+DRAWS = 512  # pairs of the logits; each is used with both signs
+CHUNK = 1 << 22  # numbers of logits held at once
+
+
+@dataclass(frozen=True, slots=True)
+class HeadsRule(AbstractRule):
+    """Equations (2) and (3)."""
+
+    mask: Tensor | None = field(default=None)
+
+    def wants(self, full: bool) -> tuple[bool, ...]:
+        """All pairs of positions of values, queries and keys."""
+        return True, True, True
+
+    def watches(self) -> tuple[bool | None, ...]:
+        """The full self-covariances of queries and keys."""
+        return None, True, True
+
+    def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
+        """Both self-covariances, one after the other in one row for each point."""
+        q, k = selves[1], selves[2]
+        assert q is not None and k is not None  # asked for by watches
+        return torch.cat([q.flatten(1), k.flatten(1)], 1)
+
+    def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
+        """A few pairs of inputs at a time."""
+        assert context.left is not None and context.right is not None
+        v, q, k = inputs
+        queries, keys = q.nngp.shape[-1], k.nngp.shape[-1]
+        batch = q.nngp.shape[: context.batch]
+        left, right = context.left, context.right
+        if context.batch == 2:
+            left, right = left.unsqueeze(1).expand(*batch, -1), right.unsqueeze(0).expand(*batch, -1)
+        flat = [_flat(t, context.batch) for t in (left, right, v.nngp, q.nngp, k.nngp, v.ntk, q.ntk, k.ntk)]
+        size = max(1, CHUNK // (DRAWS * (queries + keys) ** 2))
+        count = batch.numel()
+        parts = [
+            self._pairs([None if t is None else t[i : i + size] for t in flat], context.tangent)
+            for i in range(0, count, size)
+        ]
+        nngp = torch.cat([p.nngp for p in parts]).reshape(*batch, queries, queries)
+        ntk = None
+        if context.tangent:
+            ntk = torch.cat([p.ntk for p in parts if p.ntk is not None]).reshape(*batch, queries, queries)
+        if context.full:
+            return Pair(nngp, ntk)
+        return Pair(diagonal(nngp, context.batch, 1), None if ntk is None else diagonal(ntk, context.batch, 1))
+
+    def _pairs(self, flat: list[Tensor | None], tangent: bool) -> Pair:
+        left, right, v, q, k, tv, tq, tk = flat
+        assert left is not None and right is not None and v is not None and q is not None and k is not None
+        nq, nk = q.shape[-1], k.shape[-1]
+        own = [(s[:, : nq * nq].reshape(-1, nq, nq), s[:, nq * nq :].reshape(-1, nk, nk)) for s in (left, right)]
+        rows = _root(_joint(own[0][0], own[1][0], q))
+        columns = _root(_joint(own[0][1], own[1][1], k))
+        noise = _noise(2 * nq, 2 * nk).to(q)
+        logits = rows.unsqueeze(1) @ noise @ columns.unsqueeze(1).transpose(-1, -2)  # (1)
+        logits = torch.cat([logits, -logits], 1)
+        z, w = (self._softmax(logits[..., i * nq : (i + 1) * nq, i * nk : (i + 1) * nk]) for i in (0, 1))
+        nngp = _between(z, v, w)  # (2)
+        if not tangent:
+            return Pair(nngp)
+        assert tq is not None and tk is not None
+        ntk = q * _slopes(z, w, v, tk) + tq * _slopes(z, w, v, k)  # (3)
+        return Pair(nngp, ntk if tv is None else ntk + _between(z, tv, w))
+
+    def _softmax(self, logits: Tensor) -> Tensor:
+        return torch.softmax(logits if self.mask is None else logits + self.mask.to(logits), -1)
+
+
+def _flat(array: Tensor | None, batch: int) -> Tensor | None:
+    return None if array is None else array.reshape(-1, *array.shape[batch:])
+
+
+def _joint(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
+    """The covariance of both sides together."""
+    return torch.cat([torch.cat([a, c], -1), torch.cat([c.transpose(-1, -2), b], -1)], -2)
+
+
+def _root(covariance: Tensor) -> Tensor:
+    """A square root L L^T; covariances of equal inputs are singular, so it is that of the eigenvalues."""
+    values, vectors = torch.linalg.eigh(covariance)
+    return vectors * values.clamp(min=0.0).sqrt().unsqueeze(-2) @ vectors.transpose(-1, -2)
+
+
+@cache
+def _noise(rows: int, columns: int) -> Tensor:
+    """Independent standard normal matrices, always the same."""
+    generator = torch.Generator().manual_seed(0)
+    return torch.randn(DRAWS, rows, columns, dtype=torch.float64, generator=generator)
+
+
+def _between(z: Tensor, m: Tensor, w: Tensor) -> Tensor:
+    """The mean over draws of Z M Z'^T."""
+    return (z @ m.unsqueeze(1) @ w.transpose(-1, -2)).mean(1)
+
+
+def _slopes(z: Tensor, w: Tensor, v: Tensor, m: Tensor) -> Tensor:
+    """The mean over draws of sum_{a, b} (D_p V D'_q)[a, b] M[a, b], with D_p = diag(z_p) - z_p z_p^T."""
+    v, m, t = v.unsqueeze(1), m.unsqueeze(1), w.transpose(-1, -2)
+    u, x = z @ v, z @ m
+    y = v @ t * (m @ t)
+    total = z @ (v * m) @ t - (u * x) @ t - z @ y + (u @ t) * (x @ t)
+    return total.mean(1)

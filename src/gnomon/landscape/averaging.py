@@ -1,0 +1,92 @@
+"""What averaging several trained models brings: of their weights, and of their outputs.
+
+    mean of the losses,    loss of the mean outputs (ensemble),    loss of the mean weights                      (1)
+
+For a convex loss of the outputs the ensemble is never worse than the mean of the losses; for squared loss the
+difference is half the variance of the outputs. The mean of the weights is one model, good where there is no barrier
+between them (`loss_between`).
+Hypotheses: one architecture for the weights.
+Reference: [izmailov2018averaging]; [krogh1991simple]; [geiger2020scaling] for networks of one width.
+
+>>> AveragingGain(1.0, 0.8, 0.7, (1.0, 1.0)).verdict[:40]
+'Averaging weights takes the mean loss fr'
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.results import Axis, Bars, Plot, Result
+from gnomon.core.untouched import untouched
+from gnomon.landscape.between import average
+from gnomon.training.evaluate import Loss, Objective
+
+__all__ = ["AveragingGain", "averaging_gain"]
+
+
+@dataclass(frozen=True, slots=True)
+class AveragingGain(Result):
+    """Equation (1): the mean of the losses, the loss of the mean outputs, that of the mean weights, all losses."""
+
+    mean: float
+    ensemble: float
+    weights: float
+    losses: tuple[float, ...]
+
+    @property
+    def verdict(self) -> str:
+        """Which average to use."""
+        better = "the averaged weights are as good as the ensemble" if self.weights <= self.ensemble else (
+            "the ensemble is better" if self.ensemble < self.mean else "no average helps")  # fmt: skip
+        return (
+            f"Averaging weights takes the mean loss from {self.mean:.4g} to {self.weights:.4g}, averaging outputs to "
+            f"{self.ensemble:.4g}: {better}."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The three losses."""
+        bars = Bars(
+            "loss", ("mean of the models", "ensemble", "mean weights"), (self.mean, self.ensemble, self.weights)
+        )
+        return (Plot("Averages of models", (bars,), Axis("loss"), caption=self.verdict),)
+
+
+def averaging_gain(models: Sequence[nn.Module], x: Any, y: Any = None, *, loss: Loss | None = None) -> AveragingGain:
+    """The loss of several models, of their ensemble and of the model with their mean weights; equation (1).
+
+    Args:
+        models: at least two of one architecture: checkpoints late in training, or networks from several seeds.
+        x: inputs, or data, as in `hessian`.
+        y: targets.
+        loss: as in `hessian`; outputs are averaged before it, so for cross-entropy logits are.
+
+    Batch statistics of normalization layers are averaged as well, which is an approximation.
+    Hypotheses: see the module. Reference: [izmailov2018averaging].
+    Cost: a pass over the data for each model and one more.
+
+    >>> one, two = nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)
+    >>> _ = nn.init.constant_(one.weight, 1.0), nn.init.constant_(two.weight, -1.0)
+    >>> told = averaging_gain([one, two], torch.ones(1, 1), torch.zeros(1))              # 1/2 each; the mean is zero
+    >>> told.mean, told.ensemble, told.weights
+    (0.5, 0.0, 0.0)
+    """
+    call = "averaging_gain(models, x, y)"
+    if len(models) < 2:
+        found = f"there are {len(models)} models"
+        raise InputError(lesson(call, found, "several models", "Pass a list of at least two"))
+    middle = average(models)
+    losses, rows = [], []
+    for model in (*models, middle):
+        with untouched(model):
+            objective = Objective.of(x, y, model, loss, call)
+            value, _, f = objective.measure(model, None)
+            losses.append(value)
+            rows.append(f)
+    with torch.no_grad():
+        targets = torch.cat([part for _, part in objective.batches()])
+        ensemble = float(objective.loss_of(torch.stack(rows[:-1]).mean(0), targets))
+    return AveragingGain(sum(losses[:-1]) / len(models), ensemble, losses[-1], tuple(losses[:-1]))  # (1)

@@ -1,0 +1,91 @@
+"""Which minimum descent reaches, from every start of a grid, for a loss of two parameters.
+
+    w' = -grad L(w):  starts with one end form a basin, whose border is the stable set of saddles                 (1)
+
+Hypotheses: steps below 2 / curvature. Reference: [hairer2006geometric].
+
+>>> import torch
+>>> BasinMap(torch.tensor([[0, 1]]), torch.zeros(2, 2).double()).shares
+(0.5, 0.5)
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from gnomon.core.checks import integer, number
+from gnomon.core.results import Image, Plot, Result
+
+__all__ = ["BasinMap", "basin_map"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BasinMap(Result):
+    """For each start of a grid the number of the minimum that descent reaches, and the minima."""
+
+    basins: Int[Tensor, "h w"]
+    minima: Float[Tensor, "m 2"]
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The share of the grid that each minimum attracts."""
+        return tuple(float((self.basins == i).double().mean()) for i in range(len(self.minima)))
+
+    @property
+    def verdict(self) -> str:
+        """How many minima, and the largest basin."""
+        return f"{len(self.minima)} minima are reached; the largest attracts {max(self.shares):.0%} of the starts."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The basins as a picture."""
+        return (Plot("Basins of attraction", (Image("minimum reached", self.basins.double()),), caption=self.verdict),)
+
+
+def basin_map(
+    loss: Callable[[Float[Tensor, "n 2"]], Float[Tensor, " n"]],
+    *,
+    low: tuple[float, float] = (-2.0, -2.0),
+    high: tuple[float, float] = (2.0, 2.0),
+    points: int = 60,
+    lr: float = 0.01,
+    steps: int = 2000,
+) -> BasinMap:
+    """Which minimum of a loss of two parameters descent reaches from each start of a grid.
+
+    Args:
+        loss: of many points at once, (n, 2) to (n,); differentiable by torch.
+        low: the lower left corner of the grid.
+        high: the upper right corner.
+        points: of the grid along each axis.
+        lr: of descent from all starts.
+        steps: of descent.
+
+    Ends nearer than a hundredth of the grid are one minimum; starts whose descent leaves all bounds have number -1.
+    Hypotheses: a step below 2 / curvature. Reference: [hairer2006geometric].
+    Cost: steps gradients of points^2 starts at once.
+
+    >>> two = basin_map(lambda w: (w[:, 0] ** 2 - 1) ** 2 + w[:, 1] ** 2, points=10)         # minima at x = -1 and 1
+    >>> two.shares
+    (0.5, 0.5)
+    """
+    call = "basin_map(loss)"
+    n, rate = integer("points", points, call=call, least=2), number("lr", lr, call=call, above=0)
+    xs, ys = (torch.linspace(a, b, n, dtype=torch.float64) for a, b in zip(low, high, strict=True))
+    w = torch.cartesian_prod(xs, ys)
+    for _ in range(integer("steps", steps, call=call)):
+        leaf = w.clone().requires_grad_()
+        (g,) = torch.autograd.grad(loss(leaf).sum(), leaf)
+        w = w - rate * g.nan_to_num(0.0, 0.0, 0.0)
+    near = 0.01 * max(b - a for a, b in zip(low, high, strict=True))
+    basins = torch.full((len(w),), -1)
+    minima: list[Tensor] = []
+    inside = w.isfinite().all(1) & (w.abs().amax(1) < 1e6)
+    while bool((open_ := inside & (basins < 0)).any()):
+        minimum = w[open_][0]
+        basins[inside & (basins < 0) & ((w - minimum).norm(dim=1) < near)] = len(minima)
+        minima.append(minimum)
+    found = torch.stack(minima) if minima else torch.zeros(0, 2, dtype=torch.float64)
+    return BasinMap(basins.reshape(n, n), found)

@@ -1,0 +1,94 @@
+"""Along how many directions the loss does not change to second order: the dimension of a set of minima.
+
+    at a fitted minimum  H = J^T S J / n,    rank H <= n k,    flat directions = p - rank                         (1)
+
+J is the Jacobian of the n k outputs in the p parameters: more parameters than outputs leave a whole set of minima.
+Hypotheses: all examples are fitted, so that H is its Gauss-Newton part. Reference: [sagun2016eigenvalues].
+
+>>> import torch
+>>> flat_directions(nn.Linear(5, 1, bias=False), torch.eye(5)[:2], torch.zeros(2)).flat
+3
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_readable, integer
+from gnomon.core.inputs import take
+from gnomon.core.pure import Pure, evaluating, undisturbed
+from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.training.evaluate import Loss, Objective
+
+__all__ = ["FlatDirections", "flat_directions"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlatDirections(Result):
+    """The parameters, the rank of J on the examples looked at, their singular values squared over n, and the loss."""
+
+    parameters: int
+    rank: int
+    values: Tensor
+    loss: float
+
+    @property
+    def flat(self) -> int:
+        """Directions that change no output of these examples to first order."""
+        return self.parameters - self.rank  # (1)
+
+    @property
+    def verdict(self) -> str:
+        """How large the set of minima is."""
+        return (
+            f"{self.flat:,} of {self.parameters:,} directions change no output of these examples: {self.rank} are held "
+            "by them."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The curvatures that are not zero."""
+        shown = self.values[self.values > 0]
+        line = Line("curvature", range(1, len(shown) + 1), shown)
+        return (Plot("Curvatures of a fitted minimum", (line,), Axis("number"), Axis("curvature", log=True)),)
+
+
+def flat_directions(
+    module: nn.Module, x: Any, y: Any = None, *, examples: int = 100, loss: Loss | None = None
+) -> FlatDirections:
+    """Count the directions of the parameters that the examples do not hold; equation (1).
+
+    Args:
+        module: read in eval mode and left as it was.
+        x: inputs, or data, as in `hessian`.
+        y: targets.
+        examples: that are looked at, the first of the data; the count is exact for them.
+        loss: as in `hessian`, for the loss that is told.
+
+    Hypotheses: see the module. Reference: [sagun2016eigenvalues].
+    Cost: a backward pass for each output of each example, O((n k)^2 p) for their products.
+
+    >>> flat_directions(nn.Linear(2, 1), torch.tensor([[1.0, 0.0]]), torch.zeros(1)).rank
+    1
+    """
+    call = "flat_directions(module, x, y)"
+    check_readable(module, call=call)
+    most = integer("examples", examples, call=call)
+    with undisturbed(module), evaluating(module):
+        objective = Objective.of(x, y, module, loss, call)
+        value = objective.measure(module, None)[0]
+        f = Pure.of(module, call=call)
+        leaves, inputs, rows = list(f.leaves.values()), objective.data.first(most).x, []
+        n = len(objective.data.first(most))
+        for i in range(n):
+            out = f(take(inputs, slice(i, i + 1)))[0]
+            for a in range(len(out)):
+                parts = torch.autograd.grad(out[a], leaves, retain_graph=a + 1 < len(out), allow_unused=True,
+                                            materialize_grads=True)  # fmt: skip
+                rows.append(torch.cat([g.flatten() for g in parts]))
+    j = torch.stack(rows)
+    values = torch.linalg.eigvalsh((j @ j.T).double()).flip(0).clamp_min(0)
+    rounding = torch.finfo(j.dtype).eps * max(j.shape) * float(values[0])
+    rank = int((values > rounding).sum())
+    return FlatDirections(j.shape[1], rank, values / n, value)

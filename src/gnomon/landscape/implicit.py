@@ -1,0 +1,105 @@
+"""What the size of steps and batches adds to the loss without being asked.
+
+    descent with step lr follows the flow of  L + (lr / 4) |grad L|^2                                             (1)
+    an epoch over batches k follows           L + (lr / 4) |grad L|^2 + (lr / 4) mean_k |grad L_k - grad L|^2     (2)
+
+Hypotheses: small lr; batches drawn without replacement in random order for (2).
+Reference: [barrett2021implicit] for (1); [smith2021origin] for (2).
+
+>>> import torch
+>>> net = nn.Linear(1, 1, bias=False)
+>>> _ = nn.init.ones_(net.weight)
+>>> implicit_penalty(net, torch.ones(1, 1), torch.zeros(1), lr=0.4).norm                     # 0.1 |g|^2, g = 1
+0.1...
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from gnomon.core.checks import check_readable, check_seed, integer, number
+from gnomon.core.results import Axis, Bars, Plot, Result
+from gnomon.core.untouched import untouched
+from gnomon.training.evaluate import Loss, Objective
+from gnomon.training.gradient import loss_gradient, moved_parameters
+
+__all__ = ["ImplicitPenalty", "implicit_penalty"]
+
+
+@dataclass(frozen=True, slots=True)
+class ImplicitPenalty(Result):
+    """The loss, the two implicit terms of (2) and the learning rate; ``noise`` is zero for full batches."""
+
+    loss: float
+    norm: float
+    noise: float
+    lr: float
+
+    @property
+    def share(self) -> float:
+        """Both terms in units of the loss."""
+        return (self.norm + self.noise) / self.loss if self.loss > 0 else float("inf")
+
+    @property
+    def verdict(self) -> str:
+        """How much of the effective objective nobody wrote down."""
+        which = "the size of the step" if self.norm >= self.noise else "the noise of the batches"
+        return f"Steps of {self.lr:.3g} add {self.share:.1%} to the loss without being asked, most of it by {which}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The loss and both terms."""
+        bars = Bars("value", ("loss", "penalty of the step", "penalty of the batches"),
+                    (self.loss, self.norm, self.noise))  # fmt: skip
+        return (Plot("What steps add to the loss", (bars,), Axis("value"), caption=self.verdict),)
+
+
+def implicit_penalty(
+    module: nn.Module,
+    x: Any,
+    y: Any = None,
+    *,
+    lr: float,
+    batch: int | None = None,
+    loss: Loss | None = None,
+    seed: int = 0,
+) -> ImplicitPenalty:
+    """The implicit penalties of descent with a learning rate and a batch size, at the present parameters; (1), (2).
+
+    Args:
+        module: read in eval mode and left as it was.
+        x: inputs, or data, as in `hessian`.
+        y: targets.
+        lr: the learning rate.
+        batch: examples in a batch; without it, full batches, equation (1).
+        loss: as in `hessian`.
+        seed: of the partition into batches.
+
+    Hypotheses: see the module. Reference: [smith2021origin].
+    Cost: two gradients over the examples.
+
+    >>> net = nn.Linear(1, 1, bias=False)
+    >>> _ = nn.init.zeros_(net.weight)
+    >>> told = implicit_penalty(net, torch.ones(2, 1), torch.tensor([1.0, -1.0]), lr=0.4, batch=1)
+    >>> told.norm, round(told.noise, 6)                                       # gradients +1 and -1: mean 0, variance 1
+    (0.0, 0.1)
+    """
+    call = "implicit_penalty(module, x, y)"
+    check_readable(module, call=call)
+    rate = number("lr", lr, call=call, above=0)
+    size = None if batch is None else integer("batch", batch, call=call)
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    with untouched(module):
+        objective = Objective.of(x, y, module, loss, call).indexable()
+        value, g = loss_gradient(module, objective)
+        noise = 0.0
+        if size is not None and size < len(objective):
+            leaves = moved_parameters(module, call)
+            parts = torch.randperm(len(objective), generator=generator).split(size)
+            for index in (part for part in parts if len(part) == size):
+                own = torch.autograd.grad(objective.value(module, *objective.at(index)), leaves, allow_unused=True,
+                                          materialize_grads=True)  # fmt: skip
+                noise += float((torch.cat([p.flatten() for p in own]).double() - g).square().sum())
+            noise /= len(objective) // size
+    return ImplicitPenalty(value, rate / 4 * float(g.square().sum()), rate / 4 * noise, rate)  # (1), (2)

@@ -1,0 +1,151 @@
+"""The size of a solution, in the norms that different networks keep small without being asked.
+
+    |W|_F, |W|_2, nuclear norm |W|_*,  effective rank exp(entropy of the singular values)      for each weight    (1)
+    path norm = sqrt( sum over paths from inputs to outputs of prod w^2 )                                         (2)
+
+Descent from small weights prefers small nuclear norms in products of matrices and small Euclidean ones in linear
+models; the path norm does not change when relu layers are rescaled.
+Hypotheses: (2) for chains of linear layers and activations that grow at most linearly.
+Reference: [gunasekar2017implicit], [roy2007effective] for (1); [neyshabur2015norm] for (2).
+
+>>> import torch
+>>> net = nn.Sequential(nn.Linear(1, 2, bias=False), nn.ReLU(), nn.Linear(2, 1, bias=False))
+>>> _ = [nn.init.ones_(w) for w in net.parameters()]
+>>> round(solution_norms(net).path, 6)                                                       # two paths of weight one
+1.414214
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_readable
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.metrics import effective_rank
+from gnomon.core.record import Record
+from gnomon.core.results import Axis, Bars, Line, Plot, Result
+
+__all__ = ["RankPath", "SolutionNorms", "WeightNorms", "rank_path", "solution_norms"]
+
+
+@dataclass(frozen=True, slots=True)
+class WeightNorms(Record):
+    """The norms (1) of one weight as a matrix, outputs by all else; ``rank`` is the effective one.
+
+    >>> WeightNorms(5.0, 4.0, 7.0, 1.9).nuclear
+    7.0
+    """
+
+    frobenius: float
+    spectral: float
+    nuclear: float
+    rank: float
+
+
+@dataclass(frozen=True, slots=True)
+class SolutionNorms(Result):
+    """By weight, the norms (1); the Euclidean norm of all parameters, and the path norm, None outside chains."""
+
+    weights: dict[str, WeightNorms]
+    euclidean: float
+    path: float | None
+
+    @property
+    def product(self) -> float:
+        """The product of the spectral norms: a bound on the Lipschitz constant of chains with contracting units."""
+        return prod(w.spectral for w in self.weights.values())
+
+    @property
+    def verdict(self) -> str:
+        """The norms, and the weight with the least effective rank."""
+        name = min(self.weights, key=lambda n: self.weights[n].rank)
+        path = "" if self.path is None else f", the path norm {self.path:.3g}"
+        return (
+            f"The parameters have norm {self.euclidean:.3g}{path}; '{name}' has the least effective rank, "
+            f"{self.weights[name].rank:.1f}."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The effective rank of each weight."""
+        bars = Bars("rank", tuple(self.weights), tuple(w.rank for w in self.weights.values()))
+        return (Plot("Effective rank", (bars,), Axis("directions in use"), caption=self.verdict),)
+
+
+@dataclass(frozen=True, slots=True)
+class RankPath(Result):
+    """The effective rank of each weight at each checkpoint."""
+
+    ranks: dict[str, tuple[float, ...]]
+
+    @property
+    def verdict(self) -> str:
+        """The weight whose rank changed most."""
+        name = max(self.ranks, key=lambda n: abs(self.ranks[n][-1] - self.ranks[n][0]))
+        row = self.ranks[name]
+        return f"The effective rank of '{name}' changed most, from {row[0]:.1f} to {row[-1]:.1f}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The ranks along the checkpoints."""
+        lines = tuple(Line(name, range(len(row)), row) for name, row in self.ranks.items())
+        return (Plot("Effective rank in training", lines, Axis("checkpoint"), Axis("rank"), self.verdict),)
+
+
+def solution_norms(module: nn.Module) -> SolutionNorms:
+    """The norms of the weights of a network, by layer and as a whole; equations (1), (2).
+
+    Hypotheses: see the module. Reference: [neyshabur2015norm].
+    Cost: the singular values of each weight.
+
+    >>> net = nn.Linear(2, 2, bias=False)
+    >>> net.weight.data = torch.diag(torch.tensor([3.0, 4.0]))
+    >>> found = solution_norms(net).weights["weight"]
+    >>> round(found.frobenius, 5), round(found.spectral, 5), round(found.nuclear, 5)
+    (5.0, 4.0, 7.0)
+    """
+    call = "solution_norms(module)"
+    check_readable(module, call=call)
+    weights = {name: p.detach() for name, p in module.named_parameters() if p.dim() > 1}
+    if not weights:
+        raise InputError(lesson(call, "the module has no weight matrix", "at least one", "Pass a network with layers"))
+    squares = sum(float(p.detach().double().square().sum()) for p in module.parameters())
+    return SolutionNorms({name: _norms(w) for name, w in weights.items()}, squares**0.5, _path(module))
+
+
+def rank_path(checkpoints: Sequence[nn.Module]) -> RankPath:
+    """The effective rank of each weight along checkpoints of a run; equation (1).
+
+    Hypotheses: one architecture. Reference: [roy2007effective].
+    Cost: the singular values of each weight of each checkpoint.
+
+    >>> rank_path([nn.Linear(3, 1), nn.Linear(3, 1)]).ranks["weight"]                        # a single row
+    (1.0, 1.0)
+    """
+    call = "rank_path(checkpoints)"
+    if not checkpoints:
+        raise InputError(lesson(call, "there are no checkpoints", "at least one", "Pass a list of modules"))
+    rows = [solution_norms(module).weights for module in checkpoints]
+    if any(set(row) != set(rows[0]) for row in rows):
+        raise InputError(lesson(call, "the checkpoints have other weights", "one architecture", "Pass one network's"))
+    return RankPath({name: tuple(round(row[name].rank, 12) for row in rows) for name in rows[0]})
+
+
+def _norms(w: Tensor) -> WeightNorms:
+    values = torch.linalg.svdvals(w.flatten(1).double())
+    return WeightNorms(float(values.norm()), float(values[0]), float(values.sum()), effective_rank(values))  # (1)
+
+
+def _path(module: nn.Module) -> float | None:
+    """The path norm of a chain of linear layers, by passing ones through the squared weights; biases are left out."""
+    layers = [part for part in module.modules() if not list(part.children()) and any(True for _ in part.parameters())]
+    if not isinstance(module, nn.Sequential | nn.Linear) or not all(isinstance(part, nn.Linear) for part in layers):
+        return None
+    squares = [next(layer.parameters()).detach().double().square() for layer in layers]
+    if any(a.shape[0] != b.shape[1] for a, b in zip(squares, squares[1:], strict=False)):
+        return None
+    flow = torch.ones(squares[0].shape[1], dtype=torch.float64, device=squares[0].device)
+    for w in squares:
+        flow = w @ flow
+    return float(flow.sum().sqrt())  # (2)

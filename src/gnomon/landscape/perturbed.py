@@ -1,0 +1,167 @@
+"""Sharpness as the largest rise of the loss nearby, also in a form that rescaling of layers cannot change.
+
+    S(r) = max over |e| <= r of L(w + e) - L(w),    first order: e = r g / |g|                                   (1)
+    adaptive: e = r T^2 g / |T g| with T = diag |w|, so that |e / w| <= r                                        (2)
+    local entropy: F(c) = log E_(e ~ N(0, 1 / c)) exp(-L(w + e) n),  by draws                                    (3)
+
+(1) is the sharpness of SAM, (2) that of ASAM: relu layers scaled by c and 1/c have the same (2), not the same (1).
+Hypotheses: small r for the first order. Reference: [keskar2017large]; [dinh2017sharp] on rescaling;
+[chaudhari2017entropy] for (3).
+
+>>> import torch
+>>> net = nn.Linear(1, 1, bias=False)
+>>> _ = nn.init.ones_(net.weight)
+>>> found = nearby_rise(net, torch.ones(1, 1), torch.zeros(1), radius=1.0)          # (2^2 - 1^2) / 2
+>>> round(found.rise, 5)
+1.5
+"""
+
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
+
+from gnomon.core.checks import check_readable, check_seed, integer, number
+from gnomon.core.pure import twin
+from gnomon.core.results import Interval, Result
+from gnomon.core.untouched import untouched
+from gnomon.training.evaluate import Loss, Objective
+from gnomon.training.gradient import loss_gradient, moved_parameters
+
+__all__ = ["LocalEntropy", "NearbyRise", "local_entropy", "nearby_rise"]
+
+
+@dataclass(frozen=True, slots=True)
+class NearbyRise(Result):
+    """The loss, its rise (1) or (2) within a radius, and which of the two it is."""
+
+    loss: float
+    rise: float
+    radius: float
+    adaptive: bool
+
+    @property
+    def verdict(self) -> str:
+        """How much worse the loss may become nearby."""
+        unit = "of each weight" if self.adaptive else "in parameters"
+        return f"Within {self.radius:.3g} {unit} the loss can rise from {self.loss:.3g} by {self.rise:.3g}."
+
+
+@dataclass(frozen=True, slots=True)
+class LocalEntropy(Result):
+    """The local entropy (3) with a 95 % interval over draws, the loss itself times n, and the scope c."""
+
+    value: float
+    interval: Interval
+    here: float
+    scope: float
+
+    @property
+    def verdict(self) -> str:
+        """How wide the valley is: what noise of the scope costs on top of the loss here."""
+        cost = -self.value - self.here
+        return f"Noise of scope {self.scope:.3g} costs {cost:.3g} nats on top of the loss here: the less, the wider."
+
+
+def nearby_rise(
+    module: nn.Module,
+    x: Any,
+    y: Any = None,
+    *,
+    radius: float = 0.05,
+    adaptive: bool = False,
+    steps: int = 1,
+    loss: Loss | None = None,
+) -> NearbyRise:
+    """The largest rise of the loss within a radius of the parameters, by steps up the gradient; equations (1), (2).
+
+    Args:
+        module: read in eval mode and left as it was.
+        x: inputs, or data, as in `hessian`.
+        y: targets.
+        radius: of the ball; for ``adaptive`` relative to each weight.
+        adaptive: measure in units of the weights, which no rescaling of layers changes.
+        steps: of ascent, each followed by a return to the ball; 1 is the first order.
+        loss: as in `hessian`.
+
+    Hypotheses: see the module. The result is a lower bound on the maximum. Reference: [keskar2017large].
+    Cost: a gradient for each step and one pass over the data.
+
+    >>> net = nn.Linear(1, 1, bias=False)
+    >>> _ = nn.init.constant_(net.weight, 10.0)
+    >>> round(nearby_rise(net, torch.ones(1, 1), torch.zeros(1), radius=0.1, adaptive=True).rise, 4)   # (11^2-10^2)/2
+    10.5
+    """
+    call = "nearby_rise(module, x, y)"
+    check_readable(module, call=call)
+    r, count = number("radius", radius, call=call, above=0), integer("steps", steps, call=call)
+    moved = twin(module, call=call)
+    leaves = moved_parameters(moved, call)
+    w = parameters_to_vector(leaves).detach().double()
+    t = w.abs() if adaptive else torch.ones_like(w)
+    with untouched(moved):
+        objective = Objective.of(x, y, moved, loss, call)
+        start, g = loss_gradient(moved, objective)
+        e = torch.zeros_like(w)
+        for _ in range(count):
+            e = e + r * t**2 * g / (t * g).norm().clamp_min(1e-300)  # (1), (2)
+            size = float((e / t.clamp_min(1e-300)).norm())
+            e = e * min(1.0, r / max(size, 1e-300))
+            vector_to_parameters((w + e).to(leaves[0].dtype), leaves)
+            value, g = loss_gradient(moved, objective)
+    return NearbyRise(start, value - start, r, adaptive)
+
+
+def local_entropy(
+    module: nn.Module,
+    x: Any,
+    y: Any = None,
+    *,
+    scope: float,
+    draws: int = 100,
+    loss: Loss | None = None,
+    seed: int = 0,
+) -> LocalEntropy:
+    """The local entropy of the loss around the parameters, by Gaussian draws; equation (3).
+
+    Args:
+        module: read in eval mode and left as it was.
+        x: inputs, or data, as in `hessian`.
+        y: targets.
+        scope: c of (3); noise has variance 1 / c. Large c looks at the point itself.
+        draws: of noise.
+        loss: as in `hessian`.
+        seed: of the draws.
+
+    Hypotheses: noise so small that the draws see the valley: the interval says whether they do.
+    Reference: [chaudhari2017entropy].
+    Cost: a pass over the data for each draw.
+
+    >>> net = nn.Linear(1, 1, bias=False)
+    >>> _ = nn.init.zeros_(net.weight)
+    >>> told = local_entropy(net, torch.ones(1, 1), torch.zeros(1), scope=1.0, draws=4000)
+    >>> abs(told.value + log(2) / 2) < 0.05                               # E exp(-w^2 / 2) = 1 / sqrt(1 + 1 / c)
+    True
+    """
+    call = "local_entropy(module, x, y)"
+    check_readable(module, call=call)
+    c, m = number("scope", scope, call=call, above=0), integer("draws", draws, call=call, least=2)
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    moved = twin(module, call=call)
+    leaves = moved_parameters(moved, call)
+    w, values = parameters_to_vector(leaves).detach(), []
+    with untouched(moved):
+        objective = Objective.of(x, y, moved, loss, call)
+        n = len(objective)
+        here = n * objective.measure(moved, None)[0]
+        for _ in range(m):
+            vector_to_parameters(w + torch.randn(w.shape, generator=generator).to(w) / c**0.5, leaves)
+            values.append(n * objective.measure(moved, None)[0])
+    energies = -torch.tensor(values, dtype=torch.float64)
+    value = float(torch.logsumexp(energies, 0)) - log(m)  # (3)
+    weights = (energies - energies.max()).exp()
+    error = 1.96 * float(weights.std() / weights.mean()) / m**0.5
+    return LocalEntropy(value, Interval(value - error, value + error, 0.95), here, c)

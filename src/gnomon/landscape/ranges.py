@@ -1,0 +1,213 @@
+"""Which learning rates, and which scales of the first weights, training stands.
+
+    learning rates: one run whose rate grows geometrically, lr_s = low (high / low)^(s / steps), until it diverges  (1)
+    scales: for each c, training from c w_0; the range of c whose final loss is within a factor of the best          (2)
+
+Hypotheses: (1) the loss reacts within a few steps. Reference: [smith2017cyclical] for (1); [zhang2019fixup] for (2).
+
+>>> LrRange((1e-3, 1e-2, 0.1), (1.0, 0.8, 0.9), "diverged").steepest
+0.01
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite, nan
+from typing import Any
+
+import torch
+from torch import nn
+
+from gnomon.core.checks import check_readable, check_seed, integer, number
+from gnomon.core.errors import InputError
+from gnomon.core.pure import evaluating, random_state, twin
+from gnomon.core.results import Axis, Line, Plot, Reference, Result
+from gnomon.training import train
+from gnomon.training.evaluate import Loss, Objective
+from gnomon.training.native import Choice
+
+__all__ = ["LrRange", "ScaleRobustness", "lr_range", "scale_robustness"]
+
+LIMIT = 4.0
+"""Of the first loss, above which a run counts as diverged."""
+WITHIN = 2.0
+"""Of the best final loss, up to which a start counts as trainable."""
+
+
+@dataclass(frozen=True, slots=True)
+class LrRange(Result):
+    """Learning rates, the loss of the batch met at each, and how the run (1) ended: "finished" or "diverged"."""
+
+    lrs: tuple[float, ...]
+    losses: tuple[float, ...]
+    stopped: str
+
+    @property
+    def steepest(self) -> float:
+        """The learning rate at which the smoothed loss falls fastest per decade: one to train with."""
+        smooth = _smoothed(self.losses)
+        falls = [a - b for a, b in zip(smooth, smooth[1:], strict=False)]
+        return self.lrs[falls.index(max(falls)) + 1]
+
+    @property
+    def largest(self) -> float:
+        """The learning rate with the least smoothed loss: beyond it, training gets worse."""
+        smooth = _smoothed(self.losses)
+        return self.lrs[smooth.index(min(smooth))]
+
+    @property
+    def verdict(self) -> str:
+        """Which learning rates to use."""
+        end = "diverges" if self.stopped == "diverged" else "gets no better"
+        return f"The loss falls fastest near lr = {self.steepest:.2g} and {end} beyond {self.largest:.2g}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The loss along the learning rate."""
+        marks = (Line("loss of the batch", self.lrs, self.losses), Line("smoothed", self.lrs, _smoothed(self.losses)),
+                 Reference("steepest", self.steepest, vertical=True))  # fmt: skip
+        return (Plot("Range of learning rates", marks, Axis("learning rate", log=True), Axis("loss"), self.verdict),)
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleRobustness(Result):
+    """Factors on the first weights and the final loss from each; NaN where training diverged."""
+
+    scales: tuple[float, ...]
+    losses: tuple[float, ...]
+
+    @property
+    def trainable(self) -> tuple[float, ...]:
+        """The scales whose final loss is within a factor 2 of the best."""
+        known = [v for v in self.losses if isfinite(v)]
+        best = min(known) if known else nan
+        return tuple(s for s, v in zip(self.scales, self.losses, strict=True) if isfinite(v) and v <= WITHIN * best)
+
+    @property
+    def verdict(self) -> str:
+        """How wide the range is."""
+        if not self.trainable:
+            return "Training diverged from every scale of the first weights."
+        low, high = self.trainable[0], self.trainable[-1]
+        return f"Training works from first weights scaled by {low:g} to {high:g}, a factor {high / low:.3g}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The final loss along the scale."""
+        known = [(s, v) for s, v in zip(self.scales, self.losses, strict=True) if isfinite(v)]
+        line = Line("final loss", [s for s, _ in known], [v for _, v in known])
+        return (Plot("Scale of the first weights", (line,), Axis("scale", log=True), Axis("loss"), self.verdict),)
+
+
+def lr_range(
+    module: nn.Module,
+    x: Any,
+    y: Any = None,
+    *,
+    low: float = 1e-5,
+    high: float = 10.0,
+    steps: int = 100,
+    batch: int = 64,
+    loss: Loss | None = None,
+    seed: int = 0,
+) -> LrRange:
+    """The range of learning rates of plain descent, from one run whose rate grows until it diverges; equation (1).
+
+    Args:
+        module: left as it was; a copy is trained, in training mode.
+        x: inputs, or data, as in `gnomon.train`.
+        y: targets.
+        low: the first learning rate.
+        high: the last.
+        steps: of the run.
+        batch: examples in a batch.
+        loss: as in `gnomon.train`.
+        seed: of the batches.
+
+    Hypotheses: see the module. Reference: [smith2017cyclical].
+    Cost: a gradient for each step.
+
+    >>> net = nn.Linear(1, 1, bias=False)
+    >>> _ = nn.init.ones_(net.weight)
+    >>> told = lr_range(net, torch.ones(8, 1), torch.zeros(8), low=0.01, high=100.0, steps=80)      # H = 1: limit 2
+    >>> told.stopped, 0.1 < told.largest < 10
+    ('diverged', True)
+    """
+    call = "lr_range(module, x, y)"
+    check_readable(module, call=call)
+    first, last = number("low", low, call=call, above=0), number("high", high, call=call, above=0)
+    count, size, seed = integer("steps", steps, call=call, least=3), integer("batch", batch, call=call), check_seed(
+        seed, call=call)  # fmt: skip
+    if not first < last:
+        raise InputError(f"{call}: low must be below high, but they are {first:g} and {last:g}.")
+    rates = [first * (last / first) ** (s / (count - 1)) for s in range(count)]  # (1)
+    model, stopped = twin(module, call=call), "finished"
+    losses: list[float] = []
+    with random_state(seed), torch.inference_mode(False), torch.enable_grad():
+        objective = Objective.of(x, y, model, loss, call).indexable()
+        moved = [p for p in model.parameters() if p.requires_grad]
+        with evaluating(model, training=True):
+            for rate in rates:
+                index = torch.randperm(len(objective))[:size]
+                value = objective.value(model, *objective.at(index))
+                now = float(value.detach())
+                if not isfinite(now) or (losses and now > LIMIT * losses[0]):
+                    stopped = "diverged"
+                    break
+                losses.append(now)
+                for p, g in zip(moved, torch.autograd.grad(value, moved, allow_unused=True), strict=True):
+                    if g is not None:
+                        p.data.sub_(rate * g)
+    if len(losses) < 3:
+        raise InputError(f"{call}: the loss left all bounds at lr = {first:g} already. Pass a smaller low.")
+    return LrRange(tuple(rates[: len(losses)]), tuple(losses), stopped)
+
+
+def scale_robustness(
+    module: nn.Module,
+    x: Any,
+    y: Any = None,
+    *,
+    scales: Sequence[float] = (0.1, 0.3, 1.0, 3.0, 10.0),
+    steps: int = 200,
+    optimizer: Choice | None = None,
+    batch: int | None = None,
+    loss: Loss | None = None,
+    seed: int = 0,
+) -> ScaleRobustness:
+    """Train copies of a network whose first weights (not biases) are multiplied by several factors; equation (2).
+
+    Args:
+        module: at its start; left as it was.
+        x: inputs, or data, as in `gnomon.train`.
+        y: targets.
+        scales: factors, rising.
+        steps: of each run; ``optimizer``, ``batch``, ``loss`` and ``seed`` as in `gnomon.train`.
+        optimizer: see ``steps``.
+        batch: see ``steps``.
+        loss: see ``steps``.
+        seed: see ``steps``.
+
+    Hypotheses: none. Reference: [zhang2019fixup].
+    Cost: a training run for each scale.
+
+    >>> told = scale_robustness(nn.Linear(2, 1), torch.eye(2), torch.ones(2), scales=(0.5, 1.0), steps=300)
+    >>> len(told.losses)
+    2
+    """
+    call = "scale_robustness(module, x, y)"
+    check_readable(module, call=call)
+    factors = tuple(number("scales", c, call=call, above=0) for c in scales)
+    losses = []
+    for c in factors:
+        scaled = twin(module, call=call)
+        with torch.no_grad():
+            for p in scaled.parameters():
+                if p.dim() > 1:
+                    p.mul_(c)
+        run = train(scaled, x, y, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=seed, record=[steps])
+        losses.append(nan if run.stopped == "diverged" else float(run.loss[-1]))  # (2)
+    return ScaleRobustness(factors, tuple(losses))
+
+
+def _smoothed(values: Sequence[float], width: int = 5) -> list[float]:
+    """Means over neighbors."""
+    half = width // 2
+    return [sum(part) / len(part) for i in range(len(values)) if (part := values[max(0, i - half) : i + half + 1])]

@@ -1,0 +1,81 @@
+"""Weights whose scale the loss does not see, as before a normalization.
+
+    L(a w) = L(w):    <w, dL/dw> = 0,    the direction of w turns at the rate lr / |w|^2                          (1)
+
+Hypotheses: training mode. Reference: [laarhoven2017regularization].
+
+>>> ScaleInvariance({"0.weight": 0.0, "2.weight": 0.7}, {"0.weight": 4.0, "2.weight": 1.0}).invariant
+('0.weight',)
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from gnomon.core.checks import check_readable, number
+from gnomon.core.pure import evaluating, twin, undisturbed
+from gnomon.core.results import Axis, Bars, Plot, Result
+from gnomon.landscape.batchnorm import EXAMPLES
+from gnomon.training.evaluate import Loss, Objective
+
+__all__ = ["ScaleInvariance", "scale_invariance"]
+
+ORTHOGONAL = 1e-3
+"""Cosine of weights and gradient below which the weights count as without scale: float32 and the norm's eps."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleInvariance(Result):
+    """By weight: |cosine| of the weight and its gradient, zero where the loss does not see its scale, and |w|^2."""
+
+    cosines: dict[str, float]
+    squares: dict[str, float]
+
+    @property
+    def invariant(self) -> tuple[str, ...]:
+        """The weights whose scale does not matter."""
+        return tuple(name for name, cosine in self.cosines.items() if cosine < ORTHOGONAL)
+
+    def effective_lr(self, lr: float) -> dict[str, float]:
+        """lr / |w|^2 for each weight without scale: the rate at which its direction turns, equation (1)."""
+        rate = number("lr", lr, call="effective_lr(lr)", above=0)
+        return {name: rate / self.squares[name] for name in self.invariant}
+
+    @property
+    def verdict(self) -> str:
+        """How many weights have no scale."""
+        found = self.invariant
+        named = f": {', '.join(found[:3])}{' ...' if len(found) > 3 else ''}" if found else ""
+        return f"The loss does not see the scale of {len(found)} of {len(self.cosines)} weights{named}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The cosine of each weight."""
+        bars = Bars("cosine", tuple(self.cosines), tuple(self.cosines.values()))
+        return (Plot("Weights along their gradient", (bars,), Axis("|cosine|"), caption=self.verdict),)
+
+
+def scale_invariance(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None) -> ScaleInvariance:
+    """Which weights the loss does not see the scale of, by their gradients in training mode; equation (1).
+
+    Hypotheses: at most 256 examples, as one batch. Reference: [laarhoven2017regularization].
+    Cost: a forward and a backward pass in training mode, on a copy.
+
+    >>> net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 1))
+    >>> x = 10 * torch.randn(32, 2, generator=torch.Generator().manual_seed(0))
+    >>> scale_invariance(net, x, x[:, 0]).invariant
+    ('0.weight',)
+    """
+    call = "scale_invariance(module, x, y)"
+    check_readable(module, call=call)
+    model = twin(module, call=call)
+    with undisturbed(model), evaluating(model, training=True):
+        objective = Objective.of(x, y, model, loss, call)
+        value = objective.value(model, *objective.of_batch(objective.data.first(EXAMPLES)))
+        weights = {name: p for name, p in model.named_parameters() if p.dim() > 1 and p.requires_grad}
+        grads = torch.autograd.grad(value, list(weights.values()), allow_unused=True)
+    used = [(name, w.detach().double(), g.double()) for (name, w), g in zip(weights.items(), grads, strict=True)
+            if g is not None]  # fmt: skip
+    cosines = {name: abs(float((w * g).sum() / (w.norm() * g.norm()).clamp_min(1e-300))) for name, w, g in used}
+    return ScaleInvariance(cosines, {name: float(w.square().sum()) for name, w, _ in used})  # (1)

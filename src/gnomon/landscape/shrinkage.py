@@ -1,0 +1,121 @@
+"""What weight decay and early stopping leave of each direction of the Hessian, and which decay a stop is like.
+
+Near a minimum w* of a quadratic loss with Hessian eigenvalues l_i, of the part of w* along direction i
+
+    weight decay a keeps       l_i / (l_i + a)                                                                   (1)
+    t steps of size lr keep    1 - (1 - lr l_i)^t,    for steps lr_1 ... lr_t:  1 - prod_s (1 - lr_s l_i)         (2)
+    and both agree to first order in l_i for   a = 1 / sum_s lr_s                                                (3)
+
+Hypotheses: a quadratic loss, starting from zero; steps below 2 / l_1.
+Reference: [krogh1992simple] for (1); [ali2019continuous] for (2) and (3).
+
+>>> equivalent_weight_decay(0.5, steps=8)
+0.25
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from torch import nn
+
+from gnomon.core.checks import integer, number
+from gnomon.core.errors import InputError
+from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.landscape.sharpness import sharpness
+from gnomon.training.evaluate import Loss
+
+__all__ = ["Shrinkage", "equivalent_weight_decay", "shrinkage"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shrinkage(Result):
+    """The largest curvatures, what (1) and (2) keep along each, and the decay; None where one is not asked for."""
+
+    curvatures: tuple[float, ...]
+    decayed: tuple[float, ...] | None
+    stopped: tuple[float, ...] | None
+    weight_decay: float
+
+    @property
+    def verdict(self) -> str:
+        """How much is kept along the first and the last of the directions."""
+        parts = [f"{name} keeps {kept[0]:.1%} of the steepest direction and {kept[-1]:.1%} of number {len(kept)}"
+                 for name, kept in (("weight decay", self.decayed), ("stopping", self.stopped)) if kept]  # fmt: skip
+        text = "; ".join(parts)
+        return f"{text[0].upper()}{text[1:]} (decay {self.weight_decay:.3g})."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """What is kept along the curvature."""
+        kept = (("weight decay", self.decayed), ("early stopping", self.stopped))
+        marks = tuple(Line(name, self.curvatures, values) for name, values in kept if values)
+        axes = Axis("curvature", log=all(c > 0 for c in self.curvatures)), Axis("share kept", limits=(0, 1.02))
+        return (Plot("Shrinkage by direction", marks, *axes, self.verdict),)
+
+
+def equivalent_weight_decay(lr: float | Sequence[float], *, steps: int | None = None) -> float:
+    """The weight decay that stopping is like, for one learning rate and a number of steps or for a schedule; (3).
+
+    Hypotheses: see the module. Reference: [ali2019continuous].
+    Cost: none.
+
+    >>> equivalent_weight_decay([0.5, 0.25, 0.25])
+    1.0
+    """
+    rates = _rates(lr, steps, "equivalent_weight_decay(lr)")
+    return 1 / sum(rates)  # (3)
+
+
+def shrinkage(
+    module: nn.Module,
+    x: Any,
+    y: Any = None,
+    *,
+    weight_decay: float | None = None,
+    lr: float | Sequence[float] | None = None,
+    steps: int | None = None,
+    k: int = 5,
+    loss: Loss | None = None,
+) -> Shrinkage:
+    """What weight decay, or stopping after some steps, leaves along the steepest directions of the loss; (1), (2).
+
+    Args:
+        module: at a minimum of the loss without decay; read in eval mode and left as it was.
+        x: inputs, or data, as in `hessian`.
+        y: targets.
+        weight_decay: a of (1), on (a / 2) |w|^2; by default that of (3).
+        lr: a learning rate, or one for each step.
+        steps: where ``lr`` is one number.
+        k: directions, the steepest first.
+        loss: as in `hessian`.
+
+    Hypotheses: see the module. Reference: [krogh1992simple].
+    Cost: about 20 Hessian-vector products and some more for each direction.
+
+    >>> import torch
+    >>> net = nn.Linear(1, 1, bias=False)
+    >>> shrinkage(net, torch.tensor([[2.0]]), torch.zeros(1), weight_decay=4.0, k=1).decayed         # 4 / (4 + 4)
+    (0.5,)
+    """
+    call = "shrinkage(module, x, y)"
+    if weight_decay is None and lr is None:
+        raise InputError(f"{call}: pass weight_decay, or lr with steps, or both.")
+    rates = None if lr is None else _rates(lr, steps, call)
+    given = None if weight_decay is None else number("weight_decay", weight_decay, call=call, above=0)
+    found = sharpness(module, x, y, loss=loss, k=integer("k", k, call=call))
+    values = tuple(max(v, 0.0) for v in found.values)
+    stopped = None if rates is None else tuple(1 - prod(1 - r * v for r in rates) for v in values)  # (2)
+    decay = given if given is not None else 1 / sum(rates or (1.0,))
+    decayed = None if given is None and rates is None else tuple(round(v / (v + decay), 12) for v in values)  # (1)
+    return Shrinkage(values, decayed, stopped, decay)
+
+
+def _rates(lr: float | Sequence[float], steps: int | None, call: str) -> list[float]:
+    if isinstance(lr, Sequence):
+        if steps is not None:
+            raise InputError(f"{call}: lr has a rate for each step, so steps must not be given.")
+        return [number("lr", rate, call=call, above=0) for rate in lr]
+    if steps is None:
+        raise InputError(f"{call}: pass steps, the number of steps with this lr.")
+    return [number("lr", lr, call=call, above=0)] * integer("steps", steps, call=call)

@@ -1,0 +1,187 @@
+"""The loss along a direction of the parameters, and whether it is convex.
+
+    L(w + t v) = L + t g.v + (t^2 / 2) v^T H v + O(t^3)                                                          (1)
+    a segment a, b breaks convexity where L((a + b) / 2) > (L(a) + L(b)) / 2                                     (2)
+
+Hypotheses: none for the values; a twice differentiable loss for the parabola.
+Reference: [goodfellow2015explaining] does the same over inputs; [boyd2004convex], section 3.1, for (2).
+
+>>> import torch
+>>> net, x = nn.Linear(1, 1, bias=False), torch.ones(1, 1)
+>>> found = loss_along(net, x, torch.zeros(1), direction=torch.ones(1), reach=1.0, points=3)
+>>> round(found.curvature, 5)                                                        # L = w^2 / 2
+1.0
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
+
+from gnomon.core.checks import as_numbers, check_readable, check_seed, integer, number
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.metrics import binomial_interval
+from gnomon.core.pure import twin
+from gnomon.core.results import Axis, Interval, Line, Plot, Result
+from gnomon.core.untouched import untouched
+from gnomon.landscape.hessian import hessian
+from gnomon.linalg.lanczos import top_eigenpairs
+from gnomon.linalg.operator import Negative
+from gnomon.training.evaluate import Loss, Objective
+from gnomon.training.gradient import moved_parameters
+
+__all__ = ["Convexity", "LossSlice", "convexity", "loss_along"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LossSlice(Result):
+    """Losses at places t along a direction of length one, and slope and curvature (1) at t = 0."""
+
+    t: Float[Tensor, " m"]
+    losses: Float[Tensor, " m"]
+    slope: float
+    curvature: float
+
+    @property
+    def parabola(self) -> Float[Tensor, " m"]:
+        """The second order of (1) at the same places."""
+        middle = self.losses[int(self.t.abs().argmin())]
+        return middle + self.slope * self.t + self.curvature * self.t**2 / 2
+
+    @property
+    def verdict(self) -> str:
+        """Slope and curvature, and where the least loss is."""
+        best = float(self.t[self.losses.argmin()])
+        return (
+            f"Along this direction the loss has slope {self.slope:.3g} and curvature {self.curvature:.3g}; it is least "
+            f"at distance {best:.3g}."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The loss beside its parabola."""
+        marks = (Line("loss", self.t, self.losses), Line("second order", self.t, self.parabola, "dashed"))
+        return (Plot("Loss along a direction", marks, Axis("distance"), Axis("loss"), self.verdict),)
+
+
+@dataclass(frozen=True, slots=True)
+class Convexity(Result):
+    """The share of random segments that break convexity (2) with its interval, and the least Hessian eigenvalue."""
+
+    broken: float
+    interval: Interval
+    lowest: float
+    segments: int
+
+    @property
+    def verdict(self) -> str:
+        """Whether the loss can be convex."""
+        if self.broken == 0 and self.lowest >= -1e-6:
+            return f"None of {self.segments} segments and no curvature here breaks convexity."
+        return (
+            f"The loss is not convex: {self.broken:.0%} of segments break it, the least curvature is {self.lowest:.2g}."
+        )
+
+
+def loss_along(
+    module: nn.Module,
+    x: Any,
+    y: Any = None,
+    *,
+    direction: Tensor | None = None,
+    reach: float = 1.0,
+    points: int = 41,
+    loss: Loss | None = None,
+    seed: int = 0,
+) -> LossSlice:
+    """The loss on a line through the present parameters, with its slope and curvature there; equation (1).
+
+    Args:
+        module: read in eval mode and left as it was.
+        x: inputs, or data, as in `hessian`.
+        y: targets.
+        direction: as many numbers as parameters that require gradients, or a random one; made of length one.
+        reach: how far to go to both sides.
+        points: places, made odd so that the middle is one of them.
+        loss: as in `hessian`.
+        seed: of a random direction.
+
+    Hypotheses: see the module. Reference: [boyd2004convex].
+    Cost: ``points`` passes over the data and one Hessian-vector product.
+
+    >>> net = nn.Linear(2, 1, bias=False)
+    >>> found = loss_along(net, torch.eye(2), torch.zeros(2), reach=0.5, points=5)           # H = identity / 2
+    >>> round(found.curvature, 5)
+    0.5
+    """
+    call = "loss_along(module, x, y)"
+    check_readable(module, call=call)
+    reach, points = number("reach", reach, call=call, above=0), integer("points", points, call=call, least=3) | 1
+    leaves = moved_parameters(module, call)
+    w = parameters_to_vector(leaves).detach()
+    v = _direction(direction, w, seed, call)
+    operator = hessian(module, x, y, loss=loss)
+    t = torch.linspace(-reach, reach, points, dtype=torch.float64)
+    losses = _losses(module, x, y, loss, [w + float(s) * v for s in t], call)
+    slope, curvature = float(operator.gradient() @ v), float(operator.matvec(v) @ v)  # (1)
+    return LossSlice(t, torch.tensor(losses, dtype=torch.float64), slope, curvature)
+
+
+def convexity(
+    module: nn.Module,
+    x: Any,
+    y: Any = None,
+    *,
+    segments: int = 100,
+    radius: float = 1.0,
+    loss: Loss | None = None,
+    seed: int = 0,
+) -> Convexity:
+    """Whether the loss is convex around the present parameters: random segments (2) and the least curvature.
+
+    Segments join two Gaussian draws around the parameters, with the standard deviation ``radius`` times the root mean
+    square of the parameters.
+    Hypotheses: none; a convex loss never breaks (2) beyond rounding. Reference: [boyd2004convex].
+    Cost: three passes over the data for each segment, and about 25 Hessian-vector products.
+
+    >>> convexity(nn.Linear(2, 1), torch.randn(8, 2), torch.randn(8), segments=10).broken          # least squares
+    0.0
+    """
+    call = "convexity(module, x, y)"
+    check_readable(module, call=call)
+    count, size = integer("segments", segments, call=call), number("radius", radius, call=call, above=0)
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    w = parameters_to_vector(moved_parameters(module, call)).detach()
+    scale = size * float(w.square().mean().sqrt().clamp_min(1e-3))
+    broken = 0
+    for _ in range(count):
+        a, b = (w + scale * torch.randn(w.shape, generator=generator).to(w) for _ in range(2))
+        low, high, middle = _losses(module, x, y, loss, [a, b, (a + b) / 2], call)
+        broken += middle > (low + high) / 2 + 1e-5 * (abs(low) + abs(high))  # (2), float32 sums over the examples
+    lowest = -float(top_eigenpairs(Negative(hessian(module, x, y, loss=loss)), 1, seed=seed).values[0])
+    return Convexity(broken / count, binomial_interval(int(broken), count), lowest, count)
+
+
+def _direction(direction: Any, w: Tensor, seed: int, call: str) -> Tensor:
+    if direction is None:
+        v = torch.randn(w.shape, generator=torch.Generator().manual_seed(check_seed(seed, call=call))).to(w)
+    else:
+        v = as_numbers(direction, "direction", call=call).detach().flatten().to(w)
+    if v.shape != w.shape or not float(v.norm()) > 0:
+        found = f"the direction has {v.numel()} numbers of norm {float(v.norm()):.3g}"
+        raise InputError(lesson(call, found, f"a direction of {w.numel()} numbers, not all zero", "Pass such a vector"))
+    return v / v.norm()
+
+
+def _losses(module: nn.Module, x: Any, y: Any, loss: Loss | None, places: list[Tensor], call: str) -> list[float]:
+    """The loss at each of some parameter vectors."""
+    moved = twin(module, call=call)
+    leaves, found = moved_parameters(moved, call), []
+    with untouched(moved):
+        objective = Objective.of(x, y, moved, loss, call)
+        for w in places:
+            vector_to_parameters(w, leaves)
+            found.append(objective.measure(moved, None)[0])
+    return found

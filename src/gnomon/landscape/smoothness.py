@@ -1,0 +1,183 @@
+"""How fast the gradient changes along a step: the smoothness that a learning rate meets, and what the step brings.
+
+    L_local = lambda_1(H),    L_step(lr) = |g(w - lr g) - g(w)| / (lr |g|)                                       (1)
+    predictiveness of a step:  cosine(g(w - lr g), g(w)),    loss along it  L(w - lr g)                           (2)
+    mu = min over a path of  |g|^2 / (2 (L - L*))                                                                (3)
+
+Descent with lr < 2 / L cannot raise the loss; with mu > 0 in (3), the inequality of Polyak and Lojasiewicz, it
+converges at the rate 1 - mu / L without convexity.
+Hypotheses: full-batch gradients of a mean loss.
+Reference: [nesterov2018lectures] for (1); [santurkar2018how] for (2); [karimi2016linear] for (3).
+
+>>> import torch
+>>> net, x = nn.Linear(1, 1, bias=False), torch.tensor([[2.0]])
+>>> _ = nn.init.ones_(net.weight)
+>>> steps_ahead(net, x, torch.zeros(1), lrs=(0.125,)).smoothness                        # H = x^2 = 4
+(4.0,)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
+
+from gnomon.core.checks import check_readable, integer, number
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.pure import twin
+from gnomon.core.results import Axis, Line, Plot, Reference, Result
+from gnomon.core.untouched import untouched
+from gnomon.landscape.sharpness import sharpness
+from gnomon.training.evaluate import Loss, Objective
+from gnomon.training.gradient import loss_gradient, moved_parameters
+
+__all__ = ["PolyakConstant", "StepsAhead", "polyak_constant", "steps_ahead"]
+
+
+@dataclass(frozen=True, slots=True)
+class StepsAhead(Result):
+    """For each learning rate, what a step along the gradient meets: (1) and (2); ``local`` is lambda_1 at its start."""
+
+    lrs: tuple[float, ...]
+    losses: tuple[float, ...]
+    cosines: tuple[float, ...]
+    smoothness: tuple[float, ...]
+    start: float
+    local: float
+
+    @property
+    def verdict(self) -> str:
+        """Up to which learning rate the gradient still points where it did."""
+        good = [lr for lr, c in zip(self.lrs, self.cosines, strict=True) if c > 0.5]
+        far = f"up to lr = {max(good):.3g}" if good else "for none of these learning rates"
+        return f"The gradient keeps its direction (cosine above 1/2) {far}; 2 / curvature is {2 / self.local:.3g}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Loss and cosine along the step."""
+        limit = Reference("2 / curvature", 2 / self.local, vertical=True)
+        loss = (Line("loss after the step", self.lrs, self.losses), Reference("loss before", self.start), limit)
+        cosine = (Line("cosine with the gradient before", self.lrs, self.cosines), limit)
+        axis = Axis("learning rate", log=True)
+        return Plot("Loss along a step", loss, axis, Axis("loss", log=True)), Plot(
+            "Direction along a step", cosine, axis, Axis("cosine"), self.verdict
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PolyakConstant(Result):
+    """The constant (3) along a run, the loss it is measured against, and the curvature at the end."""
+
+    value: float
+    lowest: float
+    curvature: float
+    steps: int
+
+    @property
+    def verdict(self) -> str:
+        """The rate that the constant promises."""
+        rate = max(0.0, 1 - self.value / self.curvature)
+        return (
+            f"Along {self.steps} steps |gradient|^2 stays above {2 * self.value:.3g} (loss - {self.lowest:.3g}): with "
+            f"curvature {self.curvature:.3g} each step leaves at most {rate:.4f} of the error."
+        )
+
+
+def steps_ahead(
+    module: nn.Module,
+    x: Any,
+    y: Any = None,
+    *,
+    lrs: Sequence[float] | None = None,
+    loss: Loss | None = None,
+) -> StepsAhead:
+    """What a step of descent meets for several learning rates: loss, direction, change of the gradient; (1), (2).
+
+    Args:
+        module: read in eval mode and left as it was; copies take the steps.
+        x: inputs, or data, as in `hessian`.
+        y: targets.
+        lrs: learning rates; by default from 1/20 to 5 times 2 / curvature.
+        loss: as in `hessian`.
+
+    Hypotheses: see the module. Reference: [santurkar2018how].
+    Cost: a gradient for each learning rate, and about 25 Hessian-vector products.
+
+    >>> net = nn.Linear(1, 1, bias=False)
+    >>> _ = nn.init.ones_(net.weight)
+    >>> told = steps_ahead(net, torch.ones(1, 1), torch.zeros(1), lrs=(0.5, 3.0))       # g = w: after 3 it turns round
+    >>> told.cosines
+    (1.0, -1.0)
+    """
+    call = "steps_ahead(module, x, y)"
+    check_readable(module, call=call)
+    local = sharpness(module, x, y, loss=loss).value
+    if not local > 0:
+        found = f"the largest curvature is {local:.3g}"
+        raise InputError(lesson(call, found, "a loss that curves up somewhere", "Pass lrs and other parameters"))
+    rates = [2 / local * 10 ** (e / 4) for e in range(-5, 4)] if lrs is None else lrs
+    chosen = tuple(number("lrs", lr, call=call, above=0) for lr in rates)
+    moved = twin(module, call=call)
+    leaves = moved_parameters(moved, call)
+    w = parameters_to_vector(leaves).detach()
+    losses, cosines, ratios = [], [], []
+    with untouched(moved):
+        objective = Objective.of(x, y, moved, loss, call)
+        start, g = loss_gradient(moved, objective)
+        for lr in chosen:
+            vector_to_parameters((w.double() - lr * g).to(w.dtype), leaves)
+            value, there = loss_gradient(moved, objective)
+            losses.append(value)
+            cosines.append(float(torch.nn.functional.cosine_similarity(there, g, dim=0)))  # (2)
+            ratios.append(float((there - g).norm() / (lr * g.norm()).clamp_min(1e-300)))  # (1)
+    return StepsAhead(chosen, tuple(losses), tuple(cosines), tuple(ratios), start, local)
+
+
+def polyak_constant(
+    module: nn.Module,
+    x: Any,
+    y: Any = None,
+    *,
+    lr: float | None = None,
+    steps: int = 200,
+    lowest: float = 0.0,
+    loss: Loss | None = None,
+) -> PolyakConstant:
+    """The constant of Polyak and Lojasiewicz along a run of full-batch descent from here; equation (3).
+
+    Args:
+        module: left as it was; a copy is trained.
+        x: inputs, or data.
+        y: targets.
+        lr: by default 1 / curvature at the start.
+        steps: of descent.
+        lowest: the least loss L*; zero where the network can fit all examples.
+        loss: as in `hessian`.
+
+    Hypotheses: ``lowest`` is at most the loss reached. Reference: [karimi2016linear].
+    Cost: a gradient for each step, and about 50 Hessian-vector products.
+
+    >>> net = nn.Linear(1, 1, bias=False)
+    >>> _ = nn.init.ones_(net.weight)
+    >>> round(polyak_constant(net, torch.tensor([[2.0]]), torch.zeros(1), lr=0.1, steps=5).value, 5)     # its curvature
+    4.0
+    """
+    call = "polyak_constant(module, x, y)"
+    check_readable(module, call=call)
+    count, floor = integer("steps", steps, call=call), number("lowest", lowest, call=call)
+    rate = (
+        1 / max(sharpness(module, x, y, loss=loss).value, 1e-12) if lr is None else number("lr", lr, call=call, above=0)
+    )
+    moved = twin(module, call=call)
+    leaves, least = moved_parameters(moved, call), float("inf")
+    with untouched(moved):
+        objective = Objective.of(x, y, moved, loss, call)
+        for _ in range(count):
+            value, g = loss_gradient(moved, objective)
+            if value - floor <= 1e-12 * max(abs(value), abs(floor), 1e-300):
+                break
+            least = min(least, float(g.square().sum()) / (2 * (value - floor)))  # (3)
+            w = parameters_to_vector(leaves).detach()
+            vector_to_parameters((w.double() - rate * g).to(w.dtype), leaves)
+    return PolyakConstant(least, floor, sharpness(moved, x, y, loss=loss).value, count)

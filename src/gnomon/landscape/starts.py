@@ -1,0 +1,100 @@
+"""How much the end of training depends on its start.
+
+    mean over pairs of  |f_a - f_b| / sqrt(|f_a| |f_b|),  of outputs and of parameters                            (1)
+
+Hypotheses: one architecture. Reference: [fort2020deep].
+
+>>> StartSensitivity(0.05, 1.2, (0.1, 0.1)).verdict[:30]
+'2 starts learn nearly the same'
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from torch import Tensor, nn
+from torch.nn.utils import parameters_to_vector
+
+from gnomon.core.checks import check_readable
+from gnomon.core.errors import InputError
+from gnomon.core.outputs import outputs
+from gnomon.core.pure import random_state
+from gnomon.core.results import Result
+from gnomon.core.source import source
+from gnomon.training import train
+from gnomon.training.evaluate import Loss
+from gnomon.training.native import Choice
+
+__all__ = ["StartSensitivity", "start_sensitivity"]
+
+
+@dataclass(frozen=True, slots=True)
+class StartSensitivity(Result):
+    """Mean relative distances between networks trained from several starts, of functions and of parameters."""
+
+    functions: float
+    parameters: float
+    losses: tuple[float, ...]
+
+    @property
+    def verdict(self) -> str:
+        """Whether different starts learn different functions."""
+        same = "learn nearly the same function" if self.functions < 0.1 else "learn different functions"
+        return (
+            f"{len(self.losses)} starts {same}: outputs differ by {self.functions:.1%}, parameters by "
+            f"{self.parameters:.1%}."
+        )
+
+
+def start_sensitivity(
+    build: Callable[[int], nn.Module],
+    data: Any,
+    *,
+    seeds: Sequence[int] = (0, 1, 2, 3),
+    steps: int = 300,
+    optimizer: Choice | None = None,
+    loss: Loss | None = None,
+) -> StartSensitivity:
+    """How different the networks are that training reaches from several starts, as functions and as parameters.
+
+    Args:
+        build: a function of a seed that returns a network; torch's random numbers start from the seed.
+        data: (inputs, targets) or other data; functions are compared on them.
+        seeds: at least two.
+        steps: of training, full batch.
+        optimizer: as in `gnomon.train`.
+        loss: as in `gnomon.train`.
+
+    Distances are |f_a - f_b| / sqrt(|f_a| |f_b|), averaged over pairs.
+    Hypotheses: one architecture. Reference: [fort2020deep].
+    Cost: a training run for each seed.
+
+    >>> import torch
+    >>> from gnomon.training import SGD
+    >>> x = torch.eye(2)
+    >>> pair, rule = (x, torch.ones(2)), SGD(1.0)
+    >>> told = start_sensitivity(lambda s: nn.Linear(2, 1), pair, seeds=(0, 1), steps=99, optimizer=rule)
+    >>> told.functions < 0.05                                                 # a convex problem has one solution
+    True
+    """
+    call = "start_sensitivity(build, data)"
+    if len(seeds) < 2:
+        raise InputError(f"{call}: seeds must be at least 2, but there are {len(seeds)}.")
+    functions, weights, losses = [], [], []
+    for seed in seeds:
+        with random_state(seed):
+            net = build(seed)
+        check_readable(net, call=call)
+        run = train(net, data, loss=loss, optimizer=optimizer, steps=steps, record=[steps], seed=seed)
+        losses.append(float(run.loss[-1]))
+        functions.append(outputs(run.model, source(data, module=net, call=call).whole().x, call=call).double())
+        weights.append(parameters_to_vector(run.model.parameters()).detach().double())
+    return StartSensitivity(_apart(functions), _apart(weights), tuple(losses))
+
+
+def _apart(vectors: Sequence[Tensor]) -> float:
+    pairs = [
+        float((a - b).norm() / (a.norm() * b.norm()).sqrt().clamp_min(1e-300)) for a, b in combinations(vectors, 2)
+    ]
+    return sum(pairs) / len(pairs)

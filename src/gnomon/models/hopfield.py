@@ -1,0 +1,105 @@
+"""Associative memories: patterns are stored, and found again from a part of them."""
+
+import torch
+from torch import Tensor
+
+__all__ = ["DenseMemory", "Hopfield", "ModernHopfield"]
+
+
+class Hopfield:
+    """The classical network of +-1 units with Hebb's weights.
+
+        W = (1/d) sum_t x_t x_t^T with zero diagonal,   E(s) = -s.W s / 2,   s_i <- sign(W s)_i             (1)
+
+    One unit at a time never raises E, so that states come to rest. Random patterns stay nearly as they are up to
+    0.138 d of them.
+    Hypotheses: patterns (n, d) of +-1.
+    Reference: [hopfield1982neural], capacity [amit1985storing].
+    Cost: n d^2 to store, d^2 a sweep.
+
+    >>> x = torch.tensor([[1.0, 1.0, 1.0, -1.0, -1.0, 1.0]])
+    >>> bool((Hopfield(x).recall(torch.tensor([-1.0, 1.0, 1.0, -1.0, -1.0, 1.0])) == x[0]).all())
+    True
+    """
+
+    def __init__(self, patterns: Tensor) -> None:
+        self.weights = patterns.T @ patterns / patterns.shape[1]
+        self.weights.fill_diagonal_(0.0)
+
+    def energy(self, state: Tensor) -> Tensor:
+        """E of (1), for one state (d,) or many (n, d)."""
+        return -0.5 * (state * (state @ self.weights)).sum(-1)
+
+    def step(self, state: Tensor) -> Tensor:
+        """All units at once; this may go to and fro between two states."""
+        return torch.where(state @ self.weights >= 0, 1.0, -1.0).to(state)  # (1)
+
+    def recall(self, state: Tensor, *, sweeps: int = 100) -> Tensor:
+        """One unit after the other until nothing changes; states (d,) or (n, d)."""
+        state = state.clone()
+        for _ in range(sweeps):
+            before = state.clone()
+            for i in range(state.shape[-1]):
+                field = state @ self.weights[i]
+                state[..., i] = torch.where(field >= 0, 1.0, -1.0).to(state)
+            if torch.equal(before, state):
+                break
+        return state
+
+
+class DenseMemory:
+    """Memories with interactions of higher order, which hold of the order of d^(order - 1) patterns.
+
+        E(s) = -sum_t F(x_t.s),  F(z) = z^order for z > 0, else 0;   s_i <- sign(E(s_i = -1) - E(s_i = 1))  (1)
+
+    Hypotheses: patterns (n, d) of +-1; order >= 2.
+    Reference: [krotov2016dense].
+    Cost: n d a unit.
+
+    >>> x = torch.tensor([[1.0, 1.0, -1.0, 1.0], [1.0, -1.0, 1.0, -1.0]])
+    >>> bool((DenseMemory(x, order=3).step(x) == x).all())
+    True
+    """
+
+    def __init__(self, patterns: Tensor, *, order: int = 3) -> None:
+        self.patterns, self.order = patterns, order
+
+    def energy(self, state: Tensor) -> Tensor:
+        """E of (1), for one state (d,) or many (n, d)."""
+        return -(state @ self.patterns.T).clamp(min=0.0).pow(self.order).sum(-1)
+
+    def step(self, state: Tensor) -> Tensor:
+        """All units at once, each against the old values of the others; states (n, d)."""
+        overlap = state @ self.patterns.T
+        rest = overlap.unsqueeze(2) - state.unsqueeze(1) * self.patterns  # without unit i: (n, patterns, d)
+        up = (rest + self.patterns).clamp(min=0.0).pow(self.order).sum(1)
+        down = (rest - self.patterns).clamp(min=0.0).pow(self.order).sum(1)
+        return torch.where(up >= down, 1.0, -1.0).to(state)  # (1)
+
+
+class ModernHopfield:
+    """The continuous memory whose step is attention.
+
+        s <- X^T softmax(beta X s),   E(s) = -log sum_t exp(beta x_t.s) / beta + s.s / 2 + constant        (1)
+
+    Patterns that are far apart are found in one step, and exponentially many in d can be.
+    Hypotheses: patterns (n, d) of real numbers, beta > 0.
+    Reference: [ramsauer2021hopfield].
+    Cost: n d a step.
+
+    >>> x = 4 * torch.eye(3)
+    >>> torch.allclose(ModernHopfield(x, beta=4.0).step(torch.tensor([3.0, 1.0, 0.0])), x[0], atol=1e-4)
+    True
+    """
+
+    def __init__(self, patterns: Tensor, *, beta: float = 1.0) -> None:
+        self.patterns, self.beta = patterns, beta
+
+    def energy(self, state: Tensor) -> Tensor:
+        """E of (1) without its constant, for one state (d,) or many (n, d)."""
+        overlap = self.beta * (state @ self.patterns.T)
+        return -torch.logsumexp(overlap, -1) / self.beta + 0.5 * (state * state).sum(-1)
+
+    def step(self, state: Tensor) -> Tensor:
+        """One step of attention with the patterns as keys and values; states (d,) or (n, d)."""
+        return torch.softmax(self.beta * (state @ self.patterns.T), -1) @ self.patterns  # (1)

@@ -1,0 +1,62 @@
+"""Which values have channels of mean zero, and data that are given it.
+
+LayerNorm subtracts the mean over channels. The channels of an affine layer have mean zero in the limit; data added to
+them (sinusoidal positions) do not, and subtracting the mean of the sum is subtracting that of the data.
+
+>>> import torch
+>>> Centered(nn.Identity(), 1)(torch.tensor([[1.0, 3.0]]))
+tensor([[-1.,  1.]])
+"""
+
+from dataclasses import replace
+
+from torch import Tensor, nn
+
+from gnomon.program.builder import Builder
+from gnomon.program.linear import line
+from gnomon.program.steps import Activation, Attend, AttendHeads, Blend, Dropout, Input, Mix, Move, Normalize, Sum
+from gnomon.program.values import Random
+
+
+class Centered(nn.Module):
+    """Data without their mean over the channels."""
+
+    def __init__(self, function: nn.Module, channel: int) -> None:
+        super().__init__()
+        self.function, self.channel = function, channel
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Subtract the mean."""
+        data: Tensor = self.function(x)
+        return data - data.mean(self.channel, keepdim=True)
+
+
+def zero_mean(b: Builder, source: int) -> bool:
+    """Whether the channels of a step have mean zero at every position."""
+    step = b.steps[source]
+    if step.gaussian:
+        return True
+    match step.op:
+        case Input(function=function):
+            return isinstance(function, Centered)
+        case Sum():
+            return all(zero_mean(b, i) for i in step.inputs)
+        case Activation(expression=tree):
+            straight = line(tree)
+            return straight is not None and straight[1] == 0.0 and zero_mean(b, step.inputs[0])
+        case Normalize() | Dropout() | Move() | Mix() | Blend() | Attend() | AttendHeads():
+            return zero_mean(b, step.inputs[0])
+    return False
+
+
+def centered_data(b: Builder, value: Random) -> Random:
+    """The same value, with the data among its terms centered."""
+    step = b.steps[value.source]
+    if isinstance(step.op, Input) and not isinstance(step.op.function, Centered) and step.op.window is None:
+        function = Centered(step.op.function, step.op.channel)  # type: ignore[arg-type]
+        return b.emit(Input(function, step.op.channel), (), step.where, value.layout, gaussian=False)
+    if isinstance(step.op, Sum) and not zero_mean(b, value.source):
+        parts = tuple(centered_data(b, Random(i, value.layout)).source for i in step.inputs)
+        made = b.emit(step.op, parts, step.where, value.layout, gaussian=False)
+        return replace(value, source=made.source)
+    return value

@@ -1,0 +1,116 @@
+"""Reading nn.MultiheadAttention: maps to queries, keys and values, attention of many heads, an output map.
+
+    logits_h[p, s] = q_h(p) . k_h(s) / sqrt(d_k)
+    y(p) = W_o concat_h sum_s softmax_s(logits_h + mask)[p, s] v_h(s)                                     (1)
+
+PyTorch draws the packed map of queries, keys and values by Xavier's rule, of variance 2 / (d + 3 d), with biases zero.
+"""
+
+from math import sqrt
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.program import layout as lay
+from gnomon.program.affine import dense, join
+from gnomon.program.builder import Builder, constant_value, varies
+from gnomon.program.layout import Axis, Role
+from gnomon.program.steps import AttendHeads, Weights
+from gnomon.program.values import Call, Fixed, Random
+
+
+def multihead(b: Builder, call: Call) -> tuple[Any, None]:
+    """nn.MultiheadAttention(query, key, value); its second result, the mean attention, is not given."""
+    m = call.module
+    assert isinstance(m, nn.MultiheadAttention)
+    if call.get(3, "key_padding_mask") is not None:
+        raise b.unread(call, "is given a key_padding_mask; masks that are the same for all inputs have a rule")
+    mask = read_mask(b, call, call.get(5, "attn_mask"))
+    values = [call.get(i, name) for i, name in enumerate(("query", "key", "value"))]
+    return attend(b, call, values, mask), None
+
+
+def attend(b: Builder, call: Call, values: list[Any], mask: Tensor | None) -> Random:
+    """Equation (1) for queries, keys and values from three (or one and the same) sequences."""
+    m = call.module
+    _check(b, call, m)
+    entered = [_sequence(b, call, v) for v in values]
+    weights = _packed(b, call, m)
+    q, k, v = (dense(b, call, x, w, m.embed_dim) for x, w in zip(entered, weights, strict=True))
+    mixed = b.emit(AttendHeads(mask), (v.source, q.source, k.source), call.where, q.layout, gaussian=False)
+    return dense(b, call, mixed, _out(b, call, m), m.embed_dim)  # (1)
+
+
+def _check(b: Builder, call: Call, m: nn.MultiheadAttention) -> None:
+    if not m.batch_first:
+        raise b.unread(call, "takes positions first; the rule is for batch_first=True")
+    if m.bias_k is not None or m.add_zero_attn:
+        raise b.unread(call, "adds positions of its own (add_bias_kv, add_zero_attn)")
+    if m.training and m.dropout:
+        raise b.refuse(
+            call,
+            "drops entries of the attention in training mode",
+            "masks act on infinitely many channels",
+            "Call net.eval()",
+        )
+
+
+def _sequence(b: Builder, call: Call, value: Any) -> Random:
+    if isinstance(value, Fixed):
+        value = b.enter(value, len(value.shape) - 1, call.where)
+    value = b.flush(value, call)
+    shape, roles = lay.shape_of(value.layout), [{a.role for a in d} for d in value.layout]
+    if len(shape) != 3 or roles[0] != {Role.BATCH} or roles[1] - {Role.POSITION} or roles[2] != {Role.CHANNEL}:
+        raise b.unread(call, f"receives shape {shape}; it takes (batch, positions, channels)")
+    positions: lay.Layout = (value.layout[0], (Axis(shape[1], Role.POSITION),), value.layout[2])
+    return b.settle(value, positions, call.where)
+
+
+def read_mask(b: Builder, call: Call, mask: Any) -> Tensor | None:
+    """What is added to the logits: zero where a position is seen, -inf where it is not."""
+    if mask is None:
+        return None
+    if not isinstance(mask, Fixed | Tensor) or (isinstance(mask, Fixed) and varies(mask)):
+        raise b.unread(call, "has a mask that depends on the data; one that is the same for all inputs has a rule")
+    found = mask if isinstance(mask, Tensor) else constant_value(b, mask)
+    kind = mask.dtype if isinstance(mask, Tensor) else mask.node.meta["result"].dtype
+    if found.dim() != 2:
+        raise b.unread(call, f"has a mask of shape {tuple(found.shape)}; (queries, keys) has a rule")
+    if kind is torch.bool:
+        return torch.zeros(found.shape, dtype=torch.float64).masked_fill(found.bool(), float("-inf"))
+    return found.double()
+
+
+def _packed(b: Builder, call: Call, m: nn.MultiheadAttention) -> list[Weights]:
+    """The maps to queries, keys and values: rows of one matrix, or three matrices where sizes differ."""
+    bias = join(call.where, "in_proj_bias") if m.in_proj_bias is not None else None
+    if bias:
+        b.account(bias, call.where)
+    trained = bias is not None and m.in_proj_bias.requires_grad
+    if m.in_proj_weight is not None:
+        path, std = join(call.where, "in_proj_weight"), sqrt(2 / (4 * m.embed_dim))
+        b.account(path, call.where)
+        own = (m.in_proj_weight.requires_grad, trained)
+        return [
+            Weights(f"{path}.{part}", "MultiheadAttention", path, bias, m.embed_dim, own, (std, 0.0))
+            for part in ("query", "key", "value")
+        ]
+    found = []
+    for part, size in (("q", m.embed_dim), ("k", m.kdim), ("v", m.vdim)):
+        path, matrix = join(call.where, f"{part}_proj_weight"), getattr(m, f"{part}_proj_weight")
+        b.account(path, call.where)
+        drawn = (sqrt(2 / (m.embed_dim + size)), 0.0)
+        own = (matrix.requires_grad, trained)
+        found.append(Weights(path, "MultiheadAttention", path, bias, size, own, drawn))
+    return found
+
+
+def _out(b: Builder, call: Call, m: nn.MultiheadAttention) -> Weights:
+    path, linear = join(call.where, "out_proj"), m.out_proj
+    weight, bias = f"{path}.weight", f"{path}.bias" if linear.bias is not None else None
+    for name in (weight, bias):
+        if name:
+            b.account(name, call.where)
+    trained = (linear.weight.requires_grad, bias is not None and linear.bias.requires_grad)
+    return Weights(path, "Linear", weight, bias, m.embed_dim, trained, (1 / sqrt(3 * m.embed_dim), 0.0))

@@ -1,0 +1,203 @@
+"""What a group does to inputs: a list of moves, and for continuous groups a flow from which the moves are taken.
+
+A move is a function from inputs (n, ...) to inputs of the same shape. `features` tells how a move acts on what a layer
+makes of the inputs, so that a layer can be asked whether it commutes with it: images of any size turn as images do, and
+a shift by s pixels is one by s / 2 where the layer halves the size (no comparison where that is no whole number).
+
+>>> import torch
+>>> x = torch.arange(4.0).reshape(1, 1, 2, 2)
+>>> flips().moves[0](x).flatten().tolist()
+[1.0, 0.0, 3.0, 2.0]
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import cos, pi, sin
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from gnomon.core.checks import check_seed, integer
+from gnomon.core.errors import InputError, lesson
+
+__all__ = ["Action", "action", "flips", "permutations", "quarter_turns", "rotations", "scalings", "translations"]
+
+Move = Callable[[Tensor], Tensor]
+Features = Callable[[Tensor, int, Tensor], Tensor | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Action:
+    """Moves by name. ``features(h, i, x)`` is move i on features h of inputs x, None where there is no such thing.
+
+    ``flow(x, t)`` moves by a strength t, 0 being the identity, where the group is continuous.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    moves: tuple[Move, ...]
+    features: Features | None = None
+    flow: Callable[[Tensor, float], Tensor] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.moves or len(self.moves) != len(self.labels):
+            found = f"there are {len(self.moves)} moves and {len(self.labels)} names"
+            raise InputError(lesson("Action(...)", found, "a name for each move, at least one", "Pass some moves"))
+
+
+def action(
+    moves: Mapping[str, Move], *, name: str = "moves", flow: Callable[[Tensor, float], Tensor] | None = None
+) -> Action:
+    """An action from functions of your own, by name; with a flow (x, t) also a Lie derivative can be taken.
+
+    Cost: none.
+
+    >>> action({"negative": lambda x: -x}).labels
+    ('negative',)
+    """
+    return Action(name, tuple(moves), tuple(moves.values()), None, flow)
+
+
+def translations(shifts: Sequence[tuple[int, int]] = ((0, 1), (1, 0), (2, 2))) -> Action:
+    """Circular shifts of images (n, c, h, w) by (rows, columns).
+
+    Cost: none.
+
+    >>> translations([(0, 1)]).moves[0](torch.tensor([[[[1.0, 2.0, 3.0]]]])).flatten().tolist()
+    [3.0, 1.0, 2.0]
+    """
+    moves = tuple(_shift(*shift) for shift in shifts)
+
+    def features(h: Tensor, i: int, x: Tensor) -> Tensor | None:
+        if h.dim() != 4 or x.dim() != 4:
+            return None
+        wanted = [s * h.shape[k] / x.shape[k] for s, k in zip(shifts[i], (2, 3), strict=True)]
+        whole = all(v == int(v) for v in wanted)
+        return h.roll([int(v) for v in wanted], (2, 3)) if whole else None
+
+    def flow(x: Tensor, t: float) -> Tensor:
+        frequency = torch.fft.fftfreq(x.shape[-1], dtype=torch.float64)
+        moved = torch.fft.fft(x.double()) * torch.exp(-2j * pi * frequency * t)
+        return torch.fft.ifft(moved).real.to(x.dtype)
+
+    return Action("translations", tuple(f"by {shift}" for shift in shifts), moves, features, flow)
+
+
+def quarter_turns() -> Action:
+    """Rotations of square images by 90, 180 and 270 degrees, which are exact.
+
+    Cost: none.
+
+    >>> quarter_turns().labels
+    ('90 degrees', '180 degrees', '270 degrees')
+    """
+    moves = tuple(_turn(k) for k in (1, 2, 3))
+    return Action("quarter turns", ("90 degrees", "180 degrees", "270 degrees"), moves, _as_images(moves))
+
+
+def flips() -> Action:
+    """Mirror images, left to right and top to bottom.
+
+    Cost: none.
+
+    >>> flips().labels
+    ('left to right', 'top to bottom')
+    """
+    moves: tuple[Move, ...] = (lambda x: x.flip(-1), lambda x: x.flip(-2))
+    return Action("flips", ("left to right", "top to bottom"), moves, _as_images(moves))
+
+
+def rotations(degrees: Sequence[float] = (15.0, 45.0, 90.0)) -> Action:
+    """Rotations of images by any angles, by bilinear interpolation, with zeros coming in.
+
+    Cost: none.
+
+    >>> x = torch.rand(1, 1, 5, 5)
+    >>> torch.allclose(rotations([90.0]).moves[0](x), x.rot90(1, (2, 3)), atol=1e-5)
+    True
+    """
+    moves = tuple(_warp(_rotation(angle)) for angle in degrees)
+    return Action("rotations", tuple(f"{a:g} degrees" for a in degrees), moves, _as_images(moves), _rotated)
+
+
+def scalings(factors: Sequence[float] = (0.8, 1.25)) -> Action:
+    """Images made larger or smaller about their center, by bilinear interpolation.
+
+    Cost: none.
+
+    >>> scalings([2.0]).moves[0](torch.ones(1, 1, 4, 4)).mean().item()
+    1.0
+    """
+    moves = tuple(_warp(((1 / f, 0.0), (0.0, 1 / f))) for f in factors)
+
+    def flow(x: Tensor, t: float) -> Tensor:
+        return _warp(((1 / (1 + t), 0.0), (0.0, 1 / (1 + t))))(x)
+
+    return Action("scalings", tuple(f"times {f:g}" for f in factors), moves, _as_images(moves), flow)
+
+
+def permutations(size: int, count: int = 4, *, seed: int = 0) -> Action:
+    """Random orders of the second axis of inputs (n, size, ...), such as things in a set.
+
+    Cost: none.
+
+    >>> len(permutations(5, 3).moves)
+    3
+    """
+    call = "permutations(size, count)"
+    size, count = integer("size", size, call=call), integer("count", count, call=call)
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    orders = [torch.randperm(size, generator=generator) for _ in range(count)]
+    moves = tuple(_reorder(order) for order in orders)
+
+    def features(h: Tensor, i: int, _x: Tensor) -> Tensor | None:
+        return h[:, orders[i]] if h.dim() > 1 and h.shape[1] == size else None
+
+    return Action("permutations", tuple(f"order {i + 1}" for i in range(count)), moves, features)
+
+
+def _as_images(moves: tuple[Move, ...]) -> Features:
+    def features(h: Tensor, i: int, _x: Tensor) -> Tensor | None:
+        return moves[i](h) if h.dim() == 4 and h.shape[-1] == h.shape[-2] > 1 else None
+
+    return features
+
+
+def _shift(rows: int, columns: int) -> Move:
+    return lambda x: x.roll((rows, columns), (-2, -1))
+
+
+def _turn(k: int) -> Move:
+    return lambda x: torch.rot90(x, k, (x.dim() - 2, x.dim() - 1))
+
+
+def _reorder(order: Tensor) -> Move:
+    return lambda x: x[:, order]
+
+
+Matrix = tuple[tuple[float, float], tuple[float, float]]
+
+
+def _rotation(degrees: float) -> Matrix:
+    angle = degrees * pi / 180
+    return (cos(angle), -sin(angle)), (sin(angle), cos(angle))
+
+
+def _rotated(x: Tensor, t: float) -> Tensor:
+    """A rotation by t radians."""
+    return _warp(_rotation(180 * t / pi))(x)
+
+
+def _warp(matrix: Matrix) -> Move:
+    (a, b), (c, d) = matrix
+
+    def move(x: Tensor) -> Tensor:
+        if x.dim() != 4:
+            found = f"x has shape {tuple(x.shape)}"
+            raise InputError(lesson("Action.moves", found, "images (n, c, h, w)", "Pass images with four axes"))
+        theta = torch.tensor([[a, b, 0.0], [c, d, 0.0]], dtype=x.dtype, device=x.device)
+        grid = functional.affine_grid(theta.expand(len(x), 2, 3), list(x.shape), align_corners=True)
+        return functional.grid_sample(x, grid, align_corners=True)
+
+    return move

@@ -1,0 +1,224 @@
+"""How far a network is from being invariant or equivariant, layer by layer, and which layer breaks it.
+
+    invariance     |h(g x) - h(x)| / |h(x)|                                                                       (1)
+    equivariance   |h(g x) - g h(x)| / |h(x)|,    for layers whose features the group moves                        (2)
+    Lie derivative |d/dt h(g_t x)| / |h(x)|  at t = 0, by central differences                                     (3)
+
+averaged over examples and moves; intervals are those of a mean over examples. A layer breaks the symmetry where what
+goes in still follows the group, in the sense of (1) or (2), and what comes out does not.
+
+Hypotheses: moves that keep the shape of inputs; a module whose output for an example does not depend on the others.
+Reference: [gruver2023lie] for (3), [cohen2016group] for equivariance.
+
+>>> import torch
+>>> from torch import nn
+>>> from gnomon.symmetry.action import translations
+>>> torch.manual_seed(0)
+<torch._C.Generator object at ...>
+>>> net = nn.Sequential(nn.Conv2d(1, 2, 3, padding=1, padding_mode="circular"), nn.Flatten(), nn.Linear(32, 2))
+>>> found = equivariance(net, torch.randn(4, 1, 4, 4), translations())
+>>> found.layers[0].follows, found.breaks
+(True, '1')
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import as_inputs, check_readable, number
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import invoke, tensors
+from gnomon.core.pure import twin
+from gnomon.core.record import Record
+from gnomon.core.results import Axis, Bars, Interval, Plot, Result
+from gnomon.core.untouched import untouched
+from gnomon.symmetry.action import Action
+
+__all__ = ["Equivariance", "LayerError", "equivariance", "lie_derivative"]
+
+CALL = "equivariance(module, x, action)"
+FOLLOWS = 1e-3
+"""Relative error up to which a layer counts as following the group: rounding in float32, and not more."""
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class LayerError(Record):
+    """The errors (1) and (2) of one layer with intervals; None where the features do not move with the group.
+
+    >>> LayerError("conv", 0.9, Interval(0.8, 1.0), 1e-7, Interval(0.0, 1e-6)).follows
+    True
+    """
+
+    name: str
+    invariance: float
+    invariance_interval: Interval
+    equivariance: float | None
+    equivariance_interval: Interval | None
+
+    @property
+    def follows(self) -> bool:
+        """Whether the layer's features are invariant or move with the group, to rounding."""
+        return self.invariance < FOLLOWS or (self.equivariance is not None and self.equivariance < FOLLOWS)
+
+
+@dataclass(frozen=True, slots=True)
+class Equivariance(Result):
+    """Errors of all layers in the order in which they are called; the last is the network's output."""
+
+    layers: tuple[LayerError, ...]
+    action: str
+    moves: tuple[str, ...]
+    by_move: tuple[float, ...]
+    examples: int
+
+    @property
+    def output(self) -> LayerError:
+        """The errors of the network as a whole."""
+        return self.layers[-1]
+
+    @property
+    def breaks(self) -> str | None:
+        """The first layer that does not follow the group, while what goes in does; None where all follow."""
+        return next((layer.name for layer in self.layers if not layer.follows), None)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        whole = self.output
+        if whole.invariance < FOLLOWS:
+            return f"The network is invariant under {self.action}: its output changes by {whole.invariance:.1e}."
+        if whole.equivariance is not None and whole.equivariance < FOLLOWS:
+            moves = f"its output moves with the input, to {whole.equivariance:.1e}"
+            return f"The network is equivariant under {self.action}: {moves}."
+        where = f"; '{self.breaks}' is the first layer that does not follow" if self.breaks else ""
+        return f"Under {self.action} the output changes by {whole.invariance:.1%} of its size{where}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Both errors for each layer."""
+        names = [layer.name for layer in self.layers]
+        bars = [Bars("invariance", names, [layer.invariance for layer in self.layers])]
+        known = [layer for layer in self.layers if layer.equivariance is not None]
+        bars += [Bars("equivariance", [a.name for a in known], [a.equivariance or 0.0 for a in known])] if known else []
+        words = "Short bars: the features do not change (invariance), or move as the input does (equivariance)."
+        return (Plot(f"Errors under {self.action}", tuple(bars), Axis("relative error"), caption=words),)
+
+
+def equivariance(module: nn.Module, x: Tensor, action: Action) -> Equivariance:
+    """The invariance and equivariance errors of all layers of a module under a group; equations (1) and (2).
+
+    Hypotheses: those of the module; a move that changes the shape of inputs is refused.
+    Reference: [cohen2016group].
+    Cost: a forward pass for each move, and one more; the features of all layers are kept meanwhile.
+
+    >>> from gnomon.symmetry.action import flips
+    >>> mean = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten())
+    >>> equivariance(mean, torch.rand(3, 2, 4, 4), flips()).output.invariance < 1e-6
+    True
+    """
+    check_readable(module, call=CALL)
+    given = as_inputs(x, module, call=CALL)
+    if not isinstance(given, Tensor):
+        raise InputError(lesson(CALL, "x is not one tensor", "one tensor of inputs", "Pass a module of one input"))
+    before = _features(module, given)
+    rows: dict[str, list[tuple[Tensor, Tensor | None]]] = {name: [] for name in before}
+    by_move = []
+    for i, label in enumerate(action.labels):
+        after = _features(module, _moved(given, action, i, label))
+        for name, h in before.items():
+            moved = None if action.features is None else action.features(h, i, given)
+            same = moved is not None and moved.shape == after[name].shape
+            rows[name].append((_error(after[name], h, h), _error(after[name], moved, h) if same else None))
+        last = rows[next(reversed(rows))][-1]
+        by_move.append(float((last[0] if last[1] is None else torch.minimum(last[0], last[1])).mean()))
+    layers = tuple(_layer(name, parts) for name, parts in rows.items())
+    return Equivariance(layers, action.name, action.labels, tuple(by_move), len(given))
+
+
+def lie_derivative(module: nn.Module, x: Tensor, action: Action, *, step: float = 1e-3) -> tuple[float, Interval]:
+    """How fast the output changes as the group starts to act, over its size, with a 95 % interval; equation (3).
+
+    Hypotheses: an action with a flow; a module that also runs in float64.
+    Reference: [gruver2023lie].
+    Cost: three forward passes in float64.
+
+    >>> from gnomon.symmetry.action import action
+    >>> grow = action({"twice": lambda x: 2 * x}, flow=lambda x, t: x * (1 + t))
+    >>> value, _ = lie_derivative(nn.Linear(3, 1, bias=False), torch.rand(4, 3), grow)
+    >>> round(value, 6)                                                       # linear: it grows as the input does
+    1.0
+    """
+    call = "lie_derivative(module, x, action)"
+    check_readable(module, call=call)
+    step = number("step", step, call=call, above=0)
+    if action.flow is None:
+        cure = "Use rotations(), translations(), scalings() or action(..., flow=...)"
+        raise InputError(lesson(call, f"'{action.name}' has no flow", "a continuous group", cure))
+    double, given = twin(module, call=call).double().eval(), x.double()
+    with torch.no_grad():
+        here, ahead, behind = (
+            invoke(double, given if t == 0 else action.flow(given, t), call=call) for t in (0.0, step, -step)
+        )
+    speed = (ahead - behind) / (2 * step)  # (3)
+    sizes = speed.flatten(1).norm(dim=1) / here.flatten(1).norm(dim=1).clamp_min(1e-300)
+    return float(sizes.mean()), _interval(sizes)
+
+
+def _moved(x: Tensor, action: Action, i: int, label: str) -> Tensor:
+    moved = action.moves[i](x)
+    if not isinstance(moved, Tensor) or moved.shape != x.shape:
+        shape = tuple(moved.shape) if isinstance(moved, Tensor) else type(moved).__name__
+        found = f"'{label}' makes {shape} of {tuple(x.shape)}"
+        raise InputError(lesson(CALL, found, "moves that keep the shape", "Pass square images, or moves that keep it"))
+    return moved.contiguous()
+
+
+def _features(module: nn.Module, x: Tensor) -> dict[str, Tensor]:
+    """What each layer gives, in the order of calls, and the output at the end."""
+    kept: dict[str, Tensor] = {}
+
+    def hook(name: str) -> object:
+        def keep(_part: nn.Module, _args: object, out: object) -> None:
+            h = next(iter(tensors(out)), None)
+            if h is not None and h.is_floating_point() and len(h) == len(x) and name not in kept:
+                kept[name] = h.detach().clone()
+
+        return keep
+
+    with untouched(module), torch.no_grad():
+        leaves = [(n, p) for n, p in module.named_modules() if n and not any(True for _ in p.children())]
+        handles = [part.register_forward_hook(hook(name)) for name, part in leaves]
+        try:
+            out = invoke(module, x, call=CALL)
+        finally:
+            for handle in handles:
+                handle.remove()
+    kept["output"] = next(iter(tensors(out))).detach()
+    return kept
+
+
+def _error(after: Tensor, wanted: Tensor | None, size: Tensor) -> Tensor:
+    """The relative difference for each example."""
+    below = size.double().flatten(1).norm(dim=1)
+    gap = (after.double() - (0 if wanted is None else wanted.double())).flatten(1).norm(dim=1)
+    return torch.where(below > 0, gap / below.clamp_min(1e-300), torch.where(gap > 0, torch.inf, 0.0))
+
+
+def _layer(name: str, parts: list[tuple[Tensor, Tensor | None]]) -> LayerError:
+    still = torch.stack([a for a, _ in parts]).mean(0)
+    moving = [b for _, b in parts if b is not None]
+    with_group = torch.stack(moving).mean(0) if len(moving) == len(parts) else None
+    return LayerError(
+        name,
+        float(still.mean()),
+        _interval(still),
+        None if with_group is None else float(with_group.mean()),
+        None if with_group is None else _interval(with_group),
+    )
+
+
+def _interval(values: Tensor) -> Interval:
+    mean, n = float(values.mean()), len(values)
+    half = 1.96 * float(values.std()) / n**0.5 if n > 1 else float("inf")
+    return Interval(max(0.0, mean - half), mean + half, CONFIDENCE)

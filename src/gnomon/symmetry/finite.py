@@ -1,0 +1,234 @@
+"""Finite groups as data: a table of products, from which everything else follows.
+
+    table[g, h] = g h,     (f * h)(u) = sum_v f(u v^-1) h(v)                                                      (1)
+    F(rho) = sum_g f(g) rho(g),    f(g) = (1 / |G|) sum_rho d_rho tr(F(rho) rho(g)^H),    F(f * h) = F(f) F(h)     (2)
+
+The irreducible representations rho are found from the table alone: a random Hermitian matrix that commutes with all
+left translations of functions has, with probability one, eigenspaces that are irreducible, and each rho appears in
+d_rho of them. So sum_rho d_rho^2 = |G|.
+
+Hypotheses: none; groups of some hundred elements, for matrices of |G|^2 numbers are decomposed.
+Reference: [diaconis1988group] for (2) and Fourier analysis on groups.
+
+>>> group = symmetric_group(3)
+>>> group.order, sorted(rho.shape[1] for rho in irreps(group))              # 1 + 1 + 4 = 6
+(6, [1, 1, 2])
+"""
+
+from dataclasses import dataclass
+from itertools import permutations
+
+import torch
+from jaxtyping import Complex, Float, Int
+from torch import Tensor
+
+from gnomon.core.checks import integer
+from gnomon.core.errors import InputError, lesson
+
+__all__ = [
+    "FiniteGroup",
+    "convolve",
+    "cyclic_group",
+    "dihedral_group",
+    "fourier",
+    "inverse_fourier",
+    "irreps",
+    "product_group",
+    "symmetric_group",
+]
+
+LARGEST = 400
+"""Elements of a group whose representations are decomposed, at most."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FiniteGroup:
+    """A group by its table (1); element 0 is the identity. ``labels`` name the elements.
+
+    >>> group = cyclic_group(3)
+    >>> group.table.tolist(), group.inverse.tolist(), group.commutative
+    ([[0, 1, 2], [1, 2, 0], [2, 0, 1]], [0, 2, 1], True)
+    """
+
+    table: Int[Tensor, "n n"]
+    labels: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        n, call = len(self.table), "FiniteGroup(table, labels)"
+        ends = torch.arange(n)
+        cure = "Pass the table of products of a group, the identity first"
+        if n == 0 or len(self.labels) != n:
+            found = f"the table has {n} rows and there are {len(self.labels)} labels"
+            raise InputError(lesson(call, found, "a label for each element", cure))
+        if not bool((self.table[0] == ends).all() and (self.table[:, 0] == ends).all()):
+            raise InputError(lesson(call, "element 0 is not the identity", "a group", cure))
+        if not bool((self.table.sort(1).values == ends).all()):
+            raise InputError(lesson(call, "a row repeats an element", "a group", cure))
+        t = self.table
+        if n <= 64 and not bool((t[t] == t[:, t]).all()):  # (g h) k = g (h k)
+            raise InputError(lesson(call, "products are not associative", "a group", cure))
+
+    @property
+    def order(self) -> int:
+        """The number of elements."""
+        return len(self.table)
+
+    @property
+    def inverse(self) -> Int[Tensor, " n"]:
+        """The inverse of each element."""
+        return (self.table == 0).int().argmax(1)
+
+    @property
+    def commutative(self) -> bool:
+        """Whether g h = h g for all."""
+        return bool((self.table == self.table.T).all())
+
+    @property
+    def regular(self) -> Float[Tensor, "n n n"]:
+        """Matrices L(g) that move functions on the group: (L(g) f)(u) = f(g^-1 u)."""
+        n = self.order
+        moved = torch.zeros(n, n, n, dtype=torch.float64)
+        for g in range(n):
+            moved[g, self.table[g], torch.arange(n)] = 1.0
+        return moved
+
+
+def cyclic_group(n: int) -> FiniteGroup:
+    """C_n: the numbers 0 to n - 1 under addition.
+
+    Cost: n^2.
+
+    >>> cyclic_group(4).order
+    4
+    """
+    k = torch.arange(integer("n", n, call="cyclic_group(n)"))
+    return FiniteGroup((k[:, None] + k) % n, tuple(f"r{i}" for i in range(n)))
+
+
+def dihedral_group(n: int) -> FiniteGroup:
+    """D_n: n rotations r^k and n reflections r^k s, with s r = r^-1 s.
+
+    Cost: 4 n^2.
+
+    >>> dihedral_group(3).commutative
+    False
+    """
+    n = integer("n", n, call="dihedral_group(n)")
+    g = torch.arange(2 * n)
+    flip, turn = g // n, g % n
+    turns = (turn[:, None] + torch.where(flip[:, None] == 1, -turn, turn)) % n
+    return FiniteGroup(
+        (flip[:, None] ^ flip) * n + turns, tuple(f"r{i % n}" + ("s" if i >= n else "") for i in range(2 * n))
+    )
+
+
+def symmetric_group(n: int) -> FiniteGroup:
+    """S_n: all orders of n things; (g h)(i) = g(h(i)).
+
+    Cost: (n!)^2 n; n is at most 5.
+
+    >>> symmetric_group(4).order
+    24
+    """
+    n = integer("n", n, call="symmetric_group(n)")
+    if n > 5:
+        found = f"S_{n} has more than 120 elements"
+        raise InputError(lesson("symmetric_group(n)", found, "a table that fits in memory", "Use n of at most 5"))
+    orders = list(permutations(range(n)))
+    place = {order: i for i, order in enumerate(orders)}
+    rows = [[place[tuple(g[i] for i in h)] for h in orders] for g in orders]
+    return FiniteGroup(torch.tensor(rows), tuple("".join(map(str, order)) for order in orders))
+
+
+def product_group(first: FiniteGroup, second: FiniteGroup) -> FiniteGroup:
+    """The pairs of elements of two groups; the number of (g, h) is g times the order of the second, plus h.
+
+    Cost: the square of the order.
+
+    >>> product_group(cyclic_group(2), cyclic_group(3)).commutative
+    True
+    """
+    m = second.order
+    table = first.table[:, None, :, None] * m + second.table[None, :, None, :]
+    labels = tuple(f"({a}, {b})" for a in first.labels for b in second.labels)
+    return FiniteGroup(table.reshape(first.order * m, -1), labels)
+
+
+def convolve(f: Tensor, h: Tensor, group: FiniteGroup) -> Tensor:
+    """The convolution of two functions on a group, equation (1); it commutes with left translations of the first.
+
+    Hypotheses: a value for each element, on the last axis.
+    Reference: [diaconis1988group].
+    Cost: |G|^2.
+
+    >>> convolve(torch.tensor([0.0, 1.0, 0.0]), torch.tensor([1.0, 2.0, 3.0]), cyclic_group(3)).tolist()
+    [3.0, 1.0, 2.0]
+    """
+    back = group.table[:, group.inverse]  # u v^-1
+    return (f[..., back] * h[..., None, :]).sum(-1)  # (1)
+
+
+def irreps(group: FiniteGroup, *, seed: int = 0) -> tuple[Complex[Tensor, "n d d"], ...]:
+    """All irreducible representations, as unitary matrices (|G|, d, d), the trivial one first, then by dimension.
+
+    Hypotheses: at most 400 elements.
+    Reference: [diaconis1988group]; [dixon1970computing] for finding them from random matrices.
+    Cost: |G|^3 for one eigendecomposition, and |G|^2 d for each representation.
+
+    >>> [rho.shape[1] for rho in irreps(dihedral_group(4))]
+    [1, 1, 1, 1, 2]
+    """
+    n, call = group.order, "irreps(group)"
+    if n > LARGEST:
+        raise InputError(lesson(call, f"the group has {n} elements", f"at most {LARGEST}", "Take a smaller group"))
+    generator = torch.Generator().manual_seed(seed)
+    c = torch.complex(*torch.randn(2, n, generator=generator, dtype=torch.float64))
+    c = c + c[group.inverse].conj()  # makes the matrix of right translations Hermitian
+    right = torch.zeros(n, n, dtype=torch.complex128)
+    for v in range(n):  # (f -> f * c) commutes with left translations
+        right[group.table[:, v], torch.arange(n)] += c[v]
+    values, vectors = torch.linalg.eigh(right)
+    gaps = values.diff() > 1e-7 * float(values.abs().max())
+    starts = [0, *(int(i) + 1 for i in gaps.nonzero().flatten()), n]
+    found: list[tuple[Tensor, Tensor]] = []
+    left = group.regular.to(torch.complex128)
+    for a, b in zip(starts, starts[1:], strict=False):
+        basis = vectors[:, a:b]
+        rho = basis.mH @ left @ basis
+        character = rho.diagonal(dim1=1, dim2=2).sum(1)
+        if not any(abs(complex((character.conj() * known).sum()) / n) > 0.5 for _, known in found):
+            found.append((rho, character))
+    found.sort(key=lambda pair: (pair[0].shape[1], -float(pair[1].real.sum())))
+    if sum(rho.shape[1] ** 2 for rho, _ in found) != n:
+        raise InputError(lesson(call, "eigenvalues came too close", "a generic random matrix", "Pass another seed"))
+    return tuple(rho for rho, _ in found)
+
+
+def fourier(f: Tensor, representations: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """The Fourier transform of a function on a group: a matrix for each representation; equation (2).
+
+    Hypotheses: representations of the group, as `irreps` gives them.
+    Reference: [diaconis1988group].
+    Cost: |G|^2.
+
+    >>> parts = fourier(torch.ones(3), irreps(cyclic_group(3)))
+    >>> round(abs(complex(parts[0].item())), 9), round(abs(complex(parts[1].item())), 9)
+    (3.0, 0.0)
+    """
+    return tuple(torch.einsum("g,gij->ij", f.to(torch.complex128), rho) for rho in representations)  # (2)
+
+
+def inverse_fourier(parts: tuple[Tensor, ...], representations: tuple[Tensor, ...]) -> Tensor:
+    """The function whose Fourier transform these matrices are; equation (2), complex.
+
+    Hypotheses: all irreducible representations, in the order of the matrices.
+    Reference: [diaconis1988group].
+    Cost: |G|^2.
+
+    >>> f, rho = torch.tensor([1.0, 2.0, 4.0]).double(), irreps(cyclic_group(3))
+    >>> torch.allclose(inverse_fourier(fourier(f, rho), rho).real, f)
+    True
+    """
+    n = len(representations[0])
+    pairs = zip(parts, representations, strict=True)
+    return sum((rho.shape[1] * torch.einsum("ij,gij->g", f, rho.conj()) for f, rho in pairs), torch.zeros(n)) / n  # (2)

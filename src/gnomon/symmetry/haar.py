@@ -1,0 +1,41 @@
+"""Rotations and orthogonal matrices drawn evenly: from the Haar measure, which no fixed rotation changes.
+
+    Z = Q R with Gaussian Z and R_ii > 0:   Q is evenly distributed over O(n)                                    (1)
+
+and over SO(n) where a column of matrices of determinant -1 is turned. E[(tr Q)^2] = 1 for O(n), n >= 2, and SO(3).
+
+Hypotheses: none.
+Reference: [mezzadri2007generate].
+
+>>> q = haar(3, 5, special=True)
+>>> torch.allclose(q @ q.mT, torch.eye(3, dtype=q.dtype).expand(5, 3, 3)), bool((torch.linalg.det(q) > 0).all())
+(True, True)
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.core.checks import check_seed, integer
+
+__all__ = ["haar"]
+
+
+def haar(n: int, count: int, *, special: bool = False, seed: int = 0) -> Float[Tensor, "m n n"]:
+    """Orthogonal matrices (count, n, n) drawn evenly from O(n), or from SO(n); equation (1).
+
+    Hypotheses: none.
+    Reference: [mezzadri2007generate].
+    Cost: a QR decomposition for each.
+
+    >>> haar(2, 4, special=True).shape
+    torch.Size([4, 2, 2])
+    """
+    call = "haar(n, count)"
+    n, count = integer("n", n, call=call), integer("count", count, call=call)
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    q, r = torch.linalg.qr(torch.randn(count, n, n, generator=generator, dtype=torch.float64))
+    q = q * r.diagonal(dim1=1, dim2=2).sign()[:, None, :]  # (1)
+    if special:
+        q = torch.cat([q[:, :, :1] * torch.linalg.det(q).sign()[:, None, None], q[:, :, 1:]], 2)
+    return q

@@ -1,0 +1,146 @@
+"""How the tangent kernel and the units of a network moved between checkpoints.
+
+    drift_t = |K_t - K_0| / |K_0|,    velocity_t = |K_t - K_(t-1)| / |K_(t-1)|                                  (1)
+    flips   = share of (example, unit) whose preactivation changed its sign                                     (2)
+    shift   = rms(h_1 - h_0) / rms(h_0) of the preactivations h of a layer                                       (3)
+
+Near zero: the network learned with the features it started with (lazy); large: it learned new features (rich).
+Hypotheses: checkpoints of one architecture.
+Reference: [chizat2019lazy]; [fort2020deep] for (1).
+
+>>> import torch
+>>> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+>>> kernel_drift([net, net], torch.randn(4, 2)).drift
+(0.0, 0.0)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import nn
+
+from gnomon.core.checks import check_readable
+from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.layers import activations
+from gnomon.core.metrics import relative_change
+from gnomon.core.results import Axis, Bars, Line, Plot, Result
+from gnomon.core.source import whole_inputs
+from gnomon.tangent.empirical import ntk
+
+__all__ = ["KernelDrift", "UnitChanges", "hidden_layers", "kernel_drift", "unit_changes"]
+
+LAZY = 0.1
+"""Relative change of the kernel below which the verdict says lazy."""
+WEIGHTED = (nn.Linear, nn.modules.conv._ConvNd)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelDrift(Result):
+    """Changes of the kernel (1) from the first checkpoint, and from each to the next; both begin with zero."""
+
+    drift: tuple[float, ...]
+    velocity: tuple[float, ...]
+
+    @property
+    def verdict(self) -> str:
+        """Lazy or rich, and when the kernel moved."""
+        regime = "lazy" if self.drift[-1] < LAZY else "rich"
+        fastest = max(range(len(self.velocity)), key=self.velocity.__getitem__)
+        return f"Training was {regime}: the kernel changed by {self.drift[-1]:.1%}, most before checkpoint {fastest}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Drift and velocity along the checkpoints."""
+        places = range(len(self.drift))
+        marks = (Line("from the start", places, self.drift), Line("from the one before", places, self.velocity))
+        return (Plot("Change of the kernel", marks, Axis("checkpoint"), Axis("relative change"), self.verdict),)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitChanges(Result):
+    """By layer: the share (2) of preactivations whose sign changed, and their relative shift (3)."""
+
+    flips: dict[str, float]
+    shifts: dict[str, float]
+
+    @property
+    def verdict(self) -> str:
+        """The layer that changed most."""
+        name = max(self.flips, key=self.flips.__getitem__)
+        return (
+            f"At most {self.flips[name]:.1%} of the units of a layer changed their sign ('{name}'); preactivations "
+            f"moved by up to {max(self.shifts.values()):.1%}."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Both for each layer."""
+        names = tuple(self.flips)
+        return (
+            Plot("Signs that changed", (Bars("share", names, tuple(self.flips.values())),), Axis("share of units")),
+            Plot("Shift of preactivations", (Bars("shift", names, tuple(self.shifts.values())),), Axis("relative")),
+        )
+
+
+def hidden_layers(module: nn.Module) -> list[str]:
+    """The linear and convolutional layers but the last, by name: those whose outputs are preactivations of units.
+
+    Cost: none.
+
+    >>> hidden_layers(nn.Sequential(nn.Linear(1, 2), nn.ReLU(), nn.Linear(2, 1)))
+    ['0']
+    """
+    return [name for name, part in module.named_modules() if isinstance(part, WEIGHTED)][:-1]
+
+
+def kernel_drift(checkpoints: Sequence[nn.Module], x: Any) -> KernelDrift:
+    """The change of the tangent kernel along checkpoints of a run, the first of them its start; equation (1).
+
+    Hypotheses: one architecture, in eval mode. Reference: [fort2020deep].
+    Cost: an empirical kernel for each checkpoint; three of them are held.
+
+    >>> import torch
+    >>> net, other = nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)
+    >>> kernel_drift([net, other], torch.ones(2, 1)).drift[-1]                # linear: its kernel is x x'
+    0.0
+    """
+    call = "kernel_drift(checkpoints, x)"
+    if len(checkpoints) < 2:
+        found = f"there are {len(checkpoints)} checkpoints"
+        raise InputError(lesson(call, found, "a start and at least one later state", "Pass at least two modules"))
+    check_readable(checkpoints[0], call=call)
+    inputs = whole_inputs(x, checkpoints[0], call=call)
+    with called(call):
+        first = before = ntk(checkpoints[0], inputs)
+        drift, velocity = [0.0], [0.0]
+        for module in checkpoints[1:]:
+            now = ntk(module, inputs)
+            drift.append(relative_change(first, now))  # (1)
+            velocity.append(relative_change(before, now))
+            before = now
+    return KernelDrift(tuple(drift), tuple(velocity))
+
+
+def unit_changes(before: nn.Module, after: nn.Module, x: Any) -> UnitChanges:
+    """How many units of each layer with weights changed their sign, and how far their inputs moved; (2), (3).
+
+    Layers are the linear and convolutional ones but the last, whose outputs are preactivations of units.
+    Hypotheses: one architecture. Reference: [chizat2019lazy], section 3.
+    Cost: a forward pass of both, and the outputs of the layers in memory.
+
+    >>> import torch
+    >>> one, two = (nn.Sequential(nn.Linear(1, 2, bias=False), nn.ReLU(), nn.Linear(2, 1)) for _ in range(2))
+    >>> one[0].weight.data, two[0].weight.data = torch.tensor([[1.0], [1.0]]), torch.tensor([[1.0], [-1.0]])
+    >>> unit_changes(one, two, torch.ones(3, 1)).flips                        # one unit of two
+    {'0': 0.5}
+    """
+    call = "unit_changes(before, after, x)"
+    check_readable(before, call=call)
+    check_readable(after, call=call)
+    inputs = whole_inputs(x, before, call=call)
+    names = hidden_layers(before)
+    if not names:
+        cure = "Pass a network with at least two linear or convolutional layers"
+        raise InputError(lesson(call, "there is no layer with units", "a network with hidden units", cure))
+    h0, h1 = (activations(module, inputs, names, call=call) for module in (before, after))
+    flips = {name: float(((h0[name] > 0) != (h1[name] > 0)).double().mean()) for name in names}  # (2)
+    return UnitChanges(flips, {name: relative_change(h0[name], h1[name]) for name in names})  # (3)

@@ -1,0 +1,194 @@
+"""Which frequencies a network learns first: along a path of inputs, in training, and by its kernel beforehand.
+
+On a closed path x(t), 0 <= t < 1, with v_k the unit vector of cos(2 pi k t + phase) at n places,
+
+    rate_k = v_k^T K v_k / n                       what the kernel says: the rate of frequency k                  (1)
+    amplitude_k(step) = |<f, exp(2 pi i k t)>| / |<target, exp(2 pi i k t)>|                                      (2)
+
+Usual networks have rates that fall with k: low frequencies come first (spectral bias).
+Hypotheses: a closed path; (1) for squared loss and a kernel that does not move.
+Reference: [rahaman2019spectral] for (2); [basri2019convergence] for (1).
+
+>>> FrequencyCurve((1, 4), (0, 100), ((0.0, 0.0), (1.0, 0.3))).order
+(1, 4)
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import pi
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_readable, check_seed, integer
+from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.outputs import outputs
+from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.tangent.empirical import ntk
+from gnomon.training import train
+from gnomon.training.native import Choice
+
+__all__ = ["FrequencyCurve", "KernelFrequencies", "circle", "frequency_curve", "kernel_frequencies"]
+
+Path = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelFrequencies(Result):
+    """The rate (1) of each frequency."""
+
+    frequencies: tuple[int, ...]
+    rates: tuple[float, ...]
+
+    @property
+    def verdict(self) -> str:
+        """How much slower the highest frequency is."""
+        ratio = self.rates[0] / max(self.rates[-1], 1e-300)
+        return (
+            f"Frequency {self.frequencies[-1]} is learned {ratio:.3g} times more slowly than {self.frequencies[0]} by "
+            "the network's present kernel."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Rates along the frequency."""
+        line = Line("rate", self.frequencies, self.rates)
+        return (Plot("Rates of frequencies", (line,), Axis("frequency"), Axis("rate", log=True), self.verdict),)
+
+
+@dataclass(frozen=True, slots=True)
+class FrequencyCurve(Result):
+    """The amplitude (2) of each frequency at the recorded steps, one row for each step."""
+
+    frequencies: tuple[int, ...]
+    steps: tuple[int, ...]
+    amplitudes: tuple[tuple[float, ...], ...]
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Frequencies by the step at which their amplitude first passes one half; those that never do come last."""
+
+        def arrival(i: int) -> float:
+            return next((s for s, row in zip(self.steps, self.amplitudes, strict=True) if row[i] >= 0.5), float("inf"))
+
+        return tuple(f for _, f in sorted((arrival(i), f) for i, f in enumerate(self.frequencies)))
+
+    @property
+    def verdict(self) -> str:
+        """In which order they came."""
+        rising = list(self.order) == sorted(self.order)
+        words = "Low frequencies came first" if rising else "Frequencies did not come in rising order"
+        return f"{words}: {', '.join(map(str, self.order))}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Amplitudes along the steps."""
+        rows = tuple(zip(*self.amplitudes, strict=True))
+        lines = tuple(Line(f"frequency {f}", self.steps, row) for f, row in zip(self.frequencies, rows, strict=True))
+        return (Plot("Learning of frequencies", lines, Axis("step"), Axis("amplitude"), self.verdict),)
+
+
+def circle(inputs: int) -> Path:
+    """The path cos, sin of one turn in the first two inputs; for a single input, the interval from -1 to 1.
+
+    Cost: none.
+
+    >>> circle(2)(torch.tensor([0.0]))
+    tensor([[1., 0.]])
+    """
+
+    def path(t: Tensor) -> Tensor:
+        if inputs == 1:
+            return (2 * t - 1)[:, None]
+        x = torch.zeros(len(t), inputs, dtype=t.dtype)
+        x[:, 0], x[:, 1] = torch.cos(2 * pi * t), torch.sin(2 * pi * t)
+        return x
+
+    return path
+
+
+def kernel_frequencies(
+    module: nn.Module, path: Path, *, frequencies: Sequence[int] = (1, 2, 4, 8), points: int = 64
+) -> KernelFrequencies:
+    """How fast each frequency along a closed path is learned, by the network's tangent kernel; equation (1).
+
+    Args:
+        module: a network with one output, or whose mean kernel over outputs is meant.
+        path: a function of places t in [0, 1) that gives inputs, such as ``circle(2)``.
+        frequencies: whole numbers below half the number of points.
+        points: on the path.
+
+    Hypotheses: see the module. Reference: [basri2019convergence].
+    Cost: one empirical kernel of ``points`` inputs.
+
+    >>> linear = nn.Linear(2, 1, bias=False)                              # x . x' = cos of the angle: frequency 1 alone
+    >>> [round(r, 4) for r in kernel_frequencies(linear, circle(2), frequencies=(1, 2)).rates]
+    [0.5, 0.0]
+    """
+    call = "kernel_frequencies(module, path)"
+    check_readable(module, call=call)
+    chosen, n = _frequencies(frequencies, points, call)
+    t = torch.arange(n) / n
+    with called(call):
+        k = ntk(module, path(t)).double()
+    rates = []
+    for f in chosen:
+        waves = torch.stack([torch.cos(2 * pi * f * t), torch.sin(2 * pi * f * t)]).double()
+        waves = waves / waves.norm(dim=1, keepdim=True)
+        rates.append(float(torch.einsum("an,nm,am->", waves, k, waves)) / 2 / n)  # (1)
+    return KernelFrequencies(chosen, tuple(rates))
+
+
+def frequency_curve(
+    module: nn.Module,
+    path: Path,
+    *,
+    frequencies: Sequence[int] = (1, 2, 4, 8),
+    points: int = 64,
+    steps: int = 1000,
+    optimizer: Choice | None = None,
+    seed: int = 0,
+) -> FrequencyCurve:
+    """Train a copy of a network on a sum of waves along a path and record when each of them is learned; equation (2).
+
+    Args:
+        module: a network with one output; it is left as it was.
+        path: a function of places t in [0, 1) that gives inputs, such as ``circle(2)``.
+        frequencies: of the waves, all of amplitude one, with phases by the seed.
+        points: on the path.
+        steps: of full-batch training; ``optimizer`` as in `gnomon.train`.
+        optimizer: see ``steps``.
+        seed: of the phases.
+
+    Hypotheses: see the module. Reference: [rahaman2019spectral].
+    Cost: a training run on ``points`` examples.
+
+    >>> net = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 1))
+    >>> len(frequency_curve(net, circle(2), frequencies=(1, 2), steps=5).amplitudes[0])
+    2
+    """
+    call = "frequency_curve(module, path)"
+    check_readable(module, call=call)
+    chosen, n = _frequencies(frequencies, points, call)
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    t = torch.arange(n) / n
+    phases = torch.rand(len(chosen), generator=generator)
+    y = sum(torch.cos(2 * pi * (f * t + p)) for f, p in zip(chosen, phases, strict=True))
+    waves = torch.stack([torch.exp(2j * pi * f * t) for f in chosen]).to(torch.complex128)
+    x = path(t)
+
+    def heights(_: int, model: nn.Module, __: float) -> Tensor:
+        f = outputs(model, x, call=call)[:, 0].to(waves)
+        return (waves @ f).abs() / (n / 2)  # (2): each wave of the target has n / 2
+
+    run = train(module, x, torch.as_tensor(y), optimizer=optimizer, steps=steps, watch={"heights": heights}, seed=seed)
+    rows: list[Any] = run.watched["heights"]
+    return FrequencyCurve(chosen, tuple(run.steps.tolist()), tuple(tuple(row.tolist()) for row in rows))
+
+
+def _frequencies(frequencies: Sequence[int], points: int, call: str) -> tuple[tuple[int, ...], int]:
+    n = integer("points", points, call=call, least=4)
+    chosen = tuple(integer("frequencies", f, call=call) for f in frequencies)
+    if not chosen or max(chosen) >= n / 2:
+        found = f"frequencies {list(frequencies)} on {n} points"
+        raise InputError(lesson(call, found, "frequencies below half the points", "Take more points"))
+    return chosen, n

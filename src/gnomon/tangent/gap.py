@@ -1,0 +1,115 @@
+"""What a network gains over its linearization: both are trained on the same examples and tested on others.
+
+    f_lin(x) = f_0(x) + k(x) (K + ridge n)^-1 (y - f_0),    gap = accuracy(trained) - accuracy(f_lin)           (1)
+
+K is the tangent kernel at the start. A gap above zero is what learning features brought; near zero, the network did
+no more than a kernel machine. f_0(x), often left out of (1), belongs to it.
+Hypotheses: squared loss for the linearization, whose targets are one-hot rows for classes.
+Reference: [jacot2018neural]; [lee2019wide], equation 10.
+
+>>> TangentGap(0.9, 0.7, 100, True).gap
+0.2...
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from gnomon.core.checks import check_readable, number
+from gnomon.core.classes import are_classes, numbers
+from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.metrics import accuracy, binomial_interval, explained_variance
+from gnomon.core.outputs import outputs
+from gnomon.core.results import Axis, Bars, Plot, Result
+from gnomon.core.source import source
+from gnomon.tangent.empirical import ntk
+from gnomon.training import train
+from gnomon.training.native import Choice
+
+__all__ = ["TangentGap", "tangent_gap"]
+
+RIDGE = 1e-6
+"""Of the mean of the kernel's diagonal, so that its inverse exists in floating point."""
+
+
+@dataclass(frozen=True, slots=True)
+class TangentGap(Result):
+    """Scores on test examples: accuracy for classes, otherwise the explained variance."""
+
+    trained: float
+    tangent: float
+    examples: int
+    classes: bool
+
+    @property
+    def gap(self) -> float:
+        """What the network has more."""
+        return self.trained - self.tangent  # (1)
+
+    @property
+    def verdict(self) -> str:
+        """Whether learning features paid; a difference within both intervals is called none."""
+        what = "accuracy" if self.classes else "explained variance"
+        told = f"The trained network has {what} {self.trained:.3f}, its linearization {self.tangent:.3f}"
+        if self.classes:
+            near = binomial_interval(round(self.tangent * self.examples), self.examples)
+            if self.trained in near:
+                return f"{told}: no difference that {self.examples} test examples could show."
+        return f"{told}: {'learning features paid' if self.gap > 0 else 'the linearization is the better model'}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The two scores."""
+        bars = Bars("score", ("trained network", "its linearization"), (self.trained, self.tangent))
+        return (Plot("Network and linearization", (bars,), Axis("score on test examples"), caption=self.verdict),)
+
+
+def tangent_gap(
+    module: nn.Module,
+    data: Any,
+    test: Any,
+    *,
+    optimizer: Choice | None = None,
+    steps: int = 500,
+    ridge: float = RIDGE,
+    seed: int = 0,
+) -> TangentGap:
+    """Train a copy of a network and compare it on test examples with kernel regression by its tangent kernel; (1).
+
+    Args:
+        module: the network at its start; it is left as it was.
+        data: (inputs, targets) or other data to train on; at most a few thousand, for the kernel.
+        test: further examples.
+        optimizer: as in `gnomon.train`, as are the steps and the seed.
+        steps: of training.
+        ridge: on the kernel, in units of the mean of its diagonal.
+        seed: of training.
+
+    Hypotheses: a deterministic network in eval mode. Reference: [lee2019wide].
+    Cost: a training run, the kernel of n and m examples, O(n^3).
+
+    >>> net, x = nn.Linear(1, 1), torch.linspace(-1, 1, 8)[:, None]
+    >>> told = tangent_gap(net, (x, 2 * x[:, 0]), (x, 2 * x[:, 0]), steps=400)        # linear: both fit
+    >>> told.tangent > 0.999
+    True
+    """
+    call = "tangent_gap(module, data, test)"
+    check_readable(module, call=call)
+    penalty = number("ridge", ridge, call=call, above=0)
+    (x, y), (x_test, y_test) = (source(part, module=module, call=call).pair() for part in (data, test))
+    start, start_test = (outputs(module, part, call=call).double() for part in (x, x_test))
+    known = are_classes(y)
+    if known and start.shape[1] == 1:
+        cure = "Give each class an output, or pass targets +1.0 and -1.0"
+        raise InputError(lesson(call, "classes and a single output", "an output for each class", cure))
+    target, target_test = (numbers(t, call, outputs=start.shape[1]).double().reshape(len(t), -1) for t in (y, y_test))
+    with called(call):
+        k, across = ntk(module, x).double(), ntk(module, x_test, x).double()
+    damped = k + penalty * float(k.diagonal().mean()) * torch.eye(len(k), dtype=k.dtype, device=k.device)
+    line = start_test + across @ torch.linalg.solve(damped, target - start)
+    run = train(module, x, y, optimizer=optimizer, steps=steps, seed=seed, record=[steps])
+    final = outputs(run.model, x_test, call=call).double()
+    by_class = accuracy(final, target_test) is not None
+    scores = [accuracy(f, target_test) if by_class else explained_variance(f, target_test) for f in (final, line)]
+    return TangentGap(float(scores[0] or 0.0), float(scores[1] or 0.0), len(final), by_class)

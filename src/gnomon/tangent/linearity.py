@@ -1,0 +1,159 @@
+"""How far a network is from its linearization: along checkpoints of a run, and in one step of descent.
+
+    f_lin(w, x) = f(w0, x) + J(w0, x) (w - w0),    error = |f_lin(w) - f(w)| / |f(w) - f(w0)|                  (1)
+    a step w' = w - lr g:    predicted change -lr J g,    observed change f(w') - f(w)                          (2)
+
+For squared loss (2) is -lr Theta (f - y) / n, with the tangent kernel Theta.
+Hypotheses: deterministic networks of one architecture.
+Reference: [lee2019wide], section 2; [jacot2018neural] for (2).
+
+>>> import torch
+>>> start, end = nn.Linear(2, 1), nn.Linear(2, 1)                              # linear in its parameters
+>>> linearization_error(start, [end], torch.randn(5, 2)).errors[0] < 1e-5
+True
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
+
+from gnomon.core.checks import check_readable, number
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import tensor_of
+from gnomon.core.outputs import outputs
+from gnomon.core.pure import twin
+from gnomon.core.results import Axis, Line, Plot, Result, Scatter
+from gnomon.core.source import whole_inputs
+from gnomon.core.untouched import untouched
+from gnomon.tangent.linear import linearize
+from gnomon.training.evaluate import Loss, Objective
+from gnomon.training.gradient import loss_gradient
+
+__all__ = ["LinearizationError", "StepLinearity", "linearization_error", "step_linearity"]
+
+CLOSE = 0.1
+"""Relative error below which the linearization stands for the network."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinearizationError(Result):
+    """The error (1) at each checkpoint, and how far the outputs had moved there, relative to their start."""
+
+    errors: tuple[float, ...]
+    moved: tuple[float, ...]
+
+    @property
+    def verdict(self) -> str:
+        """Whether the linearization stands for the network to the end."""
+        word = "stands for" if self.errors[-1] < CLOSE else "does not stand for"
+        return (
+            f"The network linearized at its start {word} the trained one: in the end it misses {self.errors[-1]:.1%} "
+            "of what training changed."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The error at each checkpoint."""
+        line = Line("error", range(1, len(self.errors) + 1), self.errors)
+        return (Plot("Error of the linearization", (line,), Axis("checkpoint"), Axis("share missed"), self.verdict),)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepLinearity(Result):
+    """Changes of the outputs in one step, predicted to first order and observed (2), and their relative distance."""
+
+    predicted: Float[Tensor, "n k"]
+    observed: Float[Tensor, "n k"]
+    error: float
+
+    @property
+    def verdict(self) -> str:
+        """How well the first order tells the step."""
+        end = "a step of this size is linear" if self.error < CLOSE else "the step is too large for the first order"
+        return f"The first order misses {self.error:.1%} of what one step changes: {end}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Observed against predicted changes."""
+        marks = (Scatter("outputs", self.predicted.flatten(), self.observed.flatten()),)
+        return (Plot("One step", marks, Axis("predicted change"), Axis("observed change"), self.verdict),)
+
+
+def linearization_error(start: nn.Module, checkpoints: Sequence[nn.Module], x: Any) -> LinearizationError:
+    """The relative error of the linearized network at checkpoints of a training run; equation (1).
+
+    Args:
+        start: the network where it is linearized.
+        checkpoints: the same network later in training.
+        x: inputs, as in `gnomon.tangent.ntk`.
+
+    Hypotheses: one architecture; outputs that have moved. Reference: [lee2019wide].
+    Cost: a forward pass and a Jacobian-vector product for each checkpoint.
+
+    >>> net = nn.Linear(1, 1)
+    >>> linearization_error(net, [net], torch.ones(1, 1)).errors                # nothing moved, nothing is missed
+    (0.0,)
+    """
+    call = "linearization_error(start, checkpoints, x)"
+    check_readable(start, call=call)
+    if not checkpoints:
+        raise InputError(lesson(call, "there are no checkpoints", "at least one", "Pass a list of modules"))
+    inputs = whole_inputs(x, start, call=call)
+    first = outputs(start, inputs, call=call).double()
+    tangent, errors, moved = linearize(start), [], []
+    for later in checkpoints:
+        _copy(later, tangent.module, call)
+        now = outputs(later, inputs, call=call).double()
+        change = float((now - first).norm())
+        missed = float((outputs(tangent, inputs, call=call).double() - now).norm())
+        errors.append(missed / change if change > 0 else 0.0)  # (1)
+        moved.append(change / max(float(first.norm()), 1e-300))
+    return LinearizationError(tuple(errors), tuple(moved))
+
+
+def step_linearity(module: nn.Module, x: Any, y: Any = None, *, lr: float, loss: Loss | None = None) -> StepLinearity:
+    """What one step of full-batch descent does to the outputs, beside its first-order prediction; equation (2).
+
+    Args:
+        module: read in eval mode and left as it was; a copy takes the step.
+        x: inputs, or data, as in `gnomon.train`.
+        y: targets.
+        lr: the learning rate of the step.
+        loss: as in `gnomon.train`.
+
+    Hypotheses: a differentiable network. Reference: [jacot2018neural].
+    Cost: a gradient, a Jacobian-vector product and two forward passes.
+
+    >>> net = nn.Linear(1, 1, bias=False)
+    >>> _ = nn.init.ones_(net.weight)
+    >>> step_linearity(net, torch.tensor([[2.0]]), torch.zeros(1), lr=0.1).predicted       # -lr x^2 f = -0.1 4 2
+    tensor([[-0.8000]], dtype=torch.float64)
+    """
+    call = "step_linearity(module, x, y)"
+    check_readable(module, call=call)
+    rate = number("lr", lr, call=call, above=0)
+    with untouched(module):
+        objective = Objective.of(x, y, module, loss, call)
+        gradient = loss_gradient(module, objective)[1]
+        inputs = objective.data.whole().x
+    stepped, tangent = twin(module, call=call), linearize(module)
+    for copied in (stepped, tangent.module):
+        leaves = [p for p in copied.parameters() if p.requires_grad]
+        vector_to_parameters((parameters_to_vector(leaves).double() - rate * gradient).to(leaves[0].dtype), leaves)
+    before, after, line = (tensor_of(outputs(m, inputs, call=call), call).double() for m in (module, stepped, tangent))
+    predicted, observed = line - before, after - before  # (2)
+    error = float((predicted - observed).norm() / observed.norm().clamp_min(1e-300))
+    return StepLinearity(predicted, observed, error)
+
+
+@torch.no_grad()
+def _copy(source: nn.Module, target: nn.Module, call: str) -> None:
+    try:
+        for p, q in zip(target.parameters(), source.parameters(), strict=True):
+            p.copy_(q)
+    except (RuntimeError, ValueError) as error:
+        cure = "Pass checkpoints of one network"
+        raise InputError(lesson(call, "the checkpoints have other shapes", "one architecture", cure)) from error

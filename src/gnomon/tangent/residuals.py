@@ -1,0 +1,126 @@
+"""Along which directions of the tangent kernel the error of a network has gone, and how fast it should.
+
+    K u_i = lambda_i u_i,    r_t = f_t - y,    energy_i(t) = |u_i^T r_t|^2                                      (1)
+    under descent on the squared loss with mean over n examples: energy_i falls by exp(-2 lambda_i lr / n) a step  (2)
+
+Hypotheses: (2) for a kernel that does not move. Reference: [arora2019fine], section 4.
+
+>>> import torch
+>>> net = nn.Linear(2, 1, bias=False)
+>>> residual_modes(net, [net], torch.diag(torch.tensor([2.0, 1.0])), torch.ones(2)).values.round(decimals=5)
+tensor([4., 1.], dtype=torch.float64)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_readable, number
+from gnomon.core.classes import numbers
+from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.outputs import outputs
+from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.core.source import source
+from gnomon.tangent.empirical import ntk
+
+__all__ = ["ConvergenceRate", "ResidualModes", "convergence_rate", "residual_modes"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResidualModes(Result):
+    """Eigenvalues of the start's kernel in falling order, and the energies (1) at the start and each checkpoint."""
+
+    values: Float[Tensor, " n"]
+    energy: Float[Tensor, "t n"]
+
+    @property
+    def left(self) -> Float[Tensor, " n"]:
+        """The share of each direction's energy that is left in the end; zero where there was none."""
+        return torch.where(self.energy[0] > 0, self.energy[-1] / self.energy[0].clamp_min(1e-300), 0.0)
+
+    @property
+    def verdict(self) -> str:
+        """What is left in the leading half of the directions and in the others."""
+        half = max(1, len(self.values) // 2)
+        left = [float(part[-1].sum() / part[0].sum().clamp_min(1e-300)) for part in
+                (self.energy[:, :half], self.energy[:, half:])]  # fmt: skip
+        return (
+            f"Of the squared error along the leading half of the kernel's directions {left[0]:.1%} is left, "
+            f"along the others {left[1]:.1%}."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The energy of each direction, at the start and in the end."""
+        places = range(1, len(self.values) + 1)
+        marks = (Line("start", places, self.energy[0]), Line("end", places, self.energy[-1]))
+        return (Plot("Error by direction of the kernel", marks, Axis("direction"), Axis("squared error", log=True)),)
+
+
+@dataclass(frozen=True, slots=True)
+class ConvergenceRate(Result):
+    """The largest and smallest eigenvalue of the kernel over n, the rates per unit of time, and the learning rate."""
+
+    fastest: float
+    slowest: float
+    lr: float
+
+    @property
+    def steps(self) -> float:
+        """Steps in which the slowest direction falls to 1 / e; infinite where the kernel is singular."""
+        return 1 / (self.lr * self.slowest) if self.slowest > 0 else float("inf")
+
+    @property
+    def verdict(self) -> str:
+        """How long the slowest direction takes."""
+        if self.slowest <= 0:
+            return "The kernel is singular on these examples: some part of the targets is never learned by it."
+        return f"The slowest direction falls to 1 / e in {self.steps:.3g} steps of {self.lr:.3g}, if the kernel stays."
+
+
+def residual_modes(start: nn.Module, checkpoints: Sequence[nn.Module], x: Any, y: Any = None) -> ResidualModes:
+    """The squared error along each eigenvector of the start's tangent kernel, at checkpoints of a run; equation (1).
+
+    Classes are one-hot rows; for several outputs the kernel is their mean one and energies are sums over outputs.
+    Hypotheses: one architecture. Reference: [arora2019fine].
+    Cost: one empirical kernel, its eigenvectors O(n^3), a forward pass for each checkpoint.
+
+    >>> net = nn.Linear(1, 1, bias=False)
+    >>> _ = nn.init.zeros_(net.weight)
+    >>> residual_modes(net, [net], torch.ones(1, 1), torch.tensor([3.0])).energy.round(decimals=5).tolist()
+    [[9.0], [9.0]]
+    """
+    call = "residual_modes(start, checkpoints, x, y)"
+    check_readable(start, call=call)
+    inputs, given = source(x, y, module=start, call=call).pair()
+    f = outputs(start, inputs, call=call).double()
+    target = numbers(given, call, outputs=f.shape[1]).double().reshape(len(f), -1)
+    if target.shape != f.shape:
+        found = f"targets of shape {tuple(target.shape)} and outputs of shape {tuple(f.shape)}"
+        raise InputError(lesson(call, found, "a target for each output", "Give y a column for each output"))
+    with called(call):
+        values, vectors = torch.linalg.eigh(ntk(start, inputs).double())
+    rows = [f, *(outputs(module, inputs, call=call).double() for module in checkpoints)]
+    energy = torch.stack([(vectors.flip(1).T @ (row - target)).square().sum(1) for row in rows])  # (1)
+    return ResidualModes(values.flip(0).clamp_min(0), energy)
+
+
+def convergence_rate(module: nn.Module, x: Any, *, lr: float = 1.0) -> ConvergenceRate:
+    """How fast descent on the mean squared loss learns these examples, by the network's present kernel; equation (2).
+
+    Hypotheses: a kernel that does not move; the loss is half the mean square. Reference: [arora2019fine].
+    Cost: one empirical kernel and its eigenvalues.
+
+    >>> round(convergence_rate(nn.Linear(2, 1, bias=False), 2 * torch.eye(2)).slowest, 6)        # 4 / n
+    2.0
+    """
+    call = "convergence_rate(module, x)"
+    rate = number("lr", lr, call=call, above=0)
+    with called(call):
+        values = torch.linalg.eigvalsh(ntk(module, x).double())
+    floor = torch.finfo(torch.float32).eps * float(values[-1]) * len(values)
+    slowest = float(values[0]) if float(values[0]) > floor else 0.0
+    return ConvergenceRate(float(values[-1]) / len(values), slowest / len(values), rate)  # (2)

@@ -1,0 +1,69 @@
+"""Networks of several widths and seeds from a user's function, and slopes along the widths.
+
+>>> import torch
+>>> net = made(lambda width, seed: nn.Linear(2, width), 5, 0, call="kernel_spread(build, x)")
+>>> net.out_features
+5
+"""
+
+from collections.abc import Callable, Sequence
+from math import log
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from gnomon.core.checks import check_readable, integer
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.pure import random_state
+
+__all__ = ["Build", "checked_widths", "made", "slope"]
+
+Build = Callable[[int, int], nn.Module]
+"""A function of a width and a seed that returns a network."""
+
+
+def made(build: Build, width: int, seed: int, *, call: str) -> nn.Module:
+    """A network of a width, in eval mode; torch's random numbers start from the seed and are put back.
+
+    Cost: that of the function.
+
+    >>> made(lambda width, seed: nn.Linear(1, width), 3, 1, call="kernel_spread(build, x)").training
+    False
+    """
+    with random_state(seed):
+        try:
+            module = build(width, seed)
+        except TypeError as error:
+            cure = "Pass a function of (width, seed) that returns a module"
+            raise InputError(lesson(call, f"build raised: {error}", "a function that builds networks", cure)) from error
+    check_readable(module, call=call)
+    return module.eval()
+
+
+def checked_widths(widths: Sequence[int], call: str) -> tuple[int, ...]:
+    """At least three widths in rising order.
+
+    Cost: none.
+
+    >>> checked_widths([8, 16, 32], "kernel_spread(build, x)")
+    (8, 16, 32)
+    """
+    found = tuple(integer("widths", width, call=call) for width in widths)
+    if len(found) < 3 or list(found) != sorted(set(found)):
+        raise InputError(f"{call}: widths must be at least 3 rising whole numbers, but they are {list(widths)}.")
+    return found
+
+
+def slope(x: Sequence[float], y: Sequence[float]) -> float:
+    """The least-squares slope of log y over log x; NaN where some y is not positive.
+
+    Cost: none.
+
+    >>> round(slope([1, 2, 4], [1.0, 0.5, 0.25]), 6)
+    -1.0
+    """
+    if min(y) <= 0:
+        return float("nan")
+    logs: Any = np.polyfit([log(v) for v in x], [log(v) for v in y], 1)
+    return float(logs[0])

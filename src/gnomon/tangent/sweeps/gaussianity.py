@@ -1,0 +1,95 @@
+"""How Gaussian the outputs of a network are over its initializations, along the width.
+
+    excess(m) = E f^4 / (E f^2)^2 - 3  ~  c / m,    distance = sup_t |F(t / s) - Phi(t)|                        (1)
+
+F is the distribution of the output over initializations, s its standard deviation, Phi the normal one.
+Hypotheses: outputs are symmetric around zero over initializations. Reference: [lee2018deep]; [matthews2018gaussian].
+
+>>> Gaussianity((8, 16, 32), (0.4, 0.2, 0.1), (0.05, 0.03, 0.02), 500).exponent
+-1.0...
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from gnomon.core.checks import integer
+from gnomon.core.inputs import invoke, table, take
+from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.core.source import whole_inputs
+from gnomon.tangent.sweeps.build import Build, checked_widths, made, slope
+
+__all__ = ["Gaussianity", "output_gaussianity"]
+
+
+@dataclass(frozen=True, slots=True)
+class Gaussianity(Result):
+    """The excess kurtosis (1) and Kolmogorov's distance from the normal distribution at each width."""
+
+    widths: tuple[int, ...]
+    excess: tuple[float, ...]
+    distance: tuple[float, ...]
+    draws: int
+
+    @property
+    def error(self) -> float:
+        """The standard error of the excess for Gaussian outputs, sqrt(24 / draws)."""
+        return float((24 / self.draws) ** 0.5)
+
+    @property
+    def exponent(self) -> float:
+        """The slope of log excess over log width, -1 in theory; NaN where an excess is not positive."""
+        return slope(self.widths, self.excess)
+
+    @property
+    def verdict(self) -> str:
+        """Whether the widest network is Gaussian as far as can be told."""
+        last = self.excess[-1]
+        if abs(last) < 2 * self.error:
+            return f"At width {self.widths[-1]} outputs are Gaussian as far as {self.draws} networks can tell."
+        return f"At width {self.widths[-1]} outputs have excess kurtosis {last:.2f}: not Gaussian yet."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The excess along the width."""
+        line = Line("excess kurtosis", self.widths, self.excess)
+        return (Plot("Gaussian outputs", (line,), Axis("width", log=True), Axis("excess kurtosis"), self.verdict),)
+
+
+def output_gaussianity(build: Build, x: Any, *, widths: Sequence[int] = (8, 32, 128), draws: int = 400) -> Gaussianity:
+    """How far the first output at the first input is from Gaussian, over initializations of several widths; (1).
+
+    Args:
+        build: a function (width, seed) that returns a network.
+        x: inputs, of which the first is used.
+        widths: at least three, rising.
+        draws: networks of each width.
+
+    Hypotheses: see the module. Reference: [matthews2018gaussian].
+    Cost: a forward pass of each network.
+
+    >>> from torch import nn
+    >>> def build(width, seed):
+    ...     net = nn.Linear(1, 1, bias=False)
+    ...     _ = nn.init.normal_(net.weight)
+    ...     return net
+    >>> told = output_gaussianity(build, torch.ones(1, 1), widths=(1, 2, 3), draws=300)
+    >>> max(abs(e) for e in told.excess) < 4 * told.error                              # w is Gaussian
+    True
+    """
+    from scipy.stats import kstest  # slow to import
+
+    call = "output_gaussianity(build, x)"
+    chosen, m = checked_widths(widths, call), integer("draws", draws, call=call, least=20)
+    one = take(whole_inputs(x, made(build, chosen[0], 0, call=call), call=call), slice(0, 1))
+    excess, distance = [], []
+    for width in chosen:
+        nets = (made(build, width, seed, call=call) for seed in range(m))
+        with torch.no_grad():  # the networks are our own
+            f = np.array([float(table(invoke(net, one, call=call), 1, call)[0, 0]) for net in nets])
+        scale = float(np.sqrt((f**2).mean())) or 1.0
+        excess.append(float(((f / scale) ** 4).mean()) - 3)  # (1)
+        distance.append(float(kstest(f / scale, "norm").statistic))
+    return Gaussianity(chosen, tuple(excess), tuple(distance), m)

@@ -1,0 +1,123 @@
+"""Where a family of networks learns features and where it is lazy, in the plane of width and output scale.
+
+    drift(m, alpha) = |K_end - K_0| / |K_0|,    boundary alpha*(m): drift = level,    alpha* ~ m^e              (1)
+
+In the NTK parametrization e = -1/2: curves at several widths fall onto one over sqrt(m) alpha.
+Hypotheses: as for `scale_sweep`. Reference: [geiger2020disentangling].
+
+>>> RegimeMap((4, 16, 64), (0.1, 1.0), ((1.0, 0.1), (1.0, 0.1), (1.0, 0.1)), 0.3).boundary[0]
+0.33...
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, log, nan
+from typing import Any
+
+from gnomon.core.checks import number
+from gnomon.core.metrics import relative_change
+from gnomon.core.results import Axis, Line, Plot, Reference, Result
+from gnomon.core.source import source
+from gnomon.tangent.empirical import ntk
+from gnomon.tangent.linear import rescale
+from gnomon.tangent.sweeps.build import Build, checked_widths, made, slope
+from gnomon.training import SGD, train
+
+__all__ = ["RegimeMap", "regime_map"]
+
+
+@dataclass(frozen=True, slots=True)
+class RegimeMap(Result):
+    """The drift (1) for each width (rows) and alpha, and the level at which the regimes part."""
+
+    widths: tuple[int, ...]
+    alphas: tuple[float, ...]
+    drift: tuple[tuple[float, ...], ...]
+    level: float
+
+    @property
+    def boundary(self) -> tuple[float, ...]:
+        """The alpha of each width at which the drift falls to the level, between two alphas; NaN where it does not."""
+        return tuple(_crossing(self.alphas, row, self.level) for row in self.drift)
+
+    @property
+    def exponent(self) -> float:
+        """The slope of log alpha* over log width; -1/2 in theory for the NTK parametrization."""
+        known = [(w, a) for w, a in zip(self.widths, self.boundary, strict=True) if a == a]
+        return slope([w for w, _ in known], [a for _, a in known]) if len(known) >= 2 else nan
+
+    @property
+    def verdict(self) -> str:
+        """Where the boundary is."""
+        if self.exponent != self.exponent:
+            return f"The kernel's change does not pass {self.level:.0%} within these scales: try others."
+        return (
+            f"Below alpha = {self.boundary[-1]:.3g} at width {self.widths[-1]} the network learns features, above it "
+            f"is lazy; the boundary moves as width^{self.exponent:.2f}."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Drift along alpha for each width."""
+        lines = tuple(Line(f"width {w}", self.alphas, row) for w, row in zip(self.widths, self.drift, strict=True))
+        axes = Axis("alpha", log=True), Axis("change of the kernel", log=True)
+        return (Plot("Regimes", (*lines, Reference("boundary", self.level)), *axes, self.verdict),)
+
+
+def regime_map(
+    build: Build,
+    data: Any,
+    *,
+    widths: Sequence[int] = (32, 64, 128),
+    alphas: Sequence[float] = (0.01, 0.1, 1.0, 10.0),
+    lr: float,
+    steps: int = 200,
+    level: float = 0.1,
+) -> RegimeMap:
+    """The change of the tangent kernel in training, over widths and scales of the output; equation (1).
+
+    Args:
+        build: a function (width, seed) that returns a network.
+        data: (inputs, targets) or other data; the kernel is that of all their inputs.
+        widths: at least three, rising.
+        alphas: scales of the output, rising.
+        lr: learning rate at alpha = 1; at alpha it is lr / alpha^2 of the plain loss.
+        steps: of full-batch descent.
+        level: the change at which the regimes part.
+
+    Hypotheses: see the module. Reference: [geiger2020disentangling].
+    Cost: a training run and two kernels for each width and alpha.
+
+    >>> import torch
+    >>> from torch import nn
+    >>> x = torch.linspace(-1, 1, 4)[:, None]
+    >>> def build(width, seed):
+    ...     return nn.Sequential(nn.Linear(1, width), nn.Tanh(), nn.Linear(width, 1))
+    >>> told = regime_map(build, (x, x[:, 0]), widths=(2, 4, 8), alphas=(1.0, 100.0), lr=0.1, steps=20)
+    >>> all(row[1] < row[0] for row in told.drift)
+    True
+    """
+    call = "regime_map(build, data)"
+    chosen = checked_widths(widths, call)
+    scales = tuple(number("alphas", alpha, call=call, above=0) for alpha in alphas)
+    rate, edge = number("lr", lr, call=call, above=0), number("level", level, call=call, above=0)
+    x, y = source(data, module=made(build, chosen[0], 0, call=call), call=call).pair()
+    rows = []
+    for width in chosen:
+        net = made(build, width, 0, call=call)
+        first, row = ntk(net, x), []
+        for alpha in scales:
+            run = train(rescale(net, alpha), x, y, optimizer=SGD(rate / alpha**2), steps=steps, record=[steps],
+                        mode="eval")  # fmt: skip
+            end: Any = run.model
+            row.append(relative_change(first, ntk(end.module, x)))  # (1)
+        rows.append(tuple(row))
+    return RegimeMap(chosen, scales, tuple(rows), edge)
+
+
+def _crossing(alphas: Sequence[float], drift: Sequence[float], level: float) -> float:
+    """Where a falling curve passes a level, by a line in logarithms."""
+    for a, b, high, low in zip(alphas, alphas[1:], drift, drift[1:], strict=False):
+        if high >= level > low > 0:
+            share = (log(high) - log(level)) / (log(high) - log(low))
+            return exp(log(a) + share * (log(b) - log(a)))
+    return nan

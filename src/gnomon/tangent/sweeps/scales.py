@@ -1,0 +1,114 @@
+"""Training with the outputs multiplied by a number alpha: from learning features to lazy.
+
+    F(w, x) = alpha (f(w, x) - f(w0, x)),    loss l(F, y) / alpha^2                                             (1)
+
+As alpha grows the network stays at its start (kernel and signs of units do not change) and becomes its linearization.
+Hypotheses: steps lr / alpha^2 of the plain loss, so that all scales share one time. Reference: [chizat2019lazy].
+
+>>> ScaleSweep((1.0, 100.0), (0.9, 0.8), (0.5, 0.01), (0.2, 0.0), True).verdict[:28]
+'From alpha = 1 to 100 the ke'
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import nn
+
+from gnomon.core.checks import check_readable, number
+from gnomon.core.metrics import accuracy, explained_variance, relative_change
+from gnomon.core.outputs import outputs
+from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.core.source import source
+from gnomon.tangent.drift import hidden_layers, unit_changes
+from gnomon.tangent.empirical import ntk
+from gnomon.tangent.linear import rescale
+from gnomon.training import SGD, train
+from gnomon.training.evaluate import Objective
+
+__all__ = ["ScaleSweep", "scale_sweep"]
+
+EXAMPLES = 64
+"""Examples on which kernels are compared, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleSweep(Result):
+    """At each alpha: the score on test examples, the change of the kernel, the largest share of flipped units.
+
+    ``flips`` is empty for a network without hidden linear or convolutional layers.
+    """
+
+    alphas: tuple[float, ...]
+    scores: tuple[float, ...]
+    drift: tuple[float, ...]
+    flips: tuple[float, ...]
+    classes: bool
+
+    @property
+    def verdict(self) -> str:
+        """What the largest scale costs or brings."""
+        what = "accuracy" if self.classes else "explained variance"
+        return (
+            f"From alpha = {self.alphas[0]:g} to {self.alphas[-1]:g} the kernel's change falls from "
+            f"{self.drift[0]:.1%} to {self.drift[-1]:.1%} and the test {what} goes from {self.scores[0]:.3f} to "
+            f"{self.scores[-1]:.3f}."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Score, drift and flips along alpha."""
+        curves = {"test score": self.scores, "change of the kernel": self.drift, "flipped units": self.flips}
+        marks = tuple(Line(name, self.alphas, values) for name, values in curves.items() if values)
+        return (Plot("Scale of the outputs", marks, Axis("alpha", log=True), Axis("value"), self.verdict),)
+
+
+def scale_sweep(
+    module: nn.Module,
+    data: Any,
+    test: Any,
+    *,
+    alphas: Sequence[float] = (1.0, 10.0, 100.0),
+    lr: float,
+    steps: int = 300,
+) -> ScaleSweep:
+    """Train a network at several scales of its outputs and measure score, kernel and units; equation (1).
+
+    Args:
+        module: at its start; copies are trained.
+        data: (inputs, targets) or other data; targets are numbers, or classes for the default loss.
+        test: further examples for the scores.
+        alphas: rising.
+        lr: learning rate at alpha = 1; at alpha it is lr / alpha^2 of the plain loss.
+        steps: of full-batch descent.
+
+    Hypotheses: see the module. Reference: [chizat2019lazy], section 3.
+    Cost: a training run and two kernels of at most 64 examples for each alpha.
+
+    >>> import torch
+    >>> net, x = nn.Sequential(nn.Linear(1, 4), nn.Tanh(), nn.Linear(4, 1)), torch.linspace(-1, 1, 6)[:, None]
+    >>> told = scale_sweep(net, (x, x[:, 0]), (x, x[:, 0]), alphas=(1.0, 50.0), lr=0.1, steps=50)
+    >>> told.drift[1] < told.drift[0]
+    True
+    """
+    call = "scale_sweep(module, data, test)"
+    check_readable(module, call=call)
+    chosen = tuple(number("alphas", alpha, call=call, above=0) for alpha in alphas)
+    rate = number("lr", lr, call=call, above=0)
+    x, y = source(data, module=module, call=call).pair()
+    goal = Objective.of(test, None, module, None, call)
+    few = source(data, module=module, call=call).probe(EXAMPLES).x
+    first = ntk(module, few)
+    scores, drift, flips, classes = [], [], [], False
+    for alpha in chosen:
+        run = train(rescale(module, alpha), x, y, optimizer=SGD(rate / alpha**2), steps=steps, record=[steps],
+                    mode="eval")  # fmt: skip
+        end: Any = run.model
+        batch = goal.data.whole()
+        f, target = outputs(end, batch.x, call=call), goal.of_batch(batch)[1]
+        score = accuracy(f, target)
+        classes = score is not None
+        scores.append(float(explained_variance(f, target.to(f)) if score is None else score))
+        drift.append(relative_change(first, ntk(end.module, few)))
+        if hidden_layers(module):
+            flips.append(max(unit_changes(module, end.module, few).flips.values()))
+    return ScaleSweep(chosen, tuple(scores), tuple(drift), tuple(flips), classes)

@@ -1,0 +1,133 @@
+"""How much tangent kernels, and trained outputs, differ between initializations of one width.
+
+    spread(m) = sqrt( sum var_seeds(q) / sum mean_seeds(q)^2 )  ~  m^-1/2                                       (1)
+
+for q the entries of the kernel (its limit is one matrix for all seeds), or the outputs of trained networks, whose
+variance an average over networks takes out of the error.
+Hypotheses: NTK parametrization for the rate -1/2. Reference: [jacot2018neural]; [geiger2020scaling] for outputs.
+
+>>> WidthSpread((8, 16, 32), (0.4, 0.283, 0.2), 5, "kernel").exponent
+-0.5...
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import integer
+from gnomon.core.errors import called
+from gnomon.core.outputs import outputs
+from gnomon.core.results import Axis, Line, Plot, Result, Scatter
+from gnomon.core.source import source, whole_inputs
+from gnomon.tangent.empirical import ntk
+from gnomon.tangent.sweeps.build import Build, checked_widths, made, slope
+from gnomon.training import train
+from gnomon.training.native import Choice
+
+__all__ = ["WidthSpread", "kernel_spread", "output_spread"]
+
+
+@dataclass(frozen=True, slots=True)
+class WidthSpread(Result):
+    """The spread (1) over seeds at each width, of the kernel or of trained outputs."""
+
+    widths: tuple[int, ...]
+    spread: tuple[float, ...]
+    seeds: int
+    quantity: str
+
+    @property
+    def exponent(self) -> float:
+        """The slope of log spread over log width; -1/2 in theory."""
+        return slope(self.widths, self.spread)
+
+    @property
+    def verdict(self) -> str:
+        """The exponent, and what an average over networks brings at the largest width."""
+        gain = f", of which an average over networks takes out all but 1 / {self.seeds} of the square"
+        end = gain if self.quantity == "trained outputs" else ""
+        return (
+            f"The {self.quantity} differ between seeds by {self.spread[-1]:.1%} at width {self.widths[-1]}{end}; the "
+            f"difference falls as width^{self.exponent:.2f} (theory: -0.5)."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Spread over width, beside the slope of theory."""
+        line = [self.spread[0] * (w / self.widths[0]) ** -0.5 for w in self.widths]
+        marks = (Scatter("measured", self.widths, self.spread), Line("slope -1/2", self.widths, line, "dashed"))
+        axes = Axis("width", log=True), Axis("relative spread over seeds", log=True)
+        return (Plot(f"Spread of the {self.quantity}", marks, *axes, self.verdict),)
+
+
+def kernel_spread(build: Build, x: Any, *, widths: Sequence[int] = (32, 64, 128, 256), seeds: int = 6) -> WidthSpread:
+    """How much the tangent kernel differs between initializations, at several widths; equation (1).
+
+    Args:
+        build: a function (width, seed) that returns a network.
+        x: inputs.
+        widths: at least three, rising.
+        seeds: networks of each width.
+
+    Hypotheses: see the module. Reference: [jacot2018neural].
+    Cost: an empirical kernel for each network.
+
+    >>> told = kernel_spread(lambda width, seed: nn.Linear(3, 1), torch.eye(3), widths=(1, 2, 3), seeds=2)
+    >>> told.spread                                                              # linear: one kernel for all
+    (0.0, 0.0, 0.0)
+    """
+    call = "kernel_spread(build, x)"
+    chosen, m = checked_widths(widths, call), integer("seeds", seeds, call=call, least=2)
+    inputs = whole_inputs(x, made(build, chosen[0], 0, call=call), call=call)
+    found = []
+    for width in chosen:
+        with called(call):
+            found.append(_spread([ntk(made(build, width, s, call=call), inputs) for s in range(m)]))
+    return WidthSpread(chosen, tuple(found), m, "kernels")
+
+
+def output_spread(
+    build: Build,
+    data: Any,
+    *,
+    widths: Sequence[int] = (32, 64, 128, 256),
+    seeds: int = 6,
+    steps: int = 200,
+    optimizer: Choice | None = None,
+) -> WidthSpread:
+    """How much the outputs of trained networks differ between initializations, at several widths; equation (1).
+
+    Args:
+        build: a function (width, seed) that returns a network.
+        data: (inputs, targets) or other data; outputs are compared on them.
+        widths: at least three, rising.
+        seeds: networks of each width.
+        steps: of training, full batch.
+        optimizer: as in `gnomon.train`.
+
+    Hypotheses: see the module. Reference: [geiger2020scaling].
+    Cost: a training run for each network.
+
+    >>> x = torch.eye(2)
+    >>> told = output_spread(lambda w, s: nn.Linear(2, 1), (x, torch.ones(2)), widths=(1, 2, 3), seeds=2, steps=1)
+    >>> len(told.spread)
+    3
+    """
+    call = "output_spread(build, data)"
+    chosen, m = checked_widths(widths, call), integer("seeds", seeds, call=call, least=2)
+    x, y = source(data, module=made(build, chosen[0], 0, call=call), call=call).pair()
+
+    def trained(width: int, seed: int) -> Tensor:
+        net: nn.Module = made(build, width, seed, call=call)
+        run = train(net, x, y, optimizer=optimizer, steps=steps, record=[steps], seed=seed, mode="eval")
+        return outputs(run.model, x, call=call)
+
+    return WidthSpread(chosen, tuple(_spread([trained(w, s) for s in range(m)]) for w in chosen), m, "trained outputs")
+
+
+def _spread(values: list[Tensor]) -> float:
+    q = torch.stack([v.double() for v in values])
+    size = float(q.mean(0).square().sum())
+    return float((q.var(0).sum() / size).sqrt()) if size > 0 else 0.0  # (1)

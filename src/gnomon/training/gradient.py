@@ -1,0 +1,65 @@
+"""The gradient of the mean loss over a source of examples, as one vector.
+
+    g = dL / dw,    L(w) = (1 / n) sum_i l(f(w, x_i), y_i)                                                   (1)
+
+Hypotheses: a loss that is a mean over examples, so that batches add up.
+Reference: [robbins1951stochastic].
+
+>>> import torch
+>>> net, x = nn.Linear(1, 1, bias=False), torch.tensor([[2.0]])
+>>> _ = nn.init.ones_(net.weight)
+>>> loss_gradient(net, Objective.of(x, torch.zeros(1), net, None, "loss_gradient(net, objective)"))[1]    # x^2 w
+tensor([4.], dtype=torch.float64)
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.training.evaluate import Objective
+
+__all__ = ["loss_gradient", "moved_parameters"]
+
+SIZE = 512
+"""Examples whose graph is held at once."""
+
+
+def moved_parameters(module: nn.Module, call: str) -> list[nn.Parameter]:
+    """The parameters that training moves, refused where there are none.
+
+    Cost: none.
+
+    >>> len(moved_parameters(nn.Linear(1, 1), "sharpness(module, x, y)"))
+    2
+    """
+    found = [p for p in module.parameters() if p.requires_grad]
+    if not found:
+        cure = "Call requires_grad_() on what is trained"
+        raise InputError(lesson(call, "no parameter requires a gradient", "a function of some parameter", cure))
+    return found
+
+
+def loss_gradient(module: nn.Module, objective: Objective, *, size: int = SIZE) -> tuple[float, Float[Tensor, " p"]]:
+    """The mean loss and its gradient (1) in the parameters that require one, in float64, in the module's present mode.
+
+    Hypotheses: see the module.
+    Reference: [robbins1951stochastic].
+    Cost: one forward and one backward pass over the examples.
+
+    >>> import torch
+    >>> net = nn.Linear(1, 1, bias=False)
+    >>> _ = nn.init.ones_(net.weight)
+    >>> loss_gradient(net, Objective.of(torch.ones(1, 1), torch.zeros(1), net, None, "loss_gradient(net, data)"))[0]
+    0.5
+    """
+    moved = moved_parameters(module, objective.call)
+    total, n = 0.0, len(objective)
+    sums = torch.zeros(sum(p.numel() for p in moved), dtype=torch.float64, device=moved[0].device)
+    with torch.enable_grad():
+        for x, y in objective.batches(size):
+            value = objective.value(module, x, y)
+            parts = torch.autograd.grad(value, moved, allow_unused=True, materialize_grads=True)
+            total += float(value.detach()) * len(y) / n
+            sums += torch.cat([g.flatten() for g in parts]).double() * (len(y) / n)  # (1)
+    return total, sums

@@ -1,0 +1,135 @@
+"""Numbers of a run: the time to half the loss, where patience would have stopped it, the effective learning rate.
+
+    t_half: the first time at which the loss is half of its start                                                (1)
+    patience p: stop at the first record whose best test loss is p records old; keep the best                     (2)
+    constant gradients move heavy-ball momentum by  lr / (1 - momentum)  a step                                   (3)
+
+Hypotheses: (2) losses on examples that are not trained on.
+Reference: [geiger2020disentangling] for (1); [prechelt1998early] for (2); [polyak1964some] for (3).
+
+>>> effective_lr(SGD(0.1, momentum=0.9))
+1.0...
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from gnomon.core.checks import integer
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.results import Axis, Line, Plot, Reference, Result
+from gnomon.training.native import Choice, TorchOptimizer, named
+from gnomon.training.optimizers import SGD
+from gnomon.training.run import Run
+
+__all__ = ["Patience", "effective_lr", "half_loss_time", "patience"]
+
+
+@dataclass(frozen=True, slots=True)
+class Patience(Result):
+    """Where patience stops (2): the place of the stop and of the best record, their losses, and the last loss."""
+
+    stop: int
+    best: int
+    losses: tuple[float, ...]
+    checks: int
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it stops before the end."""
+        return self.stop < len(self.losses) - 1
+
+    @property
+    def verdict(self) -> str:
+        """What stopping keeps."""
+        kept, last = self.losses[self.best], self.losses[-1]
+        if not self.stopped:
+            return f"Patience {self.checks} never stops: the best loss, {kept:.4g}, is at record {self.best}."
+        return (
+            f"Patience {self.checks} stops at record {self.stop} and keeps the loss {kept:.4g}; the end has {last:.4g}."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The losses with stop and best."""
+        marks = (Line("test loss", range(len(self.losses)), self.losses), Reference("stop", float(self.stop), True),
+                 Reference("best", float(self.best), True))  # fmt: skip
+        return (Plot("Patience", marks, Axis("record"), Axis("loss"), self.verdict),)
+
+
+def half_loss_time(run: Run) -> float:
+    """The time (learning rate times steps) at which the training loss first is half of its start; equation (1).
+
+    Between two records the time is read from a straight line; infinite where the loss never halves.
+    Hypotheses: see the module. Reference: [geiger2020disentangling].
+    Cost: none.
+
+    >>> import torch
+    >>> from torch import nn
+    >>> from gnomon.training import train
+    >>> net = nn.Linear(1, 1, bias=False)
+    >>> _ = nn.init.ones_(net.weight)
+    >>> run = train(net, torch.ones(1, 1), torch.zeros(1), optimizer=SGD(0.01), steps=100, record=1)
+    >>> abs(half_loss_time(run) - 0.3466) < 0.01                                    # exp(-2 t) = 1/2 at log(2) / 2
+    True
+    """
+    times, losses = run.times.tolist(), run.loss.tolist()
+    goal = losses[0] / 2
+    for (t0, a), (t1, b) in zip(zip(times, losses, strict=True), zip(times[1:], losses[1:], strict=True), strict=False):
+        if b <= goal:
+            return float(t0 + (a - goal) / (a - b) * (t1 - t0))  # (1)
+    return inf
+
+
+def patience(run: Run | Sequence[float], *, checks: int) -> Patience:
+    """Where training would have been stopped by patience, from the test losses of a run or from given ones; (2).
+
+    Args:
+        run: of `gnomon.train` with test examples, or the losses themselves.
+        checks: records without a new best after which training stops.
+
+    Hypotheses: see the module. Reference: [prechelt1998early].
+    Cost: none.
+
+    >>> found = patience([3.0, 2.0, 1.0, 1.5, 1.2, 1.4, 0.5], checks=3)
+    >>> found.stop, found.best                                               # 0.5 comes too late
+    (5, 2)
+    """
+    call = "patience(run)"
+    p = integer("checks", checks, call=call)
+    found: Any = run.test_loss if isinstance(run, Run) else run
+    if found is None or len(found) == 0:
+        cure = "Train with x_test and y_test, or pass losses"
+        raise InputError(lesson(call, "the run has no test losses", "losses on examples kept apart", cure))
+    losses = tuple(float(v) for v in found)
+    best = 0
+    for i, value in enumerate(losses):
+        if value < losses[best]:
+            best = i
+        if i - best >= p:
+            return Patience(i, best, losses, p)  # (2)
+    return Patience(len(losses) - 1, best, losses, p)
+
+
+def effective_lr(optimizer: Choice) -> float:
+    """How far a constant gradient of size one moves the parameters in the long run, per step; equation (3).
+
+    Args:
+        optimizer: of `gnomon.training` or torch.optim: SGD with or without momentum.
+
+    Hypotheses: see the module; heavy-ball or Nesterov momentum without dampening. Reference: [polyak1964some].
+    Cost: none.
+
+    >>> import torch
+    >>> round(effective_lr(lambda p: torch.optim.SGD(p, lr=0.2, momentum=0.5)), 6)
+    0.4
+    """
+    call = "effective_lr(optimizer)"
+    rule = named(optimizer, None, call)
+    if isinstance(rule, SGD):
+        return rule.lr / (1 - rule.momentum)  # (3)
+    if isinstance(rule, TorchOptimizer) and rule.name == "SGD":
+        group = rule.groups[0]
+        return float(group["lr"]) * (1 - float(group.get("dampening", 0))) / (1 - float(group["momentum"]))
+    cure = "Adam divides by the size of gradients: its step is lr itself"
+    raise InputError(lesson(call, f"the optimizer is {rule.name}", "descent with momentum", cure))

@@ -1,0 +1,26 @@
+"""Dropout as an ensemble: against the mean over all masks."""
+
+from itertools import product
+
+import pytest
+import torch
+from numpy.testing import assert_allclose
+from torch import nn
+
+from gnomon.bayes import dropout_predictive
+from gnomon.core import InputError
+
+
+def test_masks_are_averaged():
+    """dropout-as-ensemble: the mean over 2^4 masks, each unit kept with probability 1/2 and doubled."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Dropout(0.5), nn.Linear(4, 1)).double()
+    x = torch.randn(3, 2).double()
+    h = net[1](net[0](x))
+    rows = torch.stack([net[3](h * 2 * torch.tensor(mask).double()) for mask in product((0, 1), repeat=4)]).detach()
+    found = dropout_predictive(net, x, draws=2000)
+    assert bool(((found.mean - rows.mean(0)).abs() < 4 * found.error).all())
+    assert_allclose(found.variance, rows.var(0, correction=0), rtol=0.25)
+    assert_allclose(found.plain, net.eval()(x).detach())
+    with pytest.raises(InputError, match="no dropout"):
+        dropout_predictive(nn.Linear(1, 1), torch.ones(1, 1))

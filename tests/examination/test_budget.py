@@ -1,0 +1,72 @@
+"""Budgets hold for networks of any cost: a clock that moves only when the network computes."""
+
+import pytest
+import torch
+from torch import nn
+
+from gnomon.data import digits
+from gnomon.examination import examine, rank
+from gnomon.training import SGD
+
+SPLIT = digits(400, 200)
+TRAIN, TEST = (SPLIT.x, SPLIT.y), (SPLIT.x_test, SPLIT.y_test)
+
+
+class Worked:
+    """A clock that tells how long a network has computed; copies of the network share it."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+class Metered(nn.Module):
+    """A perceptron that takes so many seconds for each example, and three times that with its gradient."""
+
+    def __init__(self, clock, each):
+        super().__init__()
+        self.clock, self.each = clock, each
+        self.layers = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
+
+    def forward(self, x):
+        self.clock.now += self.each * len(x) * (3 if torch.is_grad_enabled() else 1)
+        return self.layers(x)
+
+
+FULL = pytest.mark.full
+COSTS = [(0.003, 10), (0.03, 10), (0.03, 60), (0.3, 10), (0.3, 60), *(
+    pytest.param(each, budget, marks=FULL) for each, budget in ((1e-4, 10), (1e-4, 60), (0.003, 60))
+)]  # fmt: skip
+
+
+@pytest.mark.parametrize("each, budget", COSTS)
+def test_an_examination_ends_in_its_time(each, budget):
+    """0.3 s for an example is a transformer of 50 million parameters on one core."""
+    clock = Worked()
+    torch.manual_seed(0)
+    result = examine(Metered(clock, each), TRAIN, TEST, budget=float(budget), fit=True, clock=clock)
+    spent = {s.key: s.seconds for s in result.sections}
+    assert clock.now <= 1.15 * budget + 5, spent
+    assert result.healthy and not [s.answer for s in result.sections if s.state == "failed"]
+
+
+def test_an_explosion_is_looked_for_within_the_time():
+    clock = Worked()
+    result = examine(Metered(clock, 0.03), TRAIN, TEST, optimizer=SGD(1e6), budget=20.0, fit=True, clock=clock)
+    assert clock.now <= 1.15 * 20 + 5 and not result.healthy
+    assert result.findings[0].kind in ("learning-rate-too-large", "exploding-loss", "training-diverged")
+
+
+def test_a_ranking_ends_in_its_time():
+    """Each candidate has its share of what is left; a dear one at the beginning takes nothing from the others."""
+    clock = Worked()
+    costs = {"dear": 0.05, "cheap": 1e-4, "also cheap": 1e-4}
+    networks = {name: Metered(clock, each) for name, each in costs.items()}
+    ranking = rank(networks, TRAIN, steps=400, budget=30.0, clock=clock)
+    steps = {c.name: c.burst.steps for c in ranking.candidates}
+    assert clock.now <= 1.15 * 30 + 5 and not ranking.unranked
+    assert steps["cheap"] == steps["also cheap"] == 100 and 0 < steps["dear"] < 100

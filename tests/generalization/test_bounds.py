@@ -1,0 +1,179 @@
+"""Bounds from weights and margins, each factor against a hand computation; capacities against enumeration."""
+
+from itertools import product
+from math import log, sqrt
+
+import pytest
+import torch
+from torch import nn
+
+from gnomon import InputError
+from gnomon.generalization import (
+    cushions,
+    generalization_bounds,
+    kernel_rademacher,
+    linear_rademacher,
+    massart,
+    min_norm_bound,
+    network_dimension,
+    norms,
+    output_margins,
+    path_norm,
+    ridge_stability,
+    sauer,
+    vc_bound,
+)
+
+
+def network():
+    return nn.Sequential(nn.Linear(3, 5), nn.ReLU(), nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 3))
+
+
+def data(net, n=80, seed=0):
+    x = torch.randn(n, 3, generator=torch.Generator().manual_seed(seed))
+    return x, net(x).argmax(1).detach()
+
+
+def test_norms_are_those_of_the_matrices_and_distances_from_the_start():
+    start = network()
+    net = network()
+    for layer, part, before in zip(norms(net, start), net[::2], start[::2], strict=True):
+        w, moved = part.weight.detach().double(), (part.weight - before.weight).detach().double()
+        assert layer.spectral == pytest.approx(float(torch.linalg.svdvals(w)[0]))
+        assert layer.frobenius**2 == pytest.approx(float(w.square().sum()))
+        assert layer.row_sum == pytest.approx(max(sum(abs(v) for v in row) for row in w.tolist()))
+        assert layer.row_sum_square**2 == pytest.approx(sum(sum(abs(v) for v in row) ** 2 for row in w.tolist()))
+        assert layer.moved == pytest.approx(sum(float(row.norm()) for row in moved))
+        assert layer.distance == pytest.approx(float(moved.norm())) and 1 <= layer.stable_rank <= 5
+
+
+def test_the_path_norm_sums_over_all_paths():
+    net = nn.Sequential(nn.Linear(2, 3, bias=False), nn.ReLU(), nn.Linear(3, 2, bias=False)).double()
+    a, b = net[0].weight.detach(), net[2].weight.detach()
+    paths = sum(float((b[o, h] * a[h, i]) ** 2) for o, h, i in product(range(2), range(3), range(2)))
+    assert path_norm(net, (2,)) == pytest.approx(sqrt(paths))
+
+
+def test_every_bound_is_the_product_of_its_factors_and_beside_the_gap():
+    net = network()
+    x, y = data(net)
+    found = generalization_bounds(net, (x, y), test=data(net, seed=1), start=network())
+    gamma = found.margin
+    layers = norms(net)
+    values = output_margins(net, (x, y)).values
+    assert gamma == pytest.approx(float(torch.quantile(values.double(), 0.1)))
+    b, n = float(x.norm(dim=1).max()), len(x)
+    frobenius = b / gamma / sqrt(n)
+    for layer in layers:
+        frobenius *= layer.frobenius
+    assert found["frobenius"].value == pytest.approx(frobenius, rel=1e-6)
+    assert found["spectral-F"].value == pytest.approx(
+        b
+        / gamma
+        / sqrt(n)
+        * torch.tensor([a.spectral for a in layers]).prod().item()
+        * sqrt(sum(a.units * a.stable_rank for a in layers)),
+        rel=1e-5,
+    )
+    assert {bound.name for bound in found.bounds} >= {"rows", "spectral-1", "compression", "path", "parameters"}
+    for bound in found.bounds:
+        total = 1.0
+        for factor in bound.factors:
+            total *= float(factor.value)
+        assert bound.value == pytest.approx(total) and bound.measured is found.gap and bound.order
+        assert bound.holds and str(bound) and bound.plots() and bound.to_dict()
+        assert bound.dominating.value == max(float(f.value) for f in bound.factors)
+    assert float(found.gap.value) == 0.0 and found.gap.interval.high > 0 and found.plots()
+
+
+def test_cushions_are_those_of_jacobians():
+    net = network().double().requires_grad_(False)
+    x = torch.randn(6, 3).double()
+    found = cushions(net, x)
+    middle = net[:3](x)  # before the second activation
+    jacobian = torch.stack([torch.func.jacrev(lambda z: net[3:](z))(row) for row in middle])
+    ratio = (jacobian @ middle[:, :, None]).flatten(1).norm(dim=1) / (
+        jacobian.flatten(1).norm(dim=1) * middle.norm(dim=1)
+    )
+    assert found.interlayer[1] == pytest.approx(min(float(ratio[~ratio.isnan()].min()), 4**-0.5))
+    assert found.interlayer[2] == pytest.approx(3**-0.5)
+    a, w = net[:2](x), net[2].weight
+    assert found.layer[1] == pytest.approx(float(((a @ w.T).norm(dim=1) / (w.norm() * a.norm(dim=1))).min()))
+
+
+def test_a_trained_network_has_larger_normalized_margins_on_true_labels():
+    torch.manual_seed(1)
+    x = torch.randn(100, 4)
+    easy = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 2))
+    y = (x[:, 0] > 0).long()
+    import gnomon
+
+    true = gnomon.train(easy, x, y, steps=200, optimizer=gnomon.training.Adam(0.02)).model
+    hard = torch.randint(2, (100,))
+    false = gnomon.train(easy, x, hard, steps=600, optimizer=gnomon.training.Adam(0.02)).model
+    a, b = output_margins(true, (x, y)), output_margins(false, (x, hard))
+    assert float(a.normalized.median()) > 2 * float(b.normalized.median())
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: generalization_bounds(nn.Linear(3, 2), (torch.zeros(5, 3), torch.zeros(5).long())), "tied|wrong"),
+        (lambda: generalization_bounds(nn.Linear(3, 1), (torch.zeros(5, 3), torch.zeros(5).long())), "output for each"),
+        (lambda: norms(nn.ReLU()), "no layer is Linear"),
+        (lambda: norms(nn.Linear(2, 2), nn.Linear(3, 2)), "the start has no weight"),
+        (lambda: cushions(nn.Sequential(nn.Linear(2, 2), nn.Tanh()), torch.ones(1, 2)), "neither Linear nor ReLU"),
+        (lambda: min_norm_bound(torch.ones(3, 3), torch.ones(3)), "not positive definite"),
+        (lambda: vc_bound(0, 4), "n must be"),
+        (lambda: ridge_stability(torch.eye(3), torch.ones(2), decay=1.0), "a target per row"),
+    ],
+)
+def test_what_has_no_bound_is_told(call, words):
+    with pytest.raises(InputError, match=words):
+        call()
+
+
+def test_all_answers_wrong_or_one_class_are_told_or_bounded():
+    net = nn.Linear(2, 2)
+    x = torch.randn(20, 2)
+    wrong = 1 - net(x).argmax(1)
+    with pytest.raises(InputError, match="100%"):
+        generalization_bounds(net, (x, wrong))
+    right = net(x).argmax(1)
+    one = right == right[0]
+    assert generalization_bounds(net, (x[one], right[one])).train_error == 0.0
+
+
+def test_intervals_shatter_two_points_and_grow_as_sauer_says():
+    points = list(range(7))
+    ways = {tuple(a <= p <= b for p in points) for a in range(-1, 8) for b in range(-2, 8)}
+    assert len(ways) == sauer(7, 2)
+    assert massart(7, len(ways)) == pytest.approx(sqrt(2 * log(len(ways)) / 7))
+    assert vc_bound(10_000, sauer(10_000, 2)) < vc_bound(1000, sauer(1000, 2))
+    assert network_dimension(nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1))) == pytest.approx(25 * 2 * log(25))
+
+
+def test_linear_and_kernel_complexities_agree_with_all_signs():
+    x = torch.randn(8, 3).double()
+    exact = sum(float((torch.tensor(e).double() @ x).norm()) for e in product((-1.0, 1.0), repeat=8)) / 2**8 / 8
+    linear, kernel = linear_rademacher(x, draws=4000), kernel_rademacher(x @ x.T, draws=4000)
+    half = linear.interval.width
+    assert abs(linear.value - exact) < 2 * half and abs(kernel.value - exact) < 2 * half
+    assert 0.6 * linear.closed <= exact <= linear.closed and linear.gap() > 2 * exact
+
+
+def test_stability_is_above_what_refits_show_and_the_bound_holds():
+    x = torch.randn(40, 2).double()
+    k, y = (x @ x.T) / 2 + 1, torch.sign(x[:, 0])
+    found = ridge_stability(k, y, decay=0.1)
+    worst = 0.0
+    for i in range(40):
+        keep = [j for j in range(40) if j != i]
+        full = torch.linalg.solve(k + 40 * 0.1 * torch.eye(40), y)
+        # the objective without example i keeps the same penalty: 1 / n sum over the others
+        part = torch.linalg.solve(k[keep][:, keep] + 40 * 0.1 * torch.eye(39), y[keep])
+        worst = max(worst, abs(float((k[i] @ full - y[i]) ** 2 - (k[i, keep] @ part - y[i]) ** 2)))
+    assert float(found.measured.value) == pytest.approx(worst, rel=1e-8) and worst <= found.uniform
+    fresh = torch.randn(2000, 2).double()
+    error = ((((fresh @ x.T) / 2 + 1) @ torch.linalg.solve(k + 4 * torch.eye(40), y) - fresh[:, 0].sign()) ** 2).mean()
+    assert float(error) <= found.bound.value

@@ -1,0 +1,296 @@
+"""Autoencoders, VAEs, diffusion models and GANs against closed forms; the grammar they share; bad input."""
+
+from math import log, pi
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+from scipy.integrate import quad
+from scipy.stats import norm
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+from gnomon.core import InputError, NotFiniteError
+from gnomon.data import digits, js_divergence, mixture, optimal_discriminator, ring
+from gnomon.generative import (
+    GAN,
+    VAE,
+    Alternating,
+    Bernoulli,
+    Diffusion,
+    ExactNetwork,
+    Extragradient,
+    Flow,
+    Gaussian,
+    Minimax,
+    NonSaturating,
+    Schedule,
+    Shift,
+    Simultaneous,
+    TimeNetwork,
+    Wasserstein,
+    bits_per_dimension,
+    cosine_schedule,
+    coupling_flow,
+    dequantize,
+    fit,
+    flow_log_prob,
+    flow_samples,
+    game_path,
+    game_rotation,
+    gan_field,
+    gaussian_kl,
+    linear_autoencoder,
+    linear_schedule,
+    pca_gap,
+    play,
+)
+from gnomon.training import SGD, Adam
+
+D = torch.float64
+
+
+def probabilistic_pca(s=0.6, wrong=0.0):
+    """A linear VAE with the exact posterior of x = W z + s e, or a wrong one; and the exact log density."""
+    w = torch.tensor([[1.0], [-0.5], [2.0]], dtype=D)
+    encoder, decoder = nn.Linear(3, 2).double(), nn.Linear(1, 3).double()
+    precision = float(w.T @ w) / s**2 + 1
+    with torch.no_grad():
+        decoder.weight[:], decoder.bias[:] = w, 0.0
+        encoder.weight[0], encoder.weight[1] = w[:, 0] / s**2 / precision, 0.0
+        encoder.bias[:] = torch.tensor([wrong, -log(precision)], dtype=D)
+    exact = torch.distributions.MultivariateNormal(torch.zeros(3, dtype=D), w @ w.T + s**2 * torch.eye(3, dtype=D))
+    return VAE(encoder, decoder, latent=1, shape=(3,), observation=Gaussian(s)), exact, precision
+
+
+def test_the_bound_of_a_vae_is_tight_for_the_exact_posterior_and_else_off_by_its_divergence():
+    vae, exact, precision = probabilistic_pca()
+    x = exact.sample((6,))
+    with torch.no_grad():
+        # Every importance weight is p(x) itself, so that one draw has no error.
+        assert_allclose(vae.bound(x, 1), exact.log_prob(x), atol=1e-9)
+        off, _, _ = probabilistic_pca(wrong=0.3)
+        mean, log_variance = off.posterior(x)
+        grid = torch.linspace(-12, 12, 4001, dtype=D)
+        z = mean + (log_variance / 2).exp() * grid
+        weight = torch.exp(-grid.square() / 2) / (2 * pi) ** 0.5 * (grid[1] - grid[0])
+        fits = torch.stack(
+            [off.observation.log_prob(x[i], off.decoder(z[i][:, None])).sum(1) @ weight for i in range(6)]
+        )
+        elbo = fits - gaussian_kl(mean, log_variance).sum(1)
+        assert_allclose(exact.log_prob(x) - elbo, torch.full((6,), 0.3**2 * precision / 2).double(), atol=1e-8)
+
+
+def test_more_draws_tighten_the_bound():
+    vae, exact, _ = probabilistic_pca(wrong=0.8)
+    x = exact.sample((2000,))
+    with torch.no_grad():
+        means = [float(vae.bound(x, k).mean()) for k in (1, 4, 32)]
+        assert means[0] < means[1] < means[2] < float(exact.log_prob(x).mean()) + 1e-6
+        assert vae.log_prob(x[:3]).shape == (3,)
+
+
+def test_a_discrete_elbo_decomposes_exactly():
+    """Two latent states and four observations: fit less divergence is log p(x) less the gap, to 1e-8."""
+    rng = np.random.default_rng(0)
+    prior, like = np.array([0.3, 0.7]), rng.dirichlet(np.ones(4), 2)
+    q = rng.dirichlet(np.ones(2), 4)
+    for x in range(4):
+        joint = prior * like[:, x]
+        elbo = (q[x] * (np.log(like[:, x]) - np.log(q[x] / prior))).sum()
+        gap = (q[x] * np.log(q[x] / (joint / joint.sum()))).sum()
+        assert elbo + gap == pytest.approx(np.log(joint.sum()), abs=1e-12)
+
+
+def test_the_divergence_of_gaussians_is_torchs():
+    mean, log_variance = torch.randn(2, 5, 3, dtype=D)
+    q = torch.distributions.Normal(mean, (log_variance / 2).exp())
+    exact = torch.distributions.kl_divergence(q, torch.distributions.Normal(0 * mean, torch.ones_like(mean)))
+    assert_allclose(gaussian_kl(mean, log_variance), exact, atol=1e-12)
+
+
+def test_a_linear_autoencoder_learns_the_principal_subspace():
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(200, 5, generator=generator) * torch.tensor([3.0, 2.0, 0.7, 0.5, 0.3])
+    x = x - x.mean(0)
+    torch.manual_seed(0)
+    run = fit(linear_autoencoder((5,), 2), x, optimizer=Adam(0.02), steps=400, batch=None)
+    gap = pca_gap(run.model, x)
+    values = np.linalg.eigvalsh(np.cov(x.numpy().T, bias=True))
+    assert gap.pca_loss == pytest.approx(values[:3].sum() / 2, rel=1e-5)
+    assert gap.loss == pytest.approx(gap.pca_loss, rel=1e-3) and float(gap.angles.max()) < 1e-2
+
+
+SCHEDULE = linear_schedule(20)
+
+
+def test_the_posterior_of_a_step_is_bayes_rule_on_a_grid():
+    k, x0, xk = 7, 0.4, -0.3
+    a, b, beta = (float(SCHEDULE.kept[k]), float(SCHEDULE.kept[k - 1]), float(SCHEDULE.betas[k - 1]))
+
+    def joint(y):
+        return norm.pdf(y, b**0.5 * x0, (1 - b) ** 0.5) * norm.pdf(xk, (1 - beta) ** 0.5 * y, beta**0.5)
+
+    mass = quad(joint, -8, 8, epsabs=1e-13)[0]
+    mean = quad(lambda y: y * joint(y), -8, 8, epsabs=1e-13)[0] / mass
+    variance = quad(lambda y: (y - mean) ** 2 * joint(y), -8, 8, epsabs=1e-13)[0] / mass
+    told = SCHEDULE.posterior_mean(k, torch.tensor(x0).double(), torch.tensor(xk).double())
+    assert float(told) == pytest.approx(mean, abs=1e-6)
+    assert float(SCHEDULE.posterior_variance[k - 1]) == pytest.approx(variance, abs=1e-8)
+    assert bool((SCHEDULE.posterior_variance <= SCHEDULE.betas).all()) and a < b
+
+
+@pytest.mark.parametrize("target", ["noise", "data", "velocity"])
+def test_the_three_targets_are_one_model(target):
+    p = mixture([[-1.0, 0.0], [1.0, 0.5]], std=0.4)
+    model = Diffusion(ExactNetwork(p, SCHEDULE, target), SCHEDULE, shape=(2,), target=target)
+    x, t = torch.randn(4, 2, dtype=D), torch.full((4,), 0.5, dtype=D)
+    a = float(SCHEDULE.kept_at(0.5))
+    x0, e = model.predicted(x, t)
+    assert_allclose(x0, p.denoised(x, a**0.5, (1 - a) ** 0.5), atol=1e-10)
+    assert_allclose(a**0.5 * x0 + (1 - a) ** 0.5 * e, x, atol=1e-10)
+    assert_allclose(model.score(x, t), p.noised(a**0.5, (1 - a) ** 0.5).score(x), atol=1e-10)
+    assert model.losses(x).shape == (4,)
+
+
+def test_the_bound_of_a_diffusion_is_the_exact_density_where_its_reverse_is():
+    """For x_0 ~ N(0, I) the reverse steps are N(sqrt(1 - beta) x, beta): nothing is lost but by the last step."""
+    p = mixture([[0.0]])
+    model = Diffusion(ExactNetwork(p, SCHEDULE), SCHEDULE, shape=(1,), variance="forward")
+    x = torch.zeros(4000, 1, dtype=D) + 0.7
+    values = model.log_prob(x)
+    error = 5 * float(values.std()) / len(x) ** 0.5
+    assert abs(float(values.mean()) - norm.logpdf(0.7)) < error + 1e-6
+    assert error < 0.2
+
+
+def test_the_flow_of_a_diffusion_has_the_density_of_its_data_to_1e_3():
+    for p in (mixture([[1.0, -0.5]], covariances=[[0.5, 0.2], [0.2, 0.8]]), ring(3, radius=1.0, std=0.3)):
+        schedule = cosine_schedule(200)  # which ends nearer to N(0, I) than 1e-3
+        network, x = ExactNetwork(p, schedule), p.sample(10, seed=1)
+        assert_allclose(flow_log_prob(network.score, x, schedule, steps=40), p.log_prob(x), atol=1e-3)
+    z = flow_samples(network.score, torch.randn(300, 2, dtype=D), schedule, steps=30)
+    assert float((z.norm(dim=1) - 1).abs().mean()) < 0.35  # of a ring of radius 1 and width 0.3: mean |r - 1| is 0.25
+
+
+@pytest.mark.parametrize(("steps", "eta"), [(None, 1.0), (50, 0.0)])
+def test_samples_of_an_exact_network_are_those_of_the_data(steps, eta):
+    p, schedule = mixture([[-1.5], [1.5]], std=0.3, weights=[1, 3]), linear_schedule(100)
+    model = Diffusion(ExactNetwork(p, schedule, "data"), schedule, shape=(1,), target="data")
+    x = model.sample(2000, steps=steps, eta=eta, seed=2).double()
+    share = float((x < 0).double().mean())
+    assert abs(share - 0.25) < 5 * (0.25 * 0.75 / 2000) ** 0.5 + 0.03  # and the bias of finite steps
+    assert float(x[x > 0].mean()) == pytest.approx(1.5, abs=0.06)
+
+
+def test_schedules():
+    assert float(cosine_schedule(50).betas.max()) <= 0.999 and float(cosine_schedule(50).kept[-1]) < 1e-3
+    t = torch.linspace(0, 1, 33, dtype=D)
+    assert_allclose(SCHEDULE.time_at(SCHEDULE.kept_at(t)), t, atol=1e-12)
+    assert_allclose(SCHEDULE.kept_at(torch.arange(21, dtype=D) / 20), SCHEDULE.kept, atol=1e-12)
+
+
+def test_the_best_discriminator_on_a_grid_is_the_formula_and_its_value_the_divergence():
+    p, q = mixture([[-1.0]]), mixture([[1.0]], std=0.8)
+    x = torch.linspace(-9, 9, 400, dtype=D)[:, None]
+    a, b = p.log_prob(x).exp(), q.log_prob(x).exp()
+    logits = torch.zeros(len(x), dtype=D, requires_grad=True)
+    cell, game = float(x[1] - x[0]), Minimax()
+    optimizer = torch.optim.LBFGS([logits], max_iter=400, tolerance_grad=1e-12, tolerance_change=1e-16,
+                                  line_search_fn="strong_wolfe")  # fmt: skip
+
+    def closure():
+        optimizer.zero_grad()
+        none = torch.full_like(logits, -60.0)
+        loss = (a * game.discriminator(logits, none) + b * game.discriminator(-none, logits)).sum() * cell
+        loss.backward()
+        return loss
+
+    value = -float(optimizer.step(closure).detach()), -float(closure().detach())
+    assert value[1] == pytest.approx(2 * js_divergence(p, q) - 2 * log(2), abs=1e-3)
+    seen = (a + b) > 1e-2
+    right = optimal_discriminator(p, q, x)
+    assert_allclose(logits.detach().sigmoid()[seen], right[seen], atol=1e-3)
+
+
+def test_games_turn_as_theory_says():
+    def turning(w):
+        return torch.stack([w[1], -w[0]])
+
+    start = torch.tensor([1.0, 0.0], dtype=D)
+    paths = {rule: game_path(turning, start, steps=200, lr=0.2, rule=rule()) for rule in
+             (Simultaneous, Alternating, Extragradient)}  # fmt: skip
+    lengths = {rule: float(path[-1].norm()) for rule, path in paths.items()}
+    assert lengths[Simultaneous] == pytest.approx(1.04**100, rel=1e-9)
+    assert lengths[Extragradient] == pytest.approx((1 - 0.04 + 0.04**2) ** 100, rel=1e-9)
+    assert 0.5 < float(paths[Alternating].norm(dim=1)[1:].min()) < float(paths[Alternating].norm(dim=1).max()) < 2
+    rotation = game_rotation(lambda w: turning(w) + 0.1 * w, start)
+    assert rotation.rotation == pytest.approx(10) and rotation.largest_lr == pytest.approx(0.2 / 1.01)
+    assert rotation.findings[0].kind == "rotating-game" and not game_rotation(lambda w: w, start).findings
+
+
+@pytest.mark.parametrize("game", [NonSaturating(), Wasserstein(1.0), Minimax()])
+@pytest.mark.parametrize("rule", [Alternating(), Extragradient()])
+def test_every_game_can_be_played_and_leaves_the_model_as_it_was(game, rule):
+    torch.manual_seed(0)
+    judge = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
+    gan = GAN(nn.Linear(1, 1), judge, latent=1, shape=(1,), game=game)
+    before, state = gan.maker.weight.clone(), torch.get_rng_state()
+    run = play(gan, torch.randn(64, 1) * 0 + torch.arange(64.0)[:, None] / 64, steps=5, batch=16, rule=rule)
+    assert run.stopped == "finished" and torch.equal(before, gan.maker.weight)
+    assert not torch.equal(before, run.model.maker.weight) and len(run.plots()) == 1 and "5 steps" in run.verdict
+    assert state.shape == torch.get_rng_state().shape
+    field, point = gan_field(gan, torch.ones(4, 1))
+    assert field(point).shape == point.shape
+
+
+def test_training_is_that_of_the_one_loop_for_every_kind_of_data():
+    x = torch.randn(60, 2, generator=torch.Generator().manual_seed(0)) + 2
+    loader = DataLoader(TensorDataset(x, torch.zeros(60)), batch_size=7)
+    runs = [fit(Flow([Shift(2)], shape=(2,)), data, optimizer=SGD(1.0), steps=1, batch=None)
+            for data in (x, x.numpy(), loader, (x, torch.zeros(60)))]  # fmt: skip
+    for run in runs:
+        assert_allclose(run.model.transforms[0].amount.detach(), x.mean(0), atol=1e-5)
+    again = [fit(Diffusion(TimeNetwork(2), shape=(2,)), x, steps=3, seed=4) for _ in range(1)]
+    assert again[0].stopped == "finished" and int(again[0].steps[-1]) == 3
+
+
+def test_bits_per_dimension_of_dequantized_digits():
+    x = digits(100, 0).x.flatten(1)
+    y = dequantize(x, 1 / 16)
+    flat = torch.distributions.Independent(torch.distributions.Uniform(torch.zeros(64), torch.full((64,), 17 / 16)), 1)
+    assert bits_per_dimension(flat, y, step=1 / 16) == pytest.approx(np.log2(17), rel=1e-5)
+
+
+def test_a_bernoulli_vae_takes_digits():
+    torch.manual_seed(0)
+    x = (digits(50, 0).x.flatten(1) > 0.5).float()
+    vae = VAE(nn.Linear(64, 4), nn.Linear(2, 64), latent=2, shape=(64,), observation=Bernoulli())
+    run = fit(vae, x, steps=5)
+    assert set(run.model.sample(3).unique().tolist()) <= {0.0, 1.0} and run.stopped == "finished"
+    with pytest.raises(InputError, match="numbers from 0 to 1"):
+        vae.elbo(x * 3)
+
+
+def test_bad_input_is_one_sentence():
+    flow = coupling_flow(2)
+    with pytest.raises(InputError, match="only 3 different values in 200 numbers .* generative.dequantize"):
+        fit(flow, torch.arange(200).reshape(100, 2).float() % 3)
+    with pytest.raises(NotFiniteError, match=r"fit\(model, data\): example 1 of x is not finite"):
+        fit(flow, torch.tensor([[0.0, 1.0], [float("nan"), 1.0]]))
+    with pytest.raises(InputError, match="1 example .* at least 2 examples"):
+        fit(flow, torch.zeros(1, 2))
+    with pytest.raises(InputError, match=r"x has shape \(5, 3\), and the model makes examples of shape \(2,\)"):
+        fit(flow, torch.randn(5, 3))
+    gan = GAN(nn.Linear(1, 2), nn.Linear(2, 1), latent=1, shape=(2,))
+    with pytest.raises(InputError, match="a GAN only draws samples .H: a density"):
+        gan.log_prob(torch.zeros(2, 2))
+    with pytest.raises(InputError, match="Train it with generative.play"):
+        fit(gan, torch.randn(5, 2))
+    with pytest.raises(InputError, match='target must be "noise" or "data" or "velocity"'):
+        Diffusion(TimeNetwork(2), shape=(2,), target="x0")
+    with pytest.raises(InputError, match="between 0 and 1"):
+        Schedule(torch.tensor([0.5, 1.5]))
+    with pytest.raises(InputError, match="Let it return .5, 2."):
+        VAE(nn.Linear(2, 3), nn.Linear(1, 2), latent=1, shape=(2,)).losses(torch.zeros(5, 2))

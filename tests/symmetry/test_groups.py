@@ -1,0 +1,274 @@
+"""Groups: tables against permutations, Fourier analysis, equivariant maps against theorems, errors of known maps."""
+
+from itertools import product
+
+import pytest
+import torch
+from torch import nn
+
+from gnomon import InputError
+from gnomon.symmetry import (
+    CanonicalPose,
+    FiniteGroup,
+    GroupConv2d,
+    GroupPool,
+    OrbitAverage,
+    accuracy_by_strength,
+    action,
+    balance,
+    commutator_norm,
+    convolve,
+    cyclic,
+    cyclic_group,
+    dihedral_group,
+    equivariance,
+    equivariant_basis,
+    flips,
+    fourier,
+    haar,
+    inverse_fourier,
+    irreps,
+    lie_derivative,
+    matched,
+    nearest_convolution,
+    nearest_equivariant,
+    nearest_permutation_equivariant,
+    orbit_leak,
+    permutations,
+    permuted,
+    product_group,
+    quarter_turns,
+    rescaled,
+    rotations,
+    scalings,
+    symmetric_group,
+    translations,
+)
+
+GROUPS = {
+    "C6": cyclic_group(6),
+    "D4": dihedral_group(4),
+    "S3": symmetric_group(3),
+    "S4": symmetric_group(4),
+    "C2xS3": product_group(cyclic_group(2), symmetric_group(3)),
+}
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_representations_fourier_and_convolution(name):
+    group = GROUPS[name]
+    n = group.order
+    assert all(int(group.table[g, group.inverse[g]]) == 0 for g in range(n))
+    found = irreps(group)
+    assert sum(rho.shape[1] ** 2 for rho in found) == n and found[0].shape[1] == 1
+    for rho in found:
+        assert torch.allclose(rho[group.table], rho[:, None] @ rho[None], atol=1e-9)  # a homomorphism
+        assert torch.allclose(rho @ rho.mH, torch.eye(rho.shape[1], dtype=rho.dtype).expand_as(rho), atol=1e-9)
+    f, h = torch.randn(2, n).double()
+    by_hand = torch.zeros(n).double()
+    for u, v in product(range(n), range(n)):
+        by_hand[u] += f[group.table[u, group.inverse[v]]] * h[v]
+    made = convolve(f, h, group)
+    assert torch.allclose(made, by_hand)
+    parts = [a @ b for a, b in zip(fourier(f, found), fourier(h, found), strict=True)]
+    assert all(torch.allclose(a, b, atol=1e-9) for a, b in zip(fourier(made, found), parts, strict=True))
+    assert torch.allclose(inverse_fourier(fourier(f, found), found).real, f)
+    u = n - 1
+    assert torch.allclose(convolve(group.regular[u] @ f, h, group), group.regular[u] @ made)
+    assert torch.allclose(convolve(f, h, group), convolve(h, f, group)) == group.commutative
+
+
+@pytest.mark.parametrize(("name", "dimension"), [("C6", 6), ("D4", 8), ("S3", 6), ("S4", 24)])
+def test_equivariant_maps_between_functions_on_a_group_are_its_convolutions(name, dimension):
+    group = GROUPS[name]
+    basis = equivariant_basis(list(group.regular[1:]), list(group.regular[1:])) if group.order < 20 else None
+    if basis is None:  # two generators of S4: a cycle and a swap
+        chosen = [group.labels.index("1230"), group.labels.index("1023")]
+        basis = equivariant_basis([group.regular[g] for g in chosen], [group.regular[g] for g in chosen])
+    assert len(basis) == dimension
+    f = torch.randn(group.order).double()
+    for w in basis[:3]:  # each is the convolution with its own impulse response
+        impulse = w[:, 0]
+        assert torch.allclose(w @ f, convolve(f, impulse, group), atol=1e-9)
+
+
+def test_dimensions_on_sets_and_images():
+    for m in (3, 4, 5):
+        swap, cycle = torch.eye(m)[[1, 0, *range(2, m)]], torch.eye(m).roll(1, 0)
+        assert len(equivariant_basis([swap, cycle], [swap, cycle])) == 2
+        assert len(equivariant_basis([swap, cycle], [torch.eye(1), torch.eye(1)])) == 1
+    eye = torch.eye(12).reshape(12, 3, 4)
+    moves = [eye.roll(1, 1).reshape(12, 12).T, eye.roll(1, 2).reshape(12, 12).T]
+    assert len(equivariant_basis(moves, moves)) == 12
+
+
+def test_nearest_maps_are_projections():
+    w = torch.randn(6, 6).double()
+    shift = torch.eye(6).double().roll(1, 0)
+    a, b = nearest_convolution(w), nearest_equivariant(w, [shift], [shift])
+    assert torch.allclose(a.weight, b.weight, atol=1e-9) and a.distance == pytest.approx(b.distance)
+    assert nearest_convolution(a.weight).distance < 1e-12 and a.dimension == b.dimension == 6
+    two = nearest_convolution(w, (2, 3)).weight
+    x = torch.randn(2, 3).double()
+    assert torch.allclose(
+        (two @ x.roll((1, 1), (0, 1)).flatten()).reshape(2, 3), (two @ x.flatten()).reshape(2, 3).roll((1, 1), (0, 1))
+    )
+    lam, gamma, distance = nearest_permutation_equivariant(w)
+    swap = shift[[1, 0, 2, 3, 4, 5]] @ shift.T
+    c = nearest_equivariant(w, [shift, swap], [shift, swap])
+    assert torch.allclose(c.weight, lam * torch.eye(6).double() + gamma, atol=1e-9) and distance == pytest.approx(
+        c.distance
+    )
+
+
+class FourierModulus(nn.Module):
+    def forward(self, x):
+        return torch.fft.fft2(x).abs()
+
+
+def c4(channels=2):
+    torch.manual_seed(0)
+    conv = GroupConv2d(1, channels, 3, group=cyclic(4), lifting=True, padding=1)
+    return nn.Sequential(conv, nn.ReLU(), GroupPool(group=cyclic(4)))
+
+
+def circular():
+    torch.manual_seed(0)
+    return nn.Conv2d(1, 3, 3, padding=1, padding_mode="circular")
+
+
+ALWAYS = (True,) * 5
+MAPS = {
+    # invariant or equivariant under shifts, quarter turns, flips, rotations by 30 degrees, scaling by 1.5
+    "mean": (nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten()), (True, True, True, None, None)),
+    "largest": (nn.Sequential(nn.AdaptiveMaxPool2d(1), nn.Flatten()), (True, True, True, None, None)),
+    "Fourier modulus": (FourierModulus(), (True, None, None, False, False)),
+    "circular convolution": (circular(), (True, False, False, False, False)),
+    "convolution, ReLU, mean": (
+        nn.Sequential(circular(), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten()),
+        (True, False, False, None, None),
+    ),
+    "zero-padded convolution": (nn.Conv2d(1, 3, 3, padding=1), (False, False, False, False, False)),
+    "ReLU": (nn.ReLU(), (True, True, True, None, None)),
+    "flatten": (nn.Flatten(), (False, False, False, False, False)),
+    "dense": (nn.Sequential(nn.Flatten(), nn.Linear(64, 64)), (False, False, False, False, False)),
+    "group convolution": (c4(), (None, True, False, False, False)),
+    "orbit average": (
+        OrbitAverage(nn.Sequential(nn.Flatten(), nn.Linear(64, 4)), quarter_turns()),
+        (None, True, None, None, None),
+    ),
+    "canonical pose": (
+        CanonicalPose(nn.Sequential(nn.Flatten(), nn.Linear(64, 4)), quarter_turns()),
+        (False, True, None, None, None),
+    ),
+}
+ACTIONS = (translations([(0, 3), (2, 1)]), quarter_turns(), flips(), rotations([30.0]), scalings([1.5]))
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_known_maps_are_told_apart_by_their_errors(name):
+    """An error below 1e-6 where theory says so, above 1e-1 where it says not; None: theory says nothing sharp."""
+    module, follows = MAPS[name]
+    x = torch.randn(6, 1, 8, 8, generator=torch.Generator().manual_seed(0)).double()
+    for group, expected in zip(ACTIONS, follows, strict=True):
+        if expected is None:
+            continue
+        found = equivariance(module.double(), x, group).output
+        error = min(found.invariance, found.invariance if found.equivariance is None else found.equivariance)
+        assert (error < 1e-6) if expected else (error > 1e-1), (group.name, error)
+
+
+def test_sets_are_followed_and_the_layer_that_breaks_it_is_named():
+    net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Flatten(), nn.Linear(20, 2))
+    found = equivariance(net, torch.randn(5, 5, 3), permutations(5))
+    assert found.layers[0].follows and found.layers[1].follows and found.breaks == "2" and found.plots()
+    assert found.layers[0].equivariance < 1e-6 < found.layers[0].invariance
+    assert 0 <= found.output.invariance_interval.low <= found.output.invariance <= found.output.invariance_interval.high
+    net.eval()
+    before = {k: v.clone() for k, v in net.state_dict().items()}
+    equivariance(net, torch.randn(5, 5, 3), permutations(5))
+    assert all(torch.equal(before[k], v) for k, v in net.state_dict().items()) and not net[0]._forward_hooks
+
+
+def test_speeds_strengths_and_commutators():
+    x = torch.randn(8, 1, 8, 8)
+    still, _ = lie_derivative(nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten()), x, translations())
+    moving, interval = lie_derivative(nn.Flatten(), x, translations())
+    # by Parseval: |d/dt x_t| = |2 pi k X_k| over |X_k|, the frequency of Nyquist left out by taking the real part
+    k = torch.fft.fftfreq(8).double()
+    spectrum = torch.fft.fft(x.double()).abs() * (2 * torch.pi * k).abs() * (k != -0.5)
+    told = (spectrum.flatten(1).norm(dim=1) / 8**0.5 / x.double().flatten(1).norm(dim=1)).mean()
+    assert still < 1e-8 and moving == pytest.approx(float(told), rel=1e-4) and moving in interval
+    y = torch.arange(8) % 2
+    curve = accuracy_by_strength(
+        nn.Identity(), (torch.eye(2).repeat(4, 1), y), lambda z, t: z.flip(1) if t > 0.5 else z, [0, 1]
+    )
+    assert curve.accuracy == (1.0, 0.0) and curve.plots()
+    conv = nn.Conv2d(1, 1, 3, padding=1, padding_mode="circular")
+    assert commutator_norm(conv, lambda z: z.roll(1, -1), (1, 6, 6)) < 1e-12
+    dense = nn.Linear(5, 5)
+    w, p = dense.weight.detach().double(), torch.eye(5).double().roll(1, 0)
+    exact = float(torch.linalg.matrix_norm(w @ p - p @ w, 2))
+    assert commutator_norm(dense, lambda z: z.roll(1, -1), (5,), steps=300) == pytest.approx(exact, rel=1e-3)
+
+
+def test_parameters_have_symmetries_that_gradients_respect():
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(3, 6), nn.ReLU(), nn.Linear(6, 4), nn.ReLU(), nn.Linear(4, 1)).double()
+    x = torch.randn(20, 3).double()
+    y = x[:, :1].sin()
+    order = torch.randperm(6)
+    assert torch.allclose(net(x), permuted(net, order)(x)) and torch.allclose(
+        net(x), rescaled(net, torch.rand(4) + 0.5, 1)(x)
+    )
+    leak = orbit_leak(net, (net(x) - y).square().mean())
+    decayed = (net(x) - y).square().mean() + sum(p.square().sum() for p in net[:1].parameters())
+    assert leak < 1e-12 < 1e-3 < orbit_leak(net, decayed)
+    drifts = []
+    for steps, rate in ((50, 0.02), (100, 0.01), (200, 0.005)):
+        copy = rescaled(net, torch.ones(6))
+        start = balance(copy)
+        for _ in range(steps):
+            grads = torch.autograd.grad((copy(x) - y).square().mean(), list(copy.parameters()))
+            with torch.no_grad():
+                for p, g in zip(copy.parameters(), grads, strict=True):
+                    p -= rate * g
+        drifts.append(float((balance(copy) - start).abs().max()))
+    assert 1.5 < drifts[0] / drifts[1] < 2.7 and 1.5 < drifts[1] / drifts[2] < 2.7  # halved with the step: slope 1
+    found = matched(net, permuted(permuted(net, order), torch.randperm(4), 1))
+    assert found.distance_after < 1e-12 < found.distance_before and torch.allclose(net(x), found.module(x))
+
+
+def test_haar_matrices_are_orthogonal_with_the_moments_of_the_measure():
+    q = haar(3, 4000, special=True, seed=1)
+    trace = q.diagonal(dim1=1, dim2=2).sum(1)
+    assert torch.allclose(torch.linalg.det(q), torch.ones(4000).double())
+    for moment, value in ((trace, 0.0), (trace.square(), 1.0), (q[:, 0, 0].square(), 1 / 3)):
+        assert abs(float(moment.mean()) - value) < 4 * float(moment.std()) / 4000**0.5
+    fixed = haar(3, 1, special=True, seed=9)[0]
+    from scipy.stats import ks_2samp
+
+    moved = (fixed @ haar(3, 4000, special=True, seed=2))[:, 0, 1]
+    assert ks_2samp(q[:, 0, 1].numpy(), moved.numpy()).pvalue > 0.001
+    assert abs(float(torch.linalg.det(haar(4, 400)).mean())) < 0.25
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: FiniteGroup(torch.zeros(0, 0).long(), ()), "a label for each element"),
+        (lambda: FiniteGroup(torch.tensor([[0, 1], [1, 1]]), ("a", "b")), "a row repeats"),
+        (lambda: FiniteGroup(torch.tensor([[1, 0], [0, 1]]), ("a", "b")), "not the identity"),
+        (lambda: action({}), "a name for each move"),
+        (lambda: equivariance(nn.Flatten(), torch.zeros(1, 1, 2, 3), quarter_turns()), "keep the shape"),
+        (lambda: lie_derivative(nn.Flatten(), torch.zeros(1, 1, 2, 2), flips()), "has no flow"),
+        (lambda: equivariant_basis([], []), "for every generator"),
+        (lambda: nearest_convolution(torch.zeros(2, 3)), "a square weight"),
+        (lambda: permuted(nn.Sequential(nn.Linear(2, 2)), torch.arange(2)), "a layer with hidden units"),
+        (lambda: symmetric_group(6), "more than 120"),
+        (lambda: rotations([10.0]).moves[0](torch.zeros(2, 3)), "four axes"),
+    ],
+)
+def test_bad_groups_and_moves_are_told(call, words):
+    with pytest.raises(InputError, match=words):
+        call()
