@@ -67,6 +67,7 @@ def test_numbers_out_of_range_are_told(call):
 
 
 def test_the_divergence_is_that_of_torch():
+    """Statement pac-bayes-gaussian-kl."""
     m, a = torch.randn(2, 7).double()
     s, p = torch.rand(2, 7).double() + 0.1
     assert torch.isclose(gaussian_kl(m, s, a, p), kl_divergence(Normal(m, s), Normal(a, p)).sum())
@@ -112,6 +113,7 @@ def problem(n, seed=0, noise=0.0):
 
 @pytest.mark.parametrize("prior", [LearnedPrior(epochs=2), FreshPrior(), GivenPrior()])
 def test_a_certificate_leaves_the_module_alone_and_is_above_the_test_error(prior):
+    """Statement pac-bayes-learning."""
     net = nn.Sequential(nn.Linear(3, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 2))
     before = {k: v.clone() for k, v in net.state_dict().items()}
     state = torch.get_rng_state()
