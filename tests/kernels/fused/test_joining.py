@@ -61,9 +61,10 @@ def test_no_angle_is_larger_than_it_is_taken_for(bias, monkeypatch):
         believed.append(after(rho, share))
         return believed[-1]
 
-    monkeypatch.setattr(joining, "_after", spy)
     law = Law(2**0.5, bias)
-    chain_of(law, x, torch.float32)
+    with monkeypatch.context() as patch:
+        patch.setattr(joining, "_after", spy)
+        chain_of(law, x, torch.float32)
     net, true = network(12), []
     for depth in range(1, 12):
         k = gnomon.limit(net[: 2 * depth + 1], init=law, parametrization="ntk").nngp(x)
