@@ -29,6 +29,8 @@ FLOORS = {
         "generative",
         "bayes",
         "discovery",
+        "sequences",
+        "graphs",
         "lab",
         "report",
     ),

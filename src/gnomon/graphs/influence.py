@@ -1,0 +1,128 @@
+"""Oversquashing and reach: how much the features of one node count for another.
+
+    I[i, j] = |dh_i / dx_j|                                                                                (1)
+
+I is zero beyond as many hops as there are layers, and small where many ways share few edges: where the effective
+resistance between i and j is large.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_module
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.pure import random_state
+from gnomon.core.results import Axis, Finding, Image, Plot, Result, Scatter, Value
+from gnomon.core.results.plain import HIDDEN
+from gnomon.core.untouched import untouched
+from gnomon.graphs.graph import adjacency
+from gnomon.graphs.spectrum import distances, effective_resistance
+
+__all__ = ["Influence", "influence"]
+
+FAINT = 1e-3
+"""Of a node's influence on itself: below it, what lies there teaches a thousand times slower."""
+
+
+@dataclass(frozen=True, slots=True)
+class Influence(Result):
+    """The influence (1) of every node on every other, their hops and their effective resistance."""
+
+    matrix: Tensor = field(metadata=HIDDEN, repr=False)
+    hops: Tensor = field(metadata=HIDDEN, repr=False)
+    resistance: Tensor = field(metadata=HIDDEN, repr=False)
+    reach: int
+    diameter: int
+    correlation: float
+
+    @property
+    def faintest(self) -> float:
+        """The median influence at the largest distance that is reached, relative to that of nodes on themselves."""
+        own = self.matrix.diag().median()
+        return float(self.matrix[self.hops == self.reach].median() / own)
+
+    @property
+    def verdict(self) -> str:
+        """How far nodes see, and how well."""
+        return (
+            f"Nodes see {self.reach} hops of a graph of diameter {self.diameter}; there their influence is "
+            f"{self.faintest:.1e} of that on themselves (rank correlation with resistance {self.correlation:.2f})."
+        )
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Nodes that do not see each other, or hardly."""
+        if self.reach < self.diameter:
+            what = f"Nodes more than {self.reach} hops apart do not see each other; the graph has {self.diameter}."
+            cure = "Use as many layers as the task needs hops, or add edges to one node that all share."
+            evidence = (Value("reach", self.reach), Value("diameter", self.diameter))
+            return (Finding("out-of-reach", what, cure, 0.2, evidence=evidence, false_alarm=0.0),)
+        if self.faintest < FAINT:
+            what = (
+                f"Nodes {self.reach} hops apart influence each other {self.faintest:.1e} times as much as themselves."
+            )
+            cure = "Add edges across the bottleneck, or a node that is joined to all others."
+            return (Finding("oversquashed", what, cure, 0.35, evidence=(Value("influence", self.faintest),)),)
+        return ()
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The matrix, and influence against resistance."""
+        pairs = (self.hops > 0) & torch.isfinite(self.resistance) & (self.matrix > 0)
+        points = Scatter("pairs of nodes", self.resistance[pairs].tolist(), self.matrix[pairs].tolist())
+        return (
+            Plot("Influence", (Image("influence", self.matrix.tolist()),), Axis("of node"), Axis("on node")),
+            Plot("Bottlenecks", (points,), Axis("effective resistance"), Axis("influence", log=True)),
+        )
+
+
+def influence(module: nn.Module, x: Tensor, graph: Any) -> Influence:
+    """The influence of the features of every node on the output at every other; equation (1).
+
+    Args:
+        module: is called as ``module(x, graph)`` and returns (nodes, outputs).
+        x: features of the nodes, (nodes, channels).
+        graph: what the module takes.
+
+    Hypotheses: the output is differentiable in the features; one random direction of outputs stands for all.
+    Reference: [topping2022understanding], [black2023understanding].
+    Cost: a backward pass for each node, and nodes^3.
+
+    >>> class Mean(nn.Module):
+    ...     def forward(self, x, a):
+    ...         return a @ x
+    >>> path = torch.tensor([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0]])
+    >>> influence(Mean(), torch.randn(3, 2), path).reach
+    1
+    """
+    call = "influence(module, x, graph)"
+    check_module(module, call=call)
+    with untouched(module), random_state(0), torch.enable_grad():
+        seen = x.detach().clone().requires_grad_()
+        out = module(seen, graph)
+        if not isinstance(out, Tensor) or out.shape[0] != len(x):
+            raise InputError(
+                lesson(call, "the output is not one row for each node", "(nodes, outputs)", "Return nodes")
+            )
+        flat = out.reshape(len(x), -1)
+        values = (flat * torch.randn_like(flat[0])).sum(1)
+        rows = [torch.autograd.grad(v, seen, retain_graph=True)[0].flatten(1).norm(dim=1) for v in values]
+    matrix = torch.stack(rows).detach().double().cpu()  # (1)
+    a = adjacency(graph, nodes=len(x), call=call)
+    hops, resistance = distances(a), effective_resistance(a)
+    finite = hops[torch.isfinite(hops)]
+    met = hops[(matrix > 0) & torch.isfinite(hops)]
+    pairs = (hops > 0) & torch.isfinite(hops) & (matrix > 0)
+    reach = int(met.max()) if met.numel() else 0
+    return Influence(matrix, hops, resistance, reach, int(finite.max()), _correlation(resistance[pairs], matrix[pairs]))
+
+
+def _correlation(a: Tensor, b: Tensor) -> float:
+    """Of ranks."""
+    if len(a) < 3:
+        return 0.0
+    ranks = torch.stack([t.argsort().argsort().double() for t in (a, b)])
+    found = torch.corrcoef(ranks)[0, 1]
+    return float(found) if bool(torch.isfinite(found)) else 0.0

@@ -1,0 +1,159 @@
+"""Oversmoothing: with every graph convolution the features of connected nodes become more alike.
+
+    d_l = |H_l - P H_l| / |H_l|,   P the projection on span(1, D^(1/2) 1) of every connected part          (1)
+    |M^l x - P x| <= rho^l |x|,    rho = max(|lambda_2|, |lambda_min|) of M = D^(-1/2) (A + I) D^(-1/2)    (2)
+
+(2) is the rate of the linear network, and bounds that of ReLU networks with weights of norm one.
+"""
+
+from dataclasses import dataclass
+from math import exp, log
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_module
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
+from gnomon.core.untouched import untouched
+from gnomon.graphs.graph import adjacency
+from gnomon.graphs.spectrum import distances
+
+__all__ = ["Oversmoothing", "oversmoothing", "smoothing_rate"]
+
+ALIKE = 0.05
+"""Features of nodes that differ by less than a twentieth of their size cannot be told apart by a layer above."""
+ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Oversmoothing(Result):
+    """The distance (1) of features from those that are alike, after each layer, and the rate (2) of theory."""
+
+    layers: tuple[str, ...]
+    distance: tuple[float, ...]
+    predicted: float
+
+    @property
+    def rate(self) -> float:
+        """The factor of the distance from layer to layer, fitted; rounding is left out."""
+        points = [(i, log(d)) for i, d in enumerate(self.distance) if d > ROUNDING]
+        if len(points) < 2:
+            return 0.0
+        mx, my = (sum(p[k] for p in points) / len(points) for k in (0, 1))
+        slope = sum((i - mx) * (v - my) for i, v in points) / sum((i - mx) ** 2 for i, _ in points)
+        return exp(slope)
+
+    @property
+    def verdict(self) -> str:
+        """How alike nodes are at the end."""
+        return (
+            f"After {len(self.layers)} layers the features of nodes differ by {self.distance[-1]:.2g} of their size; "
+            f"each layer multiplies that by {self.rate:.3g}, a linear network by {self.predicted:.3g}."
+        )
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Nodes cannot be told apart any more."""
+        if self.distance[-1] >= ALIKE:
+            return ()
+        first = next(i for i, d in enumerate(self.distance) if d < ALIKE)
+        what = f"From '{self.layers[first]}' on, the features of nodes differ by less than {ALIKE:.0%} of their size."
+        cure = "Use fewer layers, skip connections, or features of all layers side by side at the end."
+        evidence = (Value("difference at the end", self.distance[-1]), Value("rate", self.rate))
+        return (Finding("oversmoothed", what, cure, 0.6, self.layers[first], evidence),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The distance by layer, with the rate of theory."""
+        depth = list(range(1, len(self.distance) + 1))
+        theory = [self.distance[0] * self.predicted ** (i - 1) for i in depth]
+        lines = (Line("measured", depth, list(self.distance)), Line("linear network", depth, theory, style="dashed"))
+        return (Plot("Difference of nodes", lines, Axis("layer"), Axis("relative difference", log=True)),)
+
+
+def smoothing_rate(graph: Any) -> float:
+    """The factor by which one graph convolution brings the features of nodes together; equation (2).
+
+        rho = max(|lambda_2|, |lambda_min|) of D^(-1/2) (A + I) D^(-1/2)                                   (1)
+
+    Hypotheses: an undirected, connected graph; of several parts the slowest counts.
+    Reference: [oono2020graph].
+    Cost: nodes^3.
+
+    >>> round(smoothing_rate(torch.ones(4, 4) - torch.eye(4)), 12)      # complete: alike after one layer
+    0.0
+    """
+    a = adjacency(graph, call="smoothing_rate(graph)") + torch.eye(len(adjacency(graph)), dtype=torch.float64)
+    scale = a.sum(1).rsqrt()
+    values = torch.linalg.eigvalsh(scale[:, None] * a * scale)
+    parts = len({tuple(row) for row in torch.isinf(distances(a)).tolist()})
+    below = values[: len(values) - parts]
+    return float(below.abs().max()) if len(below) else 0.0  # (1)
+
+
+def oversmoothing(module: nn.Module, x: Tensor, graph: Any) -> Oversmoothing:
+    """How alike the features of nodes are after each layer that is given the graph.
+
+    Args:
+        module: is called as ``module(x, graph)``; its layers too are given the graph, or an object like it.
+        x: features of the nodes, (nodes, channels).
+        graph: what the module takes: a matrix, an edge list.
+
+    Hypotheses: layers return features of nodes, (nodes, channels).
+    Reference: [oono2020graph].
+    Cost: one forward pass, and nodes^3 for the rate.
+
+    >>> class Mean(nn.Module):
+    ...     def forward(self, x, a):
+    ...         return a @ x
+    >>> ring = (torch.eye(6) + torch.eye(6).roll(1, 0) + torch.eye(6).roll(-1, 0)) / 3
+    >>> found = oversmoothing(Mean(), torch.randn(6, 2), ring)
+    >>> found.distance[0] < 1
+    True
+    """
+    call = "oversmoothing(module, x, graph)"
+    check_module(module, call=call)
+    seen: list[tuple[str, Tensor]] = []
+    parts = [(name, m) for name, m in module.named_modules() if name]
+    with untouched(module), torch.no_grad():
+        hooks = [m.register_forward_hook(_watch(name, len(x), seen), with_kwargs=True) for name, m in parts]
+        try:
+            out = module(x, graph)
+        finally:
+            for hook in hooks:
+                hook.remove()
+    if not seen and isinstance(out, Tensor) and out.shape[0] == len(x):
+        seen = [("output", out)]
+    if not seen:
+        found = "no layer that is given the graph returns features of nodes"
+        raise InputError(lesson(call, found, "layers are called as layer(x, graph)", "Pass the graph to the layers"))
+    a = adjacency(graph, nodes=len(x), call=call)
+    space = _alike(a)
+    gaps = [_distance(h.double().cpu().flatten(1), space) for _, h in seen]
+    return Oversmoothing(tuple(name for name, _ in seen), tuple(gaps), smoothing_rate(a))
+
+
+def _watch(name: str, nodes: int, seen: list[tuple[str, Tensor]]) -> Any:
+    def hook(_: nn.Module, args: tuple[Any, ...], options: dict[str, Any], out: Any) -> None:
+        several = len(args) + len(options) > 1  # the features, and the graph
+        if several and isinstance(out, Tensor) and out.dim() > 1 and out.shape[0] == nodes:
+            seen.append((name, out.detach()))
+
+    return hook
+
+
+def _alike(a: Tensor) -> Tensor:
+    """An orthonormal basis of features that are alike within every connected part: constant, or as D^(1/2) 1."""
+    together = ~torch.isinf(distances(a))
+    columns = []
+    for row in {tuple(r) for r in together.tolist()}:
+        part = torch.tensor(row, dtype=torch.float64)
+        columns += [part, part * (a.sum(1) + 1).sqrt()]
+    basis, sizes, _ = torch.linalg.svd(torch.stack(columns, 1), full_matrices=False)
+    return basis[:, sizes > 1e-9 * sizes[0]]
+
+
+def _distance(h: Tensor, space: Tensor) -> float:
+    size = float(h.norm())
+    return float((h - space @ (space.T @ h)).norm()) / size if size else 0.0  # (1)

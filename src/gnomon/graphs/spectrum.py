@@ -1,0 +1,112 @@
+"""The Laplacian of a graph: its frequencies, its parts, how far apart its nodes are.
+
+L = D - A,   x.L x = sum over edges (x_i - x_j)^2,   N = I - D^(-1/2) A D^(-1/2)                       (1)
+R_ij = (e_i - e_j).L^+ (e_i - e_j)                                                                     (2)
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.graphs.graph import adjacency
+
+__all__ = ["GraphSpectrum", "distances", "effective_resistance", "graph_spectrum"]
+
+ZERO = 1e-9  # of the largest eigenvalue: rounding
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSpectrum(Result):
+    """Eigenvalues of the Laplacian and of its normalized form, equation (1), in rising order."""
+
+    laplacian: tuple[float, ...]
+    normalized: tuple[float, ...]
+
+    @property
+    def components(self) -> int:
+        """Parts that are not connected: as many as eigenvalues zero."""
+        return sum(v <= ZERO * max(self.laplacian[-1], 1.0) for v in self.laplacian)
+
+    @property
+    def bipartite(self) -> bool:
+        """Whether some part with edges is bipartite: the normalized form then has the eigenvalue 2."""
+        return self.normalized[-1] >= 2 - 1e-9
+
+    @property
+    def verdict(self) -> str:
+        """Parts, and how well they are connected."""
+        gap = next((v for v in self.normalized if v > ZERO), 0.0)
+        return f"{len(self.laplacian)} nodes in {self.components} connected parts; spectral gap {gap:.3g}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Both spectra."""
+        ranks = list(range(len(self.laplacian)))
+        lines = (Line("L", ranks, list(self.laplacian)), Line("normalized", ranks, list(self.normalized)))
+        return (Plot("Frequencies of the graph", lines, Axis("rank"), Axis("eigenvalue")),)
+
+
+def graph_spectrum(graph: Any) -> GraphSpectrum:
+    """Eigenvalues of the Laplacian of an undirected graph; equation (1).
+
+    Hypotheses: weights are not negative. Nodes without edges count as parts.
+    Reference: [defferrard2016convolutional].
+    Cost: nodes^3.
+
+    >>> ring = torch.eye(4).roll(1, 0) + torch.eye(4).roll(-1, 0)
+    >>> [round(v, 9) + 0.0 for v in graph_spectrum(ring).laplacian]             # 2 - 2 cos(2 pi k / 4)
+    [0.0, 2.0, 2.0, 4.0]
+    """
+    a = adjacency(graph, call="graph_spectrum(graph)")
+    degree = a.sum(1)
+    scale = torch.where(degree > 0, degree.clamp(min=1e-300).rsqrt(), torch.zeros_like(degree))
+    own = (degree > 0).double().diag()
+    return GraphSpectrum(
+        tuple(torch.linalg.eigvalsh(degree.diag() - a).clamp(min=0.0).tolist()),  # (1)
+        tuple(torch.linalg.eigvalsh(own - scale[:, None] * a * scale).clamp(min=0.0).tolist()),
+    )
+
+
+def effective_resistance(graph: Any) -> Tensor:
+    """The resistance between all pairs of nodes, every edge of weight w a wire of resistance 1 / w; equation (2).
+
+        R_ij = (e_i - e_j).L^+ (e_i - e_j)                                                                 (1)
+
+    Infinite between parts that are not connected.
+    Hypotheses: weights are not negative.
+    Reference: [black2023understanding].
+    Cost: nodes^3.
+
+    >>> effective_resistance(torch.tensor([[0, 1], [1, 2]]))[0]       # two wires in a row
+    tensor([0., 1., 2.], dtype=torch.float64)
+    """
+    a = adjacency(graph, call="effective_resistance(graph)")
+    inverse = torch.linalg.pinv(a.sum(1).diag() - a, hermitian=True)
+    own = inverse.diag()
+    found = (own[:, None] + own[None] - 2 * inverse).clamp(min=0.0)  # (1)
+    found = torch.where(torch.isinf(distances(a)), torch.full_like(found, torch.inf), found)
+    return found.mul(1e12).round().div(1e12) * (1 - torch.eye(len(a), dtype=torch.float64))
+
+
+def distances(graph: Any) -> Tensor:
+    """The number of edges between all pairs of nodes, infinite where there is no way.
+
+    Cost: nodes^2 times the diameter.
+
+    >>> distances(torch.tensor([[0, 1], [1, 2]]))[0]
+    tensor([0., 1., 2.], dtype=torch.float64)
+    """
+    a = adjacency(graph, call="distances(graph)") > 0
+    size = len(a)
+    found = torch.full((size, size), torch.inf, dtype=torch.float64)
+    reached = torch.eye(size, dtype=torch.bool)
+    found[reached] = 0.0
+    for hop in range(1, size):
+        further = (reached.double() @ a.double() > 0) & torch.isinf(found)
+        if not bool(further.any()):
+            break
+        found[further] = float(hop)
+        reached = further
+    return found

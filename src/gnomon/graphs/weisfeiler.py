@@ -1,0 +1,120 @@
+"""What message passing can tell apart: the colors of Weisfeiler and Leman.
+
+    color_{l+1}(i) = name of (color_l(i), multiset of color_l over the neighbors of i)                     (1)
+
+Two graphs whose multisets of colors agree give equal outputs in every network of message passing with equal features.
+The reverse does not hold: such graphs need not be isomorphic.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
+from gnomon.core.untouched import untouched
+from gnomon.graphs.graph import adjacency
+
+__all__ = ["GraphClasses", "graph_classes", "wl_colors"]
+
+EQUAL = 1e-5
+"""Relative difference of outputs that counts as none: the rounding of float32 sums in another order."""
+
+
+def wl_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
+    """The colors of the nodes of every graph after refinement has come to rest, named alike in all graphs.
+
+        color_{l+1}(i) = name of (color_l(i), multiset of color_l over the neighbors of i)                 (1)
+
+    Hypotheses: undirected graphs without features of their own.
+    Reference: [morris2019weisfeiler].
+    Cost: edges x rounds; at most as many rounds as nodes.
+
+    >>> path, star = torch.tensor([[0, 1, 2], [1, 2, 3]]), torch.tensor([[0, 0, 0], [1, 2, 3]])
+    >>> [sorted(Counter(c).values()) for c in wl_colors([path, star])]
+    [[2, 2], [1, 3]]
+    """
+    around = [[row.nonzero()[:, 0].tolist() for row in adjacency(g, call="wl_colors(graphs)")] for g in graphs]
+    colors = [(0,) * len(a) for a in around]
+    for _ in range(max(map(len, around))):
+        names: dict[Any, int] = {}
+        refined = []
+        for near, old in zip(around, colors, strict=True):
+            keys = [(old[i], tuple(sorted(old[j] for j in nodes))) for i, nodes in enumerate(near)]
+            refined.append(tuple(names.setdefault(key, len(names)) for key in keys))  # (1)
+        before = len({c for row in colors for c in row})
+        colors = refined
+        if len(names) == before:
+            break
+    return colors
+
+
+@dataclass(frozen=True, slots=True)
+class GraphClasses(Result):
+    """Classes of graphs by their colors, and by the outputs of a network where one was given.
+
+    ``missed`` are pairs that colors tell apart and the network does not.
+    """
+
+    by_colors: tuple[int, ...]
+    by_network: tuple[int, ...] | None = None
+    missed: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """How many classes there are."""
+        text = f"Message passing can tell {len(set(self.by_colors))} classes of {len(self.by_colors)} graphs apart"
+        return f"{text}." if self.by_network is None else f"{text}; the network tells {len(set(self.by_network))}."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The network is weaker than message passing can be."""
+        if not self.missed:
+            return ()
+        i, j = self.missed[0]
+        what = f"The network gives graphs {i} and {j} the same output, and {len(self.missed) - 1} further pairs."
+        cure = "Sum over neighbors instead of taking means or maxima, with an MLP after it (GIN), or add layers."
+        return (Finding("graphs-not-told-apart", what, cure, 0.3, evidence=(Value("pairs", len(self.missed)),)),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """How many graphs each class has."""
+        sizes = Counter(self.by_colors)
+        return (Plot("Classes", (Bars("graphs", [str(k) for k in sizes], list(sizes.values())),), Axis("graphs")),)
+
+
+def graph_classes(graphs: Sequence[Any], network: Callable[[Tensor], Tensor] | None = None) -> GraphClasses:
+    """Classes of graphs that message passing can tell apart, and whether a network does.
+
+    Args:
+        graphs: matrices, edge lists or objects with ``edge_index``.
+        network: a function of an adjacency matrix (float32), such as a GIN on constant features with a readout.
+
+    Hypotheses: the network passes messages, and starts from equal features.
+    Reference: [morris2019weisfeiler], [xu2019powerful].
+    Cost: edges x rounds, and a call for each graph.
+
+    >>> six = torch.eye(6).roll(1, 0) + torch.eye(6).roll(-1, 0)
+    >>> triangle = torch.ones(3, 3) - torch.eye(3)
+    >>> len(set(graph_classes([six, torch.block_diag(triangle, triangle)]).by_colors))  # not isomorphic, and one class
+    1
+    """
+    colors = wl_colors(graphs)
+    labels = _labels([tuple(sorted(Counter(c).items())) for c in colors])
+    if network is None:
+        return GraphClasses(labels)
+    module = network if isinstance(network, nn.Module) else nn.Identity()
+    with untouched(module), torch.no_grad():
+        outputs = [network(adjacency(g).float()).double().flatten() for g in graphs]
+    size = max(float(o.abs().max()) for o in outputs) or 1.0
+    same = [[bool((a - b).abs().max() <= EQUAL * size) for b in outputs] for a in outputs]
+    seen = tuple(row.index(True) for row in same)
+    pairs = [(i, j) for i in range(len(graphs)) for j in range(i) if same[i][j] and labels[i] != labels[j]]
+    return GraphClasses(labels, seen, tuple(pairs))
+
+
+def _labels(keys: list[Any]) -> tuple[int, ...]:
+    names: dict[Any, int] = {}
+    return tuple(names.setdefault(key, len(names)) for key in keys)

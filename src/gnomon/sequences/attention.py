@@ -1,0 +1,138 @@
+"""What attention does: how widely each head looks, and whether tokens become alike with depth.
+
+    H[h] = mean over queries of -sum_s A[t, s] log A[t, s] / log(number of keys)                           (1)
+    r_l  = |X_l - 1 mean(X_l)| / |X_l|     over the tokens that enter attention l                          (2)
+
+(1) is 1 for a head that averages all positions, and 0 for one that looks at one. (2) falls doubly exponentially with
+depth where attention has no skip connections [dong2021attention].
+"""
+
+from dataclasses import dataclass, field
+from math import log
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_module
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import invoke
+from gnomon.core.results import Axis, Bars, Finding, Line, Plot, Result, Value
+from gnomon.core.results.plain import HIDDEN
+from gnomon.core.untouched import untouched
+
+__all__ = ["AttentionMaps", "attention_maps"]
+
+ALIKE = 0.05
+"""Tokens that differ by less than a twentieth of their size carry the same information."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionMaps(Result):
+    """Entropy (1) of every head, rank of its maps, and how different the tokens (2) are, layer by layer.
+
+    ``maps`` has one tensor (n, heads, queries, keys) for each layer; ``rank`` is the mean number of singular values of
+    a map above a hundredth of its largest.
+    """
+
+    layers: tuple[str, ...]
+    entropy: tuple[tuple[float, ...], ...]
+    rank: tuple[float, ...]
+    difference: tuple[float, ...]
+    maps: tuple[Tensor, ...] = field(metadata=HIDDEN, repr=False)
+
+    @property
+    def verdict(self) -> str:
+        """How widely heads look, and what becomes of the tokens."""
+        flat = [e for row in self.entropy for e in row]
+        first, last = self.difference[0], self.difference[-1]
+        return (
+            f"{len(flat)} heads look at between {min(flat):.0%} and {max(flat):.0%} of what they could (entropy); "
+            f"tokens differ by {first:.0%} of their size at the first attention and by {last:.2g} of it at the last."
+        )
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Tokens have become alike."""
+        worst = min(range(len(self.layers)), key=self.difference.__getitem__)
+        if self.difference[worst] >= ALIKE or self.difference[0] < ALIKE:
+            return ()
+        what = f"The tokens that reach '{self.layers[worst]}' differ by {self.difference[worst]:.1e} of their size."
+        cure = "Give every attention a skip connection and a feed-forward part, and normalize before it."
+        evidence = (Value("difference of tokens", self.difference[worst]),)
+        return (Finding("tokens-alike", what, cure, 0.7, self.layers[worst], evidence),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Entropy by head; difference of tokens by layer."""
+        names = [
+            f"{name} head {i}" for name, row in zip(self.layers, self.entropy, strict=True) for i in range(len(row))
+        ]
+        bars = Bars("entropy", names, [e for row in self.entropy for e in row])
+        line = Line("difference", list(range(len(self.layers))), list(self.difference))
+        return (
+            Plot("How widely heads look", (bars,), Axis("entropy / log(keys)")),
+            Plot("Difference of tokens", (line,), Axis("attention layer"), Axis("relative difference", log=True)),
+        )
+
+
+def attention_maps(module: nn.Module, x: Any) -> AttentionMaps:
+    """The attention of every nn.MultiheadAttention of a network on a batch of inputs.
+
+    Hypotheses: attention is made by nn.MultiheadAttention, also inside nn.TransformerEncoderLayer.
+    Reference: [dong2021attention].
+    Cost: two forward passes; the maps, n x heads x keys^2 numbers a layer.
+
+    >>> layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    >>> attention_maps(layer, torch.randn(3, 5, 8)).maps[0].shape
+    torch.Size([3, 2, 5, 5])
+    """
+    call = "attention_maps(module, x)"
+    check_module(module, call=call)
+    found = [(name, m) for name, m in module.named_modules() if isinstance(m, nn.MultiheadAttention)]
+    if not found:
+        what = f"{type(module).__name__} has no nn.MultiheadAttention"
+        raise InputError(lesson(call, what, "attention made by torch.nn", "Pass a network that has one"))
+    seen: dict[str, tuple[Tensor, Tensor]] = {}
+    with untouched(module):
+        hooks = [m.register_forward_pre_hook(_watch(name, m, seen), with_kwargs=True) for name, m in found]
+        try:
+            with torch.enable_grad():  # without gradients torch takes a shortcut past the attention module
+                invoke(module, x, call=call)
+        finally:
+            for hook in hooks:
+                hook.remove()
+    names = tuple(name for name, _ in found if name in seen)
+    if not names:
+        raise InputError(lesson(call, "no attention was met in forward", "forward calls it", "Pass other inputs"))
+    maps = tuple(seen[n][0] for n in names)
+    return AttentionMaps(
+        names,
+        tuple(tuple(_entropy(a).tolist()) for a in maps),
+        tuple(float((torch.linalg.svdvals(a.double()) > 0.01).double().sum(-1).mean()) for a in maps),
+        tuple(_difference(seen[n][1]) for n in names),
+        maps,
+    )
+
+
+def _watch(name: str, m: nn.MultiheadAttention, seen: dict[str, tuple[Tensor, Tensor]]) -> Any:
+    def hook(_: nn.Module, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+        told = {**options, "need_weights": True, "average_attn_weights": False}
+        with torch.no_grad():
+            weights = m.forward(*args[:4], **told)[1]
+        assert weights is not None  # they were asked for
+        query = args[0] if args else options["query"]
+        tokens = query.detach() if m.batch_first or query.dim() < 3 else query.detach().transpose(0, 1)
+        seen[name] = (weights.detach(), tokens)
+
+    return hook
+
+
+def _entropy(a: Tensor) -> Tensor:
+    """(1), one number for each head."""
+    h = -(a * a.clamp(min=1e-30).log()).sum(-1) / max(log(a.shape[-1]), 1e-12)
+    return h.double().mean((0, 2))  # (1)
+
+
+def _difference(tokens: Tensor) -> float:
+    tokens = tokens.double()
+    return float((tokens - tokens.mean(-2, keepdim=True)).norm() / tokens.norm())  # (2)

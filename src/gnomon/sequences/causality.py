@@ -1,0 +1,124 @@
+"""Which outputs depend on which inputs: a decoder may see the past alone.
+
+    D[t, s] = max over examples of |y_t(x with x_s of another example) - y_t(x)| / max |y|                 (1)
+
+A causal network has D[t, s] = 0 for s > t, exactly. Tokens and real inputs alike, without gradients.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_module
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import invoke
+from gnomon.core.results import Axis, Finding, Image, Plot, Result, Value
+from gnomon.core.untouched import untouched
+
+__all__ = ["Causality", "causality"]
+
+NOTHING = 1e-5
+"""Relative change that counts as none: sums in another order change float32 outputs by some 1e-6."""
+
+
+@dataclass(frozen=True, slots=True)
+class Causality(Result):
+    """The dependence of output t on input s, equation (1); ``shift`` is how far ahead an output may look."""
+
+    dependence: tuple[tuple[float, ...], ...]
+    shift: int = 0
+
+    @property
+    def leaks(self) -> tuple[tuple[int, int], ...]:
+        """Pairs (t, s) with s > t + shift on which output t depends."""
+        return tuple(
+            (t, s)
+            for t, row in enumerate(self.dependence)
+            for s, d in enumerate(row)
+            if s > t + self.shift and d > NOTHING
+        )
+
+    @property
+    def ahead(self) -> int:
+        """The most positions that an output sees ahead of its own."""
+        seen = [s - t for t, row in enumerate(self.dependence) for s, d in enumerate(row) if d > NOTHING]
+        return max(seen, default=0)
+
+    @property
+    def verdict(self) -> str:
+        """Whether the past alone is seen."""
+        if not self.leaks:
+            return "Every output depends on its past alone."
+        return f"Outputs see up to {self.ahead} positions ahead, in {len(self.leaks)} pairs of positions."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The future is seen."""
+        if not self.leaks:
+            return ()
+        t, s = self.leaks[0]
+        what = (
+            f"Output {t} depends on input {s}: the network sees up to {self.ahead} positions of what it is to predict."
+        )
+        cure = (
+            "Mask attention above its diagonal, pad convolutions on the left alone, run recurrences in one direction."
+        )
+        worst = max(self.dependence[i][j] for i, j in self.leaks)
+        return (
+            Finding("sees-the-future", what, cure, 0.9, evidence=(Value("relative change", worst),), false_alarm=0.0),
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The matrix of dependence."""
+        return (
+            Plot(
+                "Which outputs see which inputs", (Image("dependence", self.dependence),), Axis("input"), Axis("output")
+            ),
+        )
+
+
+def causality(module: nn.Module, x: Tensor, *, shift: int = 0) -> Causality:
+    """Change the inputs position by position, and see which outputs change.
+
+    Args:
+        module: takes (n, times, ...) and returns (n, times, ...).
+        x: at least two sequences, tokens or real numbers; values are exchanged between them.
+        shift: how far ahead an output may look; -1 where output t predicts input t.
+
+    Hypotheses: sequences differ at every position.
+    Reference: [vaswani2017attention] for the mask of decoders.
+    Cost: a forward pass for each position.
+
+    >>> class Sum(nn.Module):
+    ...     def forward(self, x):
+    ...         return x.cumsum(1)
+    >>> causality(Sum(), torch.randn(3, 5, 2)).leaks
+    ()
+    """
+    call = "causality(module, x)"
+    check_module(module, call=call)
+    if not isinstance(x, Tensor) or x.dim() < 2 or len(x) < 2:
+        raise InputError(
+            lesson(call, "x is not a batch of sequences", "(n, times, ...) with n >= 2", "Pass at least two")
+        )
+    with untouched(module), torch.no_grad():
+        first = _outputs(module, x, call)
+        size = float(first.abs().max()) or 1.0
+        other, columns = x.roll(1, 0), []
+        for s in range(x.shape[1]):
+            changed = x.clone()
+            changed[:, s] = other[:, s]
+            moved = (_outputs(module, changed, call) - first).abs()
+            columns.append(moved.flatten(2).amax((0, 2)) / size)  # (1)
+    return Causality(tuple(map(tuple, torch.stack(columns, 1).tolist())), shift)
+
+
+def _outputs(module: nn.Module, x: Tensor, call: str) -> Tensor:
+    out = invoke(module, x, call=call)
+    out = out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out)
+    if not isinstance(out, Tensor) or out.dim() < 2 or out.shape[1] != x.shape[1]:
+        found = f"the output has shape {tuple(out.shape) if isinstance(out, Tensor) else type(out).__name__}"
+        raise InputError(lesson(call, found, "an output (n, times, ...) for every position", "Return all positions"))
+    out = out.double()
+    return out.unsqueeze(2) if out.dim() == 2 else out

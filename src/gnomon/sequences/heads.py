@@ -1,0 +1,111 @@
+"""Which heads matter: the output with one head switched off.
+
+    effect(h) = |f(x) - f_without_h(x)| / |f(x) - mean f(x)|                                               (1)
+
+A head is switched off by setting its columns of the output map to zero.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from gnomon.core.checks import check_module
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import invoke
+from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
+from gnomon.core.untouched import untouched
+
+__all__ = ["HeadAblation", "head_ablation"]
+
+NOTHING = 1e-6
+"""Relative effect that counts as none: the rounding of float32."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadAblation(Result):
+    """The effect (1) of switching off each head, by the path of its attention module."""
+
+    effects: dict[str, tuple[float, ...]]
+
+    @property
+    def dead(self) -> tuple[tuple[str, int], ...]:
+        """Heads without any effect."""
+        return tuple((name, i) for name, row in self.effects.items() for i, e in enumerate(row) if e <= NOTHING)
+
+    @property
+    def verdict(self) -> str:
+        """The range of effects."""
+        flat = [e for row in self.effects.values() for e in row]
+        return f"Switching off one of {len(flat)} heads changes the outputs by {min(flat):.1%} to {max(flat):.1%}."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Heads that could be left out."""
+        return tuple(
+            Finding(
+                "dead-head",
+                f"Head {i} of '{name}' has no effect on the outputs.",
+                "Draw its weights anew, or prune it.",
+                0.4,
+                name,
+                (Value("effect", self.effects[name][i]),),
+                0.0,
+            )
+            for name, i in self.dead
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """One bar for each head."""
+        names = [f"{name} head {i}" for name, row in self.effects.items() for i in range(len(row))]
+        bars = Bars("effect", names, [e for row in self.effects.values() for e in row])
+        return (Plot("Outputs without one head", (bars,), Axis("relative change")),)
+
+
+def head_ablation(module: nn.Module, x: Any) -> HeadAblation:
+    """Switch off every head of every nn.MultiheadAttention, one after the other.
+
+    Hypotheses: attention is made by nn.MultiheadAttention; outputs are one tensor.
+    Reference: [michel2019sixteen].
+    Cost: a forward pass for each head; the module is not changed.
+
+    >>> layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    >>> _ = layer.self_attn.out_proj.weight.data[:, 4:].zero_()          # the second head
+    >>> head_ablation(layer, torch.randn(3, 5, 8)).dead
+    (('self_attn', 1),)
+    """
+    call = "head_ablation(module, x)"
+    check_module(module, call=call)
+    found = [(name, m) for name, m in module.named_modules() if isinstance(m, nn.MultiheadAttention)]
+    if not found:
+        what = f"{type(module).__name__} has no nn.MultiheadAttention"
+        raise InputError(lesson(call, what, "attention made by torch.nn", "Pass a network that has one"))
+    effects: dict[str, tuple[float, ...]] = {}
+    with untouched(module), torch.no_grad():
+        whole = _outputs(invoke(module, x, call=call), call)
+        size = float((whole - whole.mean(0)).norm()) or 1.0
+        for name, m in found:
+            row = []
+            for h in range(m.num_heads):
+                weight = m.out_proj.weight.detach().clone()
+                weight[:, h * m.head_dim : (h + 1) * m.head_dim] = 0.0
+                path = f"{name}.out_proj.weight" if name else "out_proj.weight"
+                changed = _outputs(_with(module, {path: weight}, x), call)
+                row.append(float((changed - whole).norm()) / size)  # (1)
+            effects[name] = tuple(row)
+    return HeadAblation(effects)
+
+
+def _with(module: nn.Module, state: dict[str, Tensor], x: Any) -> Any:
+    if isinstance(x, dict):
+        return functional_call(module, state, (), x)
+    return functional_call(module, state, x if isinstance(x, tuple) else (x,))
+
+
+def _outputs(out: Any, call: str) -> Tensor:
+    out = out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out)
+    if not isinstance(out, Tensor):
+        raise InputError(lesson(call, f"forward returns a {type(out).__name__}", "one tensor", "Wrap the module"))
+    return out.double().flatten(1)

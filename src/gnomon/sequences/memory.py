@@ -1,0 +1,140 @@
+"""How far back a network remembers: its last output against inputs at every lag.
+
+    s(lag) = mean over examples of |dy_T / dx_{T - lag}|,    s(lag) ~ C exp(-lag / length)                 (1)
+
+A network whose state has a recurrent matrix U and slopes at most alpha has s(lag) <= (alpha |U|)^lag times a constant:
+what lies many lengths back cannot be learned from, because its gradient is lost among the others.
+Reference: [pascanu2013difficulty].
+"""
+
+from dataclasses import dataclass
+from math import exp, inf, isfinite, log
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_module, integer
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import invoke
+from gnomon.core.pure import random_state
+from gnomon.core.results import Axis, Finding, Line, Plot, Reference, Result, Value
+from gnomon.core.untouched import untouched
+
+__all__ = ["Memory", "memory"]
+
+FAINT = 1e-3
+"""Of the largest sensitivity: below it an input teaches a thousand times slower than the one that is seen best."""
+FLOOR = 1e-12  # of the largest: rounding, which a fit must not see
+DIRECTIONS = 4  # of the output, at random
+
+
+@dataclass(frozen=True, slots=True)
+class Memory(Result):
+    """Sensitivity of the last output to the input at each lag, equation (1), and the length fitted to it.
+
+    ``length`` is in steps, infinite where sensitivity does not fall. ``asked`` is the lag that the task needs, if told.
+    """
+
+    sensitivity: tuple[float, ...]
+    length: float
+    asked: int | None = None
+
+    @property
+    def reach(self) -> int:
+        """The largest lag whose sensitivity is above `FAINT` of the largest."""
+        top = max(self.sensitivity)
+        return max(i for i, s in enumerate(self.sensitivity) if s >= FAINT * top)
+
+    @property
+    def verdict(self) -> str:
+        """How long it remembers, in steps."""
+        if self.length == inf:
+            return f"Sensitivity does not fall over {len(self.sensitivity) - 1} steps."
+        half = self.length * log(2)
+        return f"Sensitivity halves every {half:.3g} steps and reaches {self.reach} steps back."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The lag that was asked for is out of reach."""
+        if self.asked is None or self._at(self.asked) >= FAINT * max(self.sensitivity):
+            return ()
+        ratio = self._at(self.asked) / max(self.sensitivity)
+        what = (
+            f"The output is {ratio:.1e} times as sensitive to inputs {self.asked} steps back as to those it sees best."
+        )
+        cure = "Use gates with a forget bias near 1, an orthogonal recurrent matrix, attention, or shorter sequences."
+        evidence = (Value("sensitivity ratio", ratio), Value("memory length", self.length))
+        return (Finding("memory-too-short", what, cure, 0.6, evidence=evidence),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Sensitivity against lag, with the fitted decay."""
+        lags = list(range(len(self.sensitivity)))
+        marks: list[Line | Reference] = [Line("measured", lags, list(self.sensitivity))]
+        if isfinite(self.length) and max(self.sensitivity) > 0:
+            top = max(self.sensitivity)
+            marks.append(Line("fit", lags, [top * exp(-lag / self.length) for lag in lags], style="dashed"))
+        return (Plot("Memory", tuple(marks), Axis("lag (steps)"), Axis("sensitivity", log=True)),)
+
+    def _at(self, lag: int) -> float:
+        """Measured, or by the fit beyond the sequence."""
+        if lag < len(self.sensitivity):
+            return self.sensitivity[lag]
+        return self.sensitivity[-1] * (
+            exp(-(lag - len(self.sensitivity) + 1) / self.length) if self.length < inf else 1
+        )
+
+
+def memory(module: nn.Module, x: Tensor, *, lag: int | None = None) -> Memory:
+    """How sensitive the last output is to the input at each lag; with ``lag``, whether the task's lag is within reach.
+
+    Args:
+        module: takes (n, times, features) and returns (n, times, ...) or (n, ...).
+        x: real sequences of one length; a few are enough.
+        lag: how far back the answer lies, in steps.
+
+    Hypotheses: inputs are real numbers (give a network of tokens its embeddings).
+    Reference: [pascanu2013difficulty].
+    Cost: a forward pass and `DIRECTIONS` backward passes.
+
+    >>> class Leaky(nn.Module):
+    ...     def forward(self, x):
+    ...         return sum(0.5**k * x[:, -1 - k] for k in range(x.shape[1]))
+    >>> round(memory(Leaky(), torch.ones(2, 12, 1, dtype=torch.float64)).length, 6) == round(1 / log(2), 6)
+    True
+    """
+    call = "memory(module, x)"
+    check_module(module, call=call)
+    asked = None if lag is None else integer("lag", lag, call=call)
+    if not isinstance(x, Tensor) or x.dim() < 3 or not x.is_floating_point():
+        found = (
+            f"x is {'a tensor ' + str(tuple(x.shape)) + ' of ' + str(x.dtype) if isinstance(x, Tensor) else type(x)}"
+        )
+        raise InputError(lesson(call, found, "real sequences (n, times, features)", "Pass embeddings for tokens"))
+    with untouched(module), random_state(0), torch.enable_grad():
+        seen = x.detach().clone().requires_grad_()
+        out = invoke(module, seen, call=call)
+        out = out[0] if isinstance(out, tuple | list) else out
+        if out.dim() > 2 and out.shape[1] == x.shape[1]:
+            out = out[:, -1]
+        flat = out.reshape(len(x), -1)
+        total = torch.zeros(x.shape[1], dtype=torch.float64)
+        for _ in range(DIRECTIONS):
+            direction = torch.randn_like(flat)
+            (grad,) = torch.autograd.grad((flat * direction).sum(), seen, retain_graph=True, allow_unused=True)
+            if grad is not None:
+                total += grad.detach().double().flatten(2).square().sum(2).mean(0).cpu()
+    curve = tuple((total / DIRECTIONS).sqrt().flip(0).tolist())  # (1)
+    if max(curve) == 0.0:
+        raise InputError(lesson(call, "the output does not depend on the inputs", "a network of them", "Check forward"))
+    return Memory(curve, _length(curve), asked)
+
+
+def _length(curve: tuple[float, ...]) -> float:
+    """Least squares of log s over lags, from the largest on; what is rounding is left out."""
+    start = max(range(len(curve)), key=curve.__getitem__)
+    points = [(i, log(s)) for i, s in enumerate(curve) if i >= start and s > FLOOR * curve[start]]
+    if len(points) < 2:
+        return 1.0 / -log(FLOOR)
+    mx, my = (sum(p[k] for p in points) / len(points) for k in (0, 1))
+    slope = sum((i - mx) * (v - my) for i, v in points) / sum((i - mx) ** 2 for i, _ in points)
+    return -1.0 / slope if slope < 0 else inf
