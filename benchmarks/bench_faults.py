@@ -156,7 +156,14 @@ def summary(done: dict[str, dict], *, write: bool) -> None:
     rows = [[r["name"], "healthy", ", ".join(r["faults"]) or "none", f"{r['seconds']:.0f} s"] for r in healthy]
     for r in faulty:
         state = "first" if r["first"] else "named" if r["named"] else "missed"
-        rows.append([r["name"], state, ", ".join(r["found"][:3]) or "an error that says so", f"{r['seconds']:.0f} s"])
+        rows.append(
+            [
+                r["name"],
+                state,
+                ", ".join(r["found"][:3]) or ("an error that says so" if r.get("refused") else "none"),
+                f"{r['seconds']:.0f} s",
+            ]
+        )
     print(note)
     if write:
         record("Faults of practice", ["case", "named", "findings", "time"], rows, note)
