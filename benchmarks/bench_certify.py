@@ -39,7 +39,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--shared", type=Path, default=SHARED)
     options.add_argument("--rows", type=int, default=60_000)
-    options.add_argument("--epochs", type=int, default=6)
+    options.add_argument("--epochs", type=int, default=1)
     options.add_argument("--fresh", action="store_true", help="certify from a fresh prior as well")
     given = options.parse_args()
     if not (given.shared / "data" / "mnist.npz").exists():
@@ -47,7 +47,7 @@ def main() -> None:
         return
     x, y, xt, yt = images(given.shared)
     x, y = x[: given.rows], y[: given.rows]
-    priors = {"learned on half of the rows": LearnedPrior(epochs=10)}
+    priors = {"learned on half of the rows": LearnedPrior(epochs=8)}
     if given.fresh:
         priors["fresh"] = FreshPrior()
     rows = []

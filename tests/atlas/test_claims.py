@@ -13,15 +13,15 @@ ENTRIES = catalog()
 
 SLOW = frozenset(
     """
-    alpha-scaling backpropagation batchnorm-advantages-list batchnorm-gamma-over-mu
+    alpha-scaling autoencoder autoencoder-not-generative backpropagation batchnorm-advantages-list batchnorm-gamma-over-mu
     batchnorm-not-covariate-shift bias-must-match-data characteristic-time-tc cover-capacity-2d
     deep-linear-near-gaussian deep-matrix-factorisation ensemble-averaging-gain entropy-sgd
     explicit-vs-implicit-regularisation feature-lazy-model-centred feature-lazy-phase-boundary
     feature-lazy-test-error-collapse fixed-vs-learned-features flat-minima-generalisation
-    gabor-signal-processing-features gradient-flow-init-dependence gunasekar-nuclear-conjecture
+    gabor-signal-processing-features gan-training-loop gradient-flow-init-dependence gunasekar-nuclear-conjecture
     heavy-ball-momentum image-variability-taxonomy init-he init-lecun init-xavier init-zero-symmetry
     intermediate-objectives-unspecified kernel-gram-psd lazy-cifar-experiments lazy-kappa learning-rate-regimes
-    least-squares-ols linear-conv-net-depth-l linear-conv-net-fourier-l1 linear-fc-net-l2-bias
+    least-squares-ols linear-autoencoder-pca linear-conv-net-depth-l linear-conv-net-fourier-l1 linear-fc-net-l2-bias
     linearised-not-competitive lipschitz-covering-rate logistic-regression many-global-minima
     max-margin-accelerated max-margin-homogeneous max-margin-rate-ln mean-field-flow
     mean-field-global-convergence nesterov-acceleration nngp-recursion ntk-constancy ntk-positive-definite-relu
@@ -29,8 +29,10 @@ SLOW = frozenset(
     rbf-kernel-machine-as-network regular-representation-condition relu-activation-stability ridge-regression
     sgd-convergence sgd-flat-minima shallow-network signal-before-noise skip-connections-smooth-gradients
     small-batch-flatter spectral-bias-frequency spectral-bias-pinn tensorflow-playground-config
-    training-recipe-ingredients vanishing-exploding-criterion variance-recursion-relu version-space
+    training-recipe-ingredients vanishing-exploding-criterion vae-model variance-recursion-relu version-space
     wide-two-layer-logistic-bias
+    barron-estimation-bound commutator-norm double-descent-model-wise gradient-orthogonal-to-orbit
+    learned-weights-reflect-symmetry ood-failure overfitting-yet-useful rademacher-generalisation
     """.split()
 )
 """Claims that took more than 0.3 s at smoke scale when they were last measured; they run with ``make test-full``."""

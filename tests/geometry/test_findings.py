@@ -80,3 +80,13 @@ def test_rates_are_those_of_multiples_of_the_identity():
     result = signal(net, torch.randn(10, 3))
     assert result.rate() == pytest.approx(log(4), rel=1e-6)
     assert result.rate("gradient") == pytest.approx(-log(4), rel=1e-6)
+
+
+@pytest.mark.parametrize("beside, kinds", [(1.0, []), (1e-9, ["vanishing-gradients"])])
+def test_queries_and_keys_without_a_gradient_are_no_fault_while_the_layers_beside_them_have_one(beside, kinds):
+    """Attention that is almost even, as transformers start with, gives queries and keys hardly any gradient."""
+    updates = [1e-11, 1e-11, 1e-4 * beside, beside, *[1.0] * 8]  # query, key, value, output; then later layers
+    found = signal_findings(
+        tuple(replace(PLAIN, name=str(i), backward=Backward(1.0, u)) for i, u in enumerate(updates))
+    )
+    assert [f.kind for f in found] == kinds

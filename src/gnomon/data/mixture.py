@@ -191,7 +191,7 @@ def js_divergence(p: GaussianMixture, q: GaussianMixture, *, points: int = 400) 
     Cost: both densities at points^d places.
 
     >>> far, near = mixture([[-20.0]]), mixture([[20.0]])
-    >>> round(js_divergence(far, near), 6), round(js_divergence(near, near), 12)                       # log 2 for no overlap
+    >>> round(js_divergence(far, near), 6), round(js_divergence(near, near), 12)         # log 2 for no overlap
     (0.693147, 0.0)
     """
     call, d = "js_divergence(p, q)", p.means.shape[1]

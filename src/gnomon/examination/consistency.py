@@ -92,7 +92,9 @@ def _with(section: Section, stays: set[int]) -> Section:
     findings = tuple(finding for finding in section.findings if id(finding) in stays)
     if len(findings) == len(section.findings):
         return section
-    return replace(section, content=replace(section.content, findings=findings))
+    said = any(f.what in section.answer for f in section.findings if id(f) not in stays)
+    answer = f"{section.answer} This follows from what is found elsewhere." if said else section.answer
+    return replace(section, content=replace(section.content, answer=answer, findings=findings))
 
 
 def _severity(finding: Finding) -> float:

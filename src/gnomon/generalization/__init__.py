@@ -30,7 +30,14 @@ from gnomon.generalization.double_descent import DoubleDescent, double_descent, 
 from gnomon.generalization.gap import GeneralizationGap, generalization_gap
 from gnomon.generalization.leaks import Leaks, leaks
 from gnomon.generalization.learning_curve import LearningCurve, learning_curve
-from gnomon.generalization.memorization import Forgetting, Memorization, forgetting, kernel_influence, memorization
+from gnomon.generalization.memorization import (
+    Forgetting,
+    Memorization,
+    forgetting,
+    kernel_influence,
+    memorization,
+    network_rademacher,
+)
 from gnomon.generalization.noise_fit import NoiseFit, noise_fit
 from gnomon.generalization.norms import LayerNorms, norms, path_norm
 from gnomon.generalization.output_margins import OutputMargins, output_margins, spectral_complexity
@@ -120,6 +127,7 @@ __all__ = [
     "memorization",
     "min_norm_bound",
     "network_dimension",
+    "network_rademacher",
     "norms",
     "number_findings",
     "output_margins",

@@ -31,6 +31,7 @@ from torch import Tensor, nn
 from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError, lesson, out_of_range
 from gnomon.core.results import Axis, Band, Line, Plot, Reference, Result
+from gnomon.core.results.plot import Mark
 from gnomon.core.source import source
 
 __all__ = ["DoubleDescent", "double_descent", "isotropic_risk", "spectral_risk"]
@@ -147,7 +148,7 @@ class DoubleDescent(Result):
         """Errors over size, with the threshold."""
         low = [t - 2 * d for t, d in zip(self.test, self.deviation, strict=True)]
         high = [t + 2 * d for t, d in zip(self.test, self.deviation, strict=True)]
-        marks = [Line("test", self.sizes, self.test), Line("training", self.sizes, self.train, "dashed")]
+        marks: list[Mark] = [Line("test", self.sizes, self.test), Line("training", self.sizes, self.train, "dashed")]
         marks += [Band("two deviations", self.sizes, low, high)]
         if self.threshold is not None:
             marks += [Reference("training data are fitted", self.threshold, vertical=True)]

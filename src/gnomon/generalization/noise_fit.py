@@ -21,7 +21,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.core.source import source
-from gnomon.training.loop import train
+from gnomon.training import train
 from gnomon.training.native import Choice
 
 __all__ = ["NoiseFit", "noise_fit"]

@@ -124,16 +124,15 @@ def scaling_law(sizes: Sequence[float], errors: Sequence[float]) -> ScalingLaw:
     freedom = max(1, len(pairs) - 3)
     allowed = losses[best] * (1 + _f_quantile(freedom) / freedom) + 1e-18
     near = [i for i in range(len(fits)) if losses[i] <= allowed]
-    t = _t_quantile(freedom)
+    t = student(freedom)
     half = t * fits[best][2]
     slopes = [-fits[i][0] for i in near]
     interval = Interval(min(slopes) - half, max(slopes) + half, CONFIDENCE)
     slope, offset, _ = fits[best]
     reason = _reason(pairs, interval)
     scatter = (losses[best] / freedom) ** 0.5
-    return ScalingLaw(
-        exp(offset), -slope, float(tries[best]), interval, *map(tuple, zip(*pairs, strict=True)), scatter, reason
-    )
+    points = tuple(s for s, _ in pairs), tuple(e for _, e in pairs)
+    return ScalingLaw(exp(offset), -slope, float(tries[best]), interval, *points, scatter, reason)
 
 
 def _reason(pairs: list[tuple[float, float]], interval: Interval) -> str:
@@ -165,7 +164,8 @@ def _loss(n: Tensor, e: Tensor, slope: float, offset: float, c: float) -> float:
     return float((told.log() - e.log()).square().sum())
 
 
-def _t_quantile(freedom: int) -> float:
+def student(freedom: int) -> float:
+    """The two-sided 95 % quantile of Student's t."""
     from scipy.stats import t  # slow to import
 
     return float(t.ppf((1 + CONFIDENCE) / 2, freedom))

@@ -36,6 +36,8 @@ class TimeNetwork(nn.Module):
     torch.Size([3, 2])
     """
 
+    rates: Tensor
+
     def __init__(self, features: int, *, hidden: int = 64, layers: int = 2, waves: int = 4) -> None:
         super().__init__()
         widths = [features + 1 + 2 * waves] + [hidden] * layers

@@ -41,7 +41,7 @@ class AbstractTrace(ABC):
 
     def __call__(self, field: Field, x: Tensor, directions: Tensor) -> tuple[Tensor, Float[Tensor, " n"]]:
         """The field at points, and its divergence there; equation (1) or (2)."""
-        value, pull = vjp(field, x)
+        value, pull = vjp(field, x)[:2]
         products = vmap(lambda e: (pull(e)[0] * e).flatten(1).sum(1))(directions)
         return value, self.weight(x) * products.sum(0)  # (1) (2)
 

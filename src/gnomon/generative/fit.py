@@ -81,7 +81,9 @@ def fit(
             record=Records(examples=MEASURED), seed=seed, seconds=seconds, in_place=in_place, progress=progress,
             clock=clock,
         )  # fmt: skip
-    return replace(run, model=run.model.model)  # type: ignore[arg-type]
+    trained = run.model
+    assert isinstance(trained, Losses)  # a copy of what was given to it
+    return replace(run, model=trained.model)
 
 
 class Losses(nn.Module):

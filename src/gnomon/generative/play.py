@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -25,6 +26,8 @@ from gnomon.training.plan import deadline
 __all__ = ["GameRun", "gan_field", "play"]
 
 CALL = "play(model, data)"
+Slopes = tuple[Tensor, Sequence[Tensor | None]]
+Players = Sequence[tuple[list[nn.Parameter], Callable[[Tensor], Tensor]]]
 RECORDS = 60
 """Steps that are recorded, about."""
 
@@ -154,9 +157,9 @@ class _Table:
                 losses = self._ahead(step) if isinstance(self.rule, Extragradient) else self._turns(step)
                 over = late()
                 if step % every == 0 or step in (1, steps) or over:
-                    self.rows.append((step, *map(float, losses)))
+                    self.rows.append((step, float(losses[0]), float(losses[1])))
                 if not all(bool(one.isfinite()) for one in losses):
-                    self.rows.append((step, *map(float, losses)))
+                    self.rows.append((step, float(losses[0]), float(losses[1])))
                     return "diverged"
                 if progress is not None:
                     progress(step, steps)
@@ -170,14 +173,14 @@ class _Table:
     def _real(self) -> Tensor:
         return self.x[torch.randint(len(self.x), (self.batch,))]
 
-    def _slope(self, loss: Callable[[], Tensor], moved: list[nn.Parameter]) -> tuple[Tensor, Sequence[Tensor | None]]:
+    def _slope(self, loss: Callable[[], Tensor], moved: list[nn.Parameter]) -> Slopes:
         value = loss()
         return value.detach(), torch.autograd.grad(value, moved, allow_unused=True)
 
     def _move(self, moved: list[nn.Parameter], loss: Callable[[], Tensor], memory: Any, count: int) -> Tensor:
         kept: list[Tensor] = []
 
-        def slope() -> tuple[Tensor, Sequence[Tensor | None]]:
+        def slope() -> Slopes:
             with torch.enable_grad():
                 value, gradients = self._slope(loss, moved)
             kept.append(value)
@@ -189,29 +192,38 @@ class _Table:
     def _turns(self, step: int) -> tuple[Tensor, Tensor]:
         """Equation (1)."""
         for i in range(self.inner):
-            real = self._real()
-            count = (step - 1) * self.inner + i + 1
-            judged = self._move(
-                self.judge, lambda real=real: self.gan.discriminator_loss(real), self.memories[1], count
-            )
-        made = self._move(self.maker, lambda real=real: self.gan.losses(real).mean(), self.memories[0], step)  # (1)
+            loss = partial(self.gan.discriminator_loss, self._real())
+            judged = self._move(self.judge, loss, self.memories[1], (step - 1) * self.inner + i + 1)
+        made = self._move(self.maker, partial(self._made, self._real()), self.memories[0], step)  # (1)
         return made, judged
+
+    def _made(self, real: Tensor) -> Tensor:
+        return self.gan.losses(real).mean()
 
     def _ahead(self, step: int) -> tuple[Tensor, Tensor]:
         """Both players: a step, the gradients there, then the step with those from the old place."""
-        players = ((self.maker, lambda r: self.gan.losses(r).mean()), (self.judge, self.gan.discriminator_loss))
+        players = ((self.maker, self._made), (self.judge, self.gan.discriminator_loss))
         before = [[p.detach().clone() for p in moved] for moved, _ in players]
-        real = self._real()
-        slopes = [self._slope(lambda loss=loss: loss(real), moved) for moved, loss in players]
-        for (moved, _), slope, memory in zip(players, slopes, self.memories, strict=True):
-            self.optimizer.move(moved, lambda slope=slope: slope, memory, 2 * step - 1)
-        ahead = [self._slope(lambda loss=loss: loss(self._real()), moved) for moved, loss in players]
-        for (moved, _), old, slope, memory in zip(players, before, ahead, self.memories, strict=True):
-            with torch.no_grad():
+        slopes = self._both(players, self._real())
+        self._step(players, slopes, 2 * step - 1)
+        ahead = self._both(players, self._real())
+        with torch.no_grad():
+            for (moved, _), old in zip(players, before, strict=True):
                 for p, value in zip(moved, old, strict=True):
                     p.copy_(value)
-            self.optimizer.move(moved, lambda slope=slope: slope, memory, 2 * step)
+        self._step(players, ahead, 2 * step)
         return slopes[0][0], slopes[1][0]
+
+    def _both(self, players: Players, real: Tensor) -> list[Slopes]:
+        return [self._slope(partial(loss, real), moved) for moved, loss in players]
+
+    def _step(self, players: Players, slopes: list[Slopes], count: int) -> None:
+        for (moved, _), slope, memory in zip(players, slopes, self.memories, strict=True):
+            self.optimizer.move(moved, partial(_known, slope), memory, count)
+
+
+def _known(slope: Slopes) -> Slopes:
+    return slope
 
 
 def gan_field(gan: GAN, x: Tensor, *, seed: int = 0) -> tuple[GameField, Float[Tensor, " p"]]:

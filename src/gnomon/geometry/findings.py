@@ -31,10 +31,10 @@ APART = 0.9
 INPUT_SQUARES = (1e-4, 100.0)
 """Mean squares of inputs beyond which they should be standardized: root mean squares from 0.01 to 10 are accepted."""
 TREND = 2 / 3
-"""Share of the range, in logarithms, by which all layers of the third where signals or gradients arrive must differ from
-the median of the third where they start. A last layer that is drawn small, as transformers have it, has a large relative
-gradient, and queries and keys of attention that is almost even have hardly any: neither is a sign of a fault while the
-layers beside them are reached."""
+"""Share of the range, in logarithms, by which all layers of the third where signals or gradients arrive must differ
+from the median of the third where they start. A last layer that is drawn small, as transformers have it, has a large
+relative gradient, and queries and keys of attention that is almost even have hardly any: neither is a sign of a fault
+while the layers beside them are reached."""
 NOTHING = 1e-300
 """Stands for zero in logarithms."""
 

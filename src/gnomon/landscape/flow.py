@@ -20,9 +20,8 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.outputs import outputs
 from gnomon.core.results import Result
 from gnomon.core.source import source
+from gnomon.training import SGD, train
 from gnomon.training.evaluate import Loss
-from gnomon.training.loop import train
-from gnomon.training.optimizers import SGD
 
 __all__ = ["FlowGap", "flow_gap"]
 

@@ -21,8 +21,8 @@ from gnomon.core.checks import check_readable, check_seed, integer, number
 from gnomon.core.errors import InputError
 from gnomon.core.pure import evaluating, random_state, twin
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
+from gnomon.training import train
 from gnomon.training.evaluate import Loss, Objective
-from gnomon.training.loop import train
 from gnomon.training.native import Choice
 
 __all__ = ["LrRange", "ScaleRobustness", "lr_range", "scale_robustness"]

@@ -22,8 +22,8 @@ from gnomon.core.outputs import outputs
 from gnomon.core.pure import random_state
 from gnomon.core.results import Result
 from gnomon.core.source import source
+from gnomon.training import train
 from gnomon.training.evaluate import Loss
-from gnomon.training.loop import train
 from gnomon.training.native import Choice
 
 __all__ = ["StartSensitivity", "start_sensitivity"]

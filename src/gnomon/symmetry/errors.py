@@ -188,7 +188,7 @@ def _features(module: nn.Module, x: Tensor) -> dict[str, Tensor]:
 
     with untouched(module), torch.no_grad():
         leaves = [(n, p) for n, p in module.named_modules() if n and not any(True for _ in p.children())]
-        handles = [part.register_forward_hook(hook(name)) for name, part in leaves]  # type: ignore[arg-type]
+        handles = [part.register_forward_hook(hook(name)) for name, part in leaves]
         try:
             out = invoke(module, x, call=CALL)
         finally:

@@ -20,6 +20,7 @@ True
 """
 
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from jaxtyping import Float, Int
@@ -53,7 +54,7 @@ def permuted(module: nn.Sequential, order: Int[Tensor, " m"], layer: int = 0) ->
         if first.bias is not None:
             first.bias.copy_(first.bias[order])
         second.weight.copy_(second.weight[:, order])  # (1)
-    return copy  # type: ignore[return-value]
+    return cast(nn.Sequential, copy)
 
 
 def rescaled(module: nn.Sequential, factors: Float[Tensor, " m"], layer: int = 0) -> nn.Sequential:
@@ -78,7 +79,7 @@ def rescaled(module: nn.Sequential, factors: Float[Tensor, " m"], layer: int = 0
         if first.bias is not None:
             first.bias.mul_(factors)
         second.weight.div_(factors)  # (2)
-    return copy  # type: ignore[return-value]
+    return cast(nn.Sequential, copy)
 
 
 def balance(module: nn.Sequential, layer: int = 0) -> Float[Tensor, " m"]:
@@ -171,7 +172,7 @@ def matched(first: nn.Sequential, second: nn.Sequential, *, rounds: int = 20, se
 
     call = "matched(first, second)"
     a = _linear(first, call)
-    copy = twin(second, call=call)
+    copy = cast(nn.Sequential, twin(second, call=call))
     b = _linear(copy, call)
     if [p.weight.shape for p in a] != [p.weight.shape for p in b]:
         raise InputError(lesson(call, "the layers differ in size", "two networks of one shape", "Pass such networks"))
@@ -188,12 +189,12 @@ def matched(first: nn.Sequential, second: nn.Sequential, *, rounds: int = 20, se
             order = torch.from_numpy(linear_sum_assignment(gain.double().numpy(), maximize=True)[1])
             if bool((order != torch.arange(len(order))).any()):
                 changed = True
-                copy = permuted(copy, order, layer)  # type: ignore[arg-type]
+                copy = permuted(copy, order, layer)
                 b = _linear(copy, call)
                 orders[layer] = orders[layer][order]
         if not changed:
             break
-    return Matched(copy, tuple(orders), before, _distance(a, b))  # type: ignore[arg-type]
+    return Matched(copy, tuple(orders), before, _distance(a, b))
 
 
 def _linear(module: nn.Module, call: str) -> list[nn.Linear]:

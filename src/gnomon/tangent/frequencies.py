@@ -26,7 +26,7 @@ from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.tangent.empirical import ntk
-from gnomon.training.loop import train
+from gnomon.training import train
 from gnomon.training.native import Choice
 
 __all__ = ["FrequencyCurve", "KernelFrequencies", "circle", "frequency_curve", "kernel_frequencies"]

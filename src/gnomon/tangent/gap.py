@@ -25,7 +25,7 @@ from gnomon.core.outputs import outputs
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.core.source import source
 from gnomon.tangent.empirical import ntk
-from gnomon.training.loop import train
+from gnomon.training import train
 from gnomon.training.native import Choice
 
 __all__ = ["TangentGap", "tangent_gap"]

@@ -58,7 +58,11 @@ class ArchitectureStep(AbstractStep):
         )
         readable = Hypothesis("the infinite-width limit can be computed from the module", program is not None, reason)
         known = "" if program is not None else " Theory of very wide networks does not cover all of its layers."
-        kind = f"{task.classes} classes" if task.classes else f"{task.outputs} real outputs"
+        kind = (
+            f"{task.classes} classes"
+            if task.classes
+            else f"{task.outputs} real output{'s' if task.outputs > 1 else ''}"
+        )
         time = f"{shown(1e3 * cost.step(n))} ms for a training step on {n} examples"
         answer = f"{total:,} parameters, {kind}, {time}.{known}"
         content = Content(answer, _findings(subject), values, hypotheses=(readable,))

@@ -55,13 +55,21 @@ class DataStep(AbstractStep):
         assert y is not None  # checked when the subject was made
         largest, targets = _classes(y.long(), subject.task.classes) if subject.task.classes else (None, _numbers(y))
         findings = inputs.findings + targets.findings
-        answer = " ".join(finding.what for finding in findings) or "Nothing unusual."
+        answer = " ".join(finding.what for finding in findings) or _facts(len(subject.train), rms, largest, y)
         if subject.notes:
             answer += f" Note: {'; '.join(subject.notes)}."
         values = (Value("training examples", len(subject.train)), *inputs.values, *targets.values)
         meaning = Definition("rms = √(mean of x²)", f"over all features of at most {ROWS} examples")
         content = Content(answer, findings, values, inputs.plots, (meaning,))
         return StepResult(content, DataSummary(rms, largest))
+
+
+def _facts(n: int, rms: float | None, largest: float | None, y: Tensor) -> str:
+    """What the data are, where nothing is wrong with them."""
+    size = "" if rms is None else f", inputs of typical size {rms:.3g} (root mean square)"
+    spread = f"targets of spread {float(y.double().std(correction=0)):.3g}"
+    kinds = spread if largest is None else f"{largest:.1%} of them in the largest class"
+    return f"{n:,} training examples{size}, {kinds}."
 
 
 def _inputs(flat: Tensor, rms: float, *, alone: bool) -> _Part:

@@ -76,7 +76,11 @@ class ForecastStep(AbstractStep):
 
 def _answer(run: Trajectory, way: SGD | None) -> str:
     """What is predicted, in steps where a learning rate is known."""
-    when = f"by time {float(run.times[-1]):.3g}" if way is None else f"in {float(run.times[-1]) / way.lr:.0f} steps"
+    when = (
+        f"by time {float(run.times[-1]):.3g} (learning rate × steps)"
+        if way is None
+        else f"in {float(run.times[-1]) / way.lr:.0f} steps"
+    )
     change = f"the {run.loss_name} from {float(run.loss[0]):.3g} to {float(run.loss[-1]):.3g}"
     rule = "gradient flow" if way is None else f"gradient descent with learning rate {way.lr:.3g}"
     return f"With the features that the network starts with, {rule} would take {change} {when}."

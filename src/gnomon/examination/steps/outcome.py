@@ -51,6 +51,9 @@ class OutcomeStep(AbstractStep):
     uses = (DataChecks,)
     gives = TrainedChecks
 
+    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+        return fit
+
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         run = products[Run]
         if run.diverges:
@@ -61,8 +64,11 @@ class OutcomeStep(AbstractStep):
         n = rung(LADDER, (context.seconds / each - DEAD) / PASSES)
         if not short and (DEAD + PASSES * n) * each > 2 * context.seconds:
             raise needs(f"Passes over {n} examples", (DEAD + PASSES * n) * each, context)
-        findings = () if short else (*_units(subject, run.model), *statistics(subject, run.model, min(n, STATISTICS)))
-        outcome, values = None, ()
+        findings: tuple[Finding, ...] = ()
+        outcome: Outcome | None = None
+        values: tuple[Value, ...] = ()
+        if not short:
+            findings = (*_units(subject, run.model), *statistics(subject, run.model, min(n, STATISTICS)))
         if not short and subject.task.classes:
             outcome, judged, values = _classes(subject, run.model, products.get(DataChecks), n, context.seed)
             findings = (*findings, *judged)
@@ -106,13 +112,9 @@ def _numbers(
     subject: Subject, model: nn.Module, n: int, seed: int
 ) -> tuple[tuple[Finding, ...], tuple[Value, ...]]:  # fmt: skip
     """The same for regression, by the share of the variance that is explained."""
-    some = subject.examples(subject.train.probe(n, seed=seed))
-    spread = float(some.y.double().var(0, correction=0).sum())
-    if subject.recipe.own_loss is not None and some.y.shape[1] != subject.task.outputs or not spread > 0:
+    if subject.recipe.own_loss is not None and subject.probe.y.shape[1] != subject.task.outputs:
         return (), ()  # what an error is, only the loss knows
-    errors = [
-        _errors(subject, model, data, n, seed) / spread for data in (subject.train, subject.test) if data is not None
-    ]
+    errors = [_errors(subject, model, data, n, seed) for data in (subject.train, subject.test) if data is not None]
     simple = _simple(subject, seed)
     test = errors[1] if len(errors) > 1 else None
     found = number_outcome_findings(
@@ -133,8 +135,10 @@ def _simple(subject: Subject, seed: int) -> Baseline:
 
 
 def _errors(subject: Subject, model: nn.Module, data: AbstractSource, n: int, seed: int) -> Tensor:
+    """Squared errors in units of the variance of the targets, so that their mean is what is not explained."""
     some = subject.examples(data.probe(n, seed=seed))
-    return (subject.outputs(some.x, model).double() - some.y.double()).square().sum(1)
+    spread = float(some.y.double().var(0, correction=0).sum())
+    return (subject.outputs(some.x, model).double() - some.y.double()).square().sum(1) / max(spread, 1e-300)
 
 
 def _accuracy(subject: Subject, model: nn.Module, data: AbstractSource, n: int, seed: int) -> tuple[float | None, int]:

@@ -82,7 +82,8 @@ class WiringStep(AbstractStep):
             "batch norm": partial(statistics, subject, module, 4 * n),
             "inputs without effect": partial(ignored_findings, module, some.x),
         }
-        found, left = [], list(checks)
+        found: list[Finding] = []
+        left = list(checks)
         while left and (context.seconds > -(LONGER - 1) * allowed):
             found += checks[left.pop(0)]()
         findings = without_effects(tuple(sorted(found, key=lambda finding: -finding.severity)))
@@ -94,7 +95,7 @@ class WiringStep(AbstractStep):
             Value("examples", n),
         )
         good = f"The loss reaches {moved:,} of {total:,} parameters"
-        good += "." if left else ", and outputs depend on their own inputs alone."
+        good += "." if left else ", and the outputs for an example depend on that example alone."
         answer = findings[0].what if findings else good
         answer += f" There was no time to check {' and '.join(left)}." if left else ""
         return StepResult(Content(answer, findings, values), Wiring(reached), "unsure" if left else "answered")

@@ -137,6 +137,6 @@ class Diffusion(AbstractGenerative):
             b = float(s.posterior_variance[k - 1])
             constant = log(2 * pi * v) if k == 1 else b / v - 1 - log(b / v)
             parts.append(apart / (2 * v) + d / 2 * constant)  # (3)
-        a = float(s.kept[-1])
-        last = a * x.flatten(1).double().square().sum(1) / 2 + d / 2 * ((1 - a) - 1 - log(1 - a))
+        end = float(s.kept[-1])
+        last = end * x.flatten(1).double().square().sum(1) / 2 + d / 2 * (-end - log(1 - end))
         return torch.stack([*parts, last]).to(x)

@@ -96,7 +96,8 @@ class Flow(AbstractGenerative):
         """Where examples come from, and log |det| of the inverse."""
         total = x.new_zeros(len(x))
         for transform in reversed(self.transforms):
-            x, log_det = transform.inverse(x)  # type: ignore[operator]
+            assert isinstance(transform, AbstractTransform)
+            x, log_det = transform.inverse(x)
             total = total + log_det
         return x, total
 

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from gnomon.core.checks import check_kind, check_seed, integer, number
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
-from gnomon.generative.gan import GAN, Minimax, NonSaturating
+from gnomon.generative.gan import GAN, AbstractGame, Minimax, NonSaturating
 
 __all__ = ["GeneratorGradients", "GradientEstimators", "generator_gradient_health", "gradient_estimators"]
 
@@ -83,9 +83,9 @@ def generator_gradient_health(gan: GAN, *, samples: int = 256, seed: int = 0) ->
     with gan.at_rest():
         logits = gan.logits(fakes).detach()
 
-    def pull(game: object) -> float:
+    def pull(game: AbstractGame) -> float:
         a = logits.clone().requires_grad_()
-        (slope,) = torch.autograd.grad(game.generator(a).sum(), a)  # type: ignore[attr-defined]
+        (slope,) = torch.autograd.grad(game.generator(a).sum(), a)
         return float(slope.abs().mean())  # (1)
 
     return GeneratorGradients(pull(Minimax()), pull(NonSaturating()), float(logits.sigmoid().mean()), pull(gan.game))

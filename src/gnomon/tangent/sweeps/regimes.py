@@ -21,8 +21,7 @@ from gnomon.core.source import source
 from gnomon.tangent.empirical import ntk
 from gnomon.tangent.linear import rescale
 from gnomon.tangent.sweeps.build import Build, checked_widths, made, slope
-from gnomon.training.loop import train
-from gnomon.training.optimizers import SGD
+from gnomon.training import SGD, train
 
 __all__ = ["RegimeMap", "regime_map"]
 

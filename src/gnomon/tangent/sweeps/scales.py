@@ -23,9 +23,8 @@ from gnomon.core.source import source
 from gnomon.tangent.drift import hidden_layers, unit_changes
 from gnomon.tangent.empirical import ntk
 from gnomon.tangent.linear import rescale
+from gnomon.training import SGD, train
 from gnomon.training.evaluate import Objective
-from gnomon.training.loop import train
-from gnomon.training.optimizers import SGD
 
 __all__ = ["ScaleSweep", "scale_sweep"]
 

@@ -24,7 +24,7 @@ from gnomon.core.results import Axis, Line, Plot, Result, Scatter
 from gnomon.core.source import source, whole_inputs
 from gnomon.tangent.empirical import ntk
 from gnomon.tangent.sweeps.build import Build, checked_widths, made, slope
-from gnomon.training.loop import train
+from gnomon.training import train
 from gnomon.training.native import Choice
 
 __all__ = ["WidthSpread", "kernel_spread", "output_spread"]

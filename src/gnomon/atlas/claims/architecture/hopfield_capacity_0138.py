@@ -1,6 +1,6 @@
 """Below 0.138 d stored patterns a network stays near each of them; above, errors spread over the whole pattern.
 
-    overlap at rest:  above 0.95 at n / d = 0.1,   below 0.6 at n / d = 0.2                                   (1)
+    overlap at rest:  above 0.95 at n / d = 0.1,   below 0.6 at n / d = 0.25                                  (1)
 
 It is sometimes printed as d / n = 0.138.
 Reference: [amit1985storing].
@@ -14,7 +14,7 @@ LOAD = "the load is patterns over units"
 
 
 def predicted():
-    """Overlap above 0.95 at 0.1, and loss above 0.4 at 0.2."""
+    """Overlap above 0.95 at 0.1, and loss above 0.4 at 0.25."""
     return np.array([0.95, 0.4])
 
 
@@ -37,7 +37,7 @@ def measured(loads, units, seed):
 
 def observed(units, seed):
     """Loads on both sides."""
-    return measured((0.1, 0.2), units, seed)
+    return measured((0.1, 0.25), units, seed)
 
 
 def control(units, seed):

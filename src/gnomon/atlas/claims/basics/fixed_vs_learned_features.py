@@ -68,7 +68,7 @@ CLAIM = Claim(
     premises=(Premise(TRAINED),),
     breaks=TRAINED,
     parameters={"nets": 6, "d": 20, "n": 200, "width": 30, "steps": 120},
-    full={"nets": 20, "d": 20, "n": 1000, "width": 100, "steps": 1000},
+    full={"nets": 12, "d": 20, "n": 400, "width": 60, "steps": 500},
     judge=at_most(confidence=0.999),
     predicted=predicted,
     observed=observed,

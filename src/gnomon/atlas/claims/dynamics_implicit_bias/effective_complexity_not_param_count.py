@@ -1,8 +1,8 @@
 """The effective number of parameters of a wide network is set by its kernel, not by its count of weights.
 
 Ridge regression on m random ReLU features / sqrt(m) has tr K_m (K_m + a I)^-1 degrees of freedom. K_m tends to a kernel
-with closed form (arc-cosine of order 1), so the number saturates while m grows a hundredfold, up to c/m, which twice the
-number at 2 m less the number at m leaves out:
+with closed form (arc-cosine of order 1), so the number saturates while m grows a hundredfold, up to c/m, which
+twice the number at 2 m less the number at m leaves out:
 
     df -> tr K (K + a I)^-1,    K(x, x') = |x||x'| (sin t + (pi - t) cos t) / (2 pi)                          (1)
 

@@ -5,7 +5,8 @@ With the kernel k of infinite width, K on the data and no noise, the posterior o
     mean  k(x)^T K^-1 y,      variance  k(x, x) - k(x)^T K^-1 k(x)                                           (1)
 
 A network f_0 drawn from the prior and moved to the nearest last layer that fits y is f_0(x) + k(x)^T K^-1 (y - f_0),
-which has that mean and that variance. Networks of m and of m/2 units err by c/m and 2c/m, so twice the first less the second errs by O(1/m^2).
+which has that mean and that variance. Networks of m and of m/2 units err by c/m and 2c/m, so twice the first less the
+second errs by O(1/m^2).
 Reference: [lee2018deep]; [rasmussen2006gaussian], equation 2.19.
 """
 

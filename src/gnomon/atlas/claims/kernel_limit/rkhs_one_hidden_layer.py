@@ -5,8 +5,8 @@ f(x) = integral p(v, b) relu(v x + b) dtau(v, b) with p in L2(tau) has the norm 
     k(x, x') = integral relu(v x + b) relu(v x' + b) dtau(v, b)                                              (1)
 
 so the smallest p that fits labels y has |p|^2 = y^T K^-1 y and takes the values k(x)^T K^-1 y elsewhere. With tau
-Gaussian, k is known in closed form; m random features stand for the integral. m and m/2 features err by c/m and 2c/m, so
-twice the first less the second errs by O(1/m^2).
+Gaussian, k is known in closed form; m random features stand for the integral. m and m/2 features err by c/m and 2c/m,
+so twice the first less the second errs by O(1/m^2).
 Reference: [bach2017breaking], Section 2.3; [cho2009kernel].
 """
 

@@ -21,41 +21,62 @@ def predicted():
     return ("shift frozen", "scale frozen")
 
 
-def loss(frozen, draw, width, steps):
-    """The test loss of a network with two normalized hidden layers, of which the parameters so named do not train."""
+def digits(nets):
+    """Handwritten digits in an order of its own for each network: images (nets, n, 64) and labels (nets, n)."""
     from sklearn.datasets import load_digits
 
-    images, labels = load_digits(return_X_y=True)
-    torch.manual_seed(draw)
-    order = torch.randperm(len(labels))
-    x, y = torch.tensor(images / 16, dtype=torch.float32)[order], torch.tensor(labels)[order]
-    layers = [part for inputs in (64, width) for part in (nn.Linear(inputs, width), nn.BatchNorm1d(width), nn.ReLU())]
-    net = nn.Sequential(*layers, nn.Linear(width, 10, bias=False))
-    for k in (1, 4):
-        for name, parameter in net[k].named_parameters():
-            parameter.requires_grad_(name != frozen)
-    optimizer = torch.optim.SGD([p for p in net.parameters() if p.requires_grad], lr=0.3, momentum=0.8)
+    images, labels = (torch.tensor(part) for part in load_digits(return_X_y=True))
+    order = torch.stack([torch.randperm(len(labels)) for _ in range(nets)])
+    return (images / 16).float()[order], labels[order]
+
+
+def forward(x, weights, scales, shifts, running):
+    """Outputs of two normalized hidden layers, many networks at once; by running statistics, or those of the batch."""
+    for k, (w, scale, shift) in enumerate(zip(weights[:-1], scales, shifts, strict=True)):
+        h = x @ w
+        if running is None:
+            mean, var = h.mean(1, keepdim=True), h.var(1, keepdim=True)
+            yield k, mean.detach(), var.detach()
+        else:
+            mean, var = running[k]
+        x = torch.relu(scale * (h - mean) / (var + 1e-5).sqrt() + shift)
+    yield x @ weights[-1]
+
+
+def losses_of(frozen, nets, width, steps, seed):
+    """The test loss of each network, of which the parameters so named do not train: descent with momentum."""
+    torch.manual_seed(seed)
+    x, y = digits(nets)
+    sizes = (64, width, width, 10)
+    weights = [(2 * torch.rand(nets, a, b) - 1) / a**0.5 for a, b in zip(sizes, sizes[1:], strict=False)]
+    scales, shifts = [torch.ones(nets, 1, width) for _ in range(2)], [torch.zeros(nets, 1, width) for _ in range(2)]
+    moved = [*weights, *(scales if frozen != "scale" else ()), *(shifts if frozen != "shift" else ())]
+    for p in moved:
+        p.requires_grad_()
+    speed, running = [torch.zeros_like(p) for p in moved], [(torch.zeros(()), torch.ones(())) for _ in range(2)]
     for step in range(steps):
         batch = torch.arange(64 * step, 64 * step + 64) % 600
-        optimizer.zero_grad()
-        nn.functional.cross_entropy(net(x[batch]), y[batch]).backward()
-        optimizer.step()
-    net.eval()
+        *statistics, f = forward(x[:, batch], weights, scales, shifts, None)
+        for k, mean, var in statistics:
+            running[k] = (0.9 * running[k][0] + 0.1 * mean, 0.9 * running[k][1] + 0.1 * var)
+        value = nets * nn.functional.cross_entropy(f.flatten(0, 1), y[:, batch].flatten())
+        for p, v, g in zip(moved, speed, torch.autograd.grad(value, moved), strict=True):
+            v.mul_(0.8).add_(g)
+            p.data.sub_(0.3 * v)
     with torch.no_grad():
-        return float(nn.functional.cross_entropy(net(x[600:]), y[600:]))
+        (f,) = forward(x[:, 600:], weights, scales, shifts, running)
+        return nn.functional.cross_entropy(f.mT, y[:, 600:], reduction="none").mean(1)
 
 
 def losses(names, nets, width, steps, seed):
     """Test losses for both, from the same starts and data."""
-    return {
-        key: [loss(name, 100 * seed + k, width, steps) for k in range(nets)]
-        for key, name in zip(("shift frozen", "scale frozen"), names, strict=True)
-    }
+    pairs = zip(("shift frozen", "scale frozen"), names, strict=True)
+    return {key: losses_of(name, nets, width, steps, seed) for key, name in pairs}
 
 
 def observed(nets, width, steps, seed):
     """One of the two frozen."""
-    return losses(("bias", "weight"), nets, width, steps, seed)
+    return losses(("shift", "scale"), nets, width, steps, seed)
 
 
 def control(nets, width, steps, seed):

@@ -17,60 +17,53 @@ from gnomon.lab import Claim, Premise, Source, ordered
 NORMALIZED = "the noisy network is normalized"
 
 
-class Noise(nn.Module):
-    """Multiplies and shifts each unit by numbers drawn anew in each call; keeps how far the statistics moved."""
-
-    def __init__(self, size):
-        super().__init__()
-        self.size, self.last, self.drift = size, None, []
-
-    def forward(self, x):
-        """The noisy activations."""
-        if self.size:
-            scale, shift = 1 + self.size * torch.rand(x.shape[1]), self.size * (2 * torch.rand(x.shape[1]) - 1)
-            x = x * scale + shift
-        now = torch.stack([x.mean(0), x.std(0)]).detach()
-        if self.last is not None:
-            self.drift.append(float((now - self.last).abs().mean()))
-        self.last = now
-        return x
-
-
 def predicted():
     """From small to large, equation (1)."""
     return ("ratio of losses", "one", "ratio of drifts")
 
 
-def trained(normalized, noise, depth, steps):
-    """The final loss on 300 handwritten digits, and the drift."""
+def digits():
+    """300 handwritten digits."""
     from sklearn.datasets import load_digits
 
     images, labels = load_digits(return_X_y=True)
-    x, y = torch.tensor(images[:300] / 16, dtype=torch.float32), torch.tensor(labels[:300])
-    layers, meters = [], []
-    for k in range(depth):
-        meters.append(Noise(noise))
-        layers += [nn.Linear(64 if k == 0 else 32, 32), *([nn.BatchNorm1d(32)] if normalized else []), meters[-1]]
-        layers.append(nn.Sigmoid())
-    net = nn.Sequential(*layers, nn.Linear(32, 10))
-    optimizer = torch.optim.Adam(net.parameters(), lr=0.02)
+    return torch.tensor(images[:300] / 16, dtype=torch.float32), torch.tensor(labels[:300])
+
+
+def trained(normalized, noise, nets, depth, steps, width=32):
+    """The final loss of each of several networks, and its drift: the mean change of means and deviations in a step."""
+    x, y = digits()
+    sizes = (64, *[width] * depth, 10)
+    weights = [(2 * torch.rand(nets, a, b) - 1) / a**0.5 for a, b in zip(sizes, sizes[1:], strict=False)]
+    biases = [(2 * torch.rand(nets, 1, b) - 1) / a**0.5 for a, b in zip(sizes, sizes[1:], strict=False)]
+    optimizer = torch.optim.Adam([p.requires_grad_() for p in (*weights, *biases)], lr=0.02)
+    last, drift = None, torch.zeros(nets)
     for _ in range(steps):
+        h, now = x, []
+        for w, b in zip(weights[:-1], biases[:-1], strict=True):
+            h = h @ w + b
+            if normalized:
+                h = (h - h.mean(1, keepdim=True)) / (h.var(1, keepdim=True, correction=0) + 1e-5).sqrt()
+            if noise:  # drawn anew for each unit in each step
+                h = h * (1 + noise * torch.rand(nets, 1, width)) + noise * (2 * torch.rand(nets, 1, width) - 1)
+            now.append(torch.cat((h.mean(1), h.std(1)), 1).detach())
+            h = torch.sigmoid(h)
+        now = torch.stack(now)
+        drift = drift if last is None else drift + (now - last).abs().mean((0, 2)) / (steps - 1)
+        last = now
+        loss = nn.functional.cross_entropy(
+            (h @ weights[-1] + biases[-1]).mT, y.expand(nets, -1), reduction="none"
+        ).mean(1)
         optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(net(x), y)
-        loss.backward()
+        loss.sum().backward()
         optimizer.step()
-    drifts = [d for meter in meters for d in meter.drift]
-    return float(loss.detach()), sum(drifts) / len(drifts)
+    return loss.detach(), drift
 
 
 def ratios(normalized, nets, depth, steps):
     """Loss and drift of the noisy network over those of the plain one."""
-    losses, drifts = [], []
-    for _ in range(nets):
-        plain, noisy = trained(False, 0.0, depth, steps), trained(normalized, 0.6, depth, steps)
-        losses.append(noisy[0] / plain[0])
-        drifts.append(noisy[1] / plain[1])
-    return {"ratio of losses": losses, "one": [1.0] * nets, "ratio of drifts": drifts}
+    plain, noisy = trained(False, 0.0, nets, depth, steps), trained(normalized, 0.6, nets, depth, steps)
+    return {"ratio of losses": noisy[0] / plain[0], "one": torch.ones(nets), "ratio of drifts": noisy[1] / plain[1]}
 
 
 def observed(nets, depth, steps):

@@ -27,51 +27,65 @@ def shifted(images):
     return torch.stack([canvas.roll((i, j), (1, 2)).flatten(1) for i in range(-2, 3) for j in range(-2, 3)])
 
 
-def moved(places):
-    """Each image in one of its places, drawn at random."""
-    n = places.shape[1]
-    return places[torch.randint(25, (n,)), torch.arange(n)]
-
-
-def error(used, keep, draw, n, steps):
-    """The test error of a network of two hidden layers trained with some ingredients."""
+def digits(nets, n, tested=400):
+    """For each network its own digits: in all places (25, nets, n, 144), and moved ones for the test."""
     from sklearn.datasets import load_digits
 
-    torch.manual_seed(draw)
-    digits = load_digits()
-    order = torch.randperm(len(digits.target))
-    x, y = torch.tensor(digits.images / 16, dtype=torch.float32)[order], torch.tensor(digits.target)[order]
-    places = shifted(x[:n])
-    test, plain = moved(shifted(x[n : n + 600])), moved(places)
-    layers = []
-    for inputs in (144, 64):
-        layers += [nn.Linear(inputs, 64), *([nn.BatchNorm1d(64)] if "normalization" in used else []), nn.ReLU()]
-        layers += [nn.Dropout(0.1)] if "dropout" in used else []
-    net = nn.Sequential(*layers, nn.Linear(64, 10))
-    optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
-    for step in range(steps):
-        if "schedule" in used:
-            optimizer.param_groups[0]["lr"] = 0.01 * (1 - step / steps)
-        seen = moved(places) if "augmentation" in used else plain
-        if "augmentation" in used and not keep:
-            seen = seen.flip(1)
-        optimizer.zero_grad()
-        nn.functional.cross_entropy(net(seen), y[:n]).backward()
-        optimizer.step()
-    net.eval()
+    found = load_digits()
+    order = torch.stack([torch.randperm(len(found.target))[: n + tested] for _ in range(nets)])
+    x, y = torch.tensor(found.images / 16, dtype=torch.float32)[order], torch.tensor(found.target)[order]
+    places = shifted(x.flatten(0, 1)).unflatten(1, (nets, n + tested))
+    return places[:, :, :n], y[:, :n], moved(places[:, :, n:]), y[:, n:]
+
+
+def moved(places):
+    """Each image in one of its places, drawn at random."""
+    drawn = torch.randint(25, (1, *places.shape[1:3], 1)).expand(-1, -1, -1, places.shape[3])
+    return places.gather(0, drawn)[0]
+
+
+def forward(x, weights, used, running):
+    """Outputs of many networks, each with its own ingredients; by running statistics, or those of the batch."""
+    statistics = []
+    for k, (w, b, scale, shift) in enumerate(weights[:-1]):
+        h = x @ w + b
+        mean, var = (h.mean(1, keepdim=True), h.var(1, keepdim=True)) if running is None else running[k]
+        statistics.append((mean.detach(), var.detach()))
+        normal = scale * (h - mean) / (var + 1e-5).sqrt() + shift
+        x = torch.relu(torch.where(used["normalization"], normal, h))
+        if running is None:
+            kept = (torch.rand_like(x) >= 0.1) / 0.9
+            x = torch.where(used["dropout"], x * kept, x)
+    return x @ weights[-1][0] + weights[-1][1], statistics
+
+
+def errors(keep, nets, n, steps, seed, width=32):
+    """Test errors of the whole recipe, of leaving each ingredient out, and of none, on the same data, by Adam."""
+    torch.manual_seed(seed)
+    recipes = [INGREDIENTS, *([i for i in INGREDIENTS if i != out] for out in INGREDIENTS), ()]
+    used = {i: torch.tensor([i in recipe for recipe in recipes]).repeat_interleave(nets)[:, None, None]
+            for i in INGREDIENTS}  # fmt: skip
+    places, y, test, truth = (part.repeat(*(6 if d == (part.ndim == 4) else 1 for d in range(part.ndim)))
+                              for part in digits(nets, n))  # fmt: skip
+    plain, m, sizes = moved(places), 6 * nets, (144, width, width, 10)
+    weights = [[(2 * torch.rand(m, a, b) - 1) / a**0.5, torch.zeros(m, 1, b), torch.ones(m, 1, b), torch.zeros(m, 1, b)]
+               for a, b in zip(sizes, sizes[1:], strict=False)]  # fmt: skip
+    p = [q.requires_grad_() for layer in (*weights[:-1], weights[-1][:2]) for q in layer]
+    first, second, running = [0.0] * len(p), [0.0] * len(p), [(0.0, 1.0)] * 2
+    for step in range(1, steps + 1):
+        rate = torch.where(used["schedule"], 0.01 * (1 - (step - 1) / steps), 0.01)
+        seen = moved(places)
+        seen = torch.where(used["augmentation"], seen if keep else seen.flip(2), plain)
+        f, now = forward(seen, weights, used, None)
+        running = [(0.9 * a + 0.1 * c, 0.9 * b + 0.1 * d) for (a, b), (c, d) in zip(running, now, strict=True)]
+        loss = nn.functional.cross_entropy(f.mT, y, reduction="none").mean(1).sum()
+        for k, g in enumerate(torch.autograd.grad(loss, p)):
+            first[k], second[k] = 0.9 * first[k] + 0.1 * g, 0.999 * second[k] + 0.001 * g * g
+            scale = (second[k] / (1 - 0.999**step)).sqrt() + 1e-8
+            p[k].data.sub_(rate * first[k] / (1 - 0.9**step) / scale)
     with torch.no_grad():
-        return float((net(test).argmax(1) != y[n : n + 600]).float().mean())
-
-
-def errors(keep, nets, n, steps, seed):
-    """Errors of the whole, of leaving each out, and of none, on the same data."""
-    rows = {name: [] for name in predicted()}
-    for draw in range(100 * seed, 100 * seed + nets):
-        rows["whole recipe"].append(error(INGREDIENTS, keep, draw, n, steps))
-        rest = [error([i for i in INGREDIENTS if i != out], keep, draw, n, steps) for out in INGREDIENTS]
-        rows["without one"].append(sum(rest) / 4)
-        rows["none"].append(error((), keep, draw, n, steps))
-    return rows
+        wrong = (forward(test, weights, used, running)[0].argmax(2) != truth).double().mean(1).reshape(6, nets)
+    return {"whole recipe": wrong[0], "without one": wrong[1:5].mean(0), "none": wrong[5]}
 
 
 def observed(nets, n, steps, seed):

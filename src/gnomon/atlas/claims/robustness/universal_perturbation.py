@@ -45,8 +45,8 @@ def excess(steps, width, eps, networks, seed):
 
 
 def observed(width, eps, networks, seed):
-    """Sixty steps of search."""
-    return excess(60, width, eps, networks, seed)
+    """Thirty steps of search."""
+    return excess(30, width, eps, networks, seed)
 
 
 def control(width, eps, networks, seed):
@@ -71,7 +71,7 @@ CLAIM = Claim(
     source=Source("observed", "moosavi2017universal"),
     premises=(Premise(SEARCHED),),
     breaks=SEARCHED,
-    parameters={"width": 32, "eps": 0.2, "networks": 3},
+    parameters={"width": 32, "eps": 0.2, "networks": 6},
     full={"width": 128, "eps": 0.2, "networks": 10},
     judge=at_most(confidence=0.95),
     predicted=predicted,

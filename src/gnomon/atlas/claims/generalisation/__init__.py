@@ -1,0 +1,1 @@
+"""What training data promise for new examples."""

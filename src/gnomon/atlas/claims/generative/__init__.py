@@ -1,0 +1,1 @@
+"""Autoencoders, adversarial games, diffusion and flows."""

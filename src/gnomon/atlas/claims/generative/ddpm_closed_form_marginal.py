@@ -1,0 +1,61 @@
+"""After k small steps a noised example is one Gaussian around a shrunken example, of the size it began with.
+
+x_k = sqrt(1 - beta_k) x_{k-1} + sqrt(beta_k) e    =>    x_k ~ N(sqrt(a_k) x_0, 1 - a_k),
+a_k = prod (1 - beta_j)     (1)
+"""
+
+import torch
+
+from gnomon.generative import linear_schedule
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+ROOT = "the example is multiplied by sqrt(1 - beta)"
+X0 = 1.5
+
+
+def problem(steps):
+    """Variances of all steps, those of a tenth of the way of the usual schedule."""
+    return linear_schedule(steps, first=1e-3, last=0.15).betas
+
+
+def predicted(steps):
+    """Mean and second moment at the end, in closed form; equation (1)."""
+    kept = (1 - problem(steps)).log().sum().exp()
+    return torch.stack([kept.sqrt() * X0, kept * X0**2 + 1 - kept])
+
+
+def ends(steps, paths, seed, power):
+    """x and x^2 at the end of simulated chains."""
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.full((paths,), X0, dtype=torch.float64)
+    for beta in problem(steps):
+        noise = torch.randn(paths, generator=generator, dtype=torch.float64)
+        x = (1 - beta) ** power * x + beta.sqrt() * noise
+    return torch.stack([x, x.square()], 1)
+
+
+def observed(steps, paths, seed):
+    """With the root."""
+    return ends(steps, paths, seed, 0.5)
+
+
+def control(steps, paths, seed):
+    """Without it."""
+    return ends(steps, paths, seed, 1.0)
+
+
+CLAIM = Claim(
+    id="ddpm-closed-form-marginal",
+    title="After many small steps a noised example is one Gaussian around a shrunken example",
+    equation=r"x_t \sim N(\sqrt{\bar\alpha_t}\,x_0, (1 - \bar\alpha_t) I),\quad \bar\alpha_t = \prod(1 - \beta_\tau)",
+    source=Source("theorem", "ho2020denoising", "equation 4"),
+    premises=(Premise(ROOT), Premise("independent noise in each step")),
+    breaks=ROOT,
+    parameters={"steps": 20, "paths": 8000},
+    full={"steps": 1000, "paths": 100_000},
+    covers=("ddpm-forward-step",),
+    judge=mean_equals(confidence=0.999, resolution=0.1),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

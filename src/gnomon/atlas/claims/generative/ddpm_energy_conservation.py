@@ -1,0 +1,51 @@
+"""A step of noising keeps the mean square of examples that have one per coordinate.
+
+E[|x_k|^2 | x_{k-1}] = (1 - beta) |x_{k-1}|^2 + beta d,    which is d where |x_{k-1}|^2 = d     (1)
+"""
+
+import torch
+
+from gnomon.data import sphere
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+UNIT = "the mean square of a coordinate is 1"
+
+
+def predicted(d, beta):
+    """d, and the right side of (1) for an example twice as large."""
+    return torch.tensor([d, (1 - beta) * 4 * d + beta * d], dtype=torch.float64)
+
+
+def squares(d, beta, n, seed, size):
+    """Squares after one step from a point of this size, and from one twice as large."""
+    generator = torch.Generator().manual_seed(seed)
+    x = size * sphere(1, d, seed=0)
+    noise = torch.randn(n, d, generator=generator, dtype=torch.float64)
+    steps = [(1 - beta) ** 0.5 * scale * x + beta**0.5 * noise for scale in (1.0, 2.0)]
+    return torch.stack([step.square().sum(1) for step in steps], 1)
+
+
+def observed(d, beta, n, seed):
+    """From the sphere of radius sqrt(d)."""
+    return squares(d, beta, n, seed, 1.0)
+
+
+def control(d, beta, n, seed):
+    """From a larger one."""
+    return squares(d, beta, n, seed, 1.3)
+
+
+CLAIM = Claim(
+    id="ddpm-energy-conservation",
+    title="A step of noising keeps the mean square of standardized examples",
+    equation=r"E[\|x_t\|^2 | x_{t-1}] = (1 - \beta_t)\|x_{t-1}\|^2 + \beta_t d",
+    source=Source("theorem", "ho2020denoising"),
+    premises=(Premise(UNIT),),
+    breaks=UNIT,
+    parameters={"d": 10, "beta": 0.2, "n": 4000},
+    full={"n": 400_000},
+    judge=mean_equals(confidence=0.999, resolution=0.1),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

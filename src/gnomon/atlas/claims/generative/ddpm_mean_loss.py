@@ -1,0 +1,76 @@
+"""The divergence of a reverse step is a squared error of means, and of noise with a known weight.
+
+KL(q | p) = |m - m_predicted|^2 / (2 v) + constant = w_k |e - e_predicted|^2 + constant,
+w_k = beta_k^2 / (2 v (1 - beta_k) (1 - a_k))     (1)
+"""
+
+import torch
+from torch import nn
+
+from gnomon.generative import Diffusion, linear_schedule
+from gnomon.lab import Claim, Premise, Source, equals
+
+WEIGHT = "the weight has the variance of the reverse step"
+
+
+def problem(steps, seed):
+    """A schedule, examples, a network that predicts the noise badly."""
+    torch.manual_seed(seed)
+
+    class Wrong(nn.Module):
+        def forward(self, x, t):
+            return 0.3 * x + t[:, None]
+
+    return linear_schedule(steps), torch.randn(4, 2, dtype=torch.float64), Wrong()
+
+
+def errors(steps, seed, power):
+    """Weighted squared errors of the predicted noise, drawn as `Diffusion` draws it."""
+    schedule, x, network = problem(steps, seed)
+    generator = torch.Generator().manual_seed(0)
+    rows, kept = [], torch.ones(()).double()
+    for k, beta in enumerate(schedule.betas, 1):
+        kept, before = kept * (1 - beta), kept
+        e = torch.randn(4, 2, generator=generator, dtype=torch.float64)
+        off = e - network(kept.sqrt() * x + (1 - kept).sqrt() * e, torch.full((4,), k / steps, dtype=torch.float64))
+        v = beta**power
+        rows.append(beta**2 / (2 * v * (1 - beta) * (1 - kept)) * off.square().sum(1))
+        if k > 1:
+            ratio = beta * (1 - before) / (1 - kept) / beta
+            rows[-1] = rows[-1] + ratio - 1 - ratio.log()
+    return torch.stack(rows[1:])
+
+
+def predicted(steps, seed):
+    """The right side of (1), v being beta."""
+    return errors(steps, seed, 1)
+
+
+def observed(steps, seed):
+    """The divergences themselves, of the steps after the first."""
+    schedule, x, network = problem(steps, seed)
+    model = Diffusion(network, schedule, shape=(2,), variance="forward")
+    return model.terms(x)[1:-1]
+
+
+def control(steps, seed):
+    """With another weight."""
+    return errors(steps, seed, 1.1)
+
+
+CLAIM = Claim(
+    id="ddpm-mean-loss",
+    title="The divergence of a reverse step is a squared error of the predicted noise with a known weight",
+    equation=r"\ell_t = \frac{1}{2\sigma_t^2}\|\mu - \mu_\theta\|^2 = \lambda(t)\|\epsilon - \epsilon_\theta\|^2",
+    source=Source("theorem", "ho2020denoising", "equation 12"),
+    premises=(Premise(WEIGHT), Premise("one Gaussian for each reverse step")),
+    breaks=WEIGHT,
+    parameters={"steps": 20},
+    full={"steps": 1000},
+    covers=("ddpm-lambda-weight",),
+    judge=equals(rounding=1e6),  # means of the first steps differ by their last digits
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="It is minimized; notes that print a minus sign mean the term of the bound.",
+)

@@ -1,0 +1,67 @@
+"""The least loss of any network that predicts noise is the variance of the noise given the noised example.
+
+E |e - e_predicted|^2 >= E Var(e | x_k) = d - (1 - a_k) E |grad log q_k|^2,    reached by the exact network     (1)
+"""
+
+import torch
+
+from gnomon.data import ring
+from gnomon.generative import Diffusion, ExactNetwork, cosine_schedule
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+EXACT = "the network predicts the mean of the noise"
+
+
+def problem(steps):
+    """Eight Gaussians on a circle, and a schedule."""
+    return ring(8, radius=1.2, std=0.2), cosine_schedule(steps)
+
+
+def predicted(steps):
+    """The mean over steps of the right side of (1), by quadrature on a grid."""
+    p, schedule = problem(steps)
+    axis = torch.linspace(-5, 5, 141, dtype=torch.float64)
+    grid, cell, total = torch.cartesian_prod(axis, axis), float(axis[1] - axis[0]) ** 2, 0.0
+    for beta in (1 - schedule.betas).cumprod(0).tolist():
+        q = p.noised(beta**0.5, (1 - beta) ** 0.5)
+        total += 2 - (1 - beta) * cell * float(q.log_prob(grid).exp() @ q.score(grid).square().sum(1))
+    return total / steps
+
+
+def losses(steps, n, seed, size):
+    """The training losses of a model whose network predicts the exact mean times a factor."""
+    p, schedule = problem(steps)
+
+    class Scaled(ExactNetwork):
+        def forward(self, x, t):
+            return size * super().forward(x, t)
+
+    model = Diffusion(Scaled(p, schedule), schedule, shape=(2,))
+    torch.manual_seed(seed)
+    return model.losses(p.sample(n, seed=seed))
+
+
+def observed(steps, n, seed):
+    """The exact mean."""
+    return losses(steps, n, seed, 1.0)
+
+
+def control(steps, n, seed):
+    """Half of it."""
+    return losses(steps, n, seed, 0.5)
+
+
+CLAIM = Claim(
+    id="ddpm-simple-loss",
+    title="The least loss of a network that predicts noise is the variance of the noise given the noised example",
+    equation=r"\frac1T\sum_t E\|\epsilon - \epsilon_\theta\|^2 \ge \frac1T\sum_t E\,\mathrm{Var}(\epsilon|x_t)",
+    source=Source("derived", "ho2020denoising", "equation 14"),
+    premises=(Premise(EXACT), Premise("examples of a mixture of Gaussians")),
+    breaks=EXACT,
+    parameters={"steps": 10, "n": 6000},
+    full={"steps": 100, "n": 200_000},
+    judge=mean_equals(confidence=0.999, resolution=0.2),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,80 @@
+"""What the bound of a VAE misses is the divergence of its encoder from the exact posterior.
+
+log p(x) - ELBO(x) = KL(q(z | x) | p(z | x))     (1)
+"""
+
+from math import log
+
+import torch
+from torch import nn
+
+from gnomon.generative import VAE, Gaussian
+from gnomon.lab import Claim, Premise, Source, equals
+
+PRIOR = "latents are drawn from N(0, 1)"
+STD = 0.6
+W = torch.tensor([1.0, -0.5, 2.0], dtype=torch.float64)
+
+
+def problem():
+    """Observations of x = w z + 0.6 e, and a wrong encoder: its mean and its standard deviation of z."""
+    x = torch.randn(5, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    return x, 0.2 * x[:, 0] + 0.1, 0.5
+
+
+def predicted():
+    """The divergence of two Gaussians in closed form."""
+    x, mean, std = problem()
+    precision = float(W @ W) / STD**2 + 1
+    exact = x @ W / STD**2 / precision
+    ratio = std**2 * precision
+    return (ratio + precision * (mean - exact).square() - 1 - log(ratio)) / 2
+
+
+def gap(shift):
+    """log p(x), in closed form, less the bound with its fit by quadrature; the model's latents are N(shift, 1)."""
+    x, mean, std = problem()
+    encoder, decoder = nn.Linear(3, 2).double(), nn.Linear(1, 3).double()
+    with torch.no_grad():
+        encoder.weight.zero_()
+        encoder.weight[0, 0], encoder.bias[:] = 0.2, torch.tensor([0.1, 2 * log(std)], dtype=torch.float64)
+        decoder.weight[:], decoder.bias[:] = W[:, None], 0.0
+    vae = VAE(encoder, decoder, latent=1, shape=(3,), observation=Gaussian(STD))
+    grid = torch.linspace(-9, 9, 2001, dtype=torch.float64)
+    weight = torch.exp(-grid.square() / 2) / (2 * torch.pi) ** 0.5 * (grid[1] - grid[0])
+    with torch.no_grad():
+        m, v = vae.posterior(x)
+        z = m + (v / 2).exp() * grid
+        fits = torch.stack(
+            [vae.observation.log_prob(x[i], vae.decoder(z[i, :, None])).sum(1) @ weight for i in range(5)]
+        )
+        kl = ((m - shift).square() + v.exp() - v - 1).sum(1) / 2
+    law = torch.distributions.MultivariateNormal(
+        torch.zeros(3).double(), torch.outer(W, W) + STD**2 * torch.eye(3).double()
+    )
+    return law.log_prob(x) - (fits - kl)
+
+
+def observed():
+    """With the prior of the model."""
+    return gap(0.0)
+
+
+def control():
+    """With a divergence from another prior than that of the model."""
+    return gap(0.5)
+
+
+CLAIM = Claim(
+    id="elbo",
+    title="What the bound of a VAE misses is the divergence of its encoder from the exact posterior",
+    equation=r"\log p(x) - \mathrm{ELBO}(x) = KL(q(z|x) \,\|\, p(z|x))",
+    source=Source("theorem", "kingma2014auto", "equation 1"),
+    premises=(Premise("a linear Gaussian model"), Premise(PRIOR)),
+    breaks=PRIOR,
+    parameters={},
+    judge=equals(within=1e-8, because="a quadrature of 2001 points"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,79 @@
+"""Every family of discriminators gives a lower bound of the value, and a richer one a better bound.
+
+sup over a family of V(D) <= 2 JS(p, q) - 2 log 2,    so that exp(V) is at most exp of it     (1)
+"""
+
+import torch
+
+from gnomon.data import js_divergence, mixture
+from gnomon.generative import Minimax
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+EXPECTED = "the value is an expectation, not a mean over the examples that trained the discriminator"
+SHIFT = 2.0
+"""Added to every value, so that all of them are positive."""
+
+
+def problem():
+    """Two mixtures, and a grid."""
+    x = torch.linspace(-7, 7, 400, dtype=torch.float64)[:, None]
+    return mixture([[-1.0], [1.0]], std=0.5), mixture([[0.0], [2.0]], std=0.7), x
+
+
+def predicted(degrees):
+    """The exact value, for every family."""
+    p, q, _ = problem()
+    return [2 * js_divergence(p, q) - 2 * torch.log(torch.tensor(2.0)).item() + SHIFT] * len(degrees)
+
+
+def best(x, a, b, degrees):
+    """The best value of polynomials of each degree in the logit, with weights a of real and b of fake places."""
+    values = []
+    for degree in degrees:
+        w = torch.zeros(degree + 1, dtype=torch.float64, requires_grad=True)
+        powers = (x / 3) ** torch.arange(degree + 1)
+        optimizer = torch.optim.LBFGS([w], max_iter=300, line_search_fn="strong_wolfe", tolerance_change=1e-14)
+
+        def closure(w=w, powers=powers, optimizer=optimizer):
+            optimizer.zero_grad()
+            sure = torch.full((len(x),), 60.0, dtype=torch.float64)
+            game = Minimax()
+            loss = (a * game.discriminator(powers @ w, -sure) + b * game.discriminator(sure, powers @ w)).sum()
+            loss.backward()
+            return loss
+
+        optimizer.step(closure)
+        values.append(-closure().item() + SHIFT)
+    return values
+
+
+def observed(degrees, n, seed):
+    """Expectations, by quadrature."""
+    p, q, x = problem()
+    cell = x[1] - x[0]
+    return best(x, p.log_prob(x).exp() * cell, q.log_prob(x).exp() * cell, degrees)
+
+
+def control(degrees, n, seed):
+    """Means over a few examples, on which the same discriminator was trained."""
+    p, q, _ = problem()
+    x = torch.cat([p.sample(n, seed=seed), q.sample(n, seed=seed + 1)])
+    real = (torch.arange(2 * n) < n).double() / n
+    return best(x, real, real.flip(0), degrees)
+
+
+CLAIM = Claim(
+    id="gan-discriminator-lower-bound",
+    title="Every family of discriminators gives a lower bound of the value of the game",
+    equation=r"\sup_{\phi} V(\theta, \phi) \le 2\,\mathrm{JS} - 2\ln 2",
+    source=Source("theorem", "goodfellow2014generative"),
+    premises=(Premise(EXPECTED), Premise("one family holds nearly the best discriminator")),
+    breaks=EXPECTED,
+    parameters={"degrees": (1, 3, 7), "n": 8},
+    full={"degrees": (1, 2, 3, 5, 7, 9)},
+    judge=bounded_by("above", tight=0.98),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="The game is argmin over the generator of a maximum; some notes print two argmins.",
+)

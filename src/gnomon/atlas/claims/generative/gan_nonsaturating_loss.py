@@ -1,0 +1,54 @@
+"""Where the discriminator is sure, the non-saturating loss still pulls the generator, and the minimax loss does not.
+
+|d(-log q)/da| / |d log(1 - q)/da| = (1 - q) / q,    q = sigmoid(a)     (1)
+"""
+
+import torch
+from torch import nn
+
+from gnomon.generative import GAN, generator_gradient_health
+from gnomon.lab import Claim, Premise, Source, equals
+
+SURE = "every fake has the same probability q"
+
+
+def predicted(q):
+    """The ratio (1)."""
+    return (1 - q) / q
+
+
+def ratio(q, slope):
+    """The ratio of mean gradients for a discriminator with this slope."""
+    torch.manual_seed(0)
+    judge = nn.Linear(1, 1).double()
+    with torch.no_grad():
+        judge.weight.fill_(slope)
+        judge.bias.fill_(torch.tensor(q, dtype=torch.float64).logit())
+    told = generator_gradient_health(GAN(nn.Linear(1, 1).double(), judge, latent=1, shape=(1,)))
+    return told.non_saturating / told.minimax
+
+
+def observed(q):
+    """A discriminator that says q of everything."""
+    return ratio(q, 0.0)
+
+
+def control(q):
+    """One that depends on x."""
+    return ratio(q, 3.0)
+
+
+CLAIM = Claim(
+    id="gan-nonsaturating-loss",
+    title="Where the discriminator is sure, only the non-saturating loss still pulls the generator",
+    equation=r"\frac{|\partial_a(-\log q)|}{|\partial_a\log(1-q)|} = \frac{1-q}{q}",
+    source=Source("theorem", "goodfellow2014generative", "Section 3"),
+    premises=(Premise(SURE),),
+    breaks=SURE,
+    parameters={"q": 1e-3},
+    judge=equals(rounding=1e4),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="999 at q = 0.001. It is near q = 0 that the loss stays useful; some notes have it near 1.",
+)

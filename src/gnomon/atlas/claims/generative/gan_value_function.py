@@ -1,0 +1,51 @@
+"""The value of the game is minus twice the binary cross-entropy of the discriminator's task.
+
+V = E log D(x) + E log(1 - D(G(z))) = -2 BCE over as many real as fake examples     (1)
+"""
+
+import torch
+
+from gnomon.generative import Minimax
+from gnomon.lab import Claim, Premise, Source, equals
+
+EVEN = "as many fake as real examples"
+
+
+def problem(n, seed):
+    """Logits of a discriminator on real and on fake examples."""
+    return torch.randn(2, n, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def predicted(n, seed):
+    """Twice the mean cross-entropy of all examples with labels 1 and 0, with the sign changed."""
+    real, fake = problem(n, seed)
+    labels = torch.cat([torch.ones(n), torch.zeros(n)]).double()
+    return -2 * torch.nn.functional.binary_cross_entropy(torch.cat([real, fake]).sigmoid(), labels)
+
+
+def observed(n, seed):
+    """The discriminator's loss of the game, with the sign changed."""
+    return -Minimax().discriminator(*problem(n, seed)).mean()
+
+
+def control(n, seed):
+    """With half as many fakes, each set weighted by its number."""
+    real, fake = problem(n, seed)
+    fake = fake[: n // 2]
+    return 2 * (real.sigmoid().log().sum() + (-fake).sigmoid().log().sum()) / (len(real) + len(fake))
+
+
+CLAIM = Claim(
+    id="gan-value-function",
+    title="The value of the adversarial game is minus twice the discriminator's cross-entropy",
+    equation=r"V = E\ln D(x) + E\ln(1 - D(G(z))) = -2\,\mathrm{BCE}",
+    source=Source("theorem", "goodfellow2014generative", "equation 1"),
+    premises=(Premise(EVEN),),
+    breaks=EVEN,
+    parameters={"n": 50},
+    full={"n": 5000},
+    judge=equals(rounding=1000),  # logarithms of probabilities near 1
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,74 @@
+"""A linear autoencoder of m coordinates has half the sum of the smaller eigenvalues as its least loss.
+
+min_{E, D} E |x - D E x|^2 / 2 = (1/2) sum_{i > m} c_i,
+reached for D E = projector on the m leading directions     (1)
+"""
+
+import torch
+
+from gnomon.data import digits
+from gnomon.generative import linear_autoencoder, pca_gap
+from gnomon.lab import Claim, Premise, Source, equals
+
+LATENT = "as many latent coordinates as directions are kept"
+
+
+def problem(n):
+    """Centered digits, float64, and their covariance."""
+    x = digits(n, 0).x.flatten(1).double()
+    return x - x.mean(0), torch.cov(x.T, correction=0)
+
+
+def predicted(n, latent):
+    """The least loss and an angle of zero between both subspaces; equation (1)."""
+    values = torch.linalg.eigvalsh(problem(n)[1])
+    return torch.stack([values[:-latent].sum() / 2, torch.zeros(()).double()])
+
+
+def trained(n, latent, used):
+    """Loss and largest angle after descent by L-BFGS on both matrices."""
+    x, c = problem(n)
+    torch.manual_seed(0)
+    model = linear_autoencoder((64,), used).double()
+    e, d = model.encoder[1].weight, model.decoder.weight
+    optimizer = torch.optim.LBFGS([e, d], max_iter=120, history_size=20, line_search_fn="strong_wolfe",
+                                  tolerance_grad=1e-12, tolerance_change=1e-15)  # fmt: skip
+
+    def closure():
+        optimizer.zero_grad()
+        r = torch.eye(64, dtype=torch.float64) - d @ e
+        loss = torch.einsum("ij,jk,ik->", r, c, r) / 2
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    gap = pca_gap(model, x)
+    return torch.tensor([gap.loss, float(gap.angles.max())], dtype=torch.float64)
+
+
+def observed(n, latent):
+    """With as many coordinates."""
+    return trained(n, latent, latent)
+
+
+def control(n, latent):
+    """With one coordinate less."""
+    return trained(n, latent, latent - 1)
+
+
+CLAIM = Claim(
+    id="linear-autoencoder-pca",
+    title="A linear autoencoder finds the principal subspace",
+    equation=r"\min_{E,D} \tfrac12 E\|x - DEx\|^2 = \tfrac12\sum_{i>m}\lambda_i",
+    source=Source("theorem", "baldi1989neural"),
+    premises=(Premise("centered data"), Premise(LATENT)),
+    breaks=LATENT,
+    parameters={"n": 100, "latent": 3},
+    full={"n": 1797, "latent": 10},
+    judge=equals(
+        within=1e-2, because="descent stops before the angle, of the order of the root of the excess, is zero"
+    ),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

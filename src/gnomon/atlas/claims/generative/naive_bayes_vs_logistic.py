@@ -1,0 +1,86 @@
+"""Naive Bayes is ahead with few examples, logistic regression with many, where features depend on each other.
+
+accuracy(LR) - accuracy(NB) < 0 for few examples, > 0 for many     (1)
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, ordered
+
+DEPENDENT = "features depend on each other within a class"
+
+
+def problem(n, features, correlation, seed):
+    """Two Gaussian classes: half of the features tell them apart, each with a neighbor of correlated noise."""
+    generator = torch.Generator().manual_seed(seed)
+    y = torch.arange(n) % 2
+    noise = torch.randn(2, n, features // 2, generator=generator, dtype=torch.float64)
+    other = correlation * noise[0] + (1 - correlation**2) ** 0.5 * noise[1]
+    return torch.cat([noise[0] + 0.4 * (2 * y[:, None] - 1), other], 1), y
+
+
+def predicted():
+    """The order of the differences in accuracy."""
+    return "few examples", "no difference", "many examples"
+
+
+def naive(x, y):
+    """The weights of naive Bayes with one variance for each feature."""
+    means = [x[y == c].mean(0) for c in (0, 1)]
+    spread = torch.cat([x[y == c] - means[c] for c in (0, 1)]).square().mean(0)
+    w = (means[1] - means[0]) / spread
+    return w, -w @ (means[0] + means[1]) / 2
+
+
+def logistic(x, y):
+    """The weights of logistic regression, by Newton's method with a ridge that only keeps it finite."""
+    a = torch.cat([x, torch.ones(len(x), 1).double()], 1)
+    w = torch.zeros(a.shape[1], dtype=torch.float64)
+    for _ in range(12):
+        p = (a @ w).sigmoid()
+        slope = a.T @ (p - y) + 1e-3 * w
+        w = w - torch.linalg.solve((a.T * (p * (1 - p))) @ a + 1e-3 * torch.eye(len(w)).double(), slope)
+    return w[:-1], w[-1]
+
+
+def differences(sizes, features, splits, seed, correlation):
+    """Accuracies of logistic regression less those of naive Bayes, on new examples."""
+    gaps = {"no difference": [0.0] * splits}
+    for name, n in zip(("few examples", "many examples"), sizes, strict=True):
+        gaps[name] = []
+        for i in range(splits):
+            x, y = problem(n, features, correlation, 1000 * seed + 2 * i)
+            new, labels = problem(2000, features, correlation, 1000 * seed + 2 * i + 1)
+            right = [float(((new @ w + b > 0) == labels).double().mean()) for w, b in (logistic(x, y), naive(x, y))]
+            gaps[name].append(right[0] - right[1])
+    return gaps
+
+
+def observed(sizes, features, splits, seed):
+    """With neighbors that know the noise."""
+    return differences(sizes, features, splits, seed, 0.3)
+
+
+def control(sizes, features, splits, seed):
+    """With independent neighbors, as naive Bayes has it."""
+    return differences(sizes, features, splits, seed, 0.0)
+
+
+CLAIM = Claim(
+    id="naive-bayes-vs-logistic",
+    title="Naive Bayes is ahead with few examples, logistic regression with many",
+    equation=r"\mathrm{acc}_{LR} - \mathrm{acc}_{NB} < 0 \text{ for few},\; > 0 \text{ for many examples}",
+    source=Source("theorem", "ng2001discriminative"),
+    premises=(Premise(DEPENDENT), Premise("hardly any regularization")),
+    breaks=DEPENDENT,
+    parameters={"sizes": (34, 1500), "features": 30, "splits": 16},
+    full={"splits": 100},
+    judge=ordered(confidence=0.99),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark=(
+        "On scikit-learn's breast cancer, wine and digits no crossing was seen: logistic regression was ahead, or "
+        "even, at every size from 4 to 100 examples."
+    ),
+)

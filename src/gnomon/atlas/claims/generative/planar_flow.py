@@ -1,0 +1,60 @@
+"""The determinant of a planar map is one number.
+
+f(z) = z + u tanh(w.z + b):    det df/dz = 1 + (1 - tanh^2(w.z + b)) u.w     (1)
+"""
+
+import torch
+
+from gnomon.generative import Planar
+from gnomon.lab import Claim, Premise, Source, equals
+
+TANH = "h is tanh, with the derivative 1 - tanh^2"
+
+
+def problem(d, n, seed):
+    """A random planar map and points."""
+    torch.manual_seed(seed)
+    return Planar(d).double(), torch.randn(n, d, dtype=torch.float64)
+
+
+def predicted(d, n, seed):
+    """Logarithms of (1), by the map itself."""
+    layer, z = problem(d, n, seed)
+    return layer(z)[1].detach()
+
+
+def determinants(d, n, seed, h):
+    """Logarithms of determinants of Jacobians by automatic differentiation."""
+    layer, z = problem(d, n, seed)
+    u = layer.direction.detach()
+
+    def f(point):
+        return point + u * h(point @ layer.w + layer.b)
+
+    return torch.linalg.slogdet(torch.stack([torch.autograd.functional.jacobian(f, p) for p in z]))[1]
+
+
+def observed(d, n, seed):
+    """Of z + u tanh(w.z + b)."""
+    return determinants(d, n, seed, torch.tanh)
+
+
+def control(d, n, seed):
+    """With the sine for h."""
+    return determinants(d, n, seed, torch.sin)
+
+
+CLAIM = Claim(
+    id="planar-flow",
+    title="The determinant of a planar map is one number",
+    equation=r"\det\frac{\partial f}{\partial z} = 1 + h'(w^\top z + b)\,u^\top w",
+    source=Source("theorem", "rezende2015variational", "equation 11"),
+    premises=(Premise(TANH), Premise("u.w >= -1, so that the map is invertible")),
+    breaks=TANH,
+    parameters={"d": 5, "n": 6},
+    full={"d": 50, "n": 50},
+    judge=equals(rounding=1e4),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,58 @@
+"""Descent on content and style takes over the feature covariances of another image.
+
+argmin_x |f(x) - f(a)|^2 + weight |C(f(b)) - C(f(x))|_F^2:    the style loss falls below 5 % of its start     (1)
+"""
+
+import torch
+from torch import nn
+
+from gnomon.generative import style_transfer
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+STYLE = "style has a weight in the loss"
+
+
+def problem(size, seed):
+    """A random convolutional network, a smooth image and a rough one."""
+    torch.manual_seed(seed)
+    coarse = torch.randn(1, 1, size // 4, size // 4)
+    smooth = nn.functional.interpolate(coarse, scale_factor=4, mode="bilinear")
+    return nn.Sequential(nn.Conv2d(1, 8, 5), nn.Tanh()), smooth, torch.randn(1, 1, size, size)
+
+
+def predicted():
+    """5 %."""
+    return 0.05
+
+
+def remaining(size, steps, seed, weight):
+    """The style loss at the end over that at the start."""
+    net, content, style = problem(size, seed)
+    moved = style_transfer(net, content, style, layers=["0"], weight=weight, steps=steps, lr=0.1)
+    return moved.style[-1] / moved.style[0]
+
+
+def observed(size, steps, seed):
+    """With a large weight."""
+    return remaining(size, steps, seed, 1e3)
+
+
+def control(size, steps, seed):
+    """With none."""
+    return remaining(size, steps, seed, 0.0)
+
+
+CLAIM = Claim(
+    id="style-transfer",
+    title="Descent on content and style takes over the feature covariances of another image",
+    equation=r"\arg\min_{\tilde x}\|\Phi x - \Phi\tilde x\|^2 + \lambda\|C(\Phi y) - C(\Phi\tilde x)\|^2",
+    source=Source("observed", "gatys2016image"),
+    premises=(Premise(STYLE), Premise("textures")),
+    breaks=STYLE,
+    parameters={"size": 16, "steps": 80},
+    full={"size": 32, "steps": 500},
+    judge=bounded_by("above"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,57 @@
+"""Weights that start symmetric stay so under training on whole orbits.
+
+    g w_0 = w_0   =>   g w_T = w_T                                                                                 (1)
+
+because a symmetric w has a symmetric gradient: grad L(w) = grad L(g w) = g grad L(w).
+Reference: [chen2020group].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+START = "the weights start symmetric"
+
+
+def asymmetry(start, n, d, steps, seed):
+    """|flip(w) - w| / |w| after training on examples and their mirror images."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, d))
+    y = np.sign(x.sum(1))
+    x, y = np.concatenate([x, x[:, ::-1]]), np.tile(y, 2)
+    w = rng.normal(size=d)
+    w = w + w[::-1] if start else w
+    for _ in range(steps):
+        w = w + 0.5 * (y / (1 + np.exp(y * (x @ w)))) @ x / len(x)
+    return float(np.linalg.norm(w[::-1] - w) / np.linalg.norm(w))
+
+
+def predicted():
+    """Nothing, equation (1)."""
+    return 0.0
+
+
+def observed(n, d, steps, seed):
+    """A symmetric start."""
+    return asymmetry(True, n, d, steps, seed)
+
+
+def control(n, d, steps, seed):
+    """Any start: after as many steps the weights remember it."""
+    return asymmetry(False, n, d, steps, seed)
+
+
+CLAIM = Claim(
+    id="augmentation-symmetric-weights",
+    title="On data with all mirror images, symmetric weights stay symmetric",
+    equation=r"gW_0 = W_0 \Rightarrow gW_T = W_T",
+    source=Source("theorem", "chen2020group"),
+    premises=(Premise(START), Premise("each example comes with its mirror image")),
+    breaks=START,
+    parameters={"n": 20, "d": 10, "steps": 200},
+    judge=equals(within=1e-12, because="rounding over 200 steps"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Some proofs would give a symmetric gradient at every w, which is false.",
+)

@@ -1,0 +1,62 @@
+"""On a data set with all shifts of its examples, the loss and its gradient move with the weights.
+
+    L(g w) = L(w),    grad L(g w) = g grad L(w)    for orthogonal g, over whole orbits                             (1)
+
+Reference: [chen2020group].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+WHOLE = "each example comes in all positions"
+
+
+def loss(w, x, y):
+    """Logistic, and its gradient."""
+    m = y * (x @ w)
+    return np.log1p(np.exp(-m)).mean(), -(y / (1 + np.exp(m))) @ x / len(x)
+
+
+def differences(shifts, n, d, seed):
+    """Of losses and of gradients, over all shifts of the weights."""
+    rng = np.random.default_rng(seed)
+    x, y, w = rng.normal(size=(n, d)), rng.choice((-1.0, 1.0), n), rng.normal(size=d)
+    whole, labels = np.concatenate([np.roll(x, s, 1) for s in shifts]), np.tile(y, len(shifts))
+    value, slope = loss(w, whole, labels)
+    found = [loss(np.roll(w, s), whole, labels) for s in range(d)]
+    return [
+        max(abs(v - value) for v, _ in found),
+        max(np.abs(g - np.roll(slope, s)).max() for s, (_, g) in enumerate(found)),
+    ]
+
+
+def predicted():
+    """None, equation (1)."""
+    return [0.0, 0.0]
+
+
+def observed(n, d, seed):
+    """All shifts."""
+    return differences(range(d), n, d, seed)
+
+
+def control(n, d, seed):
+    """Half of the shifts."""
+    return differences(range(d // 2), n, d, seed)
+
+
+CLAIM = Claim(
+    id="augmented-loss-invariance",
+    title="With whole orbits in the data, loss and gradient move with the weights",
+    equation=r"L(gw) = L(w), \quad \nabla L(gw) = g\nabla L(w)",
+    source=Source("theorem", "chen2020group"),
+    premises=(Premise(WHOLE),),
+    breaks=WHOLE,
+    parameters={"n": 10, "d": 8},
+    judge=equals(within=1e-13, because="means of 80 numbers of size 1"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    covers=("augmentation-gradient-equivariance",),
+)

@@ -1,0 +1,54 @@
+"""A convolutional network does not follow rotations; one whose kernels come in all quarter turns does.
+
+    f(r x) = f(x)  for quarter turns r,  after a mean over places and turns of the kernels                         (1)
+
+Reference: [cohen2016group].
+"""
+
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.symmetry import GroupConv2d, GroupPool, cyclic, equivariance, quarter_turns
+
+TURNED = "kernels come in all quarter turns"
+
+
+def change(first, seed):
+    """The relative change of pooled features of random images under quarter turns."""
+    x = torch.randn(6, 1, 9, 9, generator=torch.Generator().manual_seed(seed)).double()
+    net = nn.Sequential(*first, nn.AdaptiveAvgPool2d(1), nn.Flatten()).double()
+    return equivariance(net, x, quarter_turns()).output.invariance
+
+
+def predicted():
+    """None, equation (1)."""
+    return 0.0
+
+
+def observed(seed):
+    """A convolution over the group, and the mean over it."""
+    torch.manual_seed(seed)
+    layer = GroupConv2d(1, 4, 3, group=cyclic(4), lifting=True, padding=1, bias=False)
+    return change([layer, nn.ReLU(), GroupPool(group=cyclic(4))], seed)
+
+
+def control(seed):
+    """A plain convolution."""
+    torch.manual_seed(seed)
+    return change([nn.Conv2d(1, 4, 3, padding=1, bias=False), nn.ReLU()], seed)
+
+
+CLAIM = Claim(
+    id="cnn-not-rotation-equivariant",
+    title="Plain convolutions do not follow rotations, group convolutions do",
+    equation=r"f(r x) = f(x)",
+    source=Source("theorem", "cohen2016group"),
+    premises=(Premise(TURNED),),
+    breaks=TURNED,
+    parameters={},
+    judge=equals(within=1e-12, because="sums of some hundred products of numbers of size 1"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

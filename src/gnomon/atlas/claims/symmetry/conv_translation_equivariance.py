@@ -1,0 +1,53 @@
+"""A circular convolution commutes with shifts; with zeros at the border it does so only away from the border.
+
+    conv(shift x) = shift conv(x)                                                                                  (1)
+
+Reference: [lecun1998gradient].
+"""
+
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+BORDER = "what leaves on one side comes back on the other"
+
+
+def errors(mode, side, seed):
+    """The largest difference for each shift by one pixel."""
+    torch.manual_seed(seed)
+    conv = nn.Conv2d(2, 3, 3, padding=1, padding_mode=mode).double()
+    x = torch.randn(1, 2, side, side).double()
+    moves = [(1, 0), (0, 1), (side // 2, 3)]
+    return [float((conv(x.roll(m, (2, 3))) - conv(x).roll(m, (2, 3))).detach().abs().max()) for m in moves]
+
+
+def predicted():
+    """No difference, equation (1)."""
+    return [0.0, 0.0, 0.0]
+
+
+def observed(side, seed):
+    """Circular padding."""
+    return errors("circular", side, seed)
+
+
+def control(side, seed):
+    """Zeros at the border."""
+    return errors("zeros", side, seed)
+
+
+CLAIM = Claim(
+    id="conv-translation-equivariance",
+    title="A circular convolution commutes with shifts, one with zeros at the border does not",
+    equation=r"\phi(T_\alpha x) = T_\alpha \phi(x)",
+    source=Source("theorem", "lecun1998gradient"),
+    premises=(Premise(BORDER),),
+    breaks=BORDER,
+    parameters={"side": 9},
+    judge=equals(within=1e-13, because="sums of 18 products of numbers of size 1"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Often printed with equal rows <w, g x>: the rows are <g_i w, x>, in another order.",
+)

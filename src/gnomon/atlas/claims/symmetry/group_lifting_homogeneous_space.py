@@ -1,0 +1,59 @@
+"""A function on a space that a group moves becomes one on the group, constant where elements move the base point alike.
+
+    f^(g) = f(g x_0),    f^(g h) = f^(g) for h that fix x_0,    |G| = |X| |H|                                       (1)
+
+Reference: [kondor2018generalization].
+"""
+
+from itertools import permutations
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+FIXED = "elements are multiplied on the right by those that fix the base point"
+
+
+def lifted(points, seed):
+    """All permutations of some points, a function on the points, and its lift at base point 0."""
+    f = np.random.default_rng(seed).normal(size=points)
+    group = list(permutations(range(points)))
+    return group, f, {g: f[g[0]] for g in group}
+
+
+def predicted(points):
+    """No change on cosets, and the number of elements over that of the stabilizer; equation (1)."""
+    return [0.0, float(points)]
+
+
+def change(points, seed, right):
+    """The largest change of the lift under products with the stabilizer, and |G| / |H|."""
+    group, _, lift = lifted(points, seed)
+    fixing = [h for h in group if h[0] == 0]
+    products = [(g, tuple(g[i] for i in h) if right else tuple(h[i] for i in g)) for g in group for h in fixing]
+    return [max(abs(lift[g] - lift[gh]) for g, gh in products), len(group) / len(fixing)]
+
+
+def observed(points, seed):
+    """g h, first h."""
+    return change(points, seed, True)
+
+
+def control(points, seed):
+    """h g, first g: other cosets."""
+    return change(points, seed, False)
+
+
+CLAIM = Claim(
+    id="group-lifting-homogeneous-space",
+    title="A function on a homogeneous space lifts to the group and is constant on cosets of the stabilizer",
+    equation=r"f^\uparrow(gh) = f^\uparrow(g), \quad |G| = |X||H|",
+    source=Source("theorem", "kondor2018generalization"),
+    premises=(Premise(FIXED),),
+    breaks=FIXED,
+    parameters={"points": 4},
+    judge=equals(rounding=0),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,66 @@
+"""Filters that are trained on digits and their mirror images are nearly mirror images of themselves.
+
+    |flip(w) - w| / |w| is smaller with mirror images in the data than without                                     (1)
+
+Reference: [chen2020group].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, ordered
+
+MIRROR = "the data hold the mirror image of each example"
+
+
+def asymmetry(mirror, steps, seed):
+    """Mean over the ten filters of a linear classifier of digits, trained from a small random start."""
+    from gnomon.data import digits
+
+    split = digits(600, 10, seed=seed)
+    x, y = split.x.double().numpy().reshape(600, 8, 8), split.y.numpy()
+    x = x - x.mean(0)
+    if mirror:
+        x, y = np.concatenate([x, x[:, :, ::-1]]), np.tile(y, 2)
+    x = x.reshape(len(x), -1)
+    x = x / np.linalg.norm(x, axis=1).mean()
+    w = 0.01 * np.random.default_rng(seed).normal(size=(64, 10))
+    for _ in range(steps):
+        p = np.exp(x @ w)
+        p /= p.sum(1, keepdims=True)
+        p[np.arange(len(y)), y] -= 1
+        w -= 2.0 * x.T @ p / len(x)
+    f = w.T.reshape(10, 8, 8)
+    return float((np.linalg.norm(f - f[:, :, ::-1], axis=(1, 2)) / np.linalg.norm(f, axis=(1, 2))).mean())
+
+
+def predicted():
+    """The order (1)."""
+    return ("with", "without")
+
+
+def observed(steps, repetitions, seed):
+    """With and without mirror images."""
+    seeds = range(seed, seed + repetitions)
+    return {name: [asymmetry(name == "with", steps, s) for s in seeds] for name in predicted()}
+
+
+def control(steps, repetitions, seed):
+    """Neither has them: another start is all that differs."""
+    seeds = range(seed, seed + repetitions)
+    return {name: [asymmetry(False, steps, s + 50 * (name == "with")) for s in seeds] for name in predicted()}
+
+
+CLAIM = Claim(
+    id="learned-weights-reflect-symmetry",
+    title="Filters trained with mirror images look like their own mirror images",
+    equation=r"\|Fw - w\| / \|w\|",
+    source=Source("observed", "chen2020group"),
+    premises=(Premise(MIRROR),),
+    breaks=MIRROR,
+    parameters={"steps": 25, "repetitions": 3},
+    full={"steps": 500, "repetitions": 6},
+    judge=ordered(confidence=0.99),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

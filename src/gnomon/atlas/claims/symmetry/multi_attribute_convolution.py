@@ -1,0 +1,63 @@
+"""Convolutions along several attributes, and a sum over them at the end: shifts along any attribute are not seen.
+
+    x_{j+1} = r(x_j * psi along the axes v_1 ... v_j),   x_J = sum over v_1 ... v_{J-1}                             (1)
+
+Reference: [mallat2016understanding].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+SUMMED = "the output is summed along all attributes"
+
+
+def layers(n, seed):
+    """A layer along one attribute, one along two, and how the result is read."""
+    rng = np.random.default_rng(seed)
+    first, second = rng.normal(size=(n, n)), rng.normal(size=(n, n, n))
+
+    def network(x, total):
+        one = np.maximum(np.fft.ifft(np.fft.fft(x)[:, None] * np.fft.fft(first, axis=0), axis=0).real, 0)
+        spectrum = np.fft.fft2(one)[:, :, None] * np.fft.fft2(second, axes=(0, 1))
+        two = np.maximum(np.fft.ifft2(spectrum, axes=(0, 1)).real, 0)
+        return two.sum((0, 1)) if total else two[:, 0, :].sum(1)
+
+    return network, rng.normal(size=n)
+
+
+def change(total, n, seed):
+    """The relative change under each shift of the input."""
+    network, x = layers(n, seed)
+    base = network(x, total)
+    return [float(np.linalg.norm(network(np.roll(x, s), total) - base) / np.linalg.norm(base)) for s in (1, n // 2)]
+
+
+def predicted():
+    """None, equation (1)."""
+    return [0.0, 0.0]
+
+
+def observed(n, seed):
+    """Summed along both attributes."""
+    return change(True, n, seed)
+
+
+def control(n, seed):
+    """Summed along the last one only."""
+    return change(False, n, seed)
+
+
+CLAIM = Claim(
+    id="multi-attribute-convolution",
+    title="Convolutions along attributes, summed over all of them, do not see shifts along them",
+    equation=r"x_J(v_J) = \sum_{v_1\ldots v_{J-1}} x_{J-1}(v_1,\ldots,v_J)",
+    source=Source("derived", "mallat2016understanding"),
+    premises=(Premise(SUMMED),),
+    breaks=SUMMED,
+    parameters={"n": 8},
+    judge=equals(within=1e-11, because="Fourier transforms of 512 numbers"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

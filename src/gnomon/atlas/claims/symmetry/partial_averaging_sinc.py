@@ -1,0 +1,52 @@
+"""Averaging over a range of shifts damps frequency k by sin(k a) / (k a): augmentation is a low-pass filter.
+
+    (1 / 2a) int_{-a}^{a} f(w - t) dt   has Fourier coefficients   sin(k a) / (k a) f_k                             (1)
+
+On a grid of step h, with 2 m + 1 shifts, the factor is sin((m + 1/2) k h) / ((2 m + 1) sin(k h / 2)).
+Reference: [mallat2009wavelet].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+EVEN = "all shifts of the range count alike"
+
+
+def predicted(n, m):
+    """The factor of each frequency on the grid, equation (1)."""
+    k = 2 * np.pi * np.arange(1, n // 2) / n
+    return np.sin((m + 0.5) * k) / ((2 * m + 1) * np.sin(k / 2))
+
+
+def factors(weights, n, m, seed):
+    """Measured: the ratio of Fourier coefficients after and before averaging a random signal over shifts."""
+    f = np.random.default_rng(seed).normal(size=n)
+    made = sum(w * np.roll(f, s) for w, s in zip(weights, range(-m, m + 1), strict=True)) / weights.sum()
+    return np.real(np.fft.fft(made)[1 : n // 2] / np.fft.fft(f)[1 : n // 2])
+
+
+def observed(n, m, seed):
+    """Equal weights."""
+    return factors(np.ones(2 * m + 1), n, m, seed)
+
+
+def control(n, m, seed):
+    """Weights that fall to the ends."""
+    return factors(1.0 + m - np.abs(np.arange(-m, m + 1)), n, m, seed)
+
+
+CLAIM = Claim(
+    id="partial-averaging-sinc",
+    title="Averaging over a range of shifts damps each frequency by a sinc",
+    equation=r"\hat{\underline f}(k) = \frac{\sin(ka)}{ka} \hat f(k)",
+    source=Source("theorem", "mallat2009wavelet"),
+    premises=(Premise(EVEN),),
+    breaks=EVEN,
+    parameters={"n": 64, "m": 5},
+    judge=equals(within=1e-10, because="quotients of Fourier coefficients of random signals"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="Often printed as 2 a sinc(2 k a), which is for frequencies in cycles.",
+)

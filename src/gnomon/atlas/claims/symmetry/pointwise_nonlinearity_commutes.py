@@ -1,0 +1,50 @@
+"""An activation that acts on each value alone commutes with every motion of places.
+
+    r(x o t) = r(x) o t   for all maps t of places   <=>   r acts point by point                                   (1)
+
+Reference: [mallat2016understanding].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+ALONE = "the activation acts on each value alone"
+
+
+def gap(activation, n, seed):
+    """The largest difference over random maps of places."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    maps = [np.sort(rng.integers(0, n, size=n)) for _ in range(5)]
+    return [float(np.abs(activation(x[t]) - activation(x)[t]).max()) for t in maps]
+
+
+def predicted():
+    """No difference, equation (1)."""
+    return [0.0] * 5
+
+
+def observed(n, seed):
+    """ReLU."""
+    return gap(lambda x: np.maximum(x, 0), n, seed)
+
+
+def control(n, seed):
+    """The largest of three neighbors."""
+    return gap(lambda x: np.maximum(np.maximum(np.roll(x, 1), x), np.roll(x, -1)), n, seed)
+
+
+CLAIM = Claim(
+    id="pointwise-nonlinearity-commutes",
+    title="An activation commutes with all deformations exactly if it acts on each value alone",
+    equation=r"[\rho, L_\tau] = 0",
+    source=Source("theorem", "mallat2016understanding"),
+    premises=(Premise(ALONE),),
+    breaks=ALONE,
+    parameters={"n": 50},
+    judge=equals(rounding=0),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

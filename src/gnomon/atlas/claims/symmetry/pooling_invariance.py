@@ -1,0 +1,54 @@
+"""A sum over all positions of a group does not change when the input is moved by it.
+
+    f(x) = sum_i <g_i K, x>,    f(g x) = sum_i <g^-1 g_i K, x> = f(x)                                              (1)
+
+Reference: [cohen2016group].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+WHOLE = "the sum runs over the whole group"
+
+
+def features(n, seed):
+    """A signal, and its products with all shifts of a kernel, rectified."""
+    rng = np.random.default_rng(seed)
+    x, k = rng.normal(size=(2, n))
+    shifts = np.stack([np.roll(k, i) for i in range(n)])
+    return x, lambda z: np.maximum(shifts @ z, 0)
+
+
+def predicted(n):
+    """No change, equation (1)."""
+    return np.zeros(n)
+
+
+def observed(n, seed):
+    """The change of the sum over all shifts, for each shift of the input."""
+    x, layer = features(n, seed)
+    return [abs(layer(np.roll(x, s)).sum() - layer(x).sum()) for s in range(n)]
+
+
+def control(n, seed):
+    """The sum over half of the shifts."""
+    x, layer = features(n, seed)
+    return [abs(layer(np.roll(x, s))[: n // 2].sum() - layer(x)[: n // 2].sum()) for s in range(n)]
+
+
+CLAIM = Claim(
+    id="pooling-invariance",
+    title="A sum over all positions of a filter does not see shifts",
+    equation=r"\sum_i \langle g_i K, g x\rangle = \sum_i \langle g_i K, x\rangle",
+    source=Source("theorem", "cohen2016group"),
+    premises=(Premise(WHOLE),),
+    breaks=WHOLE,
+    parameters={"n": 24},
+    full={"n": 200},
+    judge=equals(within=1e-11, because="sums of n products of numbers of size 1"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    covers=("full-averaging-constant",),
+)

@@ -1,0 +1,59 @@
+"""Average pooling makes features less and less sensitive to a shift by one sample.
+
+Means over 2^J samples of white noise have variance 2^-J; those of the shifted signal differ by the samples at the ends:
+
+    |P^J x_1 - P^J x| / |P^J x| = sqrt(2) 2^(-J/2)                                                                  (1)
+
+Reference: [mallat2016understanding].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, rate_is
+
+MEAN = "pooling takes means"
+
+
+def changes(pool, stages, n, repetitions, seed):
+    """The relative change under a shift by one sample after each number of stages."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(repetitions):
+        x = rng.normal(size=n)
+        y = np.roll(x, 1)
+        row = []
+        for j in stages:
+            a, b = (pool(z.reshape(-1, 2**j)) for z in (x, y))
+            row.append(np.linalg.norm(a - b) / np.linalg.norm(a))
+        rows.append(row)
+    return [2.0**j for j in stages], rows
+
+
+def predicted():
+    """Slope minus one half in the size of the pool."""
+    return -0.5
+
+
+def observed(stages, n, repetitions, seed):
+    """Means."""
+    return changes(lambda z: z.mean(1), stages, n, repetitions, seed)
+
+
+def control(stages, n, repetitions, seed):
+    """Every first sample is kept: nothing is averaged."""
+    return changes(lambda z: z[:, 0], stages, n, repetitions, seed)
+
+
+CLAIM = Claim(
+    id="progressive-invariance-pooling",
+    title="Stages of average pooling make a network less and less sensitive to a shift by one pixel",
+    equation=r"\|P^J L x - P^J x\| / \|P^J x\| \propto 2^{-J/2}",
+    source=Source("derived", "mallat2016understanding"),
+    premises=(Premise(MEAN), Premise("the signal is white noise")),
+    breaks=MEAN,
+    parameters={"stages": (1, 2, 3, 4, 5), "n": 4096, "repetitions": 8},
+    judge=rate_is(within=0.03, because="a finite signal", label="samples in a pool"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,71 @@
+"""Rotations and translations of the plane form a group in which rotations turn the translations.
+
+    (u, a)(v, b) = (u + r_a v, a + b),    (u, a)^-1 = (-r_{-a} u, -a)                                              (1)
+
+Reference: [cohen2016group].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+TURNS = "the first rotation turns the second translation"
+
+
+def product(g, h, turns):
+    """g h by equation (1); without the turn for the control."""
+    (u, a), (v, b) = g, h
+    r = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]) if turns else np.eye(2)
+    return u + r @ v, a + b
+
+
+def inverse(g):
+    """Equation (1)."""
+    u, a = g
+    r = np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]])
+    return -r @ u, -a
+
+
+def deviations(turns, seed):
+    """From associativity, from the inverse, and from acting on points one after the other."""
+    rng = np.random.default_rng(seed)
+    g, h, k = [(rng.normal(size=2), rng.uniform(0, 6)) for _ in range(3)]
+    x = rng.normal(size=2)
+
+    def move(e, p):
+        return e[0] + np.array([[np.cos(e[1]), -np.sin(e[1])], [np.sin(e[1]), np.cos(e[1])]]) @ p
+
+    one = product(product(g, h, turns), k, turns)[0] - product(g, product(h, k, turns), turns)[0]
+    two = product(g, inverse(g), turns)[0]
+    three = move(product(g, h, turns), x) - move(g, move(h, x))
+    return [float(np.abs(v).max()) for v in (one, two, three)]
+
+
+def predicted():
+    """None, equation (1)."""
+    return [0.0, 0.0, 0.0]
+
+
+def observed(seed):
+    """With the turn."""
+    return deviations(True, seed)
+
+
+def control(seed):
+    """Translations simply add."""
+    return deviations(False, seed)
+
+
+CLAIM = Claim(
+    id="roto-translation-group",
+    title="Rotations and translations form a group in which rotations turn translations",
+    equation=r"(u,\theta)(\tilde u,\tilde\theta) = (u + r_\theta \tilde u, \theta + \tilde\theta)",
+    source=Source("theorem", "cohen2016group"),
+    premises=(Premise(TURNS),),
+    breaks=TURNS,
+    parameters={},
+    judge=equals(within=1e-12, because="a few products of numbers of size 1"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

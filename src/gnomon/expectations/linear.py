@@ -1,0 +1,166 @@
+"""Piecewise linear functions, as ReLU6, Hardtanh, Threshold and their derivatives: expectations in closed form.
+
+Away from zero such a function is a line, to which every corner adds something beyond it:
+
+    f(x) = level + slope x + sum over corners of (jump + bend (|x| - distance)) 1(x beyond the corner)          (1)
+
+so that E[f(u) g(v)] is a sum of moments of single variables, and of those of wedges.py for each pair of corners. What
+corners add is small where they are far, so that nothing cancels there. Where it does (a variance so large that pieces
+are short: f is then small beside its terms), the pair is left to others:
+
+    error <= SLIPS m(u) m(v) sqrt(E[f(u)^2] E[g(v)^2]),    m = the sum of all terms / sqrt(E[f^2])              (2)
+
+Hypotheses: at most MOST corners, on each side of zero. Reference: that of wedges.py.
+Cost: see wedges.py; 400 evaluations of the function per variance, for E[f^2].
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import pi
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.expectations.line import RADII, Sampler, at_zero, second_moment
+from gnomon.expectations.pieces import Pieces
+from gnomon.expectations.smoothing import polynomials
+
+MOST = 4  # corners on one side
+INSIDE = 2.0**-20  # of a piece: where it is looked at, beside its ends
+ROUNDED = 2.0**-36  # of slopes: differences below are none
+ONE_PLACE = 2.0**-46  # of a distance: nearer to each other, corners on both sides of zero have one
+NEAREST = 1e-100  # deviations: corners at zero, whose angles count
+FELT = 1e-13  # of sqrt(E[f^2]): less, and a corner is not felt
+SLIPS = (2e-15, 5e-13)  # of (2), with probabilities taken for one, and with their square roots
+LINES = (0, 2)  # in the memory of pieces
+
+Road = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
+"""Expectations of pairs: two indices, covariances; fills correlations and values, NaN where it has none; counts those."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Equation (1): the line at zero, and for each distance what is added beyond +distance and beyond -distance."""
+
+    level: float
+    slope: float
+    distance: Float[np.ndarray, " corners"]
+    jump: Float[np.ndarray, "corners 2"]
+    bend: Float[np.ndarray, "corners 2"]
+
+
+def lines(f: Sampler, root: Float[Tensor, " n"]) -> Lines | None:
+    """A function as lines, where variables of these standard deviations go; None if it is anything else.
+
+    Cost: that of pieces, once.
+
+    >>> found = lines(Sampler(torch.nn.Hardtanh()), torch.ones(1, dtype=torch.float64))
+    >>> found.slope, found.distance.round(12).tolist(), found.bend.round(12).tolist()    # 1 beyond it, and -1
+    (1.0, [1.0], [[-1.0, 1.0]])
+    """
+    positive = root[root > 0]
+    if not len(positive):
+        return None
+    pieces = f.pieces(float(positive.min()), RADII[0] * float(positive.max()))
+    if LINES not in pieces.memory:
+        straight = not np.any(polynomials(f, pieces)[1][:, 2:])
+        pieces.memory[LINES] = _lines(f, pieces) if straight else None
+    found: Lines | None = pieces.memory[LINES]
+    return found
+
+
+def road(
+    f: Sampler, g: Sampler, root_a: Float[Tensor, " n"], root_b: Float[Tensor, " m"], *, certified: float,
+    aligned: float,
+) -> tuple[Road, np.ndarray] | None:  # fmt: skip
+    """Expectations of pairs of two piecewise linear functions, and E[f^2]; None if one of them is anything else.
+
+    Pairs whose error (2) is not below ``certified`` get no value; correlations from ``aligned`` on are taken for 1.
+    Cost: see the module.
+
+    >>> root, c = torch.ones(1, dtype=torch.float64), np.full(1, 0.5)
+    >>> f, zero, out = Sampler(torch.relu), np.zeros(1, np.int32), np.empty(1)
+    >>> found = road(f, f, root, root, certified=1e-10, aligned=1.0)[0](zero, zero, c, np.empty(1), out)
+    >>> round(float(out[0]), 12)
+    0.304498890523
+    """
+    first, second = lines(f, root_a), lines(g, root_b)
+    if first is None or second is None:
+        return None
+    own = second_moment(f, root_a)
+    left = _side(f, first, root_a, own, certified)
+    shared = f is g and torch.equal(root_a, root_b)
+    right = left if shared else _side(g, second, root_b, second_moment(g, root_b), certified)
+    weights = _weights(first, second)
+
+    def found(i: np.ndarray, j: np.ndarray, c: np.ndarray, rho: np.ndarray, out: np.ndarray) -> int:
+        from gnomon.expectations.wedges import rules, wedges
+
+        return int(wedges(i, j, c, left, right, weights, rules(), aligned, f is g, rho, out))
+
+    return found, own.numpy()
+
+
+def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
+    """Slopes from the ends of each piece, values at the cuts from beside them, on both sides of zero outwards."""
+    edges = torch.cat([pieces.cuts.new_tensor([-pieces.reach]), pieces.cuts, pieces.cuts.new_tensor([pieces.reach])])
+    inside = INSIDE * edges.diff()
+    low, high = edges[:-1] + inside, edges[1:] - inside
+    at_low, at_high = f(low), f(high)
+    slope = (at_high - at_low) / (high - low)
+    start, end = at_low - slope * (low - edges[:-1]), at_high + slope * (edges[1:] - high)
+    change = slope.diff()
+    bend = torch.where(change.abs() > ROUNDED * torch.maximum(slope[1:].abs(), slope[:-1].abs()), change, 0)
+    gap = start[1:] - end[:-1]
+    jump = torch.where(pieces.jump != 0, gap, 0)
+    meeting = (pieces.jump == 0) & (bend != 0) & (pieces.cuts != 0)  # two lines that meet, a little beside the cut
+    cuts = pieces.cuts - torch.where(meeting, gap / torch.where(bend != 0, bend, 1), 0)
+    center = int((pieces.cuts < 0).sum())  # the piece that holds zero, or ends there
+    level = end[center] if center < len(pieces.cuts) and pieces.cuts[center] == 0 else f(edges.new_zeros(1))[0]
+    found: dict[float, np.ndarray] = {}
+    for k, j, s in zip(cuts.tolist(), jump.tolist(), bend.tolist(), strict=True):
+        if j or s:
+            near = next((d for d in found if abs(abs(k) - d) <= ONE_PLACE * d), abs(k))
+            added = found.setdefault(near, np.zeros((2, 2)))
+            added[:, 0 if k >= 0 else 1] += (j, s) if k >= 0 else (-j, s)
+    if len(found) > MOST:
+        return None
+    both = np.array(list(found.values())).reshape(-1, 2, 2)
+    return Lines(float(level), float(slope[center]), np.array(list(found)), both[:, 0], both[:, 1])
+
+
+def _side(
+    f: Sampler, made: Lines, root: Tensor, own: Tensor, certified: float
+) -> tuple[Float[np.ndarray, "7 n"], Float[np.ndarray, "corners 4 n"]]:
+    """Numbers of single points, as wedges.py takes them.
+
+    Rows: root, level, slope times root, what corners add to E[f(u)] and to E[X f(u)], and m of (2) in both ways, scaled
+    so that their product may be one. Rows of corners: distance in deviations, Q and N there, and whether it is felt.
+    """
+    s, size = root.numpy(), np.sqrt(own.numpy())
+    still = s == 0
+    h = np.maximum(made.distance[:, None] / np.where(still, 1.0, s), NEAREST)
+    q, density = torch.erfc(torch.from_numpy(h * 0.5**0.5)).numpy() / 2, np.exp(-0.5 * h * h) * (2 * pi) ** -0.5
+    jump, bend = (t.T[:, :, None] for t in (made.jump, made.bend))  # (side, corner, point)
+    moving = np.where(still, 0.0, 1.0)
+    mean = (jump * q + s * bend * (density - h * q)).sum((0, 1))
+    first = (np.array([1.0, -1.0])[:, None, None] * (jump * density + s * bend * q)).sum((0, 1))
+    level = np.where(still, float(at_zero(f)), made.level)
+    terms = (np.abs(jump) + s * np.abs(bend) * (1 + h)).sum(0)
+    felt = (np.abs(jump) + s * np.abs(bend)).sum(0) * np.sqrt(q) > FELT * size
+    line = np.abs(level) + np.abs(made.slope) * s
+    sums = np.stack([line + moving * terms.sum(0), line + moving * (terms * np.sqrt(q)).sum(0)])
+    share = np.sqrt(np.array(SLIPS) / certified)[:, None] * sums
+    relative = np.divide(share, size, out=np.where(share > 0, np.inf, 0.0), where=size > 0)
+    numbers = np.stack([s, level, made.slope * s, moving * mean, moving * first, *relative])
+    corners = np.stack([h, q, density, np.where(felt, moving, 0.0)], 1)
+    return np.ascontiguousarray(numbers), np.ascontiguousarray(corners)
+
+
+def _weights(f: Lines, g: Lines) -> Float[np.ndarray, "first second 2 4"]:
+    """Factors of M00, M10, M01, M11 for two corners on one side of zero (correlation r) and on two (-r)."""
+    other = g.jump[:, ::-1], g.bend[:, ::-1]
+    parts = [[x @ y.T for x in (f.jump, f.bend) for y in pair] for pair in ((g.jump, g.bend), other)]
+    return np.ascontiguousarray(np.array([[p[0], p[2], p[1], p[3]] for p in parts]).transpose(2, 3, 0, 1))
