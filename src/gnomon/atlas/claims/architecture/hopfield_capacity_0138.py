@@ -53,6 +53,7 @@ CLAIM = Claim(
     premises=(Premise(LOAD),),
     breaks=LOAD,
     parameters={"units": 400},
+    full={"units": 2000},
     judge=bounded_by("below"),
     predicted=predicted,
     observed=observed,
