@@ -1,4 +1,4 @@
-"""One computation of kernels: the data checked, the memory asked for, the engine of the plan run, the result checked.
+"""One computation of kernels: the data checked, the memory asked for, the engine of the plan run.
 
 The walk from here to the arithmetic goes one way: the engine of the plan, its tape, its compiled loops.
 """
@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson
+from gnomon.core.errors import BudgetError, InputError, lesson
 from gnomon.core.memory import human
 from gnomon.kernels.cost import Needs, needs
 from gnomon.kernels.inputs import points, second, takes_tokens
@@ -38,9 +38,7 @@ def kernels(
     with torch.set_grad_enabled(torch.is_grad_enabled() and (x.requires_grad or y.requires_grad)):
         for side in (x,) if x2 is None else (x, y):
             independent_features(engine.plan, side)
-        result = engine.run((x, y), kinds, dtype, need.tile)
-    _check_finite(result, call)
-    return result
+        return engine.run((x, y), kinds, dtype, need.tile, call)
 
 
 def independent_features(plan: Plan, x: Tensor) -> list[Tensor]:
@@ -81,16 +79,3 @@ def _check_memory(need: Needs, size: tuple[int, int], memory: int | None, call: 
                 "Compute fewer rows at a time (x1[:k] against x2), ask for nngp alone, or use dtype=torch.float32",
             )
         )
-
-
-def _check_finite(result: dict[str, Tensor], call: str) -> None:
-    for name, k in result.items():
-        if not all(bool(torch.isfinite(end)) for end in torch.aminmax(k.detach())):
-            raise NotFiniteError(
-                lesson(
-                    call,
-                    f"the {name} is not finite: variances leave the range of {k.dtype} on the way through the network",
-                    "variances stay bounded from layer to layer",
-                    "Use a smaller weight_std, smaller inputs, or normalization layers",
-                )
-            )

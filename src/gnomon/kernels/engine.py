@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gnomon.core.errors import NotFiniteError, lesson
 from gnomon.kernels import fused, propagate, reference
 from gnomon.kernels.plan import Plan
 
@@ -22,9 +23,12 @@ class Engine:
     compiled: fused.Compiled | None
 
     def run(
-        self, points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype, tile: int
+        self, points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype, tile: int, call: str
     ) -> dict[str, Tensor]:
-        """The kernels between two sets of points, one object twice for a symmetric kernel; ``tile`` pairs at a time."""
+        """The kernels between two sets of points, one object twice for a symmetric kernel; ``tile`` pairs at a time.
+
+        Their numbers are finite: compiled loops count those that are not, and leave the reference to explain them.
+        """
         if self.compiled is not None and fused.takes(points, dtype):
             result = self.compiled.run(points, kinds, dtype)
             if result is not None:
@@ -32,7 +36,9 @@ class Engine:
         x, y = points
         left = propagate.features(self.plan, x)
         data = (left, left if y is x else propagate.features(self.plan, y))
-        return reference.run(self.plan, data, tile, kinds, dtype)
+        result = reference.run(self.plan, data, tile, kinds, dtype)
+        _check_finite(result, call)
+        return result
 
     def workspace(self, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:
         """Bytes of the compiled loops beside the result, for so many points like the sample; None for the reference."""
@@ -54,3 +60,16 @@ def engine(plan: Plan) -> Engine:
     'CompiledChain'
     """
     return Engine(plan, fused.compiled(plan))
+
+
+def _check_finite(result: dict[str, Tensor], call: str) -> None:
+    for name, k in result.items():
+        if not all(bool(torch.isfinite(end)) for end in torch.aminmax(k.detach())):
+            raise NotFiniteError(
+                lesson(
+                    call,
+                    f"the {name} is not finite: variances leave the range of {k.dtype} on the way through the network",
+                    "variances stay bounded from layer to layer",
+                    "Use a smaller weight_std, smaller inputs, or normalization layers",
+                )
+            )

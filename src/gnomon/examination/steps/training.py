@@ -53,6 +53,9 @@ class TrainingStep(AbstractStep):
     uses = (DataSummary, Sharpness, ProbeKernel, Trajectory)
     gives = Run
 
+    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+        return fit
+
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         if not context.fit:
             raise Skipped("Training was not asked for: pass fit=True (--fit), or a function that builds the network.")
@@ -66,8 +69,7 @@ class TrainingStep(AbstractStep):
         run = _trained(subject, size, cost, context)
         if run.stopped == "interrupted":
             raise KeyboardInterrupt
-        predicted = products.get(Trajectory) if descent(run.optimizer) else None
-        plots = [_losses(run, predicted), *_tracked(run)]
+        plots = [_losses(run, products), *_tracked(run)]
         definition = Definition(
             "2 / lr", "with a sharpness above this line plain gradient descent oscillates", "cohen2021gradient"
         )
@@ -179,15 +181,21 @@ def compared(run: Run, products: Products) -> tuple[Value, ...]:
     For gradient descent at its own learning rate; for other rules at half of the largest stable one, the best that
     gradient descent could do.
     """
-    predicted, measured, way = products.get(Trajectory), products.get(Sharpness), descent(run.optimizer)
-    lr = way.lr if way is not None else None if measured is None else measured.largest_lr / 2
-    if predicted is None or lr is None or not isfinite(lr):
+    predicted, lr, way = products.get(Trajectory), _predicted_rate(run, products), descent(run.optimizer)
+    if predicted is None or lr is None:
         return ()
     if float(run.steps[-1]) * lr > 1.01 * float(predicted.times[-1]):
         return ()
     place = int(torch.searchsorted(predicted.times, float(run.steps[-1]) * lr).clamp(max=len(predicted.times) - 1))
     rule = "at its learning rate" if way is not None else "by gradient descent at half of the largest stable rate"
     return (Value("training loss, predicted", float(predicted.loss[place]), meaning=f"after as many steps {rule}"),)
+
+
+def _predicted_rate(run: Run, products: Products) -> float | None:
+    """The learning rate that predictions are made for, as `compared` has it; None where it is not known."""
+    measured, way = products.get(Sharpness), descent(run.optimizer)
+    lr = way.lr if way is not None else None if measured is None else measured.largest_lr / 2
+    return lr if lr is not None and isfinite(lr) and lr > 0 else None
 
 
 def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
@@ -209,16 +217,22 @@ def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
     )
 
 
-def _losses(run: Run, predicted: Trajectory | None) -> Plot:
-    times = run.times[1:]
+def _losses(run: Run, products: Products) -> Plot:
+    """Measured losses, and the predicted ones after as many steps."""
+    times, predicted, lr = run.times[1:], products.get(Trajectory), _predicted_rate(run, products)
     marks: list[Scatter | Line] = [Scatter("measured, training", times, run.loss[1:])]
     if run.test_loss is not None:
         marks.append(Scatter("measured, test", times, run.test_loss[1:]))
-    if predicted is not None and len(times):
-        inside = (predicted.times > 0) & (predicted.times <= float(times[-1]) * 1.01)
+    words = "Dots are measured."
+    if predicted is not None and lr is not None and len(times):
+        there = predicted.times * run.optimizer.lr / lr  # as many steps
+        inside = (there > 0) & (there <= float(times[-1]) * 1.01)
         curves = {"predicted, training": predicted.loss, "predicted, test": predicted.test_loss}
-        marks += [Line(name, predicted.times[inside], v[inside]) for name, v in curves.items() if v is not None]
-    words = "Dots are measured, lines predicted for a network that keeps its features, on the probe examples."
+        marks += [Line(name, there[inside], v[inside]) for name, v in curves.items() if v is not None]
+        rule = "" if descent(run.optimizer) else ", trained by gradient descent at half of the largest stable rate"
+        words = (
+            f"Dots are measured, lines predicted for a network that keeps its features{rule}, on the probe examples."
+        )
     return Plot("Loss", tuple(marks), TIME, Axis(run.loss_name, log=True), words)
 
 

@@ -9,7 +9,8 @@ from numba import njit
 
 from gnomon.core.machine.loops import INNER, bare, entry, wide
 from gnomon.kernels.fused import pointwise as do
-from gnomon.kernels.fused.opcodes import ADD, AFFINE, DROPOUT, ERF, KINK, NORMALIZE, SCALE, SERIES, TRAINED
+from gnomon.kernels.fused.opcodes import ADD, AFFINE, DROPOUT, ERF, KINK, NORMALIZE, RECTIFIED, SCALE, SERIES, TRAINED
+from gnomon.kernels.fused.rectified import rectified
 
 RUN = 512
 BLOCK = 16  # side of the squares in which the mirror image is written
@@ -32,8 +33,7 @@ def chain(code, numbers, k, gram, x, y, fx, fy, near, place, mirror, regs, nngp,
             n = min(RUN, width - start)
             j = col + start
             e, t, ha, hb = regs[0, 0, :n], regs[0, 1, :n], x[0, i], y[0, j : j + n]
-            _load(gram[i - row, start : start + n], ha, hb, e, t)
-            if _count_near(e, ha, hb, near):
+            if _load(gram[i - row, start : start + n], ha, hb, near, e, t):
                 _recompute(e, ha, hb, fx[i], fy[j : j + n], near, k)
             for c in range(len(code)):
                 _instruction(code[c], numbers, k, x, y, i, j, n, mirror, regs)
@@ -76,7 +76,9 @@ def _instruction(ins, numbers, k, x, y, i, j, n, mirror, regs):
             do.normalize(e, t, x0, x1, y0, y1)
         else:
             x2, y2 = x[st + 2, i], y[st + 2, j : j + n]
-            if op == TRAINED:
+            if op == RECTIFIED:
+                rectified(e, t, x0, x1, x2, y0, y1, y2, p, k)
+            elif op == TRAINED:
                 do.trained(e, t, x0, x1, x2, y0, y1, y2, p, k)
             elif op == SERIES:
                 _series(e, t, x[st:, i], y[st:, j : j + n], p, regs)
@@ -98,21 +100,16 @@ def _series(e, t, x, y, numbers, regs):
 
 
 @njit(**INNER)
-def _load(gram, a, b, e, t):
-    """Half the second moments of the data are the first statistic."""
+def _load(gram, a, b, near, e, t):
+    """Half the second moments of the data are the first statistic; returns how many points are nearly equal."""
     wide()
-    zero = a - a
+    zero, count = a - a, 0
     for q in range(len(e)):
-        e[q] = (a + b[q]) - gram[q]
+        both = a + b[q]
+        distance = both - gram[q]
+        e[q] = distance
         t[q] = zero
-
-
-@njit(**INNER)
-def _count_near(e, a, b, near):
-    wide()
-    count = 0
-    for q in range(len(e)):
-        count += 1 if e[q] < near * (a + b[q]) else 0
+        count += 1 if distance < near * both else 0
     return count
 
 

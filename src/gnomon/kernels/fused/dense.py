@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.machine.threads import share_out
+from gnomon.kernels.fused.joining import joined
 from gnomon.kernels.fused.opcodes import ADD, AFFINE, DROPOUT, NORMALIZE, SCALE
 from gnomon.kernels.fused.tape import Instruction, Moments, activation, kinked, moments
 from gnomon.kernels.plan import Plan
@@ -60,6 +61,7 @@ def lower(plan: Plan, data: tuple[Tensor, Tensor], dtype: torch.dtype) -> Chain 
     tape = _instructions(plan, found)
     if tape is None:
         return None
+    tape = joined(tape)
     table = torch.stack([found.own[0] / 2, *(s for ins in tape for s in ins.statistics), found.own[-1] / 2])
     arithmetic = _arithmetic(plan, table, dtype)
     code, numbers = _arrays(tape, arithmetic)

@@ -74,7 +74,8 @@ class CompiledImages(Compiled):
                 bad = pairs.run(self.tape, sides, out, symmetric=sides[0] is sides[1])
             except images.Uncovered:
                 return None
-        return None if bad else out
+            ends = [end for k in out.values() for end in torch.aminmax(k)]  # float64 numbers may leave float32
+        return None if bad or not all(bool(torch.isfinite(end)) for end in ends) else out
 
     def workspace(self, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:  # noqa: D102
         if self.run((sample, sample), ("ntk",), dtype) is None:

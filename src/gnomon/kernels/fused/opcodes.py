@@ -6,3 +6,5 @@ DATA, FETCH, CONV, POOL, FLAT = range(10, 15)
 """On planes of displacements alone."""
 SERIES = 15
 """A dual as a power series, on both."""
+RECTIFIED = 16
+"""A ReLU and the affine layer after it in one pass, on single numbers."""

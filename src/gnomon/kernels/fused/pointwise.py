@@ -167,7 +167,7 @@ def copy(values, out):
     bad = 0
     for q in range(len(values)):
         out[q] = values[q]
-        bad += 0 if values[q] - values[q] == 0 else 1
+        bad += 0 if out[q] - out[q] == 0 else 1  # after rounding to the result's precision
     return bad
 
 
@@ -177,7 +177,6 @@ def covariance(e, ha, hb, out):
     wide()
     bad = 0
     for q in range(len(e)):
-        c = (at(ha, q) + hb[q]) - e[q]
-        out[q] = c
-        bad += 0 if c - c == 0 else 1
+        out[q] = (at(ha, q) + hb[q]) - e[q]
+        bad += 0 if out[q] - out[q] == 0 else 1
     return bad

@@ -25,8 +25,8 @@ from torch import Tensor
 
 from gnomon.kernels.duals.base import AbstractDual
 
-NODES = 256
-MOST = 128  # powers beyond which the series costs more than it saves
+LEVELS = ((256, 128), (271, 256))  # nodes, and powers, that are tried; longer series cost more than they save
+REACH = 13.5  # deviations between which nodes of one distance lie, for powers that the weights of Gauss cannot reach
 TOLERANCE = 1e-12
 AT_ONCE = 512  # points whose function values are held
 
@@ -36,7 +36,7 @@ def coefficients(
 ) -> Tensor | None:
     """h_k for each point (terms, *points), as many as needed or as told; None without a certificate.
 
-    Cost: NODES evaluations of the function per point.
+    Cost: from 256 evaluations of the function per point to 768, and as many for the dual.
 
     >>> from gnomon.kernels.duals import Sin
     >>> h = coefficients(torch.sin, Sin(), torch.ones(1, dtype=torch.float64), 3)
@@ -45,33 +45,55 @@ def coefficients(
     """
     if bool((variance <= 0).any()):
         return None
-    nodes, weighted = _rule()
     flat = variance.reshape(-1)
-    power = torch.arange(MOST, dtype=flat.dtype)
+    moment = slope = None
+    for nodes, most in LEVELS:
+        if terms is not None and terms > most:
+            continue
+        h = _expanded(function, flat, nodes, most, terms)
+        if h is None:
+            return None
+        if moment is None or slope is None:
+            moment, slope = dual.variance(flat), dual.dual_derivative(flat, flat, flat)
+        square, power = h * h, torch.arange(h.shape[1], dtype=flat.dtype)
+        missing = (moment - square.sum(1)).abs(), (slope - (square * power).sum(1) / flat).abs()  # (4)
+        if bool((missing[0] <= TOLERANCE * moment).all()) and bool((missing[1] <= TOLERANCE * slope).all()):
+            return h.T.reshape(-1, *variance.shape).contiguous()
+    return None
+
+
+def _expanded(
+    function: Callable[[Tensor], Tensor], variance: Tensor, nodes: int, most: int, terms: int | None
+) -> Tensor | None:
+    """Equation (1) for each point (points, terms), as many as change anything or as told; None if one is not finite."""
+    places, weighted = _rule(nodes, most)
+    power = torch.arange(most, dtype=variance.dtype)
     found, needed = [], 0
-    for some in flat.split(AT_ONCE):
-        values = function(some.sqrt()[:, None] * nodes)
-        h = values @ weighted if values.shape == (len(some), NODES) else None
+    for some in variance.split(AT_ONCE):
+        values = function(some.sqrt()[:, None] * places)
+        h = values @ weighted if values.shape == (len(some), nodes) else None
         if h is None or not bool(torch.isfinite(h).all()):
             return None
         square = (h * h * (1 + power)).cumsum(1)
         needed = max(needed, int((square < square[:, -1:] * (1 - 1e-15)).sum(1).max()) + 1)
         found.append(h)
-    terms = needed if terms is None else terms
-    h = torch.cat([part[:, :terms] for part in found])
-    moment, slope = dual.variance(flat), dual.dual_derivative(flat, flat, flat)
-    missing = (moment - (h * h).sum(1)).abs(), (slope - (h * h * power[:terms]).sum(1) / flat).abs()  # (4)
-    if bool((missing[0] > TOLERANCE * moment).any()) or bool((missing[1] > TOLERANCE * slope).any()):
-        return None
-    return h.T.reshape(terms, *variance.shape).contiguous()
+    return torch.cat([h[:, : needed if terms is None else terms] for h in found])
 
 
 @cache
-def _rule() -> tuple[Tensor, Tensor]:
-    """Nodes of Gauss's rule for the normal density, and weights times Hermite polynomials (nodes, powers)."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
-    polynomials = [np.ones(NODES), nodes]
-    for k in range(1, MOST - 1):
+def _rule(count: int, powers: int) -> tuple[Tensor, Tensor]:
+    """Nodes for the normal density, and weights times Hermite polynomials (nodes, powers).
+
+    Up to half as many powers as nodes, those of Gauss; for more, nodes of one distance, whose error for functions that
+    are analytic within y of the real line is exp(-2 pi y / distance).
+    """
+    if 2 * powers <= count:
+        nodes, weights = np.polynomial.hermite_e.hermegauss(count)
+        share = weights / weights.sum()
+    else:
+        nodes = np.linspace(-REACH, REACH, count)
+        share = np.exp(-(nodes**2) / 2) * ((nodes[1] - nodes[0]) / np.sqrt(2 * np.pi))
+    polynomials = [np.ones(count), nodes]
+    for k in range(1, powers - 1):
         polynomials.append((nodes * polynomials[k] - np.sqrt(k) * polynomials[k - 1]) / np.sqrt(k + 1))
-    weighted = np.stack(polynomials, 1) * (weights / weights.sum())[:, None]
-    return torch.from_numpy(nodes), torch.from_numpy(weighted)
+    return torch.from_numpy(nodes), torch.from_numpy(np.stack(polynomials, 1) * share[:, None])

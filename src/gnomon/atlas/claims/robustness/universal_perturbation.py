@@ -45,8 +45,8 @@ def excess(steps, width, eps, networks, seed):
 
 
 def observed(width, eps, networks, seed):
-    """Thirty steps of search."""
-    return excess(30, width, eps, networks, seed)
+    """Sixty steps of search."""
+    return excess(60, width, eps, networks, seed)
 
 
 def control(width, eps, networks, seed):
