@@ -55,7 +55,7 @@ class WaveletTransform(nn.Module):
         if len(self.shape) == 1:
             waves = waves_1d(self.J, self.Q)
             filters = np.stack([morlet_1d(self.shape[0], xi, sigma) for xi, sigma, _ in waves])
-            average, scales = average_1d(self.shape[0], WIDTH / 2**self.J), range(len(waves))
+            average, scales = average_1d(self.shape[0], WIDTH / 2**self.J), list(range(len(waves)))
         else:
             grid = (self.shape[0], self.shape[1])
             filters, average = np.concatenate(wavelets_2d(grid, self.J, self.L)), average_2d(grid, self.J)
