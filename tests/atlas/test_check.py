@@ -123,7 +123,7 @@ def test_the_command_tells_json_and_writes_a_page(tmp_path, capsys):
 def test_a_convolutional_network_on_mnist(shared):
     import numpy as np
 
-    with np.load(shared("data/mnist.npz")) as file:
+    with np.load(shared / "data" / "mnist.npz") as file:
         x, y = (torch.as_tensor(file[name][:2000]) for name in ("x_train", "y_train"))
     torch.manual_seed(0)
     cnn = nn.Sequential(

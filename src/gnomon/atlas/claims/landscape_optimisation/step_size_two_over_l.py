@@ -37,9 +37,11 @@ def excess(loss, w, rate, steps):
         w = w.detach().requires_grad_()
         h = loss(w)
         g = torch.autograd.grad(h, w)[0]
+        if float(rate * g.square().sum()) < 1e-3 * float(h.detach()):
+            break  # what is left to fall is near the rounding of the loss
         rows.append(float((1 - (h - loss(w - rate * g)) / (rate * g.square().sum())).detach()))
         w = w - rate * g
-    return rows
+    return rows + rows[-1:] * (steps - len(rows))
 
 
 def table(curve, steps, n, d, seed):
