@@ -56,7 +56,6 @@ CLAIM = Claim(
     premises=(Premise(TURNED),),
     breaks=TURNED,
     parameters={"side": 7, "kernel": 3},
-    covers=("cnn-layer",),
     judge=equals(rounding=1e4),
     predicted=predicted,
     observed=observed,

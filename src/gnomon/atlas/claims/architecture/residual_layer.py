@@ -46,7 +46,6 @@ CLAIM = Claim(
     premises=(Premise(ZERO),),
     breaks=ZERO,
     parameters={"width": 5},
-    covers=("residual-projection",),
     judge=equals(rounding=10),
     predicted=predicted,
     observed=observed,

@@ -58,7 +58,6 @@ CLAIM = Claim(
     premises=(Premise(FREQUENCIES),),
     breaks=FREQUENCIES,
     parameters={"nodes": 10},
-    covers=("graph-conv-layer-multichannel",),
     judge=equals(rounding=1e6),
     predicted=predicted,
     observed=observed,

@@ -45,7 +45,6 @@ CLAIM = Claim(
     premises=(Premise(BACK),),
     breaks=BACK,
     parameters={"members": 6},
-    covers=("deep-sets-equivariant",),
     judge=equals(within=1e-12, because="sums in another order"),
     predicted=predicted,
     observed=observed,
