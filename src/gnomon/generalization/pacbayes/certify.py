@@ -6,7 +6,7 @@ by stochastic gradients, with weights drawn anew for each batch. The error r of 
 mean over draws of weights, each tried on some examples; r is replaced by its upper bound at a part of delta.
 
 Hypotheses: independent examples; integer classes.
-Reference: [perezortiz2021tighter] for (1), [maurer2009empirical] for the bound of the mean over draws.
+Reference: [perez2021tighter] for (1), [maurer2009empirical] for the bound of the mean over draws.
 """
 
 from collections.abc import Callable
@@ -95,7 +95,7 @@ def certify(
         progress: called with (steps done, steps) while fitting.
 
     Hypotheses: independent examples of one law; the module's other state is fixed.
-    Reference: [perezortiz2021tighter], [dziugaite2021role].
+    Reference: [perez2021tighter], [dziugaite2021role].
     Cost: training the prior, then a training step for each batch, then a forward pass of 32 examples for each draw.
 
     >>> g = torch.Generator().manual_seed(0)

@@ -12,7 +12,7 @@ divergence of Q from a law P that was fixed without these examples. With probabi
 is taken at delta over their number, and the smallest is valid.
 
 Hypotheses: independent examples; a loss in [0, 1]; P fixed without the examples.
-Reference: [maurer2004note] for (1), [mcallester1999pac] for (2), [perezortiz2021tighter] for (3), [catoni2007pac] for (4).
+Reference: [maurer2004note] for (1), [mcallester1999pac] for (2), [perez2021tighter] for (3), [catoni2007pac] for (4).
 
 >>> round(seeger(0.0, 0.0, 100, 0.05), 6) == round(1 - (0.05 / 20) ** (1 / 100), 6)      # no error seen: closed form
 True
@@ -98,7 +98,7 @@ def quadratic(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
     """A bound on the error on new examples that is tight for small errors, equation (3); may exceed 1.
 
     Hypotheses: those of the module.
-    Reference: [perezortiz2021tighter].
+    Reference: [perez2021tighter].
     Cost: none.
 
     >>> round(quadratic(0.0, 0.0, 50, 0.05), 12) == round(4 * log(2 * 50**0.5 / 0.05) / 100, 12)
