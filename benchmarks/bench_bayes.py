@@ -9,9 +9,11 @@ The last two need an environment with gnomon's dependencies and numpyro, or lapl
 
 import argparse
 import time
+from math import exp
 
 import numpy as np
 import torch
+from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 from torch import nn
 
@@ -83,10 +85,12 @@ def targets():
     }  # fmt: skip
 
 
-def coverage(repetitions, draws):
+def coverage(repetitions, draws, only):
     """How often 95 % intervals of the mean hold the true mean, over targets, repetitions and coordinates."""
     wide, inside, total = norm.ppf(0.975), 0, 0
     for name, (density, mean, std, _) in targets().items():
+        if only not in name:
+            continue
         hits = count = 0
         start = time.perf_counter()
         for seed in range(repetitions):
@@ -103,7 +107,7 @@ def coverage(repetitions, draws):
     print(f"all                      {inside / total:6.1%} of {total} (92 to 98 % are asked for)")
 
 
-def beside_numpyro(draws):
+def beside_numpyro(draws, only):
     """Smallest effective sample size for each gradient, ours over that of NumPyro's NUTS."""
     import jax
     from numpyro.diagnostics import effective_sample_size
@@ -111,7 +115,7 @@ def beside_numpyro(draws):
 
     jax.config.update("jax_enable_x64", True)
     for name, (density, mean, _, precision) in targets().items():
-        if precision is None:
+        if precision is None or only not in name:
             continue
         m, p = jax.numpy.asarray(mean), jax.numpy.asarray(precision)
         start = time.perf_counter()
@@ -150,20 +154,16 @@ def beside_laplace():
         y = torch.as_tensor(y)[:300] if classes else torch.as_tensor((y - y.mean()) / y.std()).float()[:300]
         torch.manual_seed(0)
         net = nn.Sequential(nn.Linear(x.shape[1], 10), nn.Tanh(), nn.Linear(10, 2 if classes else 1))
-        net = train(net, x, y if classes else y[:, None], optimizer=Adam(1e-2, decay=1e-2), steps=500).model
+        net = train(net, x, y if classes else y[:, None], optimizer=Adam(1e-2, decay=1e-2), steps=300).model
         noise = 1.0 if classes else 0.7
         ours = laplace(net, x, y, noise=noise)
         loader = DataLoader(TensorDataset(x, y if classes else y[:, None]), batch_size=100)
         theirs = Laplace(net, likelihood, subset_of_weights="all", hessian_structure="full",
                          **({} if classes else {"sigma_noise": noise}))  # fmt: skip
         theirs.fit(loader)
-        log_precision = torch.zeros(1, requires_grad=True)
-        optimizer = torch.optim.Adam([log_precision], lr=0.05)
-        for _ in range(400):
-            optimizer.zero_grad()
-            (-theirs.log_marginal_likelihood(log_precision.exp())).backward()
-            optimizer.step()
-        other = float(log_precision.detach().exp())
+        search = minimize_scalar(lambda t, fit=theirs: -float(fit.log_marginal_likelihood(torch.tensor([exp(t)]))), bounds=(-10, 10),
+                                 method="bounded")  # fmt: skip
+        other = exp(search.x)
         print(
             f"{name:10s} ours {ours.prior_precision:.5g}   laplace-torch {other:.5g}   ratio {ours.prior_precision / other:.4f}"
         )
@@ -173,13 +173,14 @@ if __name__ == "__main__":
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--numpyro", action="store_true")
     options.add_argument("--laplace", action="store_true")
+    options.add_argument("--only", default="", help="targets whose name holds this")
     options.add_argument("--repetitions", type=int, default=20)
     options.add_argument("--draws", type=int, default=300)
     chosen = options.parse_args()
     torch.set_num_threads(1)
     if chosen.numpyro:
-        beside_numpyro(chosen.draws)
+        beside_numpyro(chosen.draws, chosen.only)
     elif chosen.laplace:
         beside_laplace()
     else:
-        coverage(chosen.repetitions, chosen.draws)
+        coverage(chosen.repetitions, chosen.draws, chosen.only)

@@ -95,11 +95,12 @@ def main():
         for place, (title, x) in zip(row, panels.items(), strict=True):
             place.set_xticks([])
             place.set_yticks([])
-            if row is axes[0]:
+            if name == "ring":
                 place.set_title(title, fontsize=9)
             if d == 2:
+                place.set_aspect("equal")
                 place.scatter(*x.T, s=0.7, linewidths=0, color="#20507a")
-                place.set(xlim=(-3, 3) if name == "ring" else (-2, 2), ylim=(-3, 3) if name == "ring" else (-1.6, 1.6))
+                place.set(xlim=(-3, 3) if name == "ring" else (-2, 2), ylim=(-3, 3) if name == "ring" else (-2, 2))
             else:
                 place.imshow(tiled(x), cmap="gray_r", vmin=-1, vmax=1)
         fig.savefig(Path(__file__).with_name("generative-samples.png"), dpi=110)  # row by row: a run may be cut short
