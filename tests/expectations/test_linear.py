@@ -107,7 +107,7 @@ def test_probabilities_of_wedges_are_relatively_accurate(h, k):
 
         turns = [p for p in (k / r + m * thin for m in (-6, -2, 0, 2, 6)) if h < p < h + 12] if abs(r) > 0.05 else None
         expected = quad(density, h, h + 12, points=turns or None, epsabs=0, epsrel=1e-13, limit=400)[0]
-        assert value == pytest.approx(expected, rel=1e-11)
+        assert value == pytest.approx(expected, rel=1e-11, abs=1e-300)
 
 
 def test_opposite_and_equal_variables():
@@ -135,6 +135,6 @@ def test_without_a_certificate_there_is_no_value():
 
 def test_the_tail_of_the_normal_law():
     x = np.linspace(0, 60, 4001)
-    found = np.polyval(tail_polynomial(), (x - 4) / (x + 4))
+    found = np.polyval(tail_polynomial(), (x - 4) / (x + 4)) / (x + 4)
     assert len(tail_polynomial()) == DEGREE + 1
-    assert found == pytest.approx(erfcx(x / np.sqrt(2)) / 2, rel=1e-14)
+    assert np.abs(found / (erfcx(x / np.sqrt(2)) / 2) - 1).max() < 4e-15

@@ -10,7 +10,7 @@ Hypotheses: infinite width. References: [lee2018deep], [jacot2018neural].
 """
 
 from math import exp, log
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -27,7 +27,7 @@ STEP = 1e-4
 KINDS = ("nngp", "ntk")
 
 
-class NetworkGPKernel(Kernel):  # type: ignore[misc]
+class NetworkGPKernel(Kernel):
     """The kernel (1) for ``sklearn.gaussian_process``, with its gradient in log w and log b.
 
     Args:
@@ -178,7 +178,7 @@ def _slope(matrix: Any, weight_std: float, bias_std: float, name: str) -> Tensor
 def _kernel(kind: str, depth: int, activation: Any, w: float, b: float, inputs: int, call: str) -> NetworkKernel:
     if kind not in KINDS:
         raise InputError(out_of_range(call, "kind", '"nngp" or "ntk"', kind))
-    chosen = "ntk" if kind == "ntk" else "nngp"
+    chosen: Literal["ntk", "nngp"] = "ntk" if kind == "ntk" else "nngp"
     return NetworkOptions(None, activation, float(w), float(b), chosen, call).kernel(
         inputs, depth=depth, fixed_layers=0
     )

@@ -37,7 +37,7 @@ SLIPS = (2e-15, 5e-13)  # of (2), with probabilities taken for one, and with the
 LINES = (0, 2)  # in the memory of pieces
 
 Road = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
-"""Expectations of pairs: two indices, covariances; fills correlations and values, NaN where it has none; counts those."""
+"""Pairs by two indices and covariances; fills correlations and values, NaN where it has none, and counts those."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,27 @@ import numpy as np
 import pytest
 from numba import njit
 
-from gnomon.kernels.fused.angle import angles
+from gnomon.kernels.fused.angle import angles, eighth_angles, quarter_angles
 
 
 @njit
 def evaluate(m, turn, lag):
     for i in range(len(m)):
         turn[i], lag[i] = angles(m[i])
+
+
+@njit
+def evaluate_small(m, turn, lag):
+    for i in range(len(m)):
+        turn[i], lag[i] = quarter_angles(m[i]) if m[i] > 0.125 else eighth_angles(m[i])
+
+
+def test_small_angles_need_fewer_powers():
+    m = np.concatenate([np.logspace(-20, np.log10(0.25), 200), [0.125, 0.1250001, 0.25]]).astype(np.float32)
+    few, more = np.empty((2, 2, len(m)), np.float32)
+    evaluate_small(m, *few)
+    evaluate(m, *more)
+    assert np.abs(few / more - 1).max() < 4e-7
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 4e-7), (np.float64, 8e-16)])

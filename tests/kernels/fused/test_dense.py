@@ -44,6 +44,7 @@ NETWORKS = {
     "leaky": chain(lambda x: nn.functional.leaky_relu(x, 0.3)),
     "abs": chain(torch.abs),
     "scaled": chain(lambda x: 3 * torch.relu(-2 * x) + 1),
+    "lowered": chain(lambda x: torch.relu(x) - 1),  # covariances that may be negative again
     "erf": chain(torch.erf),
     "sigmoid-like": chain(lambda x: 0.5 * torch.erf(x / 2.4) + 0.5),
     "linear": nn.Sequential(nn.Linear(20, 50), nn.Linear(50, 3)),

@@ -24,6 +24,14 @@ P32 = (0.31830988259045284, 0.053052564445503686, 0.02383540855707664, 0.0147953
        0.024045050441502305, -0.02867533338793479, 0.034910313122062574)  # fmt: skip
 R32 = (0.42441318645480164, 0.0424403661853203, 0.013671694465764437, 0.005971923108923182, 0.005346164537455179,
        -0.0025381768726634576, 0.006755148702960573)  # fmt: skip
+# The same on [0, 1/4] and on [0, 1/8], where fewer powers do.
+P32_QUARTER = (0.31830988490537476, 0.053052014833083985, 0.023856360495559576, 0.014489668346944871,
+               0.007637527298846477, 0.013501869413697198)  # fmt: skip
+R32_QUARTER = (0.42441318818394724, 0.0424400016032471, 0.013683219681699409, 0.005870694526572502,
+               0.005375170662046423)  # fmt: skip
+P32_EIGHTH = (0.3183098867306374, 0.05305142938679914, 0.02388706980373545, 0.013907502608239392,
+              0.012301143426567062)  # fmt: skip
+R32_EIGHTH = (0.4244131736912182, 0.04244333229533061, 0.013562358601683616, 0.007299348965032275)
 P64 = (0.3183098861837907, 0.0530516476972931, 0.02387324146506332, 0.01421026265502725, 0.00967087931086017,
        0.007121096604856486, 0.005527222448544353, 0.004393773292065488, 0.0041988265272650755, -0.0008280952163950973,
        0.02505611715130381, -0.09449682877560792, 0.32092055725346197, -0.7928719879632915, 1.477616426395862,
@@ -68,3 +76,41 @@ def _angles(m):
         return x * p, x * m * r
 
     return double
+
+
+def quarter_angles(m):
+    """``angles`` for m <= 1/4, in float32."""
+    raise NotImplementedError  # compiled code only: the overload below
+
+
+def eighth_angles(m):
+    """``angles`` for m <= 1/8, in float32."""
+    raise NotImplementedError  # compiled code only: the overload below
+
+
+@overload(quarter_angles, jit_options={"fastmath": set(ARITHMETIC), "forceinline": True})
+def _quarter_angles(m):
+    p0, p1, p2, p3, p4, p5 = (np.float32(v) for v in P32_QUARTER)
+    r0, r1, r2, r3, r4 = (np.float32(v) for v in R32_QUARTER)
+
+    def single(m):
+        x = sqrt(m)
+        p = p0 + m * (p1 + m * (p2 + m * (p3 + m * (p4 + m * p5))))
+        r = r0 + m * (r1 + m * (r2 + m * (r3 + m * r4)))
+        return x * p, x * m * r
+
+    return single
+
+
+@overload(eighth_angles, jit_options={"fastmath": set(ARITHMETIC), "forceinline": True})
+def _eighth_angles(m):
+    p0, p1, p2, p3, p4 = (np.float32(v) for v in P32_EIGHTH)
+    r0, r1, r2, r3 = (np.float32(v) for v in R32_EIGHTH)
+
+    def single(m):
+        x = sqrt(m)
+        p = p0 + m * (p1 + m * (p2 + m * (p3 + m * p4)))
+        r = r0 + m * (r1 + m * (r2 + m * r3))
+        return x * p, x * m * r
+
+    return single

@@ -10,6 +10,7 @@ from numba import njit
 from gnomon.core.machine.loops import INNER, bare, entry, wide
 from gnomon.kernels.fused import pointwise as do
 from gnomon.kernels.fused.opcodes import ADD, AFFINE, DROPOUT, ERF, KINK, NORMALIZE, RECTIFIED, SCALE, SERIES, TRAINED
+from gnomon.kernels.fused.rectified import rectified
 
 RUN = 512
 BLOCK = 16  # side of the squares in which the mirror image is written
@@ -76,7 +77,7 @@ def _instruction(ins, numbers, k, x, y, i, j, n, mirror, regs):
         else:
             x2, y2 = x[st + 2, i], y[st + 2, j : j + n]
             if op == RECTIFIED:
-                do.rectified(e, t, x0, x1, x2, y0, y1, y2, p, k)
+                rectified(e, t, x0, x1, x2, y0, y1, y2, p, k)
             elif op == TRAINED:
                 do.trained(e, t, x0, x1, x2, y0, y1, y2, p, k)
             elif op == SERIES:

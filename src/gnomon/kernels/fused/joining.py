@@ -1,48 +1,80 @@
-"""A ReLU and the affine layer after it, in one pass over the entries.
+"""Which ReLUs are joined to the affine layers after them, and how small the angles are that they meet.
 
-Two instructions read and write every entry twice, and a ReLU by itself must be ready for obtuse angles and for points
-without variance. After another ReLU there are none of the first: E[relu(u) relu(v)] >= 0, and affine layers keep it so.
+After a ReLU covariances are not negative, and affine layers keep it so. With rho the least correlation before a ReLU
+and k(rho) that after it (duals/relu.py), an affine layer with weights and biases brings, for angles x, y of the points
+with sin^2 = the share of the weights in their variance,
+
+    sin x sin y k(rho) + cos x cos y >= the least of it over x, y in {min, max}                              (1)
+
+because it is concave in each of the two.
 """
+
+from math import acos, pi, sqrt
+
+from torch import Tensor
 
 from gnomon.kernels.fused.opcodes import AFFINE, KINK, RECTIFIED
 from gnomon.kernels.fused.tape import Instruction
 
+LEVELS = (0.125, 0.25)  # of h = (1 - correlation) / 2: below, shorter polynomials do
+SLACK = 1e-4  # of h, far above its roundings
+
 
 def joined(tape: list[Instruction]) -> list[Instruction]:
-    """The tape with every such ReLU joined to its layer. Cost: none.
+    """The tape with every ReLU after another one joined to its layer. Cost: some operations per point and layer.
 
     >>> import torch
     >>> s, r, u = torch.tensor([1.0]), torch.tensor([1.0]), torch.tensor([0.5])
-    >>> kink, layer = Instruction(KINK, 0, 0, (s, r), (0.0, 1.0)), Instruction(AFFINE, 0, 0, (u,), (2.0, 1.0))
-    >>> [ins.op == RECTIFIED for ins in joined([kink, layer, kink, layer])]     # the first may see obtuse angles
-    [False, False, True]
+    >>> kink, layer = Instruction(KINK, 0, 0, (s, r), (0.0, 1.0, 0.0)), Instruction(AFFINE, 0, 0, (u,), (2.0, 1.0))
+    >>> [(ins.op, *ins.numbers[3:]) for ins in joined(4 * [kink, layer])]     # the first may meet obtuse angles
+    [(2,), (1,), (16, 0.5), (16, 0.5), (16, 0.5)]
     """
     result: list[Instruction] = []
-    acute: set[int] = set()  # registers whose covariances are not negative
-    for ins in tape:
-        last = result[-1] if result else ins
-        if ins.op == AFFINE and ins.source == ins.target == last.target and _joins(last, ins, acute):
-            result[-1] = _one(last, ins)
-            acute.add(ins.target)
+    least: float | None = None  # correlation before the last ReLU, in the register of the last instruction
+    before: Tensor | None = None  # what its weights bring to the variances after the affine layer
+    i = 0
+    while i < len(tape):
+        kink, layer = tape[i], tape[i + 1] if i + 1 < len(tape) else tape[i]
+        if not _pair(kink, layer):
+            result.append(kink)
+            least = before = None
+            i += 1
             continue
-        if result and last.op == KINK and last.numbers[0] == 0.0:
-            acute.add(last.target)
-        result.append(ins)
-        if ins.op != KINK and not (ins.op == AFFINE and ins.source in acute):
-            acute.discard(ins.target)
-        elif ins.op == AFFINE:
-            acute.add(ins.target)
+        g = kink.numbers[1] * layer.numbers[0]
+        s = kink.statistics[0]
+        follows = i > 0 and before is not None and kink.source == tape[i - 1].target
+        if follows and least is not None and before is not None:
+            least = _after(least, (before / s.square()).clamp(0, 1))
+            result.append(_one(kink, layer, g, (1 - least) / 2 * (1 + SLACK)))
+        else:
+            least = -1.0
+            result += [kink, layer]
+        before = g / 2 * s.square()
+        i += 2
     return result
 
 
-def _joins(kink: Instruction, layer: Instruction, acute: set[int]) -> bool:
-    if kink.op != KINK or kink.source not in acute or kink.numbers[0] != 0.0:
+def _pair(kink: Instruction, layer: Instruction) -> bool:
+    """Whether a ReLU of positive variances and an affine layer in its place follow each other."""
+    if kink.op != KINK or layer.op != AFFINE or not kink.target == layer.source == layer.target:
         return False
-    return kink.numbers[1] * layer.numbers[0] > 0.0 and bool((kink.statistics[0] > 0).all())
+    leak, scale, shift = kink.numbers
+    plain = leak == 0.0 and shift == 0.0 and scale * layer.numbers[0] > 0.0
+    return plain and bool((kink.statistics[0] > 0).all())
 
 
-def _one(kink: Instruction, layer: Instruction) -> Instruction:
-    """Statistics and numbers of equation (8) of pointwise.py."""
+def _after(rho: float, share: Tensor) -> float:
+    """Equation (1)."""
+    turn = acos(rho)
+    rectified = (sqrt(1 - rho * rho) + (pi - turn) * rho) / pi
+    ends = [(sqrt(v), sqrt(1 - v)) for v in (float(share.min()), float(share.max()))]
+    return min(1.0, *(sx * sy * rectified + cx * cy for sx, cx in ends for sy, cy in ends))
+
+
+def _one(kink: Instruction, layer: Instruction, g: float, largest: float) -> Instruction:
+    """Statistics and numbers of rectified.py."""
     (s, r), (u,), (w2, share) = kink.statistics, layer.statistics, layer.numbers
-    g = w2 * kink.numbers[1]
-    return Instruction(RECTIFIED, layer.target, kink.source, (s * g**0.5, r * 0.5**0.5, u), (0.5 / g, share / w2, g))
+    top = next((level for level in LEVELS if largest <= level), 0.5)
+    return Instruction(
+        RECTIFIED, layer.target, kink.source, (s * g**0.5, r * 0.5**0.5, u), (0.5 / g, share / w2, g, top)
+    )

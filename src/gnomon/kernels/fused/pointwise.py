@@ -5,17 +5,11 @@ has one first point, or a vector) and those of the second side (a vector). In th
 
     affine     T' = (ua + ub) - A e + w2 T,   e' = w2 e               ua = (A a + B) / 2                        (1)
     kinked     e' = p e + q e_relu,           T' = T (p + q k0)                                                 (2)
-    rectified  (2) with p = 0, then (1), between points whose covariance is not negative                        (8)
     trained    the same, with T' = (T + B) (p + q k0) + G c' + S c_relu                                         (3)
     erf, sign  e' = o e_g,                    T' = o s (T + B) E[g' g']                                         (4)
     series     p' = p r + ha hb,  d' = d r + p      Horner's scheme of a power series and its derivative             (7)
     normalize  e' = la lb e + (la - lb) (ga - gb),  T' = la lb T      g = a l / 2                               (5)
     dropout    e' = e + (1/keep - 1) (a + b) / 2, and for a point with itself T' = T / keep                     (6)
-
-For (8), with g = w2 q, S = sqrt(g) s and R = r / sqrt(2), the angle is below pi / 2 and
-
-    h = (e - (Sa - Sb)^2 / 2 g) Ra Rb,   e' = (Sa - Sb)^2 / 4 + Sa Sb (h - lag(h)),
-    T' = (ua + ub) - (A / w2) e' + g T (1/2 - turn(h))
 
 Reference: rules/, of which these are the same equations.
 Cost: a few cycles per entry.
@@ -25,7 +19,6 @@ from numba import njit, types
 from numba.extending import overload
 
 from gnomon.core.machine.loops import INNER, wide
-from gnomon.kernels.fused.angle import angles
 from gnomon.kernels.fused.formulas import error_function, kink, turned
 
 
@@ -60,24 +53,6 @@ def kinked(e, t, sa, ra, sb, rb, p, q2, k):
         distance, slope = kink(before, at(sa, q), at(ra, q), sb[q], rb[q], k)
         t[q] = t[q] * (p + q2 * slope)
         e[q] = p * before + q2 * distance
-
-
-@njit(**INNER)
-def rectified(e, t, sa, ra, ua, sb, rb, ub, numbers, k):
-    """Equation (8); statistics S, R, u; numbers 1 / 2 g, A / w2, g."""
-    wide()
-    zero, quarter, half = k[0], k[1], k[2]
-    narrow, share, g = numbers[0], numbers[1], numbers[2]
-    for q in range(len(e)):
-        d = sa - sb[q]
-        dd = d * d
-        h = (e[q] - narrow * dd) * (ra * rb[q])
-        h = h if h > zero else zero
-        m = h if h < half else half
-        turn, lag = angles(m)
-        after = quarter * dd + (sa * sb[q]) * (m - lag)
-        t[q] = ((ua + ub[q]) - share * after) + g * (t[q] * (half - turn))
-        e[q] = after
 
 
 @njit(**INNER)

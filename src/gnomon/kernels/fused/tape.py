@@ -119,9 +119,10 @@ def _kink(
         return None  # the derivative at zero is then a convention of its own
     s = before.sqrt()
     numbers = (scale * slope, scale * (1 - slope) ** 2)
+    shift = rule.dual.shift if isinstance(rule.dual, Scaled) else 0.0
     if not rule.trainable:
-        return KINK, (s, _reciprocal(s)), numbers
-    if isinstance(rule.dual, Scaled) and rule.dual.shift:
+        return KINK, (s, _reciprocal(s)), (*numbers, shift)  # the shift is for joining.py: distances know none
+    if shift:
         return None
     bias, gain, prelu = (_sum(rule.trainable, kind) for kind in ("bias", "gain", "slope"))
     return TRAINED, (s, _reciprocal(s), after / 2), (*numbers, bias, gain, prelu)

@@ -1,0 +1,71 @@
+"""A ReLU and the affine layer after it in one pass, between points whose covariance is not negative.
+
+With e, h, s, r of formulas.py, the affine layer T' = (ua + ub) - A e + w2 T, e' = w2 e, and
+
+    g = w2 q,   S = sqrt(g) s,   R = r / sqrt(2)                                                          (1)
+
+where q scales the dual of ReLU, the angle t is at most pi / 2, and
+
+    h = (e - (Sa - Sb)^2 / 2 g) Ra Rb                                                                     (2)
+    e' = (Sa - Sb)^2 / 4 + Sa Sb (h - (sin t - t cos t) / 2 pi)                                           (3)
+    T' = (ua + ub) - (A / w2) e' + g T (1/2 - t / 2 pi)                                                   (4)
+
+In float32, functions of the angle are shorter polynomials where all h are known to be at most 1/4 or 1/8.
+Hypotheses: positive variances. Reference: that of formulas.py.
+Cost: thirty operations, fewer for small angles.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit, types
+from numba.extending import overload
+
+from gnomon.core.machine.loops import ARITHMETIC, INNER, wide
+from gnomon.kernels.fused.angle import angles, eighth_angles, quarter_angles
+
+
+def _layer(turned: Callable[..., Any]) -> Any:
+    """Equations (2) to (4), with one way to evaluate functions of the angle."""
+
+    @njit(**INNER)
+    def layer(e, t, sa, ra, ua, sb, rb, ub, numbers, top, k):
+        wide()
+        zero, quarter, half = k[0], k[1], k[2]
+        narrow, share, g = numbers[0], numbers[1], numbers[2]
+        for q in range(len(e)):
+            d = sa - sb[q]
+            dd = d * d
+            h = (e[q] - narrow * dd) * (ra * rb[q])  # (2)
+            h = h if h > zero else zero
+            m = h if h < top else top
+            turn, lag = turned(m)
+            after = quarter * dd + (sa * sb[q]) * (m - lag)  # (3)
+            t[q] = ((ua + ub[q]) - share * after) + g * (t[q] * (half - turn))  # (4)
+            e[q] = after
+
+    return layer
+
+
+_acute, _quarter, _eighth = _layer(angles), _layer(quarter_angles), _layer(eighth_angles)
+
+
+def rectified(e, t, sa, ra, ua, sb, rb, ub, numbers, k):
+    """All entries of a run; statistics S, R, u; numbers 1 / 2 g, A / w2, g, and the largest h: 1/2, 1/4 or 1/8."""
+    raise NotImplementedError  # compiled code only: the overload below
+
+
+@overload(rectified, jit_options={"fastmath": set(ARITHMETIC), "forceinline": True})
+def _rectified(e, t, sa, ra, ua, sb, rb, ub, numbers, k):
+    if e.dtype != types.float32:
+        return lambda e, t, sa, ra, ua, sb, rb, ub, numbers, k: _acute(e, t, sa, ra, ua, sb, rb, ub, numbers, k[2], k)
+
+    def chosen(e, t, sa, ra, ua, sb, rb, ub, numbers, k):
+        if numbers[3] > k[1]:
+            _acute(e, t, sa, ra, ua, sb, rb, ub, numbers, k[2], k)
+        elif numbers[3] == k[1]:
+            _quarter(e, t, sa, ra, ua, sb, rb, ub, numbers, k[1], k)
+        else:
+            _eighth(e, t, sa, ra, ua, sb, rb, ub, numbers, k[1] * k[2], k)
+
+    return chosen
