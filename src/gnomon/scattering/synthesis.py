@@ -93,7 +93,7 @@ def synthesize(transform: WaveletTransform, example: Tensor, *, steps: int = 100
 
     >>> example = torch.arange(64.0, dtype=torch.float64).sin()
     >>> found = synthesize(WaveletTransform(3, 64), example, steps=30)
-    >>> found.error < 0.05, bool((found.signal - example).abs().max() > 0.5)                    # alike, not the same
+    >>> found.errors[0] / found.error > 5, bool((found.signal - example).abs().max() > 0.5)      # alike, not the same
     (True, True)
     """
     target = moment_vector(transform, example.detach()[None])[0]
@@ -121,6 +121,6 @@ def _descend(
 
     with torch.enable_grad():
         for _ in range(steps):
-            errors.append(float(optimizer.step(loss)) ** 0.5)
+            errors.append(float(optimizer.step(loss).detach()) ** 0.5)
         errors.append(float(loss().detach()) ** 0.5)
     return Reconstruction(x.detach(), tuple(errors))

@@ -1,0 +1,64 @@
+"""The change of averaged moduli under a deformation has three parts, each of which is small.
+
+    A|W|L - A|W| = A (|W|L - L|W|) + (A L - L A)|W| + (L A - A)|W|                                            (1)
+
+The first is the commutator of the wavelets, the second that of the average, the third what an average hardly notices.
+
+Reference: [mallat2012group], Section 2.5.
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.scattering import WaveletTransform
+
+MODULI = "the first part is the difference of moduli, not the modulus of the difference"
+
+
+def problem(size, J, seed):
+    """A signal, matrices of the wavelets and of the average, and a deformation by interpolation."""
+    lag = (np.arange(size)[:, None] - np.arange(size)) % size
+    filters = np.fft.ifft(WaveletTransform(J, size).spectra.numpy())[:, lag]
+    at = np.arange(size) + 2 * np.sin(2 * np.pi * np.arange(size) / size)
+    low, part = np.floor(at).astype(int), at % 1
+    warp = np.eye(size)[low % size] * (1 - part)[:, None] + np.eye(size)[(low + 1) % size] * part[:, None]
+    return np.random.default_rng(seed).normal(size=size), filters[1:], filters[0].real, warp
+
+
+def predicted(size, J, seed):
+    """The left side of (1), a row for each wavelet."""
+    x, W, A, L = problem(size, J, seed)
+    return (np.abs(W @ L @ x) - np.abs(W @ x)) @ A.T
+
+
+def three_parts(size, J, seed, first):
+    """The right side of (1) with a first part."""
+    x, W, A, L = problem(size, J, seed)
+    u = np.abs(W @ x)
+    return first(x, W, L) @ A.T + u @ (A @ L - L @ A).T + u @ (L @ A - A).T
+
+
+def observed(size, J, seed):
+    """As in (1)."""
+    return three_parts(size, J, seed, lambda x, W, L: np.abs(W @ L @ x) - np.abs(W @ x) @ L.T)
+
+
+def control(size, J, seed):
+    """With |W L - L W| in the first part."""
+    return three_parts(size, J, seed, lambda x, W, L: np.abs(W @ L @ x - (W @ x) @ L.T))
+
+
+CLAIM = Claim(
+    id="scattering-order1-decomposition",
+    title="The change of averaged wavelet moduli under a deformation is the sum of two commutators and a small shift",
+    equation=r"A|W|L_\tau - A|W| = A(|W|L_\tau - L_\tau|W|) + [A, L_\tau]|W| + (L_\tau A - A)|W|",
+    source=Source("theorem", "mallat2012group", "Section 2.5"),
+    premises=(Premise(MODULI),),
+    breaks=MODULI,
+    parameters={"size": 64, "J": 3},
+    judge=equals(rounding=1000),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="The first part is sometimes abbreviated as A times the modulus of the commutator; read so, it is wrong.",
+)

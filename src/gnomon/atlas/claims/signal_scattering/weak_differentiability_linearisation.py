@@ -1,0 +1,58 @@
+"""Where a representation is stable to deformations, the small deformations of a signal lie near a plane.
+
+    Phi(L x) = Phi(x) + d Phi . tau + o(|tau|)                                                                (1)
+
+Four numbers make the deformation; four principal components then hold nearly all the variance of Phi(L x).
+
+Reference: [mallat2016understanding], Section 3.
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+from gnomon.scattering import Scattering1d
+
+STABLE = "the representation is stable to deformations"
+
+
+def predicted():
+    """At least nine tenths of the variance."""
+    return 0.9
+
+
+def share(phi, deformations, size, seed):
+    """The share of variance in four principal components over deformed copies of a signal of high frequency."""
+    n = 1024
+    t = np.arange(n) - n / 2
+    rng = np.random.default_rng(seed)
+    waves = np.stack([f(2 * np.pi * k * t / n) for k in (1, 2) for f in (np.sin, np.cos)])
+    at = t + size * rng.normal(size=(deformations, 4)) @ waves
+    y = phi(torch.from_numpy(np.cos(1.2 * at) * np.exp(-((at / 150) ** 2) / 2))).flatten(1)
+    energy = torch.linalg.svdvals(y - y.mean(0)).square()
+    return float(energy[:4].sum() / energy.sum())
+
+
+def observed(deformations, size, seed):
+    """Scattering."""
+    return share(Scattering1d(7, 1024, Q=1, max_order=1), deformations, size, seed)
+
+
+def control(deformations, size, seed):
+    """The samples themselves, in which a deformation of a wavelength is not small."""
+    return share(lambda x: x, deformations, size, seed)
+
+
+CLAIM = Claim(
+    id="weak-differentiability-linearisation",
+    title="Small deformations of a signal lie near a plane of few dimensions, seen by scattering",
+    equation=r"\Phi(L_\tau x) = \Phi(x) + \partial_x \Phi\, \tau + o(\|\tau\|)",
+    source=Source("theorem", "mallat2016understanding", "Section 3"),
+    premises=(Premise(STABLE),),
+    breaks=STABLE,
+    parameters={"deformations": 60, "size": 3.0},
+    judge=bounded_by("below"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)
