@@ -33,19 +33,21 @@ def arccosine(a, b):
     return (torch.sqrt(1 - cosine**2) + (np.pi - cosine.arccos()) * cosine) / np.pi
 
 
-def measured(kernel, x, y, z, t, size, draws, generator):
+def measured(kernel, x, y, tests, size, draws, generator):
+    """Mean errors on each set of test rows, over fits to random rows."""
     errors = []
     for _ in range(draws):
         rows = torch.randperm(len(x), generator=generator)[:size]
         k = kernel(x[rows], x[rows])
         k.diagonal().add_(RIDGE)
         center = y[rows].mean(0)
-        made = kernel(z, x[rows]) @ torch.linalg.solve(k, y[rows] - center) + center
-        errors.append(float((made - t).square().sum(1).mean()))
-    return float(np.mean(errors))
+        weights = torch.linalg.solve(k, y[rows] - center)
+        made = [kernel(z, x[rows]) @ weights + center - t for z, t in tests.values()]
+        errors.append([float(left.square().sum(1).mean()) for left in made])
+    return np.mean(errors, axis=0)
 
 
-def compare(name, kernel, x, y, z, t, pool, sizes, rows):
+def compare(kernel, x, y, tests, pool, sizes, rows):
     """A row of the table for each size; sizes beyond the pool are read from the continued curve."""
     generator = torch.Generator().manual_seed(0)
     order = torch.randperm(len(x), generator=generator)
@@ -57,9 +59,10 @@ def compare(name, kernel, x, y, z, t, pool, sizes, rows):
         if size > pool and (curve.law is None or not curve.law.trusted or size > 4 * pool):
             continue
         predicted = told[size] if size in told else float(curve.law.at(size).value)
-        seen = measured(kernel, x, y, z, t, size, 5 if size <= 1000 else 1, generator)
-        rows.append([name, str(size), f"{predicted:.4f}", f"{seen:.4f}", f"{100 * (predicted / seen - 1):+.1f} %"])
-        print(rows[-1], flush=True)
+        found = measured(kernel, x, y, tests, size, 5 if size <= 1000 else 1, generator)
+        for name, seen in zip(tests, found, strict=True):
+            rows.append([name, str(size), f"{predicted:.4f}", f"{seen:.4f}", f"{100 * (predicted / seen - 1):+.1f} %"])
+            print(rows[-1], flush=True)
 
 
 def network_row(rows):
@@ -97,7 +100,7 @@ def main() -> None:
             order = torch.randperm(len(x), generator=torch.Generator().manual_seed(1))
             pool = min(1500, 2 * len(x) // 3)
             a, b = order[:pool], order[pool:]
-            compare(name, laplace, x[a], y[a], x[b], y[b], pool, [100, 200, 400, 800, pool], rows)
+            compare(laplace, x[a], y[a], {name: (x[b], y[b])}, pool, [100, 200, 400, 800, pool], rows)
     network_row(rows)
     with np.load(given.shared / "data" / "mnist.npz") as file:
         x, z = (torch.from_numpy(file[k].reshape(-1, 784).astype(np.float64) / 255) for k in ("x_train", "x_test"))
@@ -106,11 +109,14 @@ def main() -> None:
             for k in ("y_train", "y_test")
         )
     sizes = [s for s in (100, 300, 1000, 3000, 10_000) if s <= given.most]
-    compare("MNIST", arccosine, x[:20_000], y[:20_000], z[:2000], t[:2000], given.pool, sizes, rows)
-    far = [abs(float(row[-1].split()[0])) for row in rows if "network" not in row[0]]
+    apart = slice(20_000, 22_000)
+    tests = {"MNIST, other training rows": (x[apart], y[apart]), "MNIST, first test rows": (z[:2000], t[:2000])}
+    compare(arccosine, x[:20_000], y[:20_000], tests, given.pool, sizes, rows)
+    far = [abs(float(row[-1].split()[0])) for row in rows if not row[0].endswith(("network", "test rows"))]
     note = (
         f"Kernel regression with ridge {RIDGE}; errors are sums over one-hot outputs on test rows, means over 5 draws up to 1,000 rows.\n"
         f"{sum(f <= 15 for f in far)} of {len(far)} predictions of kernel regression are within 15 %, the farthest is {max(far):.1f} % off.\n"
+        "The first test rows of MNIST are of other writers than the rows that predictions are made from, which breaks their premise.\n"
         "The trained network is compared with the curve of a kernel that is not its own: that error is reported as it is."
     )
     record("Predicted learning curves", ["data", "rows", "predicted", "measured", "error"], rows, note)

@@ -129,6 +129,15 @@ def line(r: dict) -> str:
     return f"{r['name']}: {state} {r['found'][:3] or r.get('refused', '')[:100]}, {r['seconds']:.0f} s{over} {r.get('failed') or ''}"
 
 
+def spent(done: dict[str, dict]) -> str:
+    """The budgets of the runs, and what clock they were read from."""
+    kinds = Counter((r["budget"], "of processor time" if r.get("processor") else "by the wall") for r in done.values())
+    each = "; ".join(f"{count} runs had {budget:g} s {clock}" for (budget, clock), count in kinds.items())
+    load = sum(r["load"] for r in done.values() if "load" in r) / max(1, sum("load" in r for r in done.values()))
+    one = "" if any(r.get("processor") for r in done.values()) else f", {load:.0%} of a core each"
+    return f"{each}{one}. Seeds: {sorted({r.get('seed', 0) for r in done.values()})}."
+
+
 def summary(done: dict[str, dict], *, write: bool) -> None:
     """The table, and the shares of each outcome."""
     healthy, faulty = ([r for r in done.values() if r["healthy"] is side] for side in (True, False))
@@ -142,7 +151,7 @@ def summary(done: dict[str, dict], *, write: bool) -> None:
     note = (
         f"{len(healthy)} healthy cases, {len(accused)} given a fault; {len(faulty)} faulty ones, {first} named first and {named} named\n"
         f"at all. {len(over)} of {len(done)} runs took longer than {SLACK} x budget + {MORE:g} s. Training came within 3 points of a plain loop\n"
-        f"of the same time in {close} of {len(both)} healthy cases with test accuracy. Budgets: {dict(Counter(r['budget'] for r in done.values()))}."
+        f"of the same time in {close} of {len(both)} healthy cases with test accuracy. {spent(done)}"
     )
     rows = [[r["name"], "healthy", ", ".join(r["faults"]) or "none", f"{r['seconds']:.0f} s"] for r in healthy]
     for r in faulty:

@@ -20,7 +20,7 @@ from gnomon.data import digits
 from gnomon.examination import rank
 from gnomon.training import Adam, train
 
-STEPS, BATCH, SEEDS = 400, 64, 1
+STEPS, BATCH, SEEDS = 300, 64, 1
 RULE = Adam(2e-3)
 
 

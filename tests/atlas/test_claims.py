@@ -31,6 +31,8 @@ SLOW = frozenset(
     small-batch-flatter spectral-bias-frequency spectral-bias-pinn tensorflow-playground-config
     training-recipe-ingredients vanishing-exploding-criterion vae-model variance-recursion-relu version-space
     wide-two-layer-logistic-bias
+    barron-estimation-bound commutator-norm double-descent-model-wise gradient-orthogonal-to-orbit
+    learned-weights-reflect-symmetry ood-failure overfitting-yet-useful rademacher-generalisation
     """.split()
 )
 """Claims that took more than 0.3 s at smoke scale when they were last measured; they run with ``make test-full``."""

@@ -63,6 +63,7 @@ def test_inversion_returns_what_was_kept_and_not_what_was_lost():
 
 
 def test_probes_by_hand():
+    """Among them the statement data-manifold-hypothesis."""
     torch.manual_seed(0)
     y = torch.arange(200) % 2
     x = torch.randn(200, 5) + 6.0 * y[:, None] * torch.eye(5)[0]

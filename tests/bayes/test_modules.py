@@ -8,8 +8,9 @@ import torch
 from numpy.testing import assert_allclose
 from torch import nn
 
-from gnomon.bayes import laplace, module_posterior, predictive, prior_to_weight_decay, sample
+from gnomon.bayes import deep_ensemble, laplace, module_posterior, predictive, prior_to_weight_decay, sample
 from gnomon.core import BudgetError, InputError
+from gnomon.training import Adam
 
 X = torch.randn(30, 3, generator=torch.Generator().manual_seed(0)).double()
 Y = (
@@ -83,6 +84,48 @@ def test_the_gauss_newton_matrix_of_classes_is_that_of_second_derivatives_for_a_
     assert_allclose(flat.eigenvalues + 1, hessian.diagonal(), atol=1e-9)
 
 
+def test_low_rank_is_exact_where_all_eigenvalues_are_kept_and_a_bound_where_not():
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(3, 20), nn.Tanh(), nn.Linear(20, 1)).double()
+    full = laplace(net, X, Y, prior_precision=0.5, noise=NOISE)
+    low = laplace(net, X, Y, prior_precision=0.5, noise=NOISE, structure="low rank")
+    assert low.vectors.shape[1] <= 30 < len(low.center)
+    assert low.log_evidence == pytest.approx(full.log_evidence, rel=1e-9)
+    assert_allclose(low.variance(), full.variance(), rtol=1e-7)
+    assert laplace(net, X, Y, noise=NOISE, structure="low rank").prior_precision == pytest.approx(
+        laplace(net, X, Y, noise=NOISE).prior_precision, rel=1e-5
+    )
+    few = laplace(net, X, Y, prior_precision=0.5, noise=NOISE, structure="low rank", rank=5)
+    assert len(few.eigenvalues) == 5 and bool((few.variance() >= full.variance() - 1e-12).all())
+    spread = low.sample(3000).values[0].var(0)
+    assert_allclose(spread, full.variance(), rtol=0.2)  # five errors of a variance of 3000 draws are 0.13
+
+
+def test_an_ensemble_disagrees_away_from_the_data_and_leaves_the_random_state():
+    x = torch.linspace(-1, 1, 20)[:, None]
+    before = torch.get_rng_state()
+
+    def make():
+        return nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
+
+    told = deep_ensemble(make, x, x[:, 0] ** 2, members=3, steps=60, noise=0.2, optimizer=Adam(0.02))
+    assert torch.equal(before, torch.get_rng_state()) and len(told.models) == 3 and len(told.plots()) == 1
+    seen = told.predictive(torch.tensor([[0.0], [6.0]]))
+    outputs = torch.stack([model(torch.tensor([[0.0], [6.0]])).detach() for model in told.models]).double()
+    assert_allclose(seen.mean, outputs.mean(0)) and assert_allclose(seen.epistemic, outputs.var(0)[:, 0])
+    assert float(seen.epistemic[1]) > float(seen.epistemic[0]) and float(seen.aleatoric[0]) == pytest.approx(0.04)
+    classes = deep_ensemble(lambda: nn.Linear(1, 2), x, (x[:, 0] > 0).long(), members=2, steps=5)
+    assert classes.classes and classes.predictive(x).mean.shape == (20, 2)
+    with pytest.raises(InputError, match="the module is a"):
+        deep_ensemble(lambda: 3, x, x[:, 0])
+
+
+def test_draws_are_what_arviz_takes():
+    draws = sample(lambda x: -x.square().sum() / 2, torch.zeros(2), chains=3, draws=20, warmup=20)
+    given = draws.to_arviz()["posterior"]
+    assert {name: values.shape for name, values in given.items()} == {"x[0]": (3, 20), "x[1]": (3, 20)}
+
+
 def test_a_module_is_left_as_it_was_and_the_last_layer_can_be_chosen():
     net = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.5), nn.Tanh(), nn.Linear(4, 1)).double()
     before = {k: v.clone() for k, v in net.state_dict().items()}
@@ -105,7 +148,7 @@ def test_uncertainty_of_classes_splits_into_two_parts():
 def test_bad_input_is_one_sentence():
     with pytest.raises(InputError, match="noise must be"):
         module_posterior(line(), X, Y, noise=0.0)
-    with pytest.raises(InputError, match='structure must be "full" or "diagonal"'):
+    with pytest.raises(InputError, match='structure must be "full", "low rank" or "diagonal"'):
         laplace(line(), X, Y, structure="kfac")
     with pytest.raises(BudgetError, match="parameters need .* GB"):
         laplace(nn.Linear(3, 10_000).double(), X, torch.zeros(30, 10_000).double())

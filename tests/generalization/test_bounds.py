@@ -55,6 +55,7 @@ def test_the_path_norm_sums_over_all_paths():
 
 
 def test_every_bound_is_the_product_of_its_factors_and_beside_the_gap():
+    """margin-bound-l1inf, margin-bound-frobenius, margin-bound-spec-l12, margin-bound-spec-fro."""
     net = network()
     x, y = data(net)
     found = generalization_bounds(net, (x, y), test=data(net, seed=1), start=network())
@@ -87,6 +88,7 @@ def test_every_bound_is_the_product_of_its_factors_and_beside_the_gap():
 
 
 def test_cushions_are_those_of_jacobians():
+    """Statement margin-bound-compression."""
     net = network().double().requires_grad_(False)
     x = torch.randn(6, 3).double()
     found = cushions(net, x)
@@ -102,6 +104,7 @@ def test_cushions_are_those_of_jacobians():
 
 
 def test_a_trained_network_has_larger_normalized_margins_on_true_labels():
+    """Statements spectral-complexity and normalised-margin-spectral."""
     torch.manual_seed(1)
     x = torch.randn(100, 4)
     easy = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 2))
@@ -145,6 +148,7 @@ def test_all_answers_wrong_or_one_class_are_told_or_bounded():
 
 
 def test_intervals_shatter_two_points_and_grow_as_sauer_says():
+    """Statements growth-function and vc-dim-networks."""
     points = list(range(7))
     ways = {tuple(a <= p <= b for p in points) for a in range(-1, 8) for b in range(-2, 8)}
     assert len(ways) == sauer(7, 2)
@@ -154,6 +158,7 @@ def test_intervals_shatter_two_points_and_grow_as_sauer_says():
 
 
 def test_linear_and_kernel_complexities_agree_with_all_signs():
+    """Statement rademacher-complexity."""
     x = torch.randn(8, 3).double()
     exact = sum(float((torch.tensor(e).double() @ x).norm()) for e in product((-1.0, 1.0), repeat=8)) / 2**8 / 8
     linear, kernel = linear_rademacher(x, draws=4000), kernel_rademacher(x @ x.T, draws=4000)

@@ -119,6 +119,7 @@ def test_a_sweep_finds_the_peak_and_none_with_ridge():
 
 
 def test_random_labels_and_forgetting():
+    """Statement random-label-fitting."""
     x = torch.randn(40, 20, generator=torch.Generator().manual_seed(0))
     y = (x[:, 0] > 0).long()
 
@@ -151,6 +152,7 @@ def test_influence_is_the_difference_of_two_fits():
 
 
 def test_temperature_smoothing_and_distillation_have_their_closed_forms():
+    """Statements label-smoothing and distillation."""
     g = torch.Generator().manual_seed(0)
     f = torch.randn(4000, 5, generator=g).double()
     labels = torch.multinomial((f / 2).softmax(1), 1, generator=g)[:, 0]

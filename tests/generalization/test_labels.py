@@ -31,11 +31,11 @@ def test_wrong_labels_are_found_and_ranked(seed):
 
 def test_votes_leave_the_example_out():
     """The closed form against fits without the example."""
-    from gnomon.generalization.suspects import _votes
+    from gnomon.generalization.ridge import votes
 
     g = torch.Generator().manual_seed(0)
     f, table = torch.randn(30, 4, generator=g).double(), torch.eye(2)[torch.randint(0, 2, (30,), generator=g)].double()
-    votes = _votes(f, table, torch.arange(30))
+    made = votes(f, table, torch.arange(30))
     i, kept = 3, [j for j in range(30) if j != 3]
     distances = []
     for ridge in (
@@ -45,7 +45,7 @@ def test_votes_leave_the_example_out():
         design = torch.cat([f[kept], torch.ones(29, 1)], 1)
         penalty = ridge * torch.diag(torch.tensor([1.0, 1, 1, 1, 0])).double()
         fit = torch.linalg.solve(design.mT @ design + penalty, design.mT @ table[kept])
-        distances.append(float((torch.cat([f[i], torch.ones(1)]) @ fit - votes[i]).abs().max()))
+        distances.append(float((torch.cat([f[i], torch.ones(1)]) @ fit - made[i]).abs().max()))
     assert min(distances) < 1e-9  # for the ridge that was chosen
 
 

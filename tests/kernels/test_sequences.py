@@ -218,3 +218,33 @@ def test_a_recurrent_network_equals_the_oracle():
     wanted = oracle.kernels(x[0].numpy(), x[1].numpy(), 0.4, 0.6, 0.05, tangent, np.tanh, slope)
     assert abs(float(got.nngp[0, 1]) / wanted[0] - 1) < 1e-8
     assert abs(float(got.ntk[0, 1]) / (wanted[0] + wanted[1]) - 1) < 1e-8
+
+
+def gcn_of(w, kind=None):
+    """Without biases, whose tangents do not scatter, and with many inputs: uniform weights of few leave an error."""
+
+    def run(s, x):
+        h = torch.relu(s.A @ s.a(x.repeat(1, 1, 8)))
+        return s.c(torch.relu(s.A @ s.b(h)).mean(1))
+
+    layers = {"a": nn.Linear(48, w, bias=False), "b": nn.Linear(w, w, bias=False), "c": nn.Linear(w, 1, bias=False)}
+    return Net(run, {"A": ring(5)}, **layers)
+
+
+@pytest.mark.parametrize("build", [last_state, pytest.param(gcn_of, marks=pytest.mark.full)])
+def test_finite_networks_scatter_around_the_limit_as_one_over_width(build):
+    """The mean square deviation from the limit falls as 1/width: a wrong constant would flatten it."""
+    x, seeds = inputs(""), 100
+    widths = (32, 64, 128, 256) if build is gcn_of else (8, 16, 32, 64)
+    squares, errors = [], []
+    for w in widths:
+        limit = gnomon.limit(build(w, nn.RNN)).ntk(x)
+        scale = limit.diag().sqrt()
+        off = ((ntks(lambda w=w: build(w, Loop), x, seeds) - limit) / (scale[:, None] * scale)).mean((1, 2)).numpy()
+        squares.append((off**2).mean())
+        errors.append((off**2).std() / math.sqrt(seeds))
+    u, y, weights = np.log(widths), np.log(squares), (np.array(squares) / np.array(errors)) ** 2
+    center = (weights * u).sum() / weights.sum()
+    spread = (weights * (u - center) ** 2).sum()
+    rate, error = (weights * (u - center) * y).sum() / spread, 1 / math.sqrt(spread)
+    assert abs(rate + 1) <= 4 * error + 0.1, (rate, error)  # 0.1: corrections of relative order 1/width

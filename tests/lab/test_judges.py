@@ -125,3 +125,18 @@ def test_distributions():
         distributed_as(confidence=0.9)(norm(), d).verdict is REFUTED for d in generator(4).normal(size=(600, 500))
     ])  # fmt: skip
     assert abs(refused - 0.1) < 4 * np.sqrt(0.09 / 600)
+
+
+def test_the_slope_of_the_leading_order_is_found_below_a_known_correction():
+    x = np.array([0.01, 0.02, 0.04, 0.08, 0.16])
+    bent = x**2 * (1 + 2 * x)
+    judge = rate_is(next_order=1.0)
+    assert judge(2.0, (x, bent)).verdict is HOLDS and abs(judge(2.0, (x, bent)).values[0].value - 2) < 0.01
+    assert judge(2.1, (x, bent)).verdict is REFUTED  # which the plain slope, 2.12, would have passed
+    assert rate_is(within=0.02, because="a test")(2.1, (x, bent)).verdict is HOLDS
+    points = np.stack([c * x**2 * (1 + d * x) for c, d in ((1.0, 0.5), (2.0, -1.0), (0.3, 1.5))])
+    assert judge(2.0, (x, points)).verdict is HOLDS and judge(1.9, (x, points)).verdict is REFUTED
+    wide = 1 / x  # a correction that falls as the root of a width
+    assert rate_is(next_order=-0.5)(-1.0, (wide, (1 + 0.2 * wide**-0.5) / wide)).verdict is HOLDS
+    with pytest.raises(InputError, match="at least 4 points"):
+        judge(2.0, (x[:3], bent[:3]))

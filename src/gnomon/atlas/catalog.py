@@ -6,6 +6,7 @@
 """
 
 import inspect
+import json
 import pkgutil
 import re
 from dataclasses import dataclass, field
@@ -70,11 +71,29 @@ def chosen(ids: list[str]) -> list[Entry]:
         elif name in known or name in covers:
             entry = known.get(name) or covers[name]
             result[entry.claim.id] = entry
+        elif name in _ledger():
+            result |= {entry.claim.id: entry for entry in chosen([_claim_of(name)])}
         else:
             near = get_close_matches(name, [*known, *covers, *kinds], 3, 0.4)
             hint = f" Did you mean {' or '.join(near)}?" if near else ""
             raise InputError(f"atlas: there is no claim or kind {name!r}.{hint} `gnomon atlas list` shows all.")
     return list(result.values())
+
+
+@cache
+def _ledger() -> dict[str, dict[str, str]]:
+    """What covers statements without a claim of their own."""
+    found: dict[str, dict[str, str]] = json.loads((files("gnomon.atlas") / "ledger.json").read_text(encoding="utf-8"))
+    return found
+
+
+def _claim_of(name: str) -> str:
+    """The claim that a statement of the ledger is an alias of, or an error that says what covers it instead."""
+    row = _ledger()[name]
+    if row["status"] == "alias":
+        return row["of"]
+    covered = f"the function {row['api']}" if row["status"] == "api" else f"a note: {row.get('text', '')}"
+    raise InputError(f"atlas: there is no claim {name!r}; what covers this statement is {covered}")
 
 
 def cite(name: str) -> str:

@@ -10,6 +10,7 @@ from gnomon.bayes.density import Density
 from gnomon.bayes.diagnostics import burn_in, effective_sample_size, r_hat
 from gnomon.bayes.draws import Draws
 from gnomon.bayes.dropout import DropoutPredictive, dropout_predictive
+from gnomon.bayes.ensemble import Ensemble, deep_ensemble
 from gnomon.bayes.laplace import Laplace, laplace
 from gnomon.bayes.posterior import ModulePosterior, module_posterior, prior_to_weight_decay
 from gnomon.bayes.predictive import Predictive, predictive
@@ -19,6 +20,7 @@ from gnomon.bayes.samplers import HMC, Langevin, Metropolis, StochasticGradient
 __all__ = [
     "Density",
     "Draws",
+    "Ensemble",
     "DropoutPredictive",
     "HMC",
     "Langevin",
@@ -28,6 +30,7 @@ __all__ = [
     "Predictive",
     "StochasticGradient",
     "burn_in",
+    "deep_ensemble",
     "dropout_predictive",
     "effective_sample_size",
     "laplace",

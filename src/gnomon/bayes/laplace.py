@@ -7,12 +7,15 @@ squared loss, diag p - p p^T for classes). With the eigenvalues g of G, the evid
 
     log Z(d) = -n L(w*) / s^2 - d |w*|^2 / 2 - 1/2 sum_j log(1 + g_j / d) + constant                       (2)
 
-which has one unknown, d, and is maximized exactly by a search in log d.
+which has one unknown, d, and is maximized exactly by a search in log d. Where there are fewer outputs of all examples,
+m, than parameters, G = A^T A with m rows has the eigenvalues of A A^T and no others but zeros: "low rank" keeps the
+largest of them, and with rank m nothing is lost.
 
 Hypotheses: w* is a minimum of the loss with weight decay; outputs nearly linear in w over the width of the Gaussian.
 Reference: [mackay1992practical]; [daxberger2021laplace].
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import exp, log, pi
 from typing import Any
@@ -46,14 +49,16 @@ ROWS = 64
 class Laplace(Result):
     """The Gaussian (1): its center, the eigenvalues of G with their vectors (None: G is diagonal), the evidence (2).
 
+    Of low rank, only the largest eigenvalues are there, and the others count as zero.
+
     >>> half = Laplace(torch.zeros(2), torch.tensor([1.0, 0.0]), None, 1.0, 0.0, 10, 0.0)
     >>> half.effective_parameters, half.variance().tolist()
     (0.5, [0.5, 1.0])
     """
 
     center: Float[Tensor, " p"] = field(repr=False, metadata=HIDDEN)
-    eigenvalues: Float[Tensor, " p"] = field(repr=False)
-    vectors: Float[Tensor, "p p"] | None = field(repr=False, metadata=HIDDEN)
+    eigenvalues: Float[Tensor, " r"] = field(repr=False)
+    vectors: Float[Tensor, "p r"] | None = field(repr=False, metadata=HIDDEN)
     prior_precision: float
     log_evidence: float
     examples: int
@@ -81,15 +86,24 @@ class Laplace(Result):
     def variance(self) -> Float[Tensor, " p"]:
         """The variance of each parameter."""
         inverse = 1 / (self.eigenvalues + self.prior_precision)
-        return inverse if self.vectors is None else (self.vectors.square() * inverse).sum(1)
+        if self.vectors is None:
+            return inverse
+        seen = (self.vectors.square() * inverse).sum(1)
+        unseen = (1 - self.vectors.square().sum(1)).clamp(min=0) / self.prior_precision
+        return seen if len(inverse) == len(self.center) else seen + unseen
 
     def sample(self, draws: int = 100, *, seed: int = 0) -> Draws:
         """Independent draws of the parameters, for `gnomon.bayes.predictive`."""
         draws = integer("draws", draws, call="Laplace.sample(draws)")
         generator = torch.Generator().manual_seed(check_seed(seed, call="Laplace.sample(draws)"))
         z = torch.randn(draws, len(self.center), generator=generator, dtype=torch.float64)
-        z = z / (self.eigenvalues + self.prior_precision).sqrt()
-        moved = z if self.vectors is None else z @ self.vectors.T
+        narrow = 1 / (self.eigenvalues + self.prior_precision).sqrt()
+        if self.vectors is None:
+            moved = z * narrow
+        else:  # along the vectors by their own width, across them, where the data say nothing, by that of the prior
+            along = z @ self.vectors
+            across = (z - along @ self.vectors.T) / self.prior_precision**0.5
+            moved = (along * narrow) @ self.vectors.T + (across if len(narrow) < len(self.center) else 0)
         return Draws((self.center + moved)[None], "Laplace", 1.0, 0, 0, 0)
 
     def plots(self) -> tuple[Plot, ...]:
@@ -111,6 +125,7 @@ def laplace(
     loss: Loss | None = None,
     parameters: str | None = None,
     structure: str = "full",
+    rank: int | None = None,
 ) -> Laplace:
     """Laplace's approximation of the posterior of a trained module, and the evidence for its prior.
 
@@ -124,27 +139,28 @@ def laplace(
         noise: standard deviation of real targets around the outputs.
         loss: `Squared()` or `CrossEntropy()`, by default the one that fits the targets.
         parameters: a pattern of names, such as "4.*" for the last layer; by default all that are trained.
-        structure: "full", or "diagonal" for more than 20,000 parameters.
+        structure: "full", or for more than 20,000 parameters "low rank" or "diagonal".
+        rank: eigenvalues that "low rank" keeps; by default all that are not zero, one for each output of each example.
 
     Hypotheses: the module is at a minimum of its loss. Reference: [daxberger2021laplace].
-    Cost: the derivatives of all outputs, then p^2 n k multiplications and an eigendecomposition p^3 ("full").
+    Cost: the derivatives of all outputs, then p^2 n k multiplications and an eigendecomposition p^3 ("full"), or
+    p (n k)^2 and (n k)^3 ("low rank", which holds p n k numbers).
 
     >>> x = torch.tensor([[1.0], [2.0]])
     >>> result = laplace(nn.Linear(1, 1, bias=False), x, x[:, 0], prior_precision=1.0)
     >>> result.eigenvalues.tolist(), round(float(result.variance()), 4)                    # 1^2 + 2^2, 1 / (5 + 1)
     ([5.0], 0.1667)
     """
-    if structure not in ("full", "diagonal"):
-        raise InputError(out_of_range(CALL, "structure", '"full" or "diagonal"', structure))
+    if structure not in ("full", "diagonal", "low rank"):
+        raise InputError(out_of_range(CALL, "structure", '"full", "low rank" or "diagonal"', structure))
     posterior = module_posterior(module, data, y, noise=noise, loss=loss, parameters=parameters)
     if not isinstance(posterior.objective.loss, Squared | CrossEntropy):
         raise InputError(f"{CALL}: the loss must be Squared() or CrossEntropy(), but it is {posterior.objective.name}.")
     center = posterior.start
     if structure == "full" and len(center) > LARGEST:
-        cure = "Pass structure='diagonal', or the last layer alone with parameters='<name>.*'"
+        cure = "Pass structure='low rank' or 'diagonal', or the last layer alone with parameters='<name>.*'"
         raise BudgetError(f"{CALL}: {len(center):,} parameters need {8e-9 * len(center) ** 2:.1f} GB. {cure}.")
-    matrix = _gauss_newton(posterior, center, structure)
-    values, vectors = torch.linalg.eigh(matrix) if structure == "full" else (matrix, None)
+    values, vectors = _spectrum(posterior, center, structure, rank)
     fit = -len(posterior) * float(_mean_loss(posterior, center)) / noise**2
     if isinstance(posterior.objective.loss, Squared):
         k = posterior.outputs(center, take(posterior.objective.at(torch.arange(1))[0], slice(0, 1))).shape[1]
@@ -168,19 +184,37 @@ def _mean_loss(posterior: ModulePosterior, center: Tensor) -> Tensor:
         return posterior.objective.loss_of(posterior.outputs(center, x), y)
 
 
-def _gauss_newton(posterior: ModulePosterior, center: Tensor, structure: str) -> Tensor:
-    """G of equation (1), or its diagonal, summed over batches."""
-    p, classes = len(center), isinstance(posterior.objective.loss, CrossEntropy)
+def _spectrum(
+    posterior: ModulePosterior, center: Tensor, structure: str, rank: int | None
+) -> tuple[Tensor, Tensor | None]:
+    """Eigenvalues and vectors of G, or its diagonal and None."""
+    p = len(center)
+    if structure == "low rank":
+        rows = torch.cat(list(_rows(posterior, center)))
+        most = min(rows.shape) if rank is None else min(integer("rank", rank, call=CALL), *rows.shape)
+        values, inner = torch.linalg.eigh(rows @ rows.T)
+        values, inner = values[-most:], inner[:, -most:]
+        kept = values > values[-1] * max(rows.shape) * torch.finfo(torch.float64).eps
+        return values[kept], rows.T @ inner[:, kept] / values[kept].sqrt()
     total = torch.zeros((p, p) if structure == "full" else (p,), dtype=torch.float64)
+    for scaled in _rows(posterior, center):
+        total += scaled.T @ scaled if structure == "full" else scaled.square().sum(0)  # (1)
+    if structure == "diagonal":
+        return total, None
+    values, vectors = torch.linalg.eigh(total)
+    return values, vectors
+
+
+def _rows(posterior: ModulePosterior, center: Tensor) -> Iterator[Tensor]:
+    """Batches of A with A^T A = G: derivatives of outputs, times the root of the second derivative of the loss."""
+    classes = isinstance(posterior.objective.loss, CrossEntropy)
     x, _ = posterior.objective.at(torch.arange(len(posterior)))
     for start in range(0, count(x), ROWS):
         piece = take(x, slice(start, start + ROWS))
         rows = jacrev(lambda w, piece=piece: posterior.outputs(w, piece))(center).detach()
         with torch.no_grad():
             roots = _roots(posterior.outputs(center, piece).double(), classes)
-        scaled = torch.einsum("nkj,nkp->njp", roots, rows).flatten(0, 1) / posterior.noise
-        total += scaled.T @ scaled if structure == "full" else scaled.square().sum(0)  # (1)
-    return total
+        yield torch.einsum("nkj,nkp->njp", roots, rows).flatten(0, 1) / posterior.noise
 
 
 def _roots(outputs: Tensor, classes: bool) -> Tensor:

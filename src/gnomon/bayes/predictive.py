@@ -92,9 +92,14 @@ def predictive(posterior: ModulePosterior, draws: Draws, x: Any, *, most: int = 
     vectors = vectors[:: max(1, len(vectors) // integer("most", most, call=CALL))]
     with torch.no_grad():
         outputs = torch.stack([posterior.outputs(w, inputs) for w in vectors]).double()
-    if not isinstance(posterior.objective.loss, CrossEntropy):
+    return from_outputs(outputs, posterior.noise, isinstance(posterior.objective.loss, CrossEntropy))
+
+
+def from_outputs(outputs: Float[Tensor, "m n k"], noise: float, classes: bool) -> Predictive:
+    """Equation (1) or (2) from the outputs of several networks."""
+    if not classes:
         epistemic = outputs.var(0).sum(1)
-        aleatoric = torch.full_like(epistemic, posterior.noise**2 * outputs.shape[2])
+        aleatoric = torch.full_like(epistemic, noise**2 * outputs.shape[2])
         return Predictive(outputs.mean(0), epistemic, aleatoric, False)  # (1)
     p = outputs.softmax(2) if outputs.shape[2] > 1 else torch.cat([1 - outputs.sigmoid(), outputs.sigmoid()], 2)
     inside = torch.special.entr(p).sum(2).mean(0)

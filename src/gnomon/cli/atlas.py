@@ -23,7 +23,11 @@ def list_(
     import json
 
     from gnomon.atlas.catalog import catalog
+    from gnomon.core.errors import InputError
 
+    known = sorted({entry.kind for entry in catalog().values()})
+    if kind is not None and kind not in known:
+        raise InputError(f"{CALL} list: --kind must be one of {', '.join(known)}, but it is {kind!r}.")
     words = (search or "").lower().split()
     rows = []
     for entry in catalog().values():
@@ -35,9 +39,12 @@ def list_(
     if as_json:
         print(json.dumps({"claims": rows}))
         return
+    if not rows:
+        print(f"No claim has all these words: {search}.")
+        return
     columns = ("id", "kind", "grade", "title")
     _table(columns, [[str(row[key]) for key in columns] for row in rows])
-    print(f"{len(rows)} claims")
+    print(f"{len(rows)} claim{'' if len(rows) == 1 else 's'}")
 
 
 @verbs.command()
@@ -230,7 +237,9 @@ def _table(columns: tuple[str, ...], rows: list[list[str]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(*columns)
+    table = Table()
+    for i, column in enumerate(columns):
+        table.add_column(column, no_wrap=i == 0, overflow="fold")  # ids are copied from here
     for row in rows:
         table.add_row(*row)
     Console().print(table)

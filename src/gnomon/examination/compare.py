@@ -96,7 +96,8 @@ class Comparison(Result):
                 return f"{self.left.name} and {self.right.name} cannot be told apart on these examples: {scores}."
         if a == b:
             return f"{self.left.name} and {self.right.name} score the same: {scores}."
-        return f"{self.left.name if a > b else self.right.name} scores better: {scores}."
+        better = self.left.name if a > b else self.right.name
+        return f"{better} scores better: {name} {max(a, b):.1%} against {min(a, b):.1%}."
 
 
 def compare(

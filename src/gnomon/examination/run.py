@@ -143,7 +143,8 @@ def run_steps(
             sections.append(_section(step, "skipped", "The examination was stopped before this step.", 0.0))
             continue
         began = clock()
-        deadline = began + (end - began) * step.share / sum(s.share for s in steps[i:])
+        others = [s.share for s in steps[i + 1 :] if s.possible(network, products, fit=fit)]
+        deadline = began + (end - began) * step.share / (step.share + sum(others))
         try:
             if began >= end:
                 raise Skipped("The time was spent before this step could begin: give a larger budget.")

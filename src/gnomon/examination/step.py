@@ -120,6 +120,10 @@ class AbstractStep(ABC):
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:
         """Answer the question, or raise `Skipped` with the reason."""
 
+    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:
+        """Whether the step will need its share of the time, as far as the products so far tell; others have it then."""
+        return True
+
 
 def ordered(steps: Sequence[AbstractStep]) -> tuple[AbstractStep, ...]:
     """Steps so that each comes after those whose products it needs or uses, otherwise in the order given.

@@ -5,10 +5,14 @@ example itself out, with H = F (F^T F + r)^-1 F^T,
 
     v_i = (f_i - H_ii y_i) / (1 - H_ii),    margin_i = v_i(given class) - max over other classes of v_i(c)        (1)
 
-Examples are ranked by the margin, the most suspect first. Wrong labels are told from hard examples by where they are:
-hard examples have weak votes, while wrong labels strike the firmest votes as often as others. With the examples sorted
-by how firm the vote is (its largest value minus the second), and e(a, b) the share of those from place a n to b n whose
-vote is not their label,
+Examples are ranked by the margin, the most suspect first, where votes for other classes count up to 0.6:
+
+    score_i = v_i(given class) - min(0.6, max over other classes of v_i(c))                                          (3)
+
+for beyond that they are firm, and how firm says more about the neighbors than about the label. Wrong labels are told
+from hard examples by where they are: hard examples have weak votes, while wrong labels strike the firmest votes as
+often as others. With the examples sorted by how firm the vote is (its largest value minus the second), and e(a, b) the
+share of those from place a n to b n whose vote is not their label,
 
     floor = e(0, 1/2),    evenness = e(1/5, 1/2) / e(0, 1/5)                                                     (2)
 
@@ -51,6 +55,8 @@ MOST, LEAST, WIDTH = 2500, 150, 400
 """Examples that votes are fitted to at most, and at least; random features."""
 ENOUGH = 1000
 """Examples from which on wrong labels can be told from hard examples; with fewer they are only ranked."""
+FIRM = 0.6
+"""Vote for another class beyond which it is no more evidence that the label is wrong, equation (3)."""
 NOISE = 0.02
 """Rate of wrong labels from which on there is a finding; clean image data have below one percent."""
 CONFIDENCE = 0.998
@@ -166,6 +172,6 @@ def suspects(x: Inputs, y: Tensor, *, seed: int = 0) -> Suspects:
     )
     evenness = next_ones / firmest if firmest else float("inf")  # (2)
     interval = binomial_interval(int(firm.sum()), len(firm), confidence=CONFIDENCE)
-    ranked = tuple(margins.argsort().tolist())
+    ranked = tuple((given - others.max(1).values.clamp_max(FIRM)).argsort().tolist())  # (3)
     accuracy = 1 - float(wrong.double().mean())
     return Suspects(ranked, margins, kinds[v.argmax(1)], floor, interval, accuracy, float(sizes.max()) / n, evenness)

@@ -53,9 +53,9 @@ from gnomon.generative.flows import (
     autoregressive_flow,
     coupling_flow,
     coupling_network,
-    spline,
+    rational_spline,
+    rational_spline_inverse,
     spline_flow,
-    spline_inverse,
 )
 from gnomon.generative.game import (
     AbstractRule,
@@ -213,12 +213,12 @@ __all__ = [
     "pca_gap",
     "play",
     "ratio_calibration",
+    "rational_spline",
+    "rational_spline_inverse",
     "reconstruction_error",
     "score_curl",
     "score_error",
-    "spline",
     "spline_flow",
-    "spline_inverse",
     "style_distance",
     "style_transfer",
 ]

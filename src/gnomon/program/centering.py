@@ -8,6 +8,7 @@ them (sinusoidal positions) do not, and subtracting the mean of the sum is subtr
 tensor([[-1.,  1.]])
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from torch import Tensor, nn
@@ -21,7 +22,7 @@ from gnomon.program.values import Random
 class Centered(nn.Module):
     """Data without their mean over the channels."""
 
-    def __init__(self, function: nn.Module, channel: int) -> None:
+    def __init__(self, function: Callable[[Tensor], Tensor], channel: int) -> None:
         super().__init__()
         self.function, self.channel = function, channel
 
@@ -53,7 +54,7 @@ def centered_data(b: Builder, value: Random) -> Random:
     """The same value, with the data among its terms centered."""
     step = b.steps[value.source]
     if isinstance(step.op, Input) and not isinstance(step.op.function, Centered) and step.op.window is None:
-        function = Centered(step.op.function, step.op.channel)  # type: ignore[arg-type]
+        function = Centered(step.op.function, step.op.channel)
         return b.emit(Input(function, step.op.channel), (), step.where, value.layout, gaussian=False)
     if isinstance(step.op, Sum) and not zero_mean(b, value.source):
         parts = tuple(centered_data(b, Random(i, value.layout)).source for i in step.inputs)

@@ -46,8 +46,8 @@ class Checked(Result):
         """How many statements hold here, do not, and cannot be told."""
         counts = [sum(row["verdict"] == word for row in self.rows.values()) for word in ORDER]
         return (
-            f"Of {len(self.rows)} statements {counts[0]} hold for {self.network}, {counts[1]} do not, and "
-            f"{counts[2]} cannot be told or are about other networks."
+            f"Of {len(self.rows)} statements for {self.network}, holding: {counts[0]}, not holding: {counts[1]}, "
+            f"not to be told or about other networks: {counts[2]}."
         )
 
     def plots(self) -> tuple[Plot, ...]:

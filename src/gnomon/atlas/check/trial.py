@@ -10,10 +10,12 @@
 
 from dataclasses import dataclass
 from math import isfinite
+from time import perf_counter
 from typing import Any
 
 from torch import Tensor, nn
 
+from gnomon.core.clock import Clock
 from gnomon.core.errors import InputError, out_of_range
 from gnomon.core.inputs import Inputs
 from gnomon.core.outputs import outputs
@@ -31,6 +33,12 @@ EXAMPLES = 64
 """Examples on which kernels are computed, at most."""
 TRAINED = 512
 """Examples that are trained on, at most."""
+ATTEMPTS, FELL, ROUNDING = 4, 0.98, 1e-5
+"""Runs at most where no learning rate is given, the share of its start below which the loss has fallen, and what of it
+is rounding of float32 sums.
+
+Descent at 1 / curvature of the start may jump over a cliff and leave all units dead; a quarter of the rate then helps.
+"""
 SECONDS = 120.0
 """Time of the training run, at most; a run that it cuts short says so."""
 
@@ -67,11 +75,21 @@ class Trial(Record):
 
 
 def trial(
-    network: Any, data: Any, *, lr: float | None = None, steps: int = 300, seconds: float = SECONDS, seed: int = 0
+    network: Any,
+    data: Any,
+    *,
+    lr: float | None = None,
+    steps: int = 300,
+    seconds: float = SECONDS,
+    seed: int = 0,
+    clock: Clock = perf_counter,
 ) -> Trial:
     """Train a copy of a network by full-batch descent on at most 512 of its examples.
 
         w' = w - lr grad L(w),    lr = 1 / lambda_1(H) at the start where none is given                          (1)
+
+    Where the loss rose on its way and has not fallen in the end, and no rate is given, a quarter of it is tried, three
+    times at most.
 
     Hypotheses: the network gives one tensor with a row for each example.
     Reference: [cohen2021gradient], for the curvature.
@@ -88,13 +106,20 @@ def trial(
     curvature = sharpness(whole.module, examples.x, y, loss=task.loss, seed=seed).value
     if lr is not None and not (isfinite(lr) and lr > 0):
         raise InputError(out_of_range(CALL, "lr", "a positive number", lr))
-    rate = lr if lr is not None else 1 / max(curvature, 1e-3)
+    rate = lr if lr is not None else 1 / max(curvature, 1e-3)  # (1)
     watch = {"margin": lambda _, model, __: _margin(model, examples.x, examples.y)} if task.classes > 1 else {}
     watch["norm"] = lambda _, model, __: _norm(model)
-    run = train(
-        whole.module, examples.x, y, loss=task.loss, optimizer=SGD(rate), steps=steps, watch=watch, seconds=seconds,
-        seed=seed, record=max(1, steps // 20),
-    )  # fmt: skip
+    deadline = clock() + seconds
+    for attempt in range(1 if lr is not None else ATTEMPTS):
+        rate = rate / 4 if attempt else rate
+        run = train(
+            whole.module, examples.x, y, loss=task.loss, optimizer=SGD(rate), steps=steps, watch=watch, seed=seed,
+            seconds=max(deadline - clock(), 1.0), record=max(1, steps // 20), clock=clock,
+        )  # fmt: skip
+        first = float(run.loss[0])
+        rose = run.stopped == "diverged" or float(run.loss.max()) > (1 + ROUNDING) * first
+        if not rose or float(run.loss[-1]) < FELL * first:
+            break
     margins = tuple(zip(map(float, run.watched.get("margin", ())), map(float, run.watched["norm"]), strict=False))
     return Trial(whole.module, run, examples, task, rate, float(curvature), margins)
 

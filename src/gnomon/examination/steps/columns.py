@@ -13,7 +13,7 @@ from gnomon.examination.subject import Subject
 from gnomon.generalization import class_findings, columns, conflicts, number_findings, suspects
 from gnomon.report import Content
 
-ROWS, RATE = (1000, 2000, 4000), 3000
+ROWS, RATE = (2000, 4000), 3000
 """Examples that labels and columns are judged by, as the time allows, and how many take a second, about."""
 
 

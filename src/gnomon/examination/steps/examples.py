@@ -42,6 +42,9 @@ class ExamplesStep(AbstractStep):
     uses = (Run,)
     gives = Hardest
 
+    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+        return fit
+
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         run = products.get(Run)
         if run is None:

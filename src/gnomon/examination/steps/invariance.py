@@ -30,6 +30,9 @@ class InvarianceStep(AbstractStep):
     uses = (Run,)
     gives = Invariance
 
+    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+        return isinstance(subject.probe.x, Tensor) and subject.probe.x.dim() == 4
+
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         if not isinstance(subject.probe.x, Tensor) or subject.probe.x.dim() != 4:
             raise Skipped("The inputs are not images (n, channels, height, width).")

@@ -47,6 +47,10 @@ class LimitStep(AbstractStep):
     uses = (Run,)
     gives = LimitScore
 
+    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+        profile = products.get(Profile)
+        return profile is None or profile.program is not None
+
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         if products[Profile].program is None:
             raise Skipped(f"The limit cannot be computed from the module: {products[Profile].reason}")

@@ -37,6 +37,9 @@ class OptimizerStep(AbstractStep):
     uses = (Run,)
     gives = ShortRuns
 
+    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+        return subject.optimizer is not None
+
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         require_gradients(subject)
         if subject.optimizer is None:

@@ -51,6 +51,9 @@ class OutcomeStep(AbstractStep):
     uses = (DataChecks,)
     gives = TrainedChecks
 
+    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+        return fit
+
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         run = products[Run]
         if run.diverges:

@@ -23,6 +23,9 @@ class RegimeStep(AbstractStep):
     needs = (Run, ProbeKernel)
     gives = Laziness
 
+    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+        return fit
+
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         if products[Run].shortage:
             raise Skipped(f"{NOT_ENOUGH} {products[Run].shortage}.")

@@ -25,6 +25,9 @@ class SplitStep(AbstractStep):
     question = "Is the test set new to the network, and drawn like the training set?"
     gives = Split
 
+    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+        return subject.test is not None
+
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         if subject.test is None:
             raise Skipped("There are no test examples: pass test=(x, y).")

@@ -40,8 +40,8 @@ ENOUGH = 300
 """Steps that a batch must leave time for, or a smaller one is taken: fewer hardly train anything."""
 FACTOR = 2.0
 """By which a measured loss differs from the predicted one where that is said."""
-SLOW_UPDATE = 0.02
-"""Seconds of an update from which on larger batches are taken, for each example then costs less."""
+EARLIER = 4.0
+"""Factor by which predicted losses are drawn from before the first measured one."""
 
 
 class TrainingStep(AbstractStep):
@@ -52,6 +52,9 @@ class TrainingStep(AbstractStep):
     needs = (Profile,)
     uses = (DataSummary, Sharpness, ProbeKernel, Trajectory)
     gives = Run
+
+    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+        return fit
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         if not context.fit:
@@ -66,8 +69,7 @@ class TrainingStep(AbstractStep):
         run = _trained(subject, size, cost, context)
         if run.stopped == "interrupted":
             raise KeyboardInterrupt
-        predicted = products.get(Trajectory) if descent(run.optimizer) else None
-        plots = [_losses(run, predicted), *_tracked(run)]
+        plots = [_losses(run, products), *_tracked(run)]
         definition = Definition(
             "2 / lr", "with a sharpness above this line plain gradient descent oscillates", "cohen2021gradient"
         )
@@ -114,8 +116,7 @@ def batch_size(n: int, cost: Cost, seconds: float) -> int:
     >>> batch_size(4000, Cost(0.0, 1e-4, 0.0), 10.0), batch_size(4000, Cost(0.0, 1e-2, 0.0), 60.0)
     (64, 16)
     """
-    usual = 256 if cost.update > SLOW_UPDATE else 128 if n >= 20000 else 64
-    size = rung(SIZES, min(usual, n / 8))
+    size = rung(SIZES, min(128 if n >= 20000 else 64, n / 8))
     while size > min(SIZES) and seconds < ENOUGH * cost.step(size) and cost.passes(size) > cost.update:
         size //= 2
     return min(size, n)
@@ -179,15 +180,21 @@ def compared(run: Run, products: Products) -> tuple[Value, ...]:
     For gradient descent at its own learning rate; for other rules at half of the largest stable one, the best that
     gradient descent could do.
     """
-    predicted, measured, way = products.get(Trajectory), products.get(Sharpness), descent(run.optimizer)
-    lr = way.lr if way is not None else None if measured is None else measured.largest_lr / 2
-    if predicted is None or lr is None or not isfinite(lr):
+    predicted, lr, way = products.get(Trajectory), _predicted_rate(run, products), descent(run.optimizer)
+    if predicted is None or lr is None:
         return ()
     if float(run.steps[-1]) * lr > 1.01 * float(predicted.times[-1]):
         return ()
     place = int(torch.searchsorted(predicted.times, float(run.steps[-1]) * lr).clamp(max=len(predicted.times) - 1))
     rule = "at its learning rate" if way is not None else "by gradient descent at half of the largest stable rate"
     return (Value("training loss, predicted", float(predicted.loss[place]), meaning=f"after as many steps {rule}"),)
+
+
+def _predicted_rate(run: Run, products: Products) -> float | None:
+    """The learning rate that predictions are made for, as `compared` has it; None where it is not known."""
+    measured, way = products.get(Sharpness), descent(run.optimizer)
+    lr = way.lr if way is not None else None if measured is None else measured.largest_lr / 2
+    return lr if lr is not None and isfinite(lr) and lr > 0 else None
 
 
 def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
@@ -209,16 +216,22 @@ def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
     )
 
 
-def _losses(run: Run, predicted: Trajectory | None) -> Plot:
-    times = run.times[1:]
+def _losses(run: Run, products: Products) -> Plot:
+    """Measured losses, and the predicted ones after as many steps."""
+    times, predicted, lr = run.times[1:], products.get(Trajectory), _predicted_rate(run, products)
     marks: list[Scatter | Line] = [Scatter("measured, training", times, run.loss[1:])]
     if run.test_loss is not None:
         marks.append(Scatter("measured, test", times, run.test_loss[1:]))
-    if predicted is not None and len(times):
-        inside = (predicted.times > 0) & (predicted.times <= float(times[-1]) * 1.01)
+    words = "Dots are measured."
+    if predicted is not None and lr is not None and len(times):
+        there = predicted.times * run.optimizer.lr / lr  # as many steps
+        inside = (there > float(times[0]) / EARLIER) & (there <= float(times[-1]) * 1.01)
         curves = {"predicted, training": predicted.loss, "predicted, test": predicted.test_loss}
-        marks += [Line(name, predicted.times[inside], v[inside]) for name, v in curves.items() if v is not None]
-    words = "Dots are measured, lines predicted for a network that keeps its features, on the probe examples."
+        marks += [Line(name, there[inside], v[inside]) for name, v in curves.items() if v is not None]
+        rule = "" if descent(run.optimizer) else ", trained by gradient descent at half of the largest stable rate"
+        words = (
+            f"Dots are measured, lines predicted for a network that keeps its features{rule}, on the probe examples."
+        )
     return Plot("Loss", tuple(marks), TIME, Axis(run.loss_name, log=True), words)
 
 
@@ -232,12 +245,16 @@ def _tracked(run: Run) -> list[Plot]:
         return Line(name, [max(1, int(run.steps[i])) for i in rows], [run.watched[key][i] for i in rows])
 
     axis = Axis("step", log=True)
-    words = "No change of the features (tangent kernel) is lazy training; their fit to the labels is the alignment."
-    marks = (line("change of the features", "kernel rotation"), line("fit to the labels", "alignment"))
-    kernel = Plot("Features during training", marks, axis, caption=words)
+    words = "Below 0.1 the network keeps its features (lazy training), above 0.5 it learns its own (feature learning)."
+    moved = line("change of the tangent kernel", "kernel drift")
+    drift = Line(moved.name, moved.x, [value if value > 0 else nan for value in moved.y])
+    kernel = Plot("Features during training", (drift,), axis, Axis("relative change", log=True), words)
+    words = "How well the labels lie along what the network learns fastest (alignment)."
+    fit = Plot("Fit to the labels during training", (line("alignment", "alignment"),), axis, caption=words)
     curved = line("sharpness", "sharpness")
     positive = Line(curved.name, curved.x, [value if value > 0 else nan for value in curved.y])
     way = descent(run.optimizer)
     limit = () if way is None else (Reference("limit of this learning rate", 2 * (1 + way.momentum) / way.lr),)
-    words = "Above the dashed line plain gradient descent oscillates (sharpness)."
-    return [kernel, Plot("Curvature during training", (positive, *limit), axis, Axis(log=True), words)]
+    above = "above the dashed line plain gradient descent oscillates"
+    words = "The largest curvature of the loss (sharpness)" + (f": {above}." if limit else ".")
+    return [kernel, fit, Plot("Curvature during training", (positive, *limit), axis, Axis(log=True), words)]

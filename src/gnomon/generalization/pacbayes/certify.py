@@ -22,6 +22,7 @@ from gnomon.core.checks import check_readable, check_seed, integer, number
 from gnomon.core.classes import are_classes
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.metrics import binomial_interval
+from gnomon.core.outputs import outputs
 from gnomon.core.pure import evaluating, random_state, undisturbed
 from gnomon.core.results import Definition, Hypothesis, Value
 from gnomon.core.source import source
@@ -110,6 +111,7 @@ def certify(
     draws, start = integer("draws", draws, call=CALL, least=20), LearnedPrior() if prior is None else prior
     pace = start.pace if lr is None else number("lr", lr, call=CALL, above=0)
     whole = _classified(data, module)
+    _check_outputs(module, whole)
     with undisturbed(module), random_state(seed):
         order = torch.randperm(len(whole), generator=torch.Generator().manual_seed(seed))
         used = start.used(len(whole))
@@ -121,7 +123,6 @@ def certify(
         counted = whole[used:]
         law = GaussianWeights.around(center, deviation=start.deviation)
         with evaluating(law.module):
-            _check_outputs(law, whole)
             law = _fit(law, whole, len(counted), delta, epochs, pace, batch, seed, progress)
             return _stated(law, counted, test, start, delta, draws, seed)
 
@@ -134,9 +135,8 @@ def _classified(data: Any, module: nn.Module) -> Batch:
     return Batch(x, y.long())
 
 
-def _check_outputs(law: GaussianWeights, data: Batch) -> None:
-    with torch.no_grad():
-        made = law.outputs(data[:1].x, law.means)
+def _check_outputs(module: nn.Module, data: Batch) -> None:
+    made = outputs(module, data[:1].x, call=CALL)
     most = int(data.y.max()) if data.y is not None else 0
     if made.shape[1] < 2 or most >= made.shape[1]:
         found = f"the module has {made.shape[1]} outputs and the classes are 0 to {most}"

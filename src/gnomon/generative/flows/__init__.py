@@ -6,7 +6,7 @@ from gnomon.generative.flows.coupling import AbstractCoupling, Coupling, alterna
 from gnomon.generative.flows.mixing import Mixing
 from gnomon.generative.flows.planar import Planar
 from gnomon.generative.flows.ready import autoregressive_flow, coupling_flow, spline_flow
-from gnomon.generative.flows.spline import SplineCoupling, spline, spline_inverse
+from gnomon.generative.flows.spline import SplineCoupling, rational_spline, rational_spline_inverse
 
 __all__ = [
     "AbstractCoupling",
@@ -24,7 +24,7 @@ __all__ = [
     "autoregressive_flow",
     "coupling_flow",
     "coupling_network",
-    "spline",
+    "rational_spline",
+    "rational_spline_inverse",
     "spline_flow",
-    "spline_inverse",
 ]

@@ -20,7 +20,7 @@ from torch.nn.functional import pad, softplus
 from gnomon.core.checks import integer, number
 from gnomon.generative.flows.coupling import AbstractCoupling
 
-__all__ = ["SplineCoupling", "spline", "spline_inverse"]
+__all__ = ["SplineCoupling", "rational_spline", "rational_spline_inverse"]
 
 LEAST = 1e-3
 """The least width and height of a piece relative to the whole, and the least slope."""
@@ -38,7 +38,7 @@ def knots(options: Tensor, bound: float) -> tuple[Tensor, Tensor, Tensor]:
     return x, y, pad(inner, (1, 1), value=1.0)
 
 
-def spline(x: Tensor, options: Tensor, *, bound: float = 4.0) -> tuple[Tensor, Tensor]:
+def rational_spline(x: Tensor, options: Tensor, *, bound: float = 4.0) -> tuple[Tensor, Tensor]:
     """A monotone spline of each number and the logarithm of its slope.
 
         y = y_k + (y_{k+1} - y_k) (s w^2 + d_k w (1 - w)) / (s + (d_{k+1} + d_k - 2 s) w (1 - w))          (1)
@@ -51,7 +51,7 @@ def spline(x: Tensor, options: Tensor, *, bound: float = 4.0) -> tuple[Tensor, T
     Hypotheses: see the module. Reference: [durkan2019neural].
     Cost: k operations for each number.
 
-    >>> y, log_slope = spline(torch.tensor([0.5, 9.0]), torch.zeros(2, 11))
+    >>> y, log_slope = rational_spline(torch.tensor([0.5, 9.0]), torch.zeros(2, 11))
     >>> torch.allclose(y, torch.tensor([0.5, 9.0]), atol=1e-5), bool(log_slope.abs().max() < 1e-4)
     (True, True)
     """
@@ -64,14 +64,14 @@ def spline(x: Tensor, options: Tensor, *, bound: float = 4.0) -> tuple[Tensor, T
     return torch.where(inside, y, x), torch.where(inside, p.log_slope(w), torch.zeros_like(x))
 
 
-def spline_inverse(y: Tensor, options: Tensor, *, bound: float = 4.0) -> tuple[Tensor, Tensor]:
-    """The inverse of `spline`, and the logarithm of the slope of the inverse.
+def rational_spline_inverse(y: Tensor, options: Tensor, *, bound: float = 4.0) -> tuple[Tensor, Tensor]:
+    """The inverse of `rational_spline`, and the logarithm of the slope of the inverse.
 
     Cost: k operations for each number.
 
     >>> options = torch.randn(100, 11).double()
     >>> x = torch.linspace(-5, 5, 100).double()
-    >>> torch.allclose(spline_inverse(spline(x, options)[0], options)[0], x)
+    >>> torch.allclose(rational_spline_inverse(rational_spline(x, options)[0], options)[0], x)
     True
     """
     xs, ys, slopes = knots(options, bound)
@@ -131,10 +131,10 @@ class SplineCoupling(AbstractCoupling):
         self.bound = number("bound", bound, call="SplineCoupling(network, stays)", above=0)
 
     def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        return self._through(spline, z)
+        return self._through(rational_spline, z)
 
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        return self._through(spline_inverse, x)
+        return self._through(rational_spline_inverse, x)
 
     def _through(self, function: Callable[..., tuple[Tensor, Tensor]], x: Tensor) -> tuple[Tensor, Tensor]:
         kept = x[:, self.kept]

@@ -11,6 +11,7 @@ Hypotheses: (1) the box holds the samples with a margin; (2) the samples are the
 References: [rezende2015variational] for (3), [gelfand1994bayesian] for (2).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import log, nan, pi
 from typing import Any
@@ -21,7 +22,7 @@ from torch.func import jacrev, vmap
 
 from gnomon.core.checks import integer
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Result, Value
-from gnomon.generative.instruments.draws import density_of, drawn
+from gnomon.generative.instruments.draws import density_of, distribution_of, drawn
 
 __all__ = ["DensityCheck", "flow_density_check"]
 
@@ -39,7 +40,8 @@ TILE = 2**16
 class DensityCheck(Result):
     """The integral of a density, the largest error of the way there and back, and of the log determinant.
 
-    The last two are NaN where the model shows no maps (``forward`` and ``inverse`` with log determinants).
+    The last two are NaN where the model shows no maps (``forward`` and ``inverse`` with log determinants, or zuko's
+    ``transform``).
     """
 
     integral: Value
@@ -142,11 +144,29 @@ def _by_samples(log_prob: Any, x: Tensor) -> Value:
 
 def _maps(model: Any, x: Tensor) -> tuple[float, float]:
     """Errors of (3), the first relative to the size of the points; NaN for what is no flow of maps."""
-    if not (hasattr(model, "inverse") and hasattr(model, "forward") and hasattr(model, "transforms")):
+    pair = _both_ways(model)
+    if pair is None:
         return nan, nan
+    there, back = pair
     with torch.no_grad():
-        z, log_det = model.inverse(x)
-        back = float((model.forward(z)[0] - x).abs().max() / x.abs().max().clamp(min=1.0))
+        z, log_det = there(x)
+        off = float((back(z) - x).abs().max() / x.abs().max().clamp(min=1.0))
     shape = x.shape[1:]
-    slopes = vmap(jacrev(lambda point: model.inverse(point.reshape(1, *shape))[0].flatten()))(x.flatten(1))
-    return back, float((torch.linalg.slogdet(slopes)[1] - log_det).abs().max().detach())  # (3)
+    slopes = vmap(jacrev(lambda point: there(point.reshape(1, *shape))[0].flatten()))(x.flatten(1))
+    return off, float((torch.linalg.slogdet(slopes)[1] - log_det).abs().max().detach())  # (3)
+
+
+def _both_ways(model: Any) -> tuple[Callable[[Tensor], tuple[Tensor, Tensor]], Callable[[Tensor], Tensor]] | None:
+    """From examples to noise with the log determinant, and back; None for what shows no maps."""
+    if hasattr(model, "inverse") and hasattr(model, "forward") and hasattr(model, "transforms"):
+        return model.inverse, lambda z: model.forward(z)[0]
+    made = distribution_of(model)
+    maps = getattr(made, "transform", None)  # zuko's flows keep their map from examples to noise there
+    if maps is None or not hasattr(maps, "inv") or not hasattr(maps, "log_abs_det_jacobian"):
+        return None
+
+    def there(x: Tensor) -> tuple[Tensor, Tensor]:
+        z = maps(x)
+        return z, maps.log_abs_det_jacobian(x, z)
+
+    return there, maps.inv

@@ -25,7 +25,7 @@ def drawn(model: Any, n: int, *, seed: int = 0, call: str) -> Tensor:
     with random_state(seed), torch.no_grad():
         if isinstance(model, AbstractGenerative) or _is_mixture(model):
             return model.sample(n, seed=seed).detach()
-        made = _distribution(model)
+        made = distribution_of(model)
         if made is not None:
             return made.sample((n,)).detach()
         if callable(model):
@@ -42,7 +42,7 @@ def density_of(model: Any, *, call: str) -> Callable[[Tensor], Tensor]:
     >>> density_of(p, call="flow_density_check(model)")(torch.zeros(1, 2)).shape
     torch.Size([1])
     """
-    made = model if isinstance(model, AbstractGenerative) else _distribution(model) or model
+    made = model if isinstance(model, AbstractGenerative) else distribution_of(model) or model
     if not hasattr(made, "log_prob"):
         cure = "Pass a model or a distribution with log_prob(x)"
         raise InputError(lesson(call, f"a {type(model).__name__} has no log_prob", "a density", cure))
@@ -80,7 +80,7 @@ def alike(x: Tensor, y: Tensor, call: str) -> None:
         raise InputError(lesson(call, found, "examples of one shape", "Pass both in the same shape"))
 
 
-def _distribution(model: Any) -> Any:
+def distribution_of(model: Any) -> Any:
     """A distribution of torch's kind; a module that gives one when called with nothing, as zuko's flows, is called."""
     if isinstance(model, torch.distributions.Distribution):
         return model

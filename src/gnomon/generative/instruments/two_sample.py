@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from scipy.stats import binomtest
 from torch import Tensor
 
 from gnomon.core.checks import check_seed, integer
@@ -145,6 +144,8 @@ def classifier_test(x: Any, y: Any, *, classifier: Any = None, seed: int = 0) ->
     >>> classifier_test(x, y).differ, classifier_test(x, y + 2).differ
     (False, True)
     """
+    from scipy.stats import binomtest  # slow to import
+
     call = "classifier_test(x, y)"
     a, b = points(x, "x", call, least=8), points(y, "y", call, least=8)
     alike(a, b, call)

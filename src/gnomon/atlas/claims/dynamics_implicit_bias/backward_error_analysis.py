@@ -62,7 +62,7 @@ CLAIM = Claim(
     breaks=MODIFIED,
     parameters={"time": 1.0, "counts": (50, 100, 200, 400)},
     full={"time": 2.0, "counts": (100, 200, 400, 800, 1600)},
-    judge=rate_is(within=0.1, because="the next order is a step of 0.02 times constants near 1", label="step size"),
+    judge=rate_is(next_order=1.0, label="step size"),
     predicted=predicted,
     observed=observed,
     control=control,

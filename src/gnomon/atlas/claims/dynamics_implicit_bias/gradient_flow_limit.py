@@ -63,7 +63,7 @@ CLAIM = Claim(
     breaks=PLAIN,
     parameters={"d": 4, "time": 0.5, "counts": (100, 200, 400, 800)},
     full={"d": 20, "counts": (500, 1000, 2000, 4000, 8000)},
-    judge=rate_is(within=0.1, because="the next order is a step of 0.005 times a curvature near 10", label="step size"),
+    judge=rate_is(next_order=1.0, label="step size"),
     predicted=predicted,
     observed=observed,
     control=control,

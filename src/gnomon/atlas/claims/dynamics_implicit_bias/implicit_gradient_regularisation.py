@@ -57,7 +57,7 @@ CLAIM = Claim(
     breaks=MODIFIED,
     parameters={"d": 5, "rates": (0.0025, 0.005, 0.01, 0.02)},
     full={"d": 20, "rates": (0.001, 0.002, 0.004, 0.008, 0.016)},
-    judge=rate_is(within=0.1, because="the next order is about the rate times the Hessian", label="step size"),
+    judge=rate_is(next_order=1.0, label="step size"),
     predicted=predicted,
     observed=observed,
     control=control,

@@ -71,7 +71,7 @@ CLAIM = Claim(
     breaks=SPREAD,
     parameters={"d": 4, "batches": 4, "rates": (0.001, 0.002, 0.004, 0.008)},
     full={"d": 10, "batches": 5, "rates": (0.0005, 0.001, 0.002, 0.004, 0.008)},
-    judge=rate_is(within=0.15, because="the next order is batches * rate * curvature, up to 0.1", label="step size"),
+    judge=rate_is(next_order=1.0, label="step size"),
     predicted=predicted,
     observed=observed,
     control=control,

@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 CENTERED = "logits are centered"
 
 
-def logits(classes, seed, centered):
+def problem(classes, seed, centered):
     """Of teacher and student."""
     f, g = torch.randn(2, 1, classes, generator=torch.Generator().manual_seed(seed)).double()
     if not centered:
@@ -23,16 +23,16 @@ def logits(classes, seed, centered):
 
 def predicted(classes, t, seed):
     """The limit, times k T^2."""
-    f, g = logits(classes, seed, True)
+    f, g = problem(classes, seed, True)
     return (g - f)[0]
 
 
 def slope(classes, t, seed, centered):
     """By automatic differentiation, times k T^2."""
-    f, g = logits(classes, seed, centered)
+    f, g = problem(classes, seed, centered)
     g = g.clone().requires_grad_()
     (found,) = torch.autograd.grad(distillation_loss(g, f, t), g)
-    shift = 0 if centered else (g - g.mean() - (logits(classes, seed, True)[1])).detach() + 1
+    shift = 0 if centered else (g - g.mean() - (problem(classes, seed, True)[1])).detach() + 1
     return (classes * t**2 * found + shift)[0].detach()
 
 
@@ -43,7 +43,7 @@ def observed(classes, t, seed):
 
 def control(classes, t, seed):
     """The student's logits are shifted: the formula with them is off by the shift, which softmax does not see."""
-    f, g = logits(classes, seed, False)
+    f, g = problem(classes, seed, False)
     return slope(classes, t, seed, True) * 0 + (g - f)[0]
 
 

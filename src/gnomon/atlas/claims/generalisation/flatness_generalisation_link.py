@@ -12,7 +12,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 QUADRATIC = "the loss is quadratic around the minimum"
 
 
-def hessian(d, seed):
+def problem(d, seed):
     """A random positive matrix."""
     a = np.random.default_rng(seed).normal(size=(d, d))
     return a @ a.T / d
@@ -20,12 +20,12 @@ def hessian(d, seed):
 
 def predicted(d, tolerance, seed):
     """Equation (1)."""
-    return float(np.sqrt(2 * tolerance / np.trace(hessian(d, seed))))
+    return float(np.sqrt(2 * tolerance / np.trace(problem(d, seed))))
 
 
 def radius(power, d, tolerance, draws, seed):
     """By bisection on the mean loss over fixed draws of noise, which come in orthogonal sets of equal length."""
-    h = hessian(d, seed)
+    h = problem(d, seed)
     rng = np.random.default_rng(seed + 1)
     noise = np.concatenate([np.linalg.qr(rng.normal(size=(d, d)))[0] * np.sqrt(d) for _ in range(draws)])
     sizes = ((noise @ h) * noise).sum(1) / 2

@@ -7,6 +7,8 @@ expectation| / 2, and Rad of the losses half of that of the functions.
 Reference: [bartlett2002rademacher].
 """
 
+from functools import cache
+
 import numpy as np
 import torch
 
@@ -38,16 +40,11 @@ def broken(copies, n, d, repetitions, seed):
     return found
 
 
+@cache
 def expectation(d, draws=200_000):
-    """The mean of a point, by a large sample of its own, kept."""
-    if d not in KEPT:
-        rng = np.random.default_rng(12345)
-        x = rng.normal(size=(draws, d)) + 0.3 * np.eye(d)[0] * np.sqrt(d)
-        KEPT[d] = (x / np.linalg.norm(x, axis=1, keepdims=True)).mean(0)
-    return KEPT[d]
-
-
-KEPT = {}
+    """The mean of a point, by a large sample of its own."""
+    x = np.random.default_rng(12345).normal(size=(draws, d)) + 0.3 * np.eye(d)[0] * np.sqrt(d)
+    return (x / np.linalg.norm(x, axis=1, keepdims=True)).mean(0)
 
 
 def observed(n, d, repetitions, seed):

@@ -5,7 +5,7 @@ log q(z_K) = log q(z_0) - sum_k log |det dz_k / dz_{k-1}|     (1)
 
 import torch
 
-from gnomon.generative import Flow, coupling_flow
+from gnomon.generative import coupling_flow
 from gnomon.lab import Claim, Premise, Source, equals
 
 DETERMINANT = "the logarithm of the determinant enters with its sign"
@@ -28,7 +28,7 @@ def predicted():
 
 def integral(points, seed, sign):
     """The integral of the density on a grid around the samples."""
-    flow: Flow = problem(seed)
+    flow = problem(seed)
     x = flow.sample(1000)
     low, high = 2 * x.amin(0) - x.mean(0), 2 * x.amax(0) - x.mean(0)
     axes = [torch.linspace(float(a), float(b), points).double() for a, b in zip(low, high, strict=True)]

@@ -23,11 +23,11 @@ def predicted():
 
 
 def digits():
-    """300 handwritten digits."""
+    """200 handwritten digits."""
     from sklearn.datasets import load_digits
 
     images, labels = load_digits(return_X_y=True)
-    return torch.tensor(images[:300] / 16, dtype=torch.float32), torch.tensor(labels[:300])
+    return torch.tensor(images[:200] / 16, dtype=torch.float32), torch.tensor(labels[:200])
 
 
 def trained(normalized, noise, nets, depth, steps, width=32):

@@ -65,16 +65,16 @@ def errors(keep, nets, n, steps, seed, width=32):
     recipes = [INGREDIENTS, *([i for i in INGREDIENTS if i != out] for out in INGREDIENTS), ()]
     used = {i: torch.tensor([i in recipe for recipe in recipes]).repeat_interleave(nets)[:, None, None]
             for i in INGREDIENTS}  # fmt: skip
-    places, y, test, truth = (part.repeat(*(6 if d == (part.ndim == 4) else 1 for d in range(part.ndim)))
-                              for part in digits(nets, n))  # fmt: skip
-    plain, m, sizes = moved(places), 6 * nets, (144, width, width, 10)
+    places, *others = digits(nets, n)  # all recipes see the same digits and the same shifts
+    y, test, truth = (part.repeat(6, *(1,) * (part.ndim - 1)) for part in others)
+    plain, m, sizes = moved(places).repeat(6, 1, 1), 6 * nets, (144, width, width, 10)
     weights = [[(2 * torch.rand(m, a, b) - 1) / a**0.5, torch.zeros(m, 1, b), torch.ones(m, 1, b), torch.zeros(m, 1, b)]
                for a, b in zip(sizes, sizes[1:], strict=False)]  # fmt: skip
     p = [q.requires_grad_() for layer in (*weights[:-1], weights[-1][:2]) for q in layer]
     first, second, running = [0.0] * len(p), [0.0] * len(p), [(0.0, 1.0)] * 2
     for step in range(1, steps + 1):
         rate = torch.where(used["schedule"], 0.01 * (1 - (step - 1) / steps), 0.01)
-        seen = moved(places)
+        seen = moved(places).repeat(6, 1, 1)
         seen = torch.where(used["augmentation"], seen if keep else seen.flip(2), plain)
         f, now = forward(seen, weights, used, None)
         running = [(0.9 * a + 0.1 * c, 0.9 * b + 0.1 * d) for (a, b), (c, d) in zip(running, now, strict=True)]
@@ -105,8 +105,8 @@ CLAIM = Claim(
     source=Source("observed", "he2019bag"),
     premises=(Premise(LABELS), Premise("there are few examples", lambda n: n <= 500)),
     breaks=LABELS,
-    parameters={"nets": 7, "n": 100, "steps": 60},
-    full={"nets": 8, "n": 200, "steps": 150},
+    parameters={"nets": 10, "n": 100, "steps": 60},
+    full={"nets": 12, "n": 200, "steps": 150},
     judge=ordered(),
     predicted=predicted,
     observed=observed,

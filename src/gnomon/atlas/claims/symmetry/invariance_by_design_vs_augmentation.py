@@ -73,7 +73,7 @@ CLAIM = Claim(
     source=Source("observed", "chen2020group"),
     premises=(Premise(MOVED),),
     breaks=MOVED,
-    parameters={"n": 60, "d": 12, "repetitions": 4},
+    parameters={"n": 60, "d": 12, "repetitions": 10},
     judge=ordered(confidence=0.99),
     predicted=predicted,
     observed=observed,

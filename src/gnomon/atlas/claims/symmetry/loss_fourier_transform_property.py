@@ -29,24 +29,22 @@ def closed(w):
     return sum(2 * np.pi * np.exp(-(w**2).sum(-1) / 2 - 1j * (w @ c)) for c in CENTERS)
 
 
-def parts(z):
-    """Real and imaginary parts."""
-    return np.concatenate([z.real, z.imag])
-
-
 def predicted():
     """Equation (1)."""
-    return parts(closed(POINTS @ np.linalg.inv(A)) / abs(np.linalg.det(A)))
+    z = closed(POINTS @ np.linalg.inv(A)) / abs(np.linalg.det(A))
+    return np.concatenate([z.real, z.imag])
 
 
 def observed(n):
     """By the integral."""
-    return parts(transform(POINTS, n))
+    z = transform(POINTS, n)
+    return np.concatenate([z.real, z.imag])
 
 
 def control(n):
     """Read at the inverse instead of the inverse transpose."""
-    return parts(transform(POINTS @ np.linalg.inv(A).T @ A, n))
+    z = transform(POINTS @ np.linalg.inv(A).T @ A, n)
+    return np.concatenate([z.real, z.imag])
 
 
 CLAIM = Claim(

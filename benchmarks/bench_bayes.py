@@ -1,0 +1,186 @@
+"""Samplers and Laplace's approximation beside NumPyro and laplace-torch, in an environment of their own.
+
+    python benchmarks/bench_bayes.py                    coverage of intervals on twelve targets; ours alone
+    python benchmarks/bench_bayes.py --numpyro          effective samples for each gradient beside NumPyro's NUTS
+    python benchmarks/bench_bayes.py --laplace          the prior precision of largest evidence beside laplace-torch
+
+The last two need an environment with gnomon's dependencies and numpyro, or laplace-torch, in it.
+"""
+
+import argparse
+import time
+from math import exp
+
+import numpy as np
+import torch
+from scipy.optimize import minimize_scalar
+from scipy.stats import norm
+from torch import nn
+
+from gnomon.bayes import laplace, sample
+from gnomon.training import Adam, train
+
+
+def correlated(d, rho):
+    """A Gaussian whose neighbors are correlated: its precision is that of a chain."""
+    index = np.arange(d)
+    covariance = rho ** np.abs(index[:, None] - index[None, :])
+    precision = torch.as_tensor(np.linalg.inv(covariance))
+    return lambda x: -(x @ precision @ x) / 2, np.zeros(d), np.sqrt(np.diag(covariance)), precision.numpy()
+
+
+def regression(n, d, seed, *, prior=1.0, noise=0.5):
+    """Bayesian linear regression, whose posterior is a known Gaussian."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((n, d))
+    y = x @ rng.standard_normal(d) + noise * rng.standard_normal(n)
+    precision = x.T @ x / noise**2 + np.eye(d) / prior**2
+    covariance = np.linalg.inv(precision)
+    mean = covariance @ x.T @ y / noise**2
+    p, m = torch.as_tensor(precision), torch.as_tensor(mean)
+    return lambda w: -((w - m) @ p @ (w - m)) / 2, mean, np.sqrt(np.diag(covariance)), precision
+
+
+def funnel(x):
+    """Neal's funnel: v ~ N(0, 1) and two numbers of variance e^v."""
+    return -(x[0] ** 2) / 2 - (x[1:].square() * (-x[0]).exp()).sum() / 2 - (len(x) - 1) * x[0] / 2
+
+
+def logistic():
+    """Logistic regression with two weights and the prior N(0, 1), its moments by quadrature."""
+    rng = np.random.default_rng(0)
+    x = torch.as_tensor(rng.standard_normal((30, 2)))
+    y = torch.as_tensor((rng.random(30) < 1 / (1 + np.exp(-x.numpy() @ [1.0, -0.5]))).astype(float))
+
+    def density(w):
+        return (y * (x @ w) - torch.nn.functional.softplus(x @ w)).sum() - w.square().sum() / 2
+
+    axis = torch.linspace(-5, 5, 301, dtype=torch.float64)
+    grid = torch.cartesian_prod(axis, axis)
+    logs = grid @ x.T @ y - torch.nn.functional.softplus(grid @ x.T).sum(1) - grid.square().sum(1) / 2
+    weight = (logs - logs.max()).softmax(0)
+    mean = weight @ grid
+    return density, mean.numpy(), (weight @ (grid - mean).square()).sqrt().numpy(), None
+
+
+def targets():
+    """Twelve densities: log density, means, standard deviations, and for Gaussians the precision."""
+    scales = torch.logspace(-1, 1, 10, dtype=torch.float64)
+    return {
+        "logistic regression": logistic(),
+        "normal, 10": correlated(10, 0.0),
+        "normal, 100": correlated(100, 0.0),
+        "correlated 0.5, 10": correlated(10, 0.5),
+        "correlated 0.9, 10": correlated(10, 0.9),
+        "correlated 0.9, 100": correlated(100, 0.9),
+        "scales 0.1 to 10": (lambda x: -(x / scales).square().sum() / 2, np.zeros(10), scales.numpy(),
+                             np.diag(1 / scales.numpy() ** 2)),
+        "regression 20 x 5": regression(20, 5, 1),
+        "regression 50 x 30": regression(50, 30, 2),
+        "logistic distribution": (lambda x: (-x - 2 * torch.nn.functional.softplus(-x)).sum(), np.zeros(3),
+                                  np.full(3, np.pi / 3**0.5), None),
+        "mixture": (lambda x: torch.logaddexp(-(x - 1).square() / 2, -(x + 1).square() / 2).sum(), np.zeros(2),
+                    np.full(2, 2**0.5), None),
+        "funnel": (funnel, np.zeros(3), np.array([1.0, *[np.exp(0.25)] * 2]), None),
+    }  # fmt: skip
+
+
+def coverage(repetitions, draws, only):
+    """How often 95 % intervals of the mean hold the true mean, over targets, repetitions and coordinates."""
+    wide, inside, total = norm.ppf(0.975), 0, 0
+    for name, (density, mean, std, _) in targets().items():
+        if only not in name:
+            continue
+        hits = count = 0
+        start = time.perf_counter()
+        for seed in range(repetitions):
+            result = sample(density, torch.zeros(len(mean)), chains=4, draws=draws, warmup=200, seed=seed)
+            few = slice(0, 5)  # coordinates of one run are not independent evidence: at most five count
+            off = (result.mean.numpy() - mean)[few] / result.error.numpy()[few]
+            hits, count = hits + int((np.abs(off) < wide).sum()), count + len(off)
+        spread = float(np.abs(result.std.numpy() / std - 1).max())
+        took = time.perf_counter() - start
+        print(
+            f"{name:24s} {hits / count:6.1%} of {count}   std off by at most {spread:5.1%}   {took:5.1f} s", flush=True
+        )
+        inside, total = inside + hits, total + count
+    print(f"all                      {inside / total:6.1%} of {total} (92 to 98 % are asked for)")
+
+
+def beside_numpyro(draws, only):
+    """Smallest effective sample size for each gradient, ours over that of NumPyro's NUTS."""
+    import jax
+    from numpyro.diagnostics import effective_sample_size
+    from numpyro.infer import MCMC, NUTS
+
+    jax.config.update("jax_enable_x64", True)
+    for name, (density, mean, _, precision) in targets().items():
+        if precision is None or only not in name:
+            continue
+        m, p = jax.numpy.asarray(mean), jax.numpy.asarray(precision)
+        start = time.perf_counter()
+        kernel = NUTS(potential_fn=lambda w, m=m, p=p: (w - m) @ p @ (w - m) / 2)
+        run = MCMC(
+            kernel, num_warmup=300, num_samples=draws, num_chains=4, chain_method="vectorized", progress_bar=False
+        )
+        run.run(jax.random.PRNGKey(0), init_params=0.1 * jax.random.normal(jax.random.PRNGKey(1), (4, len(mean))),
+                extra_fields=("num_steps",))  # fmt: skip
+        theirs_time = time.perf_counter() - start
+        theirs = np.min(effective_sample_size(np.asarray(run.get_samples(group_by_chain=True))))
+        gradients = float(np.sum(np.asarray(run.get_extra_fields()["num_steps"])))
+        start = time.perf_counter()
+        result = sample(density, torch.zeros(len(mean)), chains=4, draws=draws, warmup=300)
+        ours_time = time.perf_counter() - start
+        ours = float(effective_sample_size(result.values.numpy()).min())
+        steps = result.gradients * draws / (draws + 300)  # ours counts the warm-up as well, theirs does not
+        ratio = (ours / steps) / (theirs / gradients)
+        print(f"{name:24s} {ratio:5.2f} x   ours {ours:6.0f} in {steps:8.0f} gradients, {ours_time:5.1f} s;"
+              f" NumPyro {theirs:6.0f} in {gradients:8.0f}, {theirs_time:5.1f} s with compiling", flush=True)  # fmt: skip
+
+
+def beside_laplace():
+    """Prior precisions of largest evidence on two models, ours beside laplace-torch's."""
+    from laplace import Laplace
+    from sklearn.datasets import load_breast_cancer, load_diabetes
+    from torch.utils.data import DataLoader, TensorDataset
+
+    for name, load, likelihood in (
+        ("diabetes", load_diabetes, "regression"),
+        ("cancer", load_breast_cancer, "classification"),
+    ):
+        x, y = load(return_X_y=True)
+        x = torch.as_tensor((x - x.mean(0)) / x.std(0)).float()[:300]
+        classes = likelihood == "classification"
+        y = torch.as_tensor(y)[:300] if classes else torch.as_tensor((y - y.mean()) / y.std()).float()[:300]
+        torch.manual_seed(0)
+        net = nn.Sequential(nn.Linear(x.shape[1], 10), nn.Tanh(), nn.Linear(10, 2 if classes else 1))
+        net = train(net, x, y if classes else y[:, None], optimizer=Adam(1e-2, decay=1e-2), steps=300).model
+        noise = 1.0 if classes else 0.7
+        ours = laplace(net, x, y, noise=noise)
+        loader = DataLoader(TensorDataset(x, y if classes else y[:, None]), batch_size=100)
+        theirs = Laplace(net, likelihood, subset_of_weights="all", hessian_structure="full",
+                         **({} if classes else {"sigma_noise": noise}))  # fmt: skip
+        theirs.fit(loader)
+        search = minimize_scalar(lambda t, fit=theirs: -float(fit.log_marginal_likelihood(torch.tensor([exp(t)]))), bounds=(-10, 10),
+                                 method="bounded")  # fmt: skip
+        other = exp(search.x)
+        print(
+            f"{name:10s} ours {ours.prior_precision:.5g}   laplace-torch {other:.5g}   ratio {ours.prior_precision / other:.4f}"
+        )
+
+
+if __name__ == "__main__":
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--numpyro", action="store_true")
+    options.add_argument("--laplace", action="store_true")
+    options.add_argument("--only", default="", help="targets whose name holds this")
+    options.add_argument("--repetitions", type=int, default=20)
+    options.add_argument("--draws", type=int, default=300)
+    chosen = options.parse_args()
+    torch.set_num_threads(1)
+    if chosen.numpyro:
+        beside_numpyro(chosen.draws, chosen.only)
+    elif chosen.laplace:
+        beside_laplace()
+    else:
+        coverage(chosen.repetitions, chosen.draws, chosen.only)

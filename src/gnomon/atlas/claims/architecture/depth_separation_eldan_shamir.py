@@ -1,0 +1,64 @@
+"""A tent composed k times has 2^k pieces with two units a layer; one layer of m units has m + 1 pieces at most.
+
+    pieces(k layers of width 2) = 2^k                                                                         (1)
+
+Reference: [montufar2014number].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+COMPOSED = "layers are composed"
+
+
+def predicted(depth):
+    """Pieces at each depth."""
+    return 2.0 ** np.arange(1, depth + 1)
+
+
+def pieces(function):
+    """Changes of slope on a fine grid, plus one."""
+    x = torch.linspace(0, 1, 2**14 + 1, dtype=torch.float64)
+    slopes = torch.diff(function(x)) * 2**14
+    return float((torch.diff(slopes).abs() > 1e-6).sum() + 1)
+
+
+def tent(x):
+    """Two relu units."""
+    return 2 * torch.relu(x) - 4 * torch.relu(x - 0.5)
+
+
+def observed(depth):
+    """Composed tents."""
+    found, f = [], tent
+    for _ in range(depth):
+        found.append(pieces(f))
+        f = (lambda inner: lambda x: tent(inner(x)))(f)
+    return np.array(found)
+
+
+def control(depth):
+    """As many units in one layer."""
+    found = []
+    for k in range(1, depth + 1):
+        places = torch.arange(2 * k, dtype=torch.float64) / (2 * k)
+        found.append(pieces(lambda x, p=places: torch.relu(x[:, None] - p).sum(1)))
+    return np.array(found)
+
+
+CLAIM = Claim(
+    id="depth-separation-eldan-shamir",
+    title="A sawtooth of 2^k pieces needs k layers of two units, or 2^k - 1 units in one layer",
+    equation=r"\text{pieces}(t \circ \dots \circ t) = 2^k",
+    source=Source("theorem", "montufar2014number"),
+    premises=(Premise(COMPOSED),),
+    breaks=COMPOSED,
+    parameters={"depth": 7},
+    covers=("width-vs-depth-no-bound",),
+    judge=equals(rounding=0),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

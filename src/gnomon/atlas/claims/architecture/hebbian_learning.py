@@ -1,0 +1,61 @@
+"""Few patterns stored by Hebb's rule are fixed points, and are found again from four fifths of their bits.
+
+    W = (1/d) sum_t x_t x_t^T with zero diagonal                                                              (1)
+
+Reference: [hopfield1982neural].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.models import Hopfield
+
+FEW = "there are few patterns for the units"
+
+
+def problem(units, patterns, seed):
+    """Random patterns of +-1, and the same with a fifth of their bits turned."""
+    rng = np.random.default_rng(seed)
+    x = rng.choice([-1.0, 1.0], size=(patterns, units))
+    return x, np.where(rng.uniform(size=x.shape) < 0.2, -x, x)
+
+
+def predicted():
+    """Overlap of patterns after a step, and after recall from the turned ones."""
+    return np.ones(2)
+
+
+def overlaps(times, units, patterns, seed):
+    """With so many times as many patterns stored."""
+    x, noisy = problem(units, patterns * times, seed)
+    net = Hopfield(torch.from_numpy(x))
+    first, second = net.step(torch.from_numpy(x)), torch.from_numpy(noisy)
+    for _ in range(8):
+        second = net.step(second)
+    return np.array([float((s.numpy() * x).mean()) for s in (first, second)])
+
+
+def observed(units, patterns, seed):
+    """Few."""
+    return overlaps(1, units, patterns, seed)
+
+
+def control(units, patterns, seed):
+    """Many."""
+    return overlaps(12, units, patterns, seed)
+
+
+CLAIM = Claim(
+    id="hebbian-learning",
+    title="Few patterns stored by Hebb's rule stay as they are, and are found from a part of them",
+    equation=r"W = \frac{1}{d} \sum_t x_t x_t^\top",
+    source=Source("theorem", "hopfield1982neural"),
+    premises=(Premise(FEW),),
+    breaks=FEW,
+    parameters={"units": 300, "patterns": 9},
+    judge=equals(within=0.01, because="one bit in a hundred may stay wrong"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,64 @@
+"""A residual network with L blocks of step 1 / L comes to the solution of an ODE with an error of order 1 / L.
+
+    h' = h + f(h) / L,  L times   ->   h(1) of dh/dt = f(h),    error of order L^-1                           (1)
+
+Reference: [chen2018neural].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, rate_is
+from gnomon.models import runge_kutta
+
+SMALL = "blocks have the step 1 / L"
+
+
+def net(width, seed):
+    """A smooth field."""
+    torch.manual_seed(seed)
+    return torch.nn.Sequential(torch.nn.Linear(width, width), torch.nn.Tanh()).double()
+
+
+def predicted():
+    """The rate in the number of blocks."""
+    return -1.0
+
+
+def errors(power, width, seed):
+    """Of so many blocks of step L^-power."""
+    field, h0 = net(width, seed), torch.randn(width, generator=torch.Generator().manual_seed(seed)).double()
+    depths, found = (8, 16, 32, 64), []
+    with torch.no_grad():
+        exact = runge_kutta(lambda t, h: field(h), h0, steps=40)
+        for blocks in depths:
+            h = h0
+            for _ in range(blocks):
+                h = h + field(h) / blocks**power
+            found.append(float((h - exact).norm()))
+    return np.array(depths, dtype=float), np.array(found)
+
+
+def observed(width, seed):
+    """Step 1 / L."""
+    return errors(1.0, width, seed)
+
+
+def control(width, seed):
+    """Step 1 / sqrt(L)."""
+    return errors(0.5, width, seed)
+
+
+CLAIM = Claim(
+    id="neural-ode",
+    title="Residual blocks of step 1 / L come to the flow of an ODE at rate 1 / L",
+    equation=r"\|h_L - h(1)\| = O(L^{-1})",
+    source=Source("theorem", "chen2018neural"),
+    premises=(Premise(SMALL),),
+    breaks=SMALL,
+    parameters={"width": 4},
+    judge=rate_is(within=0.1, because="the next order at these depths"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,67 @@
+"""The gradient of a flow with respect to its parameters is an integral along the way back.
+
+    da/dt = -a^T df/dh,    dL/dtheta = integral over [0, 1] of a^T df/dtheta dt                               (1)
+
+It is sometimes printed with df/dh in the last integral, whose size is that of the state.
+Reference: [chen2018neural].
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.models import NeuralODE, runge_kutta
+
+BACK = "the adjoint is carried back along the way"
+
+
+def net(width, seed):
+    """A smooth field."""
+    torch.manual_seed(seed)
+    return torch.nn.Sequential(torch.nn.Linear(width, width), torch.nn.Tanh()).double()
+
+
+def inputs(width, seed):
+    """A point."""
+    return torch.randn(1, width, generator=torch.Generator().manual_seed(seed)).double()
+
+
+def predicted(width, steps, seed):
+    """By backpropagation through the solver."""
+    field = net(width, seed)
+    end = runge_kutta(lambda t, h: field(h), inputs(width, seed), steps=steps)
+    return torch.autograd.grad(end.square().sum(), field[0].weight)[0].numpy()
+
+
+def observed(width, steps, seed):
+    """By the adjoint."""
+    field = net(width, seed)
+    end = NeuralODE(field, steps=steps)(inputs(width, seed))
+    return torch.autograd.grad(end.square().sum(), field[0].weight)[0].numpy()
+
+
+def control(width, steps, seed):
+    """With the adjoint of the end all along the way."""
+    field, h = net(width, seed), inputs(width, seed)
+    states = [h]
+    with torch.no_grad():
+        for _ in range(steps):
+            states.append(states[-1] + field(states[-1]) / steps)
+    a, total = 2 * states[-1], torch.zeros(width, width).double()
+    for state in states[:-1]:
+        total += torch.autograd.grad((field(state) * a).sum(), field[0].weight)[0] / steps
+    return total.numpy()
+
+
+CLAIM = Claim(
+    id="neural-ode-adjoint",
+    title="The adjoint equation gives the gradient of a flow, with df/dtheta under the integral",
+    equation=r"\frac{dL}{d\theta} = \int_0^1 a^\top \frac{\partial f}{\partial \theta}\, dt",
+    source=Source("theorem", "chen2018neural"),
+    premises=(Premise(BACK),),
+    breaks=BACK,
+    parameters={"width": 3, "steps": 20},
+    judge=equals(within=1e-5, because="steps of fourth order"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

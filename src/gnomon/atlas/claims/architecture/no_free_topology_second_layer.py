@@ -1,0 +1,56 @@
+"""The order of channels has no meaning: exchanged together with the next layer's weights, they give the same function.
+
+    W_2[:, P] phi(W_1[P] x) = W_2 phi(W_1 x)                                                                  (1)
+
+Reference: [hecht1990algebraic].
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+FOLLOWS = "the next layer is exchanged alike"
+
+
+def predicted():
+    """No difference."""
+    return 0.0
+
+
+def difference(follow, channels, seed):
+    """After exchanging the channels of the first convolution, followed by the second or not."""
+    torch.manual_seed(seed)
+    a, b = (torch.nn.Conv2d(i, channels, 3).double() for i in (1, channels))
+    x, order = torch.randn(2, 1, 8, 8).double(), torch.randperm(channels).roll(1)
+    with torch.no_grad():
+        before = b(torch.relu(a(x)))
+        a.weight.copy_(a.weight[order])
+        a.bias.copy_(a.bias[order])
+        if follow:
+            b.weight.copy_(b.weight[:, order])
+        return float((b(torch.relu(a(x))) - before).abs().max())
+
+
+def observed(channels, seed):
+    """Followed."""
+    return difference(True, channels, seed)
+
+
+def control(channels, seed):
+    """Not followed."""
+    return difference(False, channels, seed)
+
+
+CLAIM = Claim(
+    id="no-free-topology-second-layer",
+    title="Channels of a layer can be exchanged when the next layer follows, pixels cannot",
+    equation=r"W_2 P^\top \phi(P W_1 x) = W_2 \phi(W_1 x)",
+    source=Source("theorem", "hecht1990algebraic"),
+    premises=(Premise(FOLLOWS),),
+    breaks=FOLLOWS,
+    parameters={"channels": 6},
+    judge=equals(within=1e-12, because="sums in another order"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

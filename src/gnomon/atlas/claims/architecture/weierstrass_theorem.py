@@ -1,0 +1,52 @@
+"""Bernstein polynomials of degree n come uniformly to every continuous function; at a corner as n^(-1/2).
+
+    sup |B_n f - f| <= (5/4) omega_f(n^(-1/2)),    slope -1/2 for |x - 1/2|                                   (1)
+
+Reference: [devore1993constructive].
+"""
+
+import numpy as np
+from scipy.stats import binom
+
+from gnomon.lab import Claim, Premise, Source, rate_is
+
+CORNER = "the function has a corner"
+
+
+def predicted():
+    """The rate."""
+    return -0.5
+
+
+def errors(function, degrees):
+    """At the middle, where they are largest."""
+    found = [
+        abs((binom.pmf(np.arange(n + 1), n, 0.5) * function(np.arange(n + 1) / n)).sum() - function(0.5))
+        for n in degrees
+    ]
+    return np.array(degrees, dtype=float), np.array(found)
+
+
+def observed(degrees):
+    """A corner."""
+    return errors(lambda x: np.abs(x - 0.5), degrees)
+
+
+def control(degrees):
+    """A parabola, which is smooth."""
+    return errors(lambda x: (x - 0.5) ** 2, degrees)
+
+
+CLAIM = Claim(
+    id="weierstrass-theorem",
+    title="Bernstein polynomials come to a corner as the root of their degree",
+    equation=r"\sup_x |B_n f(x) - f(x)| \sim n^{-1/2}",
+    source=Source("theorem", "devore1993constructive"),
+    premises=(Premise(CORNER),),
+    breaks=CORNER,
+    parameters={"degrees": (16, 64, 256)},
+    judge=rate_is(within=0.02, because="the next order at these degrees"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,57 @@
+"""A set of M numbers can be found again from M power sums, and not from one fewer.
+
+    sum_m x_m^k,  k = 1, ..., M   determine the set (Newton's identities)                                     (1)
+
+Reference: [zaheer2017deep].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+ENOUGH = "there are as many sums as members"
+
+
+def problem(members, seed):
+    """A set of numbers, in order."""
+    return np.sort(np.random.default_rng(seed).uniform(-1, 1, members))
+
+
+def predicted(members, seed):
+    """The set."""
+    return problem(members, seed)
+
+
+def recovered(sums, members, seed):
+    """Roots of the polynomial that Newton's identities give from so many power sums; the others are taken for zero."""
+    x = problem(members, seed)
+    p = [float((x**k).sum()) if k <= sums else 0.0 for k in range(members + 1)]
+    e = [1.0]
+    for k in range(1, members + 1):
+        e.append(sum((-1) ** (i - 1) * e[k - i] * p[i] for i in range(1, k + 1)) / k)
+    return np.sort(np.roots([(-1) ** k * c for k, c in enumerate(e)]).real)
+
+
+def observed(members, seed):
+    """M of them."""
+    return recovered(members, members, seed)
+
+
+def control(members, seed):
+    """One fewer."""
+    return recovered(members - 1, members, seed)
+
+
+CLAIM = Claim(
+    id="deep-sets-latent-dimension",
+    title="M power sums hold a set of M numbers, and M - 1 do not",
+    equation=r"\left(\sum_m x_m^k\right)_{k=1}^{M} \mapsto \{x_m\}",
+    source=Source("theorem", "zaheer2017deep"),
+    premises=(Premise(ENOUGH),),
+    breaks=ENOUGH,
+    parameters={"members": 5},
+    judge=equals(within=1e-6, because="the condition of roots in the power sums"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

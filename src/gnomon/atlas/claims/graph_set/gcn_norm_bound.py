@@ -1,0 +1,63 @@
+"""The coupling matrix of graph convolutional networks is symmetric, has norm one, and keeps the roots of degrees.
+
+    M = D^(-1/2) (A + I) D^(-1/2),   M D^(1/2) 1 = D^(1/2) 1,   -1 < lambda <= 1                              (1)
+
+Its rows sum to one on regular graphs alone.
+Reference: [kipf2017semi].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.models import gcn_matrix
+
+DEGREES = "rows and columns are divided by the roots of the degrees"
+
+
+def problem(nodes, seed):
+    """A connected graph: a ring with chords."""
+    rng = np.random.default_rng(seed)
+    a = np.roll(np.eye(nodes), 1, 0) + np.triu(rng.uniform(size=(nodes, nodes)) < 0.2, 2)
+    return np.maximum(a, a.T) * (1 - np.eye(nodes))
+
+
+def predicted(graphs):
+    """The largest eigenvalue, and the largest change of the roots of degrees."""
+    return np.array([[1.0, 0.0]] * graphs)
+
+
+def measured(matrix, nodes, graphs, seed):
+    """Both for a matrix made of each graph."""
+    found = []
+    for i in range(graphs):
+        a = problem(nodes, seed + i)
+        m, root = matrix(a), np.sqrt(a.sum(1) + 1)
+        found.append([np.abs(np.linalg.eigvalsh(m)).max(), np.abs(m @ root - root).max()])
+    return np.array(found)
+
+
+def observed(nodes, graphs, seed):
+    """The coupling of graph convolutions."""
+    return measured(lambda a: gcn_matrix(torch.from_numpy(a)).numpy(), nodes, graphs, seed)
+
+
+def control(nodes, graphs, seed):
+    """The adjacency over its mean degree."""
+    return measured(lambda a: (a + np.eye(len(a))) / (a.sum() / len(a) + 1), nodes, graphs, seed)
+
+
+CLAIM = Claim(
+    id="gcn-norm-bound",
+    title="The coupling of graph convolutions has norm one, reached by the roots of the degrees",
+    equation=r"\|D^{-1/2}(A + I)D^{-1/2}\|_2 = 1",
+    source=Source("theorem", "kipf2017semi"),
+    premises=(Premise(DEGREES),),
+    breaks=DEGREES,
+    parameters={"nodes": 12, "graphs": 20},
+    covers=("gcn-coupling-matrix",),
+    judge=equals(within=1e-10, because="eigenvalues of matrices of norm one"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,64 @@
+"""Under repeated graph convolution the features of nodes come together at the rate of the second eigenvalue.
+
+    |M^k x - P x| ~ rho^k,    rho = max(|lambda_2|, |lambda_min|),  P on D^(1/2) 1                            (1)
+
+Reference: [oono2020graph].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.graphs import smoothing_rate
+from gnomon.lab import Claim, Premise, Source, equals
+
+BARE = "nothing is added between the convolutions"
+
+
+def problem(nodes, seed):
+    """A connected graph: a ring with chords."""
+    rng = np.random.default_rng(seed)
+    a = np.roll(np.eye(nodes), 1, 0) + np.triu(rng.uniform(size=(nodes, nodes)) < 0.2, 2)
+    return np.maximum(a, a.T) * (1 - np.eye(nodes))
+
+
+def predicted(nodes, seed):
+    """The rate of (1)."""
+    return smoothing_rate(torch.from_numpy(problem(nodes, seed)))
+
+
+def rate(skip, nodes, layers, seed):
+    """The factor of the distance at the last layer, with ``skip`` of the start added to every layer."""
+    a = problem(nodes, seed) + np.eye(nodes)
+    root = np.sqrt(a.sum(1))
+    m, v = a / np.outer(root, root), root / np.linalg.norm(root)
+    start = np.random.default_rng(seed).normal(size=nodes)
+    x, sizes = start, []
+    for _ in range(layers):
+        x = m @ x + skip * start
+        sizes.append(np.linalg.norm(x - v * (v @ x)))
+    return sizes[-1] / sizes[-2]
+
+
+def observed(nodes, layers, seed):
+    """Convolutions alone."""
+    return rate(0.0, nodes, layers, seed)
+
+
+def control(nodes, layers, seed):
+    """With skips from the start."""
+    return rate(0.2, nodes, layers, seed)
+
+
+CLAIM = Claim(
+    id="gcn-oversmoothing",
+    title="Features of nodes become alike at the rate of the second eigenvalue",
+    equation=r"\|\bar A^k x - P x\| \sim \max(|\lambda_2|, |\lambda_M|)^k",
+    source=Source("theorem", "oono2020graph"),
+    premises=(Premise(BARE),),
+    breaks=BARE,
+    parameters={"nodes": 16, "layers": 80},
+    judge=equals(within=0.02, because="the next eigenvalue after so many layers"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

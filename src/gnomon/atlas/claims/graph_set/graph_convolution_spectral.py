@@ -1,0 +1,65 @@
+"""A filter of the frequencies of a ring is a circular convolution with a kernel that is even.
+
+    U g(Lambda) U^T x = k * x,    k_s = k_{-s}                                                                (1)
+
+Reference: [defferrard2016convolutional].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+EVEN = "the kernel is even"
+
+
+def problem(nodes, seed):
+    """A signal, and a kernel."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=nodes), rng.normal(size=nodes)
+
+
+def even(k):
+    """The even part of a kernel."""
+    return (k + np.roll(k[::-1], 1)) / 2
+
+
+def predicted(nodes, seed):
+    """Through the eigenvectors of the ring: what the even part does to each frequency."""
+    x, k = problem(nodes, seed)
+    ring = np.roll(np.eye(nodes), 1, 0)
+    values, vectors = np.linalg.eigh(2 * np.eye(nodes) - ring - ring.T)
+    angles = np.arccos(np.clip(1 - values / 2, -1, 1))
+    gains = np.array([(k * np.cos(w * np.arange(nodes))).sum() for w in angles])
+    return vectors @ (gains * (vectors.T @ x))
+
+
+def convolved(kernel, nodes, seed):
+    """Around the ring."""
+    x, k = problem(nodes, seed)
+    k = kernel(k)
+    return np.array([sum(k[s] * x[(t - s) % nodes] for s in range(nodes)) for t in range(nodes)])
+
+
+def observed(nodes, seed):
+    """With an even kernel."""
+    return convolved(even, nodes, seed)
+
+
+def control(nodes, seed):
+    """With any kernel."""
+    return convolved(lambda k: k, nodes, seed)
+
+
+CLAIM = Claim(
+    id="graph-convolution-spectral",
+    title="On a ring, filters of frequencies are circular convolutions with even kernels",
+    equation=r"U g(\Lambda) U^\top x = k * x",
+    source=Source("theorem", "defferrard2016convolutional"),
+    premises=(Premise(EVEN),),
+    breaks=EVEN,
+    parameters={"nodes": 9},
+    judge=equals(rounding=1e5),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

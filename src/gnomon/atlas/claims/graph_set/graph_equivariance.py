@@ -1,0 +1,63 @@
+"""A graph convolution commutes with new names of the nodes, and a sum over nodes does not see them.
+
+    f(P X, P A P^T) = P f(X, A),    sum over nodes unchanged                                                  (1)
+
+Reference: [kipf2017semi].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.models import GCNLayer, gcn_matrix
+
+BOTH = "features and adjacency are renamed alike"
+
+
+def problem(nodes, seed):
+    """A connected graph: a ring with chords."""
+    rng = np.random.default_rng(seed)
+    a = np.roll(np.eye(nodes), 1, 0) + np.triu(rng.uniform(size=(nodes, nodes)) < 0.2, 2)
+    return np.maximum(a, a.T) * (1 - np.eye(nodes))
+
+
+def predicted():
+    """No difference of nodes, nor of sums over nodes."""
+    return np.zeros(2)
+
+
+def difference(rename_edges, nodes, seed):
+    """Between renamed outputs and outputs of the renamed graph."""
+    torch.manual_seed(seed)
+    a, x = torch.from_numpy(problem(nodes, seed)), torch.randn(nodes, 3).double()
+    layer, order = GCNLayer(3, 4).double(), torch.randperm(nodes)
+    moved = a[order][:, order] if rename_edges else a
+    with torch.no_grad():
+        first, second = layer(x, gcn_matrix(a))[order], layer(x[order], gcn_matrix(moved))
+        return np.array([float((first - second).abs().max()), float((first.sum(0) - second.sum(0)).abs().max())])
+
+
+def observed(nodes, seed):
+    """Features and edges."""
+    return difference(True, nodes, seed)
+
+
+def control(nodes, seed):
+    """Features alone."""
+    return difference(False, nodes, seed)
+
+
+CLAIM = Claim(
+    id="graph-equivariance",
+    title="Outputs of nodes move with the names of nodes, and sums over nodes do not change",
+    equation=r"f(P X, P A P^\top) = P f(X, A)",
+    source=Source("theorem", "kipf2017semi"),
+    premises=(Premise(BOTH),),
+    breaks=BOTH,
+    parameters={"nodes": 8},
+    covers=("graph-invariance",),
+    judge=equals(within=1e-12, because="sums in another order"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,52 @@
+"""The Laplacian is the deviation from the mean over a small sphere.
+
+    (mean over |y - x| = h of f - f(x)) 2 d / h^2  ->  Laplacian of f,   with an error of order h^2           (1)
+
+Reference: [defferrard2016convolutional].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, rate_is
+
+CENTER = "the mean is around the point itself"
+
+
+def predicted():
+    """The order of the error."""
+    return 2.0
+
+
+def errors(shift, points):
+    """Of (1) for f = exp(x) sin(2 y) in the plane, whose Laplacian is -3 f; the circle is ``shift`` h off."""
+    h = np.array([0.1, 0.2, 0.4, 0.8])
+    angles = 2 * np.pi * np.arange(points) / points
+    x, y = 0.3 + h[:, None] * (np.cos(angles) + shift), 0.4 + h[:, None] * np.sin(angles)
+    f = np.exp(0.3) * np.sin(0.8)
+    mean = (np.exp(x) * np.sin(2 * y)).mean(1)
+    return h, np.abs((mean - f) * 4 / h**2 + 3 * f)
+
+
+def observed(points):
+    """Around the point."""
+    return errors(0.0, points)
+
+
+def control(points):
+    """Around a point beside it."""
+    return errors(0.1, points)
+
+
+CLAIM = Claim(
+    id="laplacian-operator",
+    title="The mean over a small sphere exceeds the center by the Laplacian, with an error of second order",
+    equation=r"\frac{2d}{h^2}\left(\langle f \rangle_{h} - f(x)\right) = \Delta f + O(h^2)",
+    source=Source("derived"),
+    premises=(Premise(CENTER),),
+    breaks=CENTER,
+    parameters={"points": 64},
+    judge=rate_is(within=0.05, because="the next order at these h"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,61 @@
+"""After k layers the features of a node depend on the nodes within k hops, and on no others.
+
+    dh_i / dx_j = 0   where the distance of i and j is larger than k                                          (1)
+
+On a path of n nodes both ends see each other after n - 1 layers, and not before.
+Reference: [xu2019powerful].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.models import GCNLayer, gcn_matrix
+
+EDGES = "messages go along edges alone"
+
+
+def predicted(nodes, layers):
+    """One within so many hops on a path."""
+    place = np.arange(nodes)
+    return (np.abs(place[:, None] - place) <= layers).astype(float)
+
+
+def reached(everywhere, nodes, layers, seed):
+    """Where the gradient is not zero; ``everywhere`` adds the mean over all nodes."""
+    torch.manual_seed(seed)
+    path = torch.diag(torch.ones(nodes - 1), 1).double()
+    matrix = gcn_matrix(path + path.T)
+    stack = [GCNLayer(4, 4).double() for _ in range(layers)]
+    x = torch.randn(nodes, 4).double().requires_grad_()
+    h = x
+    for layer in stack:
+        h = torch.tanh(layer(h, matrix)) + everywhere * h.mean(0)
+    rows = [torch.autograd.grad(h[i].sum(), x, retain_graph=True)[0].abs().sum(1) > 0 for i in range(nodes)]
+    return torch.stack(rows).double().numpy()
+
+
+def observed(nodes, layers, seed):
+    """Along edges."""
+    return reached(0.0, nodes, layers, seed)
+
+
+def control(nodes, layers, seed):
+    """With a node that all others see."""
+    return reached(1.0, nodes, layers, seed)
+
+
+CLAIM = Claim(
+    id="message-passing",
+    title="k layers of message passing see exactly k hops",
+    equation=r"\partial h_i^{(k)} / \partial x_j \ne 0 \iff d(i, j) \le k",
+    source=Source("theorem", "xu2019powerful"),
+    premises=(Premise(EDGES),),
+    breaks=EDGES,
+    parameters={"nodes": 9, "layers": 3},
+    covers=("gcn-depth-diameter",),
+    judge=equals(rounding=0),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,55 @@
+"""Eigenvalues of the normalized Laplacian lie between zero and two; two is reached on bipartite graphs.
+
+    L = I - D^(-1/2) A D^(-1/2),   0 <= lambda <= 2,   2 <=> bipartite                                        (1)
+
+Reference: [defferrard2016convolutional].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.graphs import graph_spectrum
+from gnomon.lab import Claim, Premise, Source, equals
+
+BIPARTITE = "the nodes fall in two classes without inner edges"
+
+
+def predicted():
+    """The largest eigenvalue."""
+    return 2.0
+
+
+def largest(inner, nodes, seed):
+    """Of a random bipartite graph, with or without one edge inside a class."""
+    rng = np.random.default_rng(seed)
+    half = nodes // 2
+    a = np.zeros((nodes, nodes))
+    a[:half, half:] = np.maximum(rng.uniform(size=(half, half)) < 0.5, np.eye(half))
+    a[0, half:] = 1
+    a[0, 1] = inner
+    return graph_spectrum(torch.from_numpy(np.maximum(a, a.T))).normalized[-1]
+
+
+def observed(nodes, seed):
+    """Two classes."""
+    return largest(0.0, nodes, seed)
+
+
+def control(nodes, seed):
+    """One edge inside a class."""
+    return largest(1.0, nodes, seed)
+
+
+CLAIM = Claim(
+    id="normalised-graph-laplacian",
+    title="The normalized Laplacian has eigenvalues up to two, and two on bipartite graphs alone",
+    equation=r"\lambda_{\max}(I - D^{-1/2} A D^{-1/2}) = 2 \iff \text{bipartite}",
+    source=Source("theorem", "defferrard2016convolutional"),
+    premises=(Premise(BIPARTITE),),
+    breaks=BIPARTITE,
+    parameters={"nodes": 10},
+    judge=equals(rounding=1e4),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,48 @@
+"""A T-net gives a cloud a matrix that is the same for all orders of its points.
+
+    A(P X) = A(X)                                                                                             (1)
+
+Reference: [qi2017pointnet].
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.models import TNet
+
+POOLED = "the matrix is made of pooled features"
+
+
+def predicted():
+    """No difference."""
+    return 0.0
+
+
+def observed(points, seed):
+    """A T-net with random weights."""
+    torch.manual_seed(seed)
+    net, x = TNet(3).double(), torch.randn(2, points, 3).double()
+    torch.nn.init.normal_(net.out.weight)
+    return float((net(x) - net(x.flip(1))).abs().max().detach())
+
+
+def control(points, seed):
+    """A linear map of all points side by side."""
+    torch.manual_seed(seed)
+    net, x = torch.nn.Linear(3 * points, 9).double(), torch.randn(2, points, 3).double()
+    return float((net(x.flatten(1)) - net(x.flip(1).flatten(1))).abs().max().detach())
+
+
+CLAIM = Claim(
+    id="pointnet-tnet",
+    title="The learned alignment of a cloud does not depend on the order of its points",
+    equation=r"A(P X) = A(X)",
+    source=Source("theorem", "qi2017pointnet"),
+    premises=(Premise(POOLED),),
+    breaks=POOLED,
+    parameters={"points": 20},
+    judge=equals(within=1e-12, because="rounding of products"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,66 @@
+"""A polynomial of the Laplacian is a filter on its frequencies, without eigenvectors.
+
+    U p(Lambda) U^T x = p(L) x,    zero beyond K hops                                                         (1)
+
+Reference: [defferrard2016convolutional].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.models import chebyshev_filter
+
+FREQUENCIES = "the filter is a function of the frequency"
+
+
+def problem(nodes, seed):
+    """A connected graph: a ring with chords."""
+    rng = np.random.default_rng(seed)
+    a = np.roll(np.eye(nodes), 1, 0) + np.triu(rng.uniform(size=(nodes, nodes)) < 0.2, 2)
+    return np.maximum(a, a.T) * (1 - np.eye(nodes))
+
+
+def predicted(nodes, seed):
+    """By eigenvectors."""
+    a = problem(nodes, seed)
+    values, vectors = np.linalg.eigh(np.diag(a.sum(1)) - a)
+    x, top = np.random.default_rng(seed).normal(size=nodes), 2.0 * nodes
+    response = np.polynomial.chebyshev.chebval(2 * values / top - 1, [0.3, -0.5, 0.2, 0.7])
+    return vectors @ (response * (vectors.T @ x))
+
+
+def filtered(extra, nodes, seed):
+    """By Chebyshev's recursion; ``extra`` is added to one entry of the matrix."""
+    a = problem(nodes, seed)
+    lap = np.diag(a.sum(1)) - a
+    lap[0, 1] += extra
+    x, c = np.random.default_rng(seed).normal(size=nodes), torch.tensor([0.3, -0.5, 0.2, 0.7]).double()
+    c = c.round(decimals=6)
+    return chebyshev_filter(torch.from_numpy(x), torch.from_numpy(lap), c, largest=2.0 * nodes).numpy()
+
+
+def observed(nodes, seed):
+    """The Laplacian."""
+    return filtered(0.0, nodes, seed)
+
+
+def control(nodes, seed):
+    """A matrix with other eigenvectors."""
+    return filtered(1.0, nodes, seed)
+
+
+CLAIM = Claim(
+    id="polynomial-graph-filter",
+    title="A polynomial of the Laplacian acts on frequencies, and reaches as many hops as its degree",
+    equation=r"U\, p(\Lambda)\, U^\top x = \sum_k \alpha_k L^k x",
+    source=Source("theorem", "defferrard2016convolutional"),
+    premises=(Premise(FREQUENCIES),),
+    breaks=FREQUENCIES,
+    parameters={"nodes": 10},
+    covers=("graph-conv-layer-multichannel",),
+    judge=equals(rounding=1e6),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,69 @@
+"""Graphs of one color multiset get equal outputs from every message passing, also where they are not isomorphic.
+
+    C_6 and 2 C_3: equal colors, equal outputs, and different graphs                                          (1)
+
+Reference: [morris2019weisfeiler].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.graphs import graph_classes
+from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.models import GINLayer
+
+EQUAL = "nodes start from equal features"
+
+
+def problem():
+    """The two graphs."""
+    six = torch.eye(6).roll(1, 0) + torch.eye(6).roll(-1, 0)
+    triangle = torch.ones(3, 3) - torch.eye(3)
+    return six.double(), torch.block_diag(triangle, triangle).double()
+
+
+def predicted(networks):
+    """The difference of outputs, where colors agree."""
+    labels = graph_classes(problem()).by_colors
+    return np.full(networks, float(labels[0] != labels[1]))
+
+
+def differences(marked, networks, seed):
+    """Between the outputs for both graphs; ``marked`` gives two neighbors of the ring another feature."""
+    found = []
+    for i in range(networks):
+        torch.manual_seed(seed + i)
+        layers, out = [GINLayer(1, 6).double(), GINLayer(6, 6).double()], []
+        for a in problem():
+            h = torch.ones(6, 1).double()
+            h[[0, 1]] += marked
+            for layer in layers:
+                h = torch.tanh(layer(h, a))
+            out.append(h.sum(0))
+        found.append(float((out[0] - out[1]).abs().max().detach()))
+    return np.array(found)
+
+
+def observed(networks, seed):
+    """Equal features."""
+    return differences(0.0, networks, seed)
+
+
+def control(networks, seed):
+    """Nodes with names."""
+    return differences(1.0, networks, seed)
+
+
+CLAIM = Claim(
+    id="weisfeiler-lehman-test",
+    title="A ring of six and two triangles look the same to colors and to message passing",
+    equation=r"c(C_6) = c(2\,C_3) \implies f(C_6) = f(2\,C_3)",
+    source=Source("theorem", "morris2019weisfeiler"),
+    premises=(Premise(EQUAL),),
+    breaks=EQUAL,
+    parameters={"networks": 5},
+    judge=equals(within=1e-11, because="sums of outputs of size ten"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

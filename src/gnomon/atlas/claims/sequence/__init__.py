@@ -1,0 +1,1 @@
+"""Networks along time: recurrence, gates, attention and what each may see."""

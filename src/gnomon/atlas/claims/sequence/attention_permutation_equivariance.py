@@ -1,0 +1,53 @@
+"""Self-attention without positions commutes with every permutation of the sequence: outputs permute with inputs.
+
+    f(P X) = P f(X)                                                                                           (1)
+
+Reference: [vaswani2017attention].
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.models import sinusoidal_positions
+
+NAMELESS = "positions are not told"
+
+
+def predicted():
+    """No difference."""
+    return 0.0
+
+
+def difference(place, times, size, seed):
+    """Between the output in another order and the output of that order."""
+    torch.manual_seed(seed)
+    layer = torch.nn.TransformerEncoderLayer(size, 2, 2 * size, 0.0, batch_first=True).double()
+    x, order = torch.randn(1, times, size).double(), torch.arange(times - 1, -1, -1)
+    p = place * sinusoidal_positions(times, size).double()
+    with torch.no_grad():
+        return float((layer(x[:, order] + p) - layer(x + p)[:, order]).abs().max())
+
+
+def observed(times, size, seed):
+    """Without positions."""
+    return difference(0.0, times, size, seed)
+
+
+def control(times, size, seed):
+    """With sinusoidal positions."""
+    return difference(1.0, times, size, seed)
+
+
+CLAIM = Claim(
+    id="attention-permutation-equivariance",
+    title="Self-attention of a sequence in another order is its output in that order",
+    equation=r"f(P X) = P f(X)",
+    source=Source("theorem", "vaswani2017attention"),
+    premises=(Premise(NAMELESS),),
+    breaks=NAMELESS,
+    parameters={"times": 6, "size": 8},
+    judge=equals(within=1e-12, because="sums in another order"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,73 @@
+"""The gradient of a recurrent matrix is a sum over all times of products of slopes and matrices.
+
+    dL/dz_t = sum over i >= t of dl_i/dz_i  prod over t < j <= i of diag(phi_j) U,  phi_j the slopes of step j    (1)
+
+Reference: [pascanu2013difficulty].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+WHOLE = "products reach back to the first step"
+
+
+def problem(times, seed):
+    """A matrix, inputs, and the loss as the sum of weighted states."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(4, 4)) / 2, rng.normal(size=(times, 4)), rng.normal(size=(times, 4))
+
+
+def predicted(times, seed):
+    """By automatic differentiation."""
+    u, x, weights = (torch.from_numpy(a) for a in problem(times, seed))
+    u.requires_grad_()
+    z, loss = torch.zeros(4, dtype=torch.float64), torch.zeros((), dtype=torch.float64)
+    for t in range(times):
+        z = torch.tanh(u @ z + x[t])
+        loss = loss + weights[t] @ z
+    return torch.autograd.grad(loss, u)[0].numpy()
+
+
+def by_products(steps, times, seed):
+    """Equation (1), with products over at most so many steps."""
+    u, x, weights = problem(times, seed)
+    z = [np.zeros(4)]
+    for t in range(times):
+        z.append(np.tanh(u @ z[-1] + x[t]))
+    total = np.zeros((4, 4))
+    for t in range(times):
+        back = np.zeros(4)
+        for i in range(t, min(times, t + steps)):
+            row = weights[i]
+            for j in range(i, t, -1):
+                row = (row * (1 - z[j + 1] ** 2)) @ u
+            back += row
+        total += np.outer(back * (1 - z[t + 1] ** 2), z[t])
+    return total
+
+
+def observed(times, seed):
+    """All products."""
+    return by_products(times, times, seed)
+
+
+def control(times, seed):
+    """Products over two steps, as with truncated backpropagation."""
+    return by_products(2, times, seed)
+
+
+CLAIM = Claim(
+    id="bptt-gradient",
+    title="The gradient of a recurrent matrix sums over all times products of slopes and matrices",
+    equation=r"\partial L / \partial z_t = \sum_{i \ge t} \ell_i' \prod_{j=t+1}^i \dot\Phi_j U",
+    source=Source("theorem", "pascanu2013difficulty"),
+    premises=(Premise(WHOLE),),
+    breaks=WHOLE,
+    parameters={"times": 8},
+    judge=equals(rounding=1e5),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,65 @@
+"""A recurrent layer applies one map of its input and its state at every step.
+
+    z_t = tanh(U z_{t-1} + V x_t),    z_0 = 0                                                                 (1)
+
+Reference: [pascanu2013difficulty].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+SHARED = "every step has the same matrices"
+
+
+def net(seed):
+    """A layer of PyTorch in float64."""
+    torch.manual_seed(seed)
+    return torch.nn.RNN(3, 5, bias=False, batch_first=True).double()
+
+
+def inputs(times, seed):
+    """A sequence."""
+    return np.random.default_rng(seed).normal(size=(times, 3))
+
+
+def states(decay, times, seed):
+    """Equation (1) in a loop; the matrix of the state shrinks by ``decay`` at every step."""
+    layer, z, found = net(seed), np.zeros(5), []
+    u, v = (w.detach().numpy() for w in (layer.weight_hh_l0, layer.weight_ih_l0))
+    for t, x in enumerate(inputs(times, seed)):
+        z = np.tanh(decay**t * u @ z + v @ x)
+        found.append(z)
+    return np.array(found)
+
+
+def predicted(times, seed):
+    """PyTorch's own layer."""
+    with torch.no_grad():
+        return net(seed)(torch.from_numpy(inputs(times, seed))[None])[0][0].numpy()
+
+
+def observed(times, seed):
+    """One matrix for all steps."""
+    return states(1.0, times, seed)
+
+
+def control(times, seed):
+    """Another matrix at every step."""
+    return states(0.9, times, seed)
+
+
+CLAIM = Claim(
+    id="elman-rnn",
+    title="A recurrent layer applies one map of input and state at every step",
+    equation=r"z_t = \tanh(U z_{t-1} + V x_t)",
+    source=Source("theorem", "pascanu2013difficulty"),
+    premises=(Premise(SHARED),),
+    breaks=SHARED,
+    parameters={"times": 12},
+    judge=equals(rounding=1e4),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,68 @@
+"""A GRU is a gated mean of its past and a candidate; PyTorch applies the reset gate after the recurrent matrix.
+
+    h' = (1 - z) n + z h,   n = tanh(W x + b + r (U h + b')),   |h'| <= max(|h|, 1)                           (1)
+
+Reference: [pascanu2013difficulty].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+AFTER = "the reset gate acts after the matrix"
+
+
+def net(units, seed):
+    """A cell of PyTorch in float64."""
+    torch.manual_seed(seed)
+    return torch.nn.GRUCell(3, units).double()
+
+
+def inputs(units, seed):
+    """An input and a state."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=3), rng.normal(size=units)
+
+
+def predicted(units, seed):
+    """PyTorch's own cell."""
+    x, h = (torch.from_numpy(a)[None] for a in inputs(units, seed))
+    with torch.no_grad():
+        return net(units, seed)(x, h)[0].numpy()
+
+
+def cell(after, units, seed):
+    """Equation (1), with the reset gate before or after the matrix."""
+    layer, (x, h) = net(units, seed), inputs(units, seed)
+    w = {name: p.detach().numpy() for name, p in layer.named_parameters()}
+    a = (w["weight_ih"] @ x + w["bias_ih"]).reshape(3, units)
+    u, c = w["weight_hh"].reshape(3, units, units), w["bias_hh"].reshape(3, units)
+    r, z = (1 / (1 + np.exp(-(a[k] + u[k] @ h + c[k]))) for k in (0, 1))
+    inner = r * (u[2] @ h + c[2]) if after else u[2] @ (r * h) + c[2]
+    return (1 - z) * np.tanh(a[2] + inner) + z * h
+
+
+def observed(units, seed):
+    """After the matrix."""
+    return cell(True, units, seed)
+
+
+def control(units, seed):
+    """Before it."""
+    return cell(False, units, seed)
+
+
+CLAIM = Claim(
+    id="gru",
+    title="The GRU of PyTorch applies its reset gate after the matrix, and its state stays between its past and one",
+    equation=r"h' = (1 - z) \odot n + z \odot h, \quad n = \tanh(W x + r \odot (U h))",
+    source=Source("derived"),
+    premises=(Premise(AFTER),),
+    breaks=AFTER,
+    parameters={"units": 5},
+    judge=equals(rounding=1e4),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

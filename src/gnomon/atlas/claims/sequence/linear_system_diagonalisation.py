@@ -1,0 +1,69 @@
+"""In the basis of its eigenvectors a linear system has one number for each coordinate.
+
+    z' = A z + B x,  A = P L P^-1,  s = P^-1 z:   s' = L s + P^-1 B x                                         (1)
+
+Reference: [orvieto2023resurrecting].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+DIAGONAL = "the matrix has a basis of eigenvectors"
+
+
+def problem(defect, times, seed):
+    """A system that is stable; with ``defect`` one Jordan block."""
+    rng = np.random.default_rng(seed)
+    a = 0.8 * np.eye(6) + 0.5 * np.eye(6, k=1) if defect else rng.normal(size=(6, 6)) / 4
+    return a, rng.normal(size=(times, 6))
+
+
+def states(a, x):
+    """By its definition."""
+    z, found = np.zeros(6), []
+    for row in x:
+        z = a @ z + row
+        found.append(z)
+    return np.array(found)
+
+
+def predicted(times, seed):
+    """No difference of the two ways."""
+    return 0.0
+
+
+def difference(defect, times, seed):
+    """The way through coordinates of eigenvectors, less the direct one."""
+    a, x = problem(defect, times, seed)
+    values, p = np.linalg.eig(a)
+    s, found = np.zeros(6, dtype=complex), []
+    for row in np.linalg.solve(p, x.T.astype(complex)).T:
+        s = values * s + row
+        found.append((p @ s).real)
+    return float(np.abs(np.array(found) - states(a, x)).max())
+
+
+def observed(times, seed):
+    """A random matrix."""
+    return difference(False, times, seed)
+
+
+def control(times, seed):
+    """A Jordan block, which has one eigenvector."""
+    return difference(True, times, seed)
+
+
+CLAIM = Claim(
+    id="linear-system-diagonalisation",
+    title="A linear system is diagonal in the basis of its eigenvectors",
+    equation=r"\zeta_{t+1} = \Lambda \zeta_t + P^{-1} B x_t",
+    source=Source("theorem", "orvieto2023resurrecting"),
+    premises=(Premise(DIAGONAL),),
+    breaks=DIAGONAL,
+    parameters={"times": 20},
+    judge=equals(within=1e-8, because="the condition of random eigenvectors of size 6"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,57 @@
+"""Eigenvalues written as exp(-exp(nu) + i phi) stay inside the unit circle under every update of nu and phi.
+
+    |lambda| = exp(-exp(nu)) < 1   for every real nu                                                          (1)
+
+Reference: [orvieto2023resurrecting].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+from gnomon.models import LinearRecurrentUnit
+
+FORM = "eigenvalues are written as exp(-exp(nu) + i phi)"
+
+
+def predicted(updates):
+    """The unit circle."""
+    return np.ones(updates)
+
+
+def observed(updates, seed):
+    """The largest eigenvalue after each of many random updates."""
+    torch.manual_seed(seed)
+    layer, found = LinearRecurrentUnit(1, 6, 1), []
+    with torch.no_grad():
+        for _ in range(updates):
+            layer.nu.add_(0.3 * torch.randn(6))
+            layer.theta.add_(0.3 * torch.randn(6))
+            found.append(float(layer.eigenvalues().abs().max()))
+    return np.array(found)
+
+
+def control(updates, seed):
+    """Eigenvalues as they are, after the same number of updates."""
+    rng = np.random.default_rng(seed)
+    value = rng.uniform(-0.9, 0.9, 6)
+    found = []
+    for _ in range(updates):
+        value = value + 0.05 * rng.normal(size=6)
+        found.append(np.abs(value).max())
+    return np.array(found)
+
+
+CLAIM = Claim(
+    id="lru-stable-parametrisation",
+    title="exp(-exp(nu) + i phi) stays inside the unit circle whatever nu becomes",
+    equation=r"|\lambda| = e^{-e^{\nu}} < 1",
+    source=Source("theorem", "orvieto2023resurrecting"),
+    premises=(Premise(FORM),),
+    breaks=FORM,
+    parameters={"updates": 300},
+    judge=bounded_by(),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,68 @@
+"""Multi-head attention is attention on parts of queries, keys and values, side by side, and a linear map.
+
+    y = W_o [A_1 V_1, ..., A_h V_h],    4 d^2 weights                                                         (1)
+
+Reference: [vaswani2017attention].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+PARTS = "a head is a block of neighboring channels"
+
+
+def net(size, heads, seed):
+    """A module of PyTorch in float64."""
+    torch.manual_seed(seed)
+    return torch.nn.MultiheadAttention(size, heads, bias=False, batch_first=True).double()
+
+
+def inputs(times, size, seed):
+    """A sequence."""
+    return np.random.default_rng(seed).normal(size=(times, size))
+
+
+def predicted(times, size, heads, seed):
+    """PyTorch's own module."""
+    x = torch.from_numpy(inputs(times, size, seed))[None]
+    with torch.no_grad():
+        return net(size, heads, seed)(x, x, x)[0][0].numpy()
+
+
+def by_heads(stride, times, size, heads, seed):
+    """Equation (1); the channels of a head are neighbors, or ``stride`` apart."""
+    m, x = net(size, heads, seed), inputs(times, size, seed)
+    q, k, v = (x @ w.T for w in m.in_proj_weight.detach().numpy().reshape(3, size, size))
+    found = np.zeros((times, size))
+    for h in range(heads):
+        part = np.arange(h, size, heads) if stride else np.arange(size).reshape(heads, -1)[h]
+        weights = np.exp(q[:, part] @ k[:, part].T / np.sqrt(len(part)))
+        found[:, part] = weights / weights.sum(1, keepdims=True) @ v[:, part]
+    return found @ m.out_proj.weight.detach().numpy().T
+
+
+def observed(times, size, heads, seed):
+    """Neighbors."""
+    return by_heads(False, times, size, heads, seed)
+
+
+def control(times, size, heads, seed):
+    """Channels of one head apart from each other."""
+    return by_heads(True, times, size, heads, seed)
+
+
+CLAIM = Claim(
+    id="multi-head-attention",
+    title="Many heads are attentions on parts of the channels, side by side",
+    equation=r"y = W_o\, [A_1 V_1, \dots, A_h V_h]",
+    source=Source("theorem", "vaswani2017attention"),
+    premises=(Premise(PARTS),),
+    breaks=PARTS,
+    parameters={"times": 5, "size": 8, "heads": 4},
+    judge=equals(rounding=1e4),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,61 @@
+"""Two steps of a linear recurrence are one step, and it does not matter which are joined first.
+
+    (a, b) then (a', b') = (a a', a' b + b'),    associative                                                  (1)
+
+Reference: [blelloch1990prefix].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+LINEAR = "steps are linear in the state"
+
+
+def problem(times, seed):
+    """Steps h -> a h + b."""
+    rng = np.random.default_rng(seed)
+    return rng.uniform(0.5, 1.0, times), rng.normal(size=times)
+
+
+def predicted(times, seed):
+    """One step after the other, from zero."""
+    h = 0.0
+    for a, b in zip(*problem(times, seed), strict=True):
+        h = a * h + b
+    return h
+
+
+def joined(bend, times, seed):
+    """Neighbors joined by (1) in ceil(log2 T) rounds; ``bend`` bends every joined step."""
+    steps = list(zip(*problem(times, seed), strict=True))
+    while len(steps) > 1:
+        pairs = [(p[0] * q[0], q[0] * p[1] + q[1]) for p, q in zip(steps[::2], steps[1::2], strict=False)]
+        pairs = [(a, b - bend * b**3) for a, b in pairs]
+        steps = pairs + ([steps[-1]] if len(steps) % 2 else [])
+    return steps[0][1]
+
+
+def observed(times, seed):
+    """Linear steps."""
+    return joined(0.0, times, seed)
+
+
+def control(times, seed):
+    """Bent ones."""
+    return joined(0.1, times, seed)
+
+
+CLAIM = Claim(
+    id="prefix-scan-parallelism",
+    title="Steps of a linear recurrence join to one step, in any grouping",
+    equation=r"(a_1, b_1) \circ (a_2, b_2) = (a_1 a_2,\; a_2 b_1 + b_2)",
+    source=Source("theorem", "blelloch1990prefix"),
+    premises=(Premise(LINEAR),),
+    breaks=LINEAR,
+    parameters={"times": 33},
+    judge=equals(rounding=1e3),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

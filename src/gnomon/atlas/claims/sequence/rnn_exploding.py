@@ -1,0 +1,54 @@
+"""A linear recurrence whose matrix is 1.1 times an orthogonal one grows by exactly that factor at every step.
+
+    |U^T z| = 1.1^T |z|    for U = 1.1 Q                                                                      (1)
+
+Reference: [pascanu2013difficulty].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+ORTHOGONAL = "the matrix is a multiple of an orthogonal one"
+
+
+def predicted(times):
+    """Equation (1), relative to the growth itself."""
+    return np.full(times, 1.0)
+
+
+def growth(mixed, times, seed):
+    """Norms along the way over those of (1); ``mixed`` adds a matrix that is not orthogonal."""
+    rng = np.random.default_rng(seed)
+    q, _ = np.linalg.qr(rng.normal(size=(8, 8)))
+    u, z = 1.1 * q + mixed * rng.normal(size=(8, 8)), np.eye(8)[0]
+    found = []
+    for t in range(1, times + 1):
+        z = u @ z
+        found.append(np.linalg.norm(z) / 1.1**t)
+    return np.array(found)
+
+
+def observed(times, seed):
+    """An orthogonal matrix."""
+    return growth(0.0, times, seed)
+
+
+def control(times, seed):
+    """Another one."""
+    return growth(0.05, times, seed)
+
+
+CLAIM = Claim(
+    id="rnn-exploding",
+    title="A linear recurrence with 1.1 times an orthogonal matrix grows as 1.1 to the number of steps",
+    equation=r"\|U^T z\| = 1.1^T \|z\|",
+    source=Source("theorem", "pascanu2013difficulty"),
+    premises=(Premise(ORTHOGONAL),),
+    breaks=ORTHOGONAL,
+    parameters={"times": 100},
+    judge=equals(rounding=1e4),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,59 @@
+"""Conditional probabilities given the past multiply to probabilities of sequences, which sum to one.
+
+    p(y_1, ..., y_T) = prod_t p(y_t | y_1, ..., y_{t-1}),    sum over all sequences = 1                       (1)
+
+Reference: [cover2006elements].
+"""
+
+from itertools import product
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+PAST = "a factor sees the tokens before it alone"
+
+
+def predicted():
+    """One."""
+    return 1.0
+
+
+def total(future, times, tokens, seed):
+    """The sum over all sequences; each factor sees the past, and ``future`` of the next token."""
+    rng = np.random.default_rng(seed)
+    weights, ahead = rng.normal(size=(times, times, tokens, tokens)), future * rng.normal(size=(tokens, tokens))
+    found = 0.0
+    for y in product(range(tokens), repeat=times):
+        p = 1.0
+        for t in range(times):
+            logits = sum((weights[t, s, y[s]] for s in range(t)), np.zeros(tokens))
+            logits = logits + (ahead[y[t + 1]] if t + 1 < times else 0.0)
+            p *= np.exp(logits[y[t]]) / np.exp(logits).sum()
+        found += p
+    return found
+
+
+def observed(times, tokens, seed):
+    """The past alone."""
+    return total(0.0, times, tokens, seed)
+
+
+def control(times, tokens, seed):
+    """The next token as well."""
+    return total(1.0, times, tokens, seed)
+
+
+CLAIM = Claim(
+    id="sequence-factorisation",
+    title="A network that sees the past alone gives probabilities of sequences that sum to one",
+    equation=r"\sum_{y} \prod_t p(y_t \mid y_{<t}) = 1",
+    source=Source("theorem", "cover2006elements"),
+    premises=(Premise(PAST),),
+    breaks=PAST,
+    parameters={"times": 5, "tokens": 3},
+    judge=equals(rounding=1e4),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,69 @@
+"""The second of two recurrent layers reads the states of the first.
+
+    z_{t,l} = tanh(U_l z_{t-1,l} + V_l z_{t,l-1}),    z_{t,0} = x_t                                           (1)
+
+Reference: [pascanu2013difficulty].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+BELOW = "a layer reads the states of the one below at the same time"
+
+
+def net(seed):
+    """Two layers of PyTorch in float64."""
+    torch.manual_seed(seed)
+    return torch.nn.RNN(3, 4, num_layers=2, bias=False, batch_first=True).double()
+
+
+def inputs(times, seed):
+    """A sequence."""
+    return np.random.default_rng(seed).normal(size=(times, 3))
+
+
+def states(lag, times, seed):
+    """Equation (1); the second layer reads the first ``lag`` steps before."""
+    layer = net(seed)
+    w = {name: p.detach().numpy() for name, p in layer.named_parameters()}
+    low, high, below = np.zeros(4), np.zeros(4), [np.zeros(4)] * lag
+    found = []
+    for x in inputs(times, seed):
+        low = np.tanh(w["weight_hh_l0"] @ low + w["weight_ih_l0"] @ x)
+        below.append(low)
+        high = np.tanh(w["weight_hh_l1"] @ high + w["weight_ih_l1"] @ below[-1 - lag])
+        found.append(high)
+    return np.array(found)
+
+
+def predicted(times, seed):
+    """PyTorch's own layers."""
+    with torch.no_grad():
+        return net(seed)(torch.from_numpy(inputs(times, seed))[None])[0][0].numpy()
+
+
+def observed(times, seed):
+    """The states of the same time."""
+    return states(0, times, seed)
+
+
+def control(times, seed):
+    """The states of one step before."""
+    return states(1, times, seed)
+
+
+CLAIM = Claim(
+    id="stacked-rnn",
+    title="Stacked recurrent layers read the states of the layer below",
+    equation=r"z_{t,l} = \tanh(U_l z_{t-1,l} + V_l z_{t,l-1})",
+    source=Source("theorem", "pascanu2013difficulty"),
+    premises=(Premise(BELOW),),
+    breaks=BELOW,
+    parameters={"times": 9},
+    judge=equals(rounding=1e4),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

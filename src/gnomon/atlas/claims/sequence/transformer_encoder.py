@@ -1,0 +1,66 @@
+"""A transformer layer adds attention and normalizes, then adds a pointwise network and normalizes.
+
+    h = norm(x + attend(x)),    y = norm(h + W_2 relu(W_1 h))                                                 (1)
+
+Reference: [vaswani2017attention].
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+ORDER = "norms come after the sums"
+
+
+def net(size, seed):
+    """A layer of PyTorch in float64."""
+    torch.manual_seed(seed)
+    return torch.nn.TransformerEncoderLayer(size, 2, 2 * size, 0.0, batch_first=True).double()
+
+
+def inputs(times, size, seed):
+    """A sequence."""
+    return torch.randn(1, times, size, generator=torch.Generator().manual_seed(seed)).double()
+
+
+def predicted(times, size, seed):
+    """PyTorch's own layer."""
+    with torch.no_grad():
+        return net(size, seed)(inputs(times, size, seed))[0].numpy()
+
+
+def by_parts(norms_first, times, size, seed):
+    """Equation (1) from its parts."""
+    m, x = net(size, seed), inputs(times, size, seed)
+    with torch.no_grad():
+        if norms_first:
+            z = m.norm1(x)
+            x = x + m.self_attn(z, z, z)[0]
+            return (x + m.linear2(torch.relu(m.linear1(m.norm2(x)))))[0].numpy()
+        h = m.norm1(x + m.self_attn(x, x, x)[0])
+        return m.norm2(h + m.linear2(torch.relu(m.linear1(h))))[0].numpy()
+
+
+def observed(times, size, seed):
+    """Norms after the sums."""
+    return by_parts(False, times, size, seed)
+
+
+def control(times, size, seed):
+    """Norms before them."""
+    return by_parts(True, times, size, seed)
+
+
+CLAIM = Claim(
+    id="transformer-encoder",
+    title="A transformer layer is attention and a pointwise network, each with a skip and a norm",
+    equation=r"h = \mathrm{norm}(x + \mathrm{attend}(x)), \quad y = \mathrm{norm}(h + W_2 (W_1 h)_+)",
+    source=Source("theorem", "vaswani2017attention"),
+    premises=(Premise(ORDER),),
+    breaks=ORDER,
+    parameters={"times": 5, "size": 8},
+    judge=equals(rounding=1e5),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,53 @@
+"""A Gaussian average over 2^J points hardly notices displacements that are small beside 2^J.
+
+    |L A_J - A_J| <= 2^{-J + d} max|tau| |phi'|_1,    L x(u) = x(u - tau(u)),    d = 1                         (1)
+
+Reference: [mallat2012group], Lemma 2.11.
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+WIDE = "the average reaches over 2^J"
+
+
+def predicted(scales, size):
+    """The bound of (1), with the window e^{-u^2 / 2} / sqrt(2 pi), of which |phi'|_1 = sqrt(2 / pi)."""
+    return [2.0 ** (1 - J) * size * (2 / np.pi) ** 0.5 for J in scales]
+
+
+def norms(widths, size):
+    """The largest singular values of L A - A on 256 places, for displacements that wave through them."""
+    u = np.arange(256.0)
+    moved = u - size * np.sin(2 * np.pi * u / 32)
+
+    def window(d, width):
+        return np.exp(-((d / width) ** 2) / 2) / (width * (2 * np.pi) ** 0.5)
+
+    return [np.linalg.norm(window(moved[:, None] - u, width) - window(u[:, None] - u, width), 2) for width in widths]
+
+
+def observed(scales, size):
+    """Windows of width 2^J."""
+    return norms([2.0**J for J in scales], size)
+
+
+def control(scales, size):
+    """Windows that stay at the width 2."""
+    return norms([2.0 for _ in scales], size)
+
+
+CLAIM = Claim(
+    id="averaging-operator-bound",
+    title="An average over 2^J points changes by at most 2^{1-J} times displacement and variation of its window",
+    equation=r"\|L_\tau A_J - A_J\| \le 2^{-J + d} \|\tau\|_\infty \|\nabla \phi\|_1",
+    source=Source("theorem", "mallat2012group", "Lemma 2.11"),
+    premises=(Premise(WIDE),),
+    breaks=WIDE,
+    parameters={"scales": (1, 2, 3, 4, 5, 6), "size": 0.5},
+    judge=bounded_by(tight=0.1),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

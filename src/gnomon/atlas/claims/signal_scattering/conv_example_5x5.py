@@ -1,0 +1,52 @@
+"""A convolution by hand: a 3 x 3 kernel on a 5 x 5 image, where torch's layer correlates.
+
+    y[u, v] = sum_{s, t} x[u + s, v + t] k[s, t],    y[0, 0] = 2 + 8 + 27 - 8 + 7 + 16 + 2 - 5 + 2 = 51        (1)
+
+Reference: [lecun1998gradient], Section II.
+"""
+
+import torch
+from torch.nn import functional
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+CORRELATION = "the kernel is not flipped"
+
+
+IMAGE = [[2, 4, 9, 1, 4], [2, 1, 4, 4, 6], [1, 1, 2, 9, 2], [7, 3, 5, 1, 3], [2, 3, 4, 8, 5]]
+KERNEL = [[1, 2, 3], [-4, 7, 4], [2, -5, 1]]
+
+
+def predicted():
+    """By hand, equation (1)."""
+    return [[51, 66, 20], [31, 49, 101], [15, 53, -2]]
+
+
+def layer(kernel):
+    """torch's convolution."""
+    return functional.conv2d(torch.tensor([[IMAGE]]).double(), kernel[None, None].double())[0, 0]
+
+
+def observed():
+    """The kernel as it is."""
+    return layer(torch.tensor(KERNEL))
+
+
+def control():
+    """The kernel flipped in both directions: the first output is 6."""
+    return layer(torch.tensor(KERNEL).flip(0, 1))
+
+
+CLAIM = Claim(
+    id="conv-example-5x5",
+    title="A 3 x 3 kernel on a 5 x 5 image, by hand and by torch",
+    equation=r"y[u, v] = \sum_{s, t} x[u + s, v + t] k[s, t], \quad y[0, 0] = 51",
+    source=Source("derived", "lecun1998gradient", "Section II"),
+    premises=(Premise(CORRELATION),),
+    breaks=CORRELATION,
+    parameters={},
+    judge=equals(rounding=10),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

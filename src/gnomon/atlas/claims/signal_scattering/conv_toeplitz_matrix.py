@@ -1,0 +1,74 @@
+"""A convolution is a matrix with the same few weights in each row, so that few examples determine it.
+
+    f * h = H f,   H in R^{(n + m - 1) x n},   H[u, t] = h[u - t]                                             (1)
+
+m weights are known after 1 example of n + m - 1 outputs; the n (n + m - 1) weights of a dense matrix after n examples.
+
+Reference: [lecun1998gradient], Section II.
+"""
+
+import numpy as np
+from scipy.linalg import toeplitz
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+SHARED = "the true map uses the same weights at every place"
+
+
+def inputs(n, m, seed):
+    """A kernel, and signals to learn from."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=m), rng.normal(size=(n + 1, n))
+
+
+def predicted(n, m, seed):
+    """f * h by numpy; 1 example for the convolution, n for the dense matrix."""
+    h, x = inputs(n, m, seed)
+    return [*np.convolve(x[-1], h), 1.0, float(n)]
+
+
+def examples_needed(x, y, design):
+    """The least number of examples after which least squares maps all signals right; one more than all where none."""
+    whole = [design(f) for f in x]
+    for count in range(1, len(x) + 1):
+        a, b = np.concatenate(whole[:count]), np.concatenate(y[:count])
+        w = np.linalg.lstsq(a, b, rcond=1e-10)[0]
+        if all(np.allclose(d @ w, target, atol=1e-6) for d, target in zip(whole, y, strict=True)):
+            return float(count)
+    return float(len(x) + 1)
+
+
+def measured(n, m, seed, spread):
+    """Products with (1), and examples needed by both; ``spread`` makes the weights of rows differ."""
+    h, x = inputs(n, m, seed)
+    matrix = toeplitz(np.r_[h, np.zeros(n - 1)], np.r_[h[0], np.zeros(n - 1)])
+    matrix = matrix * (1 + spread * np.random.default_rng(seed + 1).normal(size=matrix.shape))
+    y = list(x @ matrix.T)
+    few = examples_needed(x, y, lambda f: toeplitz(np.r_[f, np.zeros(m - 1)], np.r_[f[0], np.zeros(m - 1)]))
+    many = examples_needed(x, y, lambda f: np.kron(np.eye(n + m - 1), f))
+    return [*(matrix @ x[-1]), few, many]
+
+
+def observed(n, m, seed):
+    """The convolution."""
+    return measured(n, m, seed, 0.0)
+
+
+def control(n, m, seed):
+    """Rows whose weights differ."""
+    return measured(n, m, seed, 0.3)
+
+
+CLAIM = Claim(
+    id="conv-toeplitz-matrix",
+    title="A convolution is a Toeplitz matrix; one example determines it, where a dense matrix needs as many as inputs",
+    equation=r"f * h = H_n^h f, \quad H \in R^{(n + m - 1) \times n}",
+    source=Source("theorem", "lecun1998gradient", "Section II"),
+    premises=(Premise(SHARED),),
+    breaks=SHARED,
+    parameters={"n": 8, "m": 3},
+    judge=equals(rounding=1000),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

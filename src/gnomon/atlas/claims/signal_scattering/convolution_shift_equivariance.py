@@ -1,0 +1,58 @@
+"""The convolution of a shifted signal is the shifted convolution.
+
+    f_D * h = (f * h)_D,    f_D(t) = f(t + D)                                                                 (1)
+
+Reference: [mallat2009wavelet], Section 2.1.
+"""
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+CIRCULAR = "signals are periodic, or the border is far away"
+
+
+def inputs(n, m, seed):
+    """A signal and a kernel."""
+    return np.random.default_rng(seed).normal(size=n), np.random.default_rng(seed + 1).normal(size=m)
+
+
+def predicted(n, m, shift, seed):
+    """The convolution, by Fourier transforms, and then the shift."""
+    f, h = inputs(n, m, seed)
+    return np.roll(np.fft.ifft(np.fft.fft(f) * np.fft.fft(h, n)).real, -shift)
+
+
+def shifted_first(n, m, shift, seed, mode):
+    """The shift, and then a convolution by torch."""
+    f, h = (torch.from_numpy(x) for x in inputs(n, m, seed))
+    padded = functional.pad(f.roll(-shift)[None, None], (m - 1, 0), mode=mode)
+    return functional.conv1d(padded, h.flip(0)[None, None])[0, 0]
+
+
+def observed(n, m, shift, seed):
+    """On a circle."""
+    return shifted_first(n, m, shift, seed, "circular")
+
+
+def control(n, m, shift, seed):
+    """With zeros beyond the border."""
+    return shifted_first(n, m, shift, seed, "constant")
+
+
+CLAIM = Claim(
+    id="convolution-shift-equivariance",
+    title="The convolution of a shifted signal is the shifted convolution",
+    equation=r"f_\Delta * h = (f * h)_\Delta, \quad f_\Delta(t) = f(t + \Delta)",
+    source=Source("theorem", "mallat2009wavelet", "Section 2.1"),
+    premises=(Premise(CIRCULAR),),
+    breaks=CIRCULAR,
+    parameters={"n": 100, "m": 9, "shift": 23},
+    judge=equals(rounding=1000),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="The proof is sometimes printed with f(t - D); either sign is right, if it is the same on both sides.",
+)

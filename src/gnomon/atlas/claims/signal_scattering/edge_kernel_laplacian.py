@@ -1,0 +1,54 @@
+"""The Laplace kernel sees edges alone: constants and ramps give 0, a step of height 1 gives 1 and -1 beside it.
+
+    k = [[0, 1, 0], [1, -4, 1], [0, 1, 0]],    sum k = 0,    sum u k(u) = 0                                   (1)
+
+Reference: [lecun1998gradient], Section II.
+"""
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+CENTERED = "the first moments of the kernel are 0"
+
+
+def predicted(side):
+    """0 on the constant and on the ramps; 1 and -1 in the two columns beside the step."""
+    zero, step = np.zeros((side, side)), np.zeros((side, side))
+    step[:, side // 2 - 1], step[:, side // 2] = 1, -1
+    return np.stack([zero, zero, zero, step])[:, 1:-1, 1:-1]
+
+
+def responses(side, kernel):
+    """Responses inside a constant, two ramps and a step."""
+    place = torch.arange(side).double()
+    images = [torch.ones(side, side).double(), place.repeat(side, 1), place.repeat(side, 1).T + 3]
+    images.append((place >= side // 2).double().repeat(side, 1))
+    return functional.conv2d(torch.stack(images)[:, None], torch.tensor(kernel).double()[None, None])[:, 0]
+
+
+def observed(side):
+    """The Laplace kernel."""
+    return responses(side, [[0, 1, 0], [1, -4, 1], [0, 1, 0]])
+
+
+def control(side):
+    """A difference of neighbors: the sum is 0, the first moment is 1, and ramps are seen."""
+    return responses(side, [[0, 0, 0], [0, -1, 1], [0, 0, 0]])
+
+
+CLAIM = Claim(
+    id="edge-kernel-laplacian",
+    title="The Laplace kernel is blind to constants and ramps, and answers to edges",
+    equation=r"\sum_u k(u) = 0, \quad \sum_u u\, k(u) = 0",
+    source=Source("derived", "lecun1998gradient", "Section II"),
+    premises=(Premise(CENTERED),),
+    breaks=CENTERED,
+    parameters={"side": 16},
+    judge=equals(rounding=100),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

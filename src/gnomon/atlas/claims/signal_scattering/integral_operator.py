@@ -1,0 +1,53 @@
+"""An integral operator is a kernel applied as a continuous matrix; Fourier transforms and convolutions are two kernels.
+
+    (T f)(u) = int H(u, t) f(t) dt                                                                            (1)
+
+With f = e^{-pi t^2}: H = e^{-2 pi i u t} gives f itself, and H = f(u - t) gives e^{-pi u^2 / 2} / sqrt(2).
+
+Reference: [mallat2009wavelet], Chapter 2.
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+WHOLE = "the interval of integration holds the function"
+
+
+def predicted(points):
+    """The closed forms, for the Fourier kernel and then for the convolution."""
+    u = np.linspace(-2, 2, points)
+    return np.concatenate([np.exp(-np.pi * u**2), np.exp(-np.pi * u**2 / 2) / 2**0.5])
+
+
+def products(start, stop, points, nodes):
+    """Equation (1) as a matrix product, by the trapezoidal rule."""
+    t, step = np.linspace(start, stop, nodes, retstep=True)
+    u, f = np.linspace(-2, 2, points)[:, None], np.exp(-np.pi * t**2)
+    fourier, blur = np.exp(-2j * np.pi * u * t), np.exp(-np.pi * (u - t) ** 2)
+    return np.concatenate([(fourier @ f * step).real, blur @ f * step])
+
+
+def observed(points, nodes):
+    """From -8 to 8."""
+    return products(-8.0, 8.0, points, nodes)
+
+
+def control(points, nodes):
+    """From 0 on: half of the function is left out."""
+    return products(0.0, 8.0, points, nodes)
+
+
+CLAIM = Claim(
+    id="integral-operator",
+    title="A kernel applied as a matrix gives the Fourier transform and the convolution of a Gaussian in closed form",
+    equation=r"(Tf)(u) = \int_{t_1}^{t_2} H(u, t) f(t)\, dt",
+    source=Source("theorem", "mallat2009wavelet", "Chapter 2"),
+    premises=(Premise(WHOLE),),
+    breaks=WHOLE,
+    parameters={"points": 41, "nodes": 401},
+    judge=equals(within=1e-8, because="the trapezoidal rule converges faster than any power for Gaussians"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

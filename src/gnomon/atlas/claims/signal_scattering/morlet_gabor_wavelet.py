@@ -1,0 +1,55 @@
+"""A Gabor function less a multiple of its window has mean zero: the Morlet wavelet, with sigma a variance.
+
+    psi(u) = (e^{i xi u} - kappa) e^{-|u|^2 / 2 sigma} / (2 pi sigma),    kappa = e^{-sigma |xi|^2 / 2}       (1)
+    psi^(w) = e^{-sigma |w - xi|^2 / 2} - kappa e^{-sigma |w|^2 / 2},    psi^(0) = 0,    phi^(0) = 1          (2)
+
+Reference: [bruna2013invariant].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+KAPPA = "the window is taken off with the factor kappa"
+
+
+def predicted(sigma, xi):
+    """Spectra of psi (2) and of phi along the axis of xi."""
+    w = 2 * np.pi * np.fft.fftfreq(64)
+    kappa = np.exp(-sigma * xi**2 / 2)
+    phi = np.exp(-sigma * w**2 / 2)
+    return [np.exp(-sigma * (w - xi) ** 2 / 2) - kappa * phi, phi]
+
+
+def spectra(sigma, xi, kappa):
+    """Fourier transforms of the samples of (1)."""
+    u = np.arange(64) - 32
+    x, y = np.meshgrid(u, u, indexing="ij")
+    phi = np.exp(-(x**2 + y**2) / (2 * sigma)) / (2 * np.pi * sigma)
+    psi = phi * (np.exp(1j * xi * x) - kappa)
+    return [np.fft.fft2(np.fft.ifftshift(f))[:, 0].real for f in (psi, phi)]
+
+
+def observed(sigma, xi):
+    """With kappa of (1)."""
+    return spectra(sigma, xi, np.exp(-sigma * xi**2 / 2))
+
+
+def control(sigma, xi):
+    """A plain Gabor function, whose mean is kappa."""
+    return spectra(sigma, xi, 0.0)
+
+
+CLAIM = Claim(
+    id="morlet-gabor-wavelet",
+    title="A Morlet wavelet has mean zero with the factor kappa of its window",
+    equation=r"\psi \propto e^{-|u|^2 / 2 \sigma} (e^{i \xi u} - \kappa), \quad \kappa = e^{-\sigma |\xi|^2 / 2}",
+    source=Source("theorem", "bruna2013invariant"),
+    premises=(Premise(KAPPA),),
+    breaks=KAPPA,
+    parameters={"sigma": 9.0, "xi": 0.8},
+    judge=equals(within=1e-10, because="the Gaussian has died out at the border, in space and in frequency"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

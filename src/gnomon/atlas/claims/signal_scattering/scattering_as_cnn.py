@@ -1,0 +1,78 @@
+"""Scattering is a convolutional network: short filters of stride 2, a modulus, and averages of stride 2 after it.
+
+    |x * psi_j| * phi,   psi_j^(w) = g^(2^j w) h^(w) ... h^(2^{j-1} w),   phi^(w) = h^(2^{j+1} w) ... h^(2^{J-1} w)  (1)
+
+by a cascade a_{j+1} = (h . a_j)[2 n], |g . a_j|[2 n] and then averages h again, equals (1) at the places 2^J n.
+
+Reference: [bruna2013invariant], Section 2.2.
+"""
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+MODULUS = "the nonlinearity is the modulus"
+
+
+H, G = [0.25, 0.5, 0.25], [0.25, -0.5, 0.25]
+
+
+def inputs(size, seed):
+    """A signal."""
+    return np.random.default_rng(seed).normal(size=size)
+
+
+def predicted(size, J, seed):
+    """Equation (1) with Fourier transforms of the whole signal."""
+    w = 2 * np.pi * np.fft.fftfreq(size)
+    low, rows, spectrum = np.ones(size), [], np.fft.fft(inputs(size, seed))
+    for j in range(J):
+        wave, low = low * (np.cos(2**j * w) - 1) / 2, low * (1 + np.cos(2**j * w)) / 2
+        average = np.prod([(1 + np.cos(2**i * w)) / 2 for i in range(j + 1, J)] + [np.ones(size)], 0)
+        rows.append(np.fft.ifft(np.fft.fft(np.abs(np.fft.ifft(spectrum * wave).real)) * average).real[:: 2**J])
+    return np.stack(rows)
+
+
+def network(size, J, seed, nonlinearity):
+    """Convolutions of stride 2 on a circle."""
+
+    def layer(x, kernel):
+        return functional.conv1d(
+            functional.pad(x, (1, 1), mode="circular"), torch.tensor([[kernel]]).double(), stride=2
+        )
+
+    a, rows = torch.from_numpy(inputs(size, seed))[None, None], []
+    for j in range(J):
+        out, a = nonlinearity(layer(a, G)), layer(a, H)
+        for _ in range(j + 1, J):
+            out = layer(out, H)
+        rows.append(out[0, 0])
+    return torch.stack(rows)
+
+
+def observed(size, J, seed):
+    """With the modulus."""
+    return network(size, J, seed, torch.abs)
+
+
+def control(size, J, seed):
+    """With ReLU."""
+    return network(size, J, seed, torch.relu)
+
+
+CLAIM = Claim(
+    id="scattering-as-cnn",
+    title="Scattering is a network of convolutions of stride 2 with a modulus",
+    equation=r"|x \star \psi_j| \star \phi \text{ by } a_{j+1} = (h \star a_j)[2n],\ |g \star a_j|[2n]",
+    source=Source("theorem", "bruna2013invariant", "Section 2.2"),
+    premises=(Premise(MODULUS),),
+    breaks=MODULUS,
+    parameters={"size": 256, "J": 4},
+    full={"size": 8192, "J": 8},
+    judge=equals(rounding=1000),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

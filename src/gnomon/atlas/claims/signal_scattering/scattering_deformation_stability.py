@@ -1,0 +1,54 @@
+"""Scattering changes in proportion to the size of a deformation.
+
+    |S L x - S x| <= C s |x|,    L x(u) = x((1 - s) u)                                                        (1)
+
+Reference: [mallat2012group], Theorem 2.12.
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, rate_is
+from gnomon.scattering import Scattering1d, fourier_modulus
+
+WAVELETS = "the representation is scattering"
+
+
+def predicted():
+    """The exponent of s in (1)."""
+    return 1.0
+
+
+def changes(representation, warps, frequency):
+    """The change of a representation of a wave packet under dilations of several sizes."""
+    t = np.arange(2048) - 1024
+    at = (1 - np.array([0.0, *warps])[:, None]) * t
+    x = np.exp(-((at / 200) ** 2) / 2) * np.cos(2 * np.pi * frequency * at)
+    y = representation(torch.from_numpy(x)).flatten(1)
+    return warps, (y[1:] - y[0]).norm(dim=1)
+
+
+def observed(warps, frequency):
+    """Scattering."""
+    scattering = Scattering1d(8, 2048, Q=1)
+    return changes(lambda x: scattering(x) * scattering.gains()[:, None], warps, frequency)
+
+
+def control(warps, frequency):
+    """The modulus of the Fourier transform, which is all changed by the smallest of the dilations."""
+    return changes(fourier_modulus, warps, frequency)
+
+
+CLAIM = Claim(
+    id="scattering-deformation-stability",
+    title="Scattering changes in proportion to the size of a deformation",
+    equation=r"\|S L_\tau x - S x\| \le C \|\nabla \tau\| \|x\|",
+    source=Source("theorem", "mallat2012group", "Theorem 2.12"),
+    premises=(Premise(WAVELETS),),
+    breaks=WAVELETS,
+    parameters={"warps": (0.005, 0.01, 0.02, 0.04), "frequency": 0.2},
+    judge=rate_is(within=0.15, because="the next order of deformations of up to 4 percent", label="deformation"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

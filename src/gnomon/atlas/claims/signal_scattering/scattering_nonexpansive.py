@@ -1,0 +1,66 @@
+"""Scattering brings no two signals further apart: wavelets keep the energy, the modulus and averages do not add to it.
+
+    |S x - S y| <= |x - y|                                                                                    (1)
+
+Reference: [mallat2012group], Proposition 2.5.
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+from gnomon.scattering import WaveletTransform
+
+FRAME = "the filters pass every frequency with weight at most 1"
+
+
+def inputs(size, pairs, seed):
+    """Pairs of noises, of smooth signals, of a signal and its shift, and of signals with other means."""
+    x, y = np.random.default_rng(seed).normal(size=(2, pairs, size))
+    x[1::4], y[1::4] = x[1::4].cumsum(1), y[1::4].cumsum(1)
+    y[2::4] = np.roll(x[2::4], 3, 1)
+    y[3::4] = x[3::4] + 1 + 0.1 * y[3::4]
+    return x, y
+
+
+def predicted(size, pairs, seed):
+    """The distances of the signals."""
+    x, y = inputs(size, pairs, seed)
+    return np.sqrt(((x - y) ** 2).sum(1))
+
+
+def distances(size, pairs, seed, weight):
+    """Distances of the coefficients of orders 0 to 2, with all filters times a weight."""
+    transform = WaveletTransform(4, size)
+    fields, found = [torch.from_numpy(x)[:, None] for x in inputs(size, pairs, seed)], 0
+    for _ in range(3):
+        through = [weight * transform(field).flatten(1, 2).unflatten(1, (field.shape[1], -1)) for field in fields]
+        found = found + (through[0][:, :, 0] - through[1][:, :, 0]).abs().square().sum((1, 2))
+        fields = [y[:, :, 1:].abs().flatten(1, 2) for y in through]
+    return found.sqrt()
+
+
+def observed(size, pairs, seed):
+    """A sum of weights of 1."""
+    return distances(size, pairs, seed, 1.0)
+
+
+def control(size, pairs, seed):
+    """Filters a fifth larger."""
+    return distances(size, pairs, seed, 1.2)
+
+
+CLAIM = Claim(
+    id="scattering-nonexpansive",
+    title="Scattering brings no two signals further apart",
+    equation=r"\|S x - S y\| \le \|x - y\|",
+    source=Source("theorem", "mallat2012group", "Proposition 2.5"),
+    premises=(Premise(FRAME),),
+    breaks=FRAME,
+    parameters={"size": 64, "pairs": 40},
+    full={"size": 128, "pairs": 1000},
+    judge=bounded_by(tight=0.9),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,57 @@
+"""A wavelet transform keeps the energy of real signals where its filters together pass every frequency with weight 1.
+
+    |W x|^2 = |x|^2   iff   phi^(w)^2 + sum_k (psi_k^(w)^2 + psi_k^(-w)^2) / 2 = 1                            (1)
+
+Reference: [mallat2012group], Proposition 2.1.
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.scattering import WaveletTransform
+
+WEIGHT = "the filters pass every frequency with weight 1"
+
+
+def inputs(shape, seed):
+    """Noises, smooth signals and single frequencies."""
+    x = np.random.default_rng(seed).normal(size=(6, *shape))
+    x[2:4] = x[2:4].cumsum(-1)
+    x[4:] = np.cos(np.arange(shape[1]) * np.array([0.7, 2.9])[:, None, None])
+    return x
+
+
+def predicted(shape, seed):
+    """The energies of the signals."""
+    return (inputs(shape, seed) ** 2).sum((1, 2))
+
+
+def observed(J, shape, seed):
+    """Energies of the coefficients."""
+    coefficients = WaveletTransform(J, shape)(torch.from_numpy(inputs(shape, seed)))
+    return coefficients.abs().square().sum((1, 2, 3))
+
+
+def control(J, shape, seed):
+    """Filters without the division by the root of the sum in (1): Morlet wavelets as they are."""
+    from gnomon.scattering.images import wavelets_2d
+    from gnomon.scattering.morlet import average_2d
+
+    filters = np.concatenate([average_2d(shape, J)[None], *wavelets_2d(shape, J, 8)])
+    return (np.abs(np.fft.ifft2(np.fft.fft2(inputs(shape, seed))[:, None] * filters)) ** 2).sum((1, 2, 3))
+
+
+CLAIM = Claim(
+    id="wavelet-isometry-littlewood-paley",
+    title="A wavelet transform keeps the energy where its filters together pass every frequency with weight 1",
+    equation=r"|\hat\phi|^2 + \frac12 \sum (|\hat\psi(\omega)|^2 + |\hat\psi(-\omega)|^2) = 1",
+    source=Source("theorem", "mallat2012group", "Proposition 2.1"),
+    premises=(Premise(WEIGHT),),
+    breaks=WEIGHT,
+    parameters={"J": 2, "shape": (24, 31)},
+    judge=equals(rounding=1000),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

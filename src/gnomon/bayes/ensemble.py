@@ -1,0 +1,124 @@
+"""Deep ensembles: networks trained from different starts, whose disagreement says what they do not know.
+
+    f(x) = mean_i f_i(x),    epistemic = variance over i,    aleatoric = noise^2                           (1)
+
+and for classes the entropies of `gnomon.bayes.predictive`.
+
+Hypotheses: none; the members are samples of where training leads, not of a posterior.
+Reference: [lakshminarayanan2017simple].
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import torch
+from torch import nn
+
+from gnomon.bayes.predictive import Predictive, from_outputs
+from gnomon.core.checks import as_inputs, check_kind, check_module, check_seed, integer, number
+from gnomon.core.clock import Clock
+from gnomon.core.inputs import count, invoke, table
+from gnomon.core.pure import random_state
+from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.core.results.plain import HIDDEN
+from gnomon.core.untouched import untouched
+from gnomon.training import CrossEntropy, Run, train
+from gnomon.training.evaluate import Loss, Objective
+from gnomon.training.native import Choice
+
+__all__ = ["Ensemble", "deep_ensemble"]
+
+CALL = "deep_ensemble(make, data)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ensemble(Result):
+    """Trained networks, the runs that trained them, and whether their targets are classes."""
+
+    runs: tuple[Run, ...] = field(repr=False, metadata=HIDDEN)
+    noise: float
+    classes: bool
+
+    @property
+    def models(self) -> tuple[nn.Module, ...]:
+        """The members."""
+        return tuple(run.model for run in self.runs)
+
+    @property
+    def verdict(self) -> str:
+        """How training went."""
+        last = [float(run.loss[-1]) for run in self.runs]
+        return f"{len(last)} networks were trained, to losses from {min(last):.3g} to {max(last):.3g}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The losses of all members."""
+        lines = tuple(Line(f"member {i + 1}", run.steps, run.loss) for i, run in enumerate(self.runs))
+        return (Plot("Training of the members", lines, Axis("step"), Axis("loss", log=True), self.verdict),)
+
+    def predictive(self, x: Any) -> Predictive:
+        """The mean prediction, and what the members disagree about; equation (1)."""
+        outputs = []
+        for model in self.models:
+            inputs = as_inputs(x, model, call="Ensemble.predictive(x)")
+            with untouched(model), torch.no_grad():
+                returned = invoke(model, inputs, call="Ensemble.predictive(x)")
+                outputs.append(table(returned, count(inputs), "Ensemble.predictive(x)").double())
+        return from_outputs(torch.stack(outputs), self.noise, self.classes)  # (1)
+
+
+def deep_ensemble(
+    make: Callable[[], nn.Module],
+    data: Any,
+    y: Any = None,
+    *,
+    members: int = 5,
+    noise: float = 1.0,
+    loss: Loss | None = None,
+    optimizer: Choice | None = None,
+    steps: int = 1000,
+    batch: int | None = None,
+    seed: int = 0,
+    seconds: float | None = None,
+    clock: Clock = perf_counter,
+) -> Ensemble:
+    """Train several networks from different starts and orders of examples, for predictions with their uncertainty.
+
+        f(x) = mean_i f_i(x),    epistemic = variance over i                                               (1)
+
+    Args:
+        make: a function that returns a new network, drawn from torch's random state, such as
+            ``lambda: nn.Sequential(...)``.
+        data: as in `gnomon.train`.
+        y: targets.
+        members: networks.
+        noise: the standard deviation of real targets around the outputs.
+        loss: as in `gnomon.train`.
+        optimizer: as in `gnomon.train`.
+        steps: of each network.
+        batch: examples in a step.
+        seed: of the starts and batches; torch's random state is kept.
+        seconds: time budget of each member.
+        clock: what ``seconds`` is read from.
+
+    Hypotheses: none. Reference: [lakshminarayanan2017simple].
+    Cost: that of training, for each member.
+
+    >>> x = torch.linspace(-1, 1, 20)[:, None]
+    >>> ensemble = deep_ensemble(lambda: nn.Linear(1, 1), x, 2 * x[:, 0], members=3, steps=50, noise=0.1)
+    >>> told = ensemble.predictive(torch.tensor([[0.0], [9.0]]))
+    >>> bool(told.epistemic[1] > told.epistemic[0])                                     # far from the data
+    True
+    """
+    check_kind("make", make, Callable, call=CALL, cure="Pass a function that returns a new network")
+    members, noise = integer("members", members, call=CALL, least=2), number("noise", noise, call=CALL, above=0)
+    first, runs = check_seed(seed, call=CALL), []
+    for i in range(members):
+        with random_state(first + i):
+            module = make()
+        check_module(module, call=CALL)
+        runs.append(train(module, data, y, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=first + i,
+                          seconds=seconds, in_place=True, clock=clock))  # fmt: skip
+    chosen = Objective.of(data, y, runs[0].model, loss, CALL).loss
+    return Ensemble(tuple(runs), noise, isinstance(chosen, CrossEntropy))

@@ -1,0 +1,72 @@
+"""Scattering over places and angles together: numbers of an image that neither a shift nor a rotation changes."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnomon.core.checks import integer
+from gnomon.scattering.wavelets import WaveletTransform
+
+__all__ = ["roto_translation_scattering"]
+
+CALL = "roto_translation_scattering(x)"
+
+
+def roto_translation_scattering(x: Any, *, J: int, L: int = 8) -> Tensor:
+    """Coefficients of images that are invariant to shifts and to rotations, and tell relative angles of structures.
+
+        Y1_j(u, t) = |x * psi_{j, t}(u)|,    S_0 = mean x,    S_1[j] = mean Y1_j                               (1)
+        Y2(u, t) = |sum_{t'} (Y1_{j1}(., t') * psi_{j2, t2 + t'})(u) psi_k(t - t')|,    S_2 = mean Y2           (2)
+
+    with means over places u and angles t. S_2 is for scales j1 < j2, relative angles t2 and wavelets psi_k over the
+    circle of angles, of both signs, and their average.
+
+    Args:
+        x: images (..., height, width), taken as periodic; at least 2^J pixels along each side.
+        J: scales.
+        L: angles over half a turn.
+
+    Returns the coefficients (..., 1 + J + J (J - 1) / 2 . L . K), K the filters over angles.
+
+    Hypotheses: exact for shifts, and for quarter turns of square images with an even L; other rotations to the accuracy
+    of the pixels. Reference: [sifre2013rotation].
+    Cost: J (J - 1) / 2 . L^2 Fourier transforms of an image, and as many times 2 K small ones over angles.
+
+    >>> x = torch.randn(16, 16, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    >>> s = roto_translation_scattering(x, J=2, L=4)
+    >>> bool((s - roto_translation_scattering(x.rot90().roll(3, 1), J=2, L=4)).abs().max() < 1e-6 * s.abs().max())
+    True
+    """
+    L = integer("L", L, call=CALL, least=2)
+    images = torch.as_tensor(x)
+    transform = WaveletTransform(J, tuple(images.shape[-2:]), L=L)
+    circle = _angular(L)
+    flat = images.reshape(-1, *transform.shape)
+    rows = torch.stack([_one(image, transform, circle) for image in flat])
+    return rows.reshape(*images.shape[:-2], -1)
+
+
+def _angular(L: int) -> Tensor:
+    """Spectra of the filters over a whole turn of 2 L angles: the average, wavelets, and their mirror images."""
+    spectra = WaveletTransform((2 * L).bit_length() - 2, 2 * L).spectra
+    return torch.cat([spectra, spectra[1:].flip(-1).roll(1, -1)])
+
+
+def _one(image: Tensor, transform: WaveletTransform, circle: Tensor) -> Tensor:
+    """The coefficients of one image."""
+    L = transform.L
+    moduli = transform(image)[1:].abs().unflatten(0, (transform.J, L))  # Y1
+    found = [image.mean()[None].to(moduli.dtype), moduli.mean((1, 2, 3))]  # (1)
+    places = torch.arange(L)[:, None] + torch.arange(L)  # t' + t2
+    circle = circle.to(moduli.dtype)[:, :, None, None, None]
+    for first in range(transform.J):
+        spectra = torch.fft.fft2(moduli[first])[:, None]
+        for second in range(first + 1, transform.J):
+            waves = transform.spectra[1 + second * L : 1 + (second + 1) * L].to(moduli.dtype)
+            z = torch.fft.ifft2(spectra * waves[places % L])  # (t', t2, height, width)
+            z = torch.where((places >= L)[..., None, None], z.conj(), z)  # half a turn is the conjugate
+            whole = torch.fft.fft(torch.cat([z, z.conj()]), dim=0)
+            y = torch.fft.ifft(whole * circle, dim=1).abs()  # (2), (filters, t, t2, height, width)
+            found.append(y.mean((1, 3, 4)).flatten())
+    return torch.cat(found)

@@ -1,0 +1,103 @@
+"""A wavelet transform that keeps the energy and is undone exactly, for signals and images of any size."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import as_numbers, check_finite_inputs, integer, real
+from gnomon.core.errors import InputError, lesson
+from gnomon.scattering.images import check_shape, wavelets_2d
+from gnomon.scattering.morlet import average_1d, average_2d, morlet_1d, waves_1d
+from gnomon.scattering.signals import WIDTH
+
+__all__ = ["WaveletTransform"]
+
+CALL = "WaveletTransform(J, shape)"
+LOST = 1e-6
+"""Frequencies of which the filters keep less than this share cannot be given back in numbers."""
+
+
+class WaveletTransform(nn.Module):
+    """An average and Morlet wavelets of a periodic signal or image, without subsampling, and the way back.
+
+        W x = {x * phi, x * psi_k},    phi^(w)^2 + sum_k (psi_k^(w)^2 + psi_k^(-w)^2) / 2 = 1                   (1)
+        |W x|^2 = |x|^2,    x = phi~ * (x * phi) + sum_k Re( psi_k~ * (x * psi_k) )                            (2)
+
+    The filters are those of `Scattering1d` and `Scattering2d`, each divided by the root of the sum in (1).
+
+    Args:
+        J: the slowest wavelets reach over about 2^J points.
+        shape: a length, or a height and a width: any numbers of at least 2^J.
+        Q: wavelets an octave, for signals.
+        L: angles over half a turn, for images.
+
+    Hypotheses: real signals, taken as periodic. Reference: [mallat2012group], Section 2.1.
+    Cost: a Fourier transform for each wavelet.
+
+    >>> transform = WaveletTransform(3, 37)
+    >>> x = torch.arange(37.0, dtype=torch.float64).sin()
+    >>> y = transform(x)
+    >>> bool((y.abs().square().sum() / x.square().sum() - 1).abs() < 1e-12)
+    True
+    >>> bool((transform.inverse(y) - x).abs().max() < 1e-12)
+    True
+    """
+
+    spectra: Tensor
+    scales: tuple[int, ...]
+
+    def __init__(self, J: int, shape: Any, *, Q: int = 1, L: int = 8) -> None:
+        super().__init__()
+        self.J, self.Q, self.L = (integer(name, value, call=CALL) for name, value in (("J", J), ("Q", Q), ("L", L)))
+        self.shape = check_shape(shape, 2 if np.ndim(shape) == 1 else 1, self.J, CALL)
+        if len(self.shape) == 1:
+            waves = waves_1d(self.J, self.Q)
+            filters = np.stack([morlet_1d(self.shape[0], xi, sigma) for xi, sigma, _ in waves])
+            average, scales = average_1d(self.shape[0], WIDTH / 2**self.J), list(range(len(waves)))
+        else:
+            grid = (self.shape[0], self.shape[1])
+            filters, average = np.concatenate(wavelets_2d(grid, self.J, self.L)), average_2d(grid, self.J)
+            scales = [k // self.L for k in range(len(filters))]
+        self.scales = tuple(scales)
+        self.register_buffer("spectra", torch.from_numpy(_tight(np.concatenate([average[None], filters]))), False)
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """The axes of places."""
+        return tuple(range(-len(self.shape), 0))
+
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """Numbers of wavelets and of the slower ones that may follow them."""
+        numbers = range(len(self.scales))
+        return tuple((a, b) for a in numbers for b in numbers if self.scales[a] < self.scales[b])
+
+    def forward(self, x: Any) -> Tensor:
+        """The coefficients (..., 1 + wavelets, *shape) of signals (..., *shape), the average first; equation (2)."""
+        given = real(as_numbers(x, "x", call="WaveletTransform(x)"), "x", call="WaveletTransform(x)")
+        if tuple(given.shape[-len(self.shape) :]) != self.shape:
+            found = f"x has shape {tuple(given.shape)} and the transform was made for {self.shape} at the end"
+            cure = f"Make the transform with shape={tuple(given.shape[-len(self.shape) :])}, or resize x"
+            raise InputError(lesson("WaveletTransform(x)", found, "signals of one shape", cure))
+        check_finite_inputs(given.detach(), call="WaveletTransform(x)")
+        given = given if given.dtype in (torch.float32, torch.float64) else given.to(torch.get_default_dtype())
+        spectrum = torch.fft.fftn(given, dim=self.axes).unsqueeze(-1 - len(self.shape))
+        return torch.fft.ifftn(spectrum * self.spectra.to(given.device, given.dtype), dim=self.axes)
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """The signals of coefficients; of those of no signal, the nearest one's. Equation (2)."""
+        spectra = self.spectra.to(y.device, y.real.dtype)
+        back = torch.fft.ifftn(torch.fft.fftn(y, dim=self.axes) * spectra, dim=self.axes)
+        return back.real.sum(-1 - len(self.shape))  # (2)
+
+
+def _tight(filters: np.ndarray) -> np.ndarray:
+    """The filters over the root of the sum (1)."""
+    energy = filters**2
+    axes = tuple(range(1, filters.ndim))
+    kept = ((energy + np.roll(np.flip(energy, axes), 1, axes)) / 2).sum(0)
+    if kept.min() < LOST * kept.max():
+        found = f"some frequencies pass with only {kept.min() / kept.max():.1g} of the energy of others"
+        raise InputError(lesson(CALL, found, "filters that see every frequency", "Take more angles L, or another J"))
+    return np.asarray(filters / np.sqrt(kept))  # (1)
