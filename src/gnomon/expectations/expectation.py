@@ -1,7 +1,8 @@
 """E[f(u) g(v)] for elementwise f and g, by the cheapest road that is accurate.
 
 For pairs that coincide, one integral. For others, of piecewise linear functions, a closed form; else Mehler's series;
-each as soon as its certificate promises an error below 1e-10 sqrt(E[f(u)^2] E[g(v)^2]). Where neither can (no series
+each as soon as its certificate promises an error below 1e-10 sqrt(E[f(u)^2] E[g(v)^2]) (the closed form 1e-9,
+in the worst case that its roundings add up). Where neither can (no series
 that pays, no closed form without cancellation), the double integral. What belongs to one variance alone is computed
 once per distinct variance. Threads share out the pairs.
 
@@ -28,8 +29,11 @@ from gnomon.expectations.smoothing import Tables, double_integrals, octaves, par
 
 ALIGNED_FROM = 1 - ALIGNED * float(np.finfo(np.float64).eps)  # correlations that are taken for one
 CERTIFIED = 1e-10  # of sqrt(E[f^2] E[g^2])
+CLOSED = 1e-9  # the same for closed forms of piecewise linear functions, whose rounding is all the error they have
 NEAR = 3e-6  # seconds of a double integral
 TERM = 4e-7  # seconds of a coefficient of one variance
+SLOW, PART = 0.7, 0.3  # correlations from which a short series ends, and how many pairs make the closed form worth it
+FEW = 1e-3  # of the pairs may be left to double integrals by the closed form
 SAMPLE = 4096  # pairs that are looked at to choose the length of the series
 AT_ONCE = 2**17  # pairs whose indices are held
 COLUMNS = 64  # of a matrix, whose pairs with all rows are taken together
@@ -128,9 +132,11 @@ class _Work:
 
     @classmethod
     def of(cls, f: Sampler, g: Sampler, pairs: _Pairs) -> "_Work":
-        """By the closed form of piecewise linear functions, or by the series."""
-        closed = road(f, g, pairs.root_a, pairs.root_b, certified=CERTIFIED, aligned=ALIGNED_FROM)
-        return cls(f, g, pairs, *(_series(f, g, pairs) if closed is None else closed))
+        """By the closed form of piecewise linear functions where it pays, else by the series."""
+        closed = road(f, g, pairs.root_a, pairs.root_b, certified=CLOSED, aligned=ALIGNED_FROM)
+        if closed is not None and _pays(closed[0], pairs):
+            return cls(f, g, pairs, *closed)
+        return cls(f, g, pairs, *_series(f, g, pairs))
 
     def values(self, where: Any) -> Tensor:
         """The road, and then double integrals where it gives no value."""
@@ -166,6 +172,16 @@ class _Work:
         share_out(integrated, _tasks(len(rest), INTEGRALS), lambda: None, None)
         out[rest] = found
         return out
+
+
+def _pays(closed: Road, pairs: _Pairs) -> bool:
+    """Whether a closed form is certified nearly everywhere, and a short series is not for a good part of the pairs."""
+    i, j, rho = pairs.some()
+    if float((rho > SLOW).mean()) < PART:
+        return False
+    covariance = rho * pairs.root_a.numpy()[i] * pairs.root_b.numpy()[j]
+    left = closed(i, j, covariance, np.empty(len(i)), np.empty(len(i)))
+    return left <= int((rho >= ALIGNED_FROM).sum()) + FEW * len(i)
 
 
 def _series(f: Sampler, g: Sampler, pairs: _Pairs) -> tuple[Road, np.ndarray]:

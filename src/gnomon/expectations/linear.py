@@ -33,7 +33,7 @@ ROUNDED = 2.0**-36  # of slopes: differences below are none
 ONE_PLACE = 2.0**-46  # of a distance: nearer to each other, corners on both sides of zero have one
 NEAREST = 1e-100  # deviations: corners at zero, whose angles count
 FELT = 1e-13  # of sqrt(E[f^2]): less, and a corner is not felt
-SLIPS = (2e-15, 5e-13)  # of (2), with probabilities taken for one, and with their square roots
+SLIPS = (2e-15, 1e-13)  # of (2), with probabilities taken for one, and with their square roots
 LINES = (0, 2)  # in the memory of pieces
 
 Road = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]

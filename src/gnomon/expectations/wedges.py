@@ -8,17 +8,17 @@ For X, Y standard normal of correlation r, corners h, k >= 0, s = sqrt(1 - r^2),
     M11 = E[(X - h) (Y - k) 1(X > h, Y > k)]  = (r + h k) M00 + s N(h) N(a) - h N(k) Q(b) - k N(h) Q(a)  (4)
     W(h, x) = N(h) integral from x on of N(y) h / (h^2 + y^2) dy,    W(h, -x) = Q(h) - W(h, x)           (5)
 
-(2) cuts the wedge along the ray from the origin to its corner. For 0 <= x <= 3, (5) is the function of Owen
+(2) cuts the wedge along the ray from the origin to its corner. For 0 <= x <= 2.5, (5) is the function of Owen
 
     W(h, x) = Q(h) / 2 - T(h, x / h)   or, for x > h,   T(x, h / x) - Q(x) (1/2 - Q(h))                   (6)
     T(g, t) = exp(-g^2 / 2) t / 2 pi times the integral from 0 to 1 of exp(-(g t y)^2 / 2) / (1 + (t y)^2)
 
-by ten points of Gauss, and beyond it is, by twelve points of Gauss and Laguerre,
+by ten points of Gauss, and beyond it is, by twenty points of Gauss and Laguerre,
 
     W(h, x) = exp(-(h^2 + x^2) / 2) h / 2 pi integral of exp(-v) / ((h^2 + x^2 + 2 v) sqrt(x^2 + 2 v))    (7)
 
 All terms of (2) are positive, so that small probabilities have small errors.
-Accuracy: W to 4e-16 Q(h), and to 2e-13 of itself for x > 0; see tests/expectations/test_linear.py.
+Accuracy: W to 4e-16 Q(h), and to 5e-14 of itself for x > 0; see tests/expectations/test_linear.py.
 Reference: [owen1956tables]; [rosenbaum1961moments], for the moments.
 Cost: some 150 nanoseconds for each pair of corners and each sign of r.
 """
@@ -32,9 +32,9 @@ from numba import njit
 from gnomon.core.machine.loops import INNER, bare, entry, wide
 from gnomon.expectations.normal import exponential, tail_polynomial, tails
 
-GAUSS, LAGUERRE = 20, 12  # points
+GAUSS, LAGUERRE = 20, 20  # points
 RUN = 128  # pairs at a time, whose numbers stay in the first cache
-FAR = 3.0  # from which on (7) is better than (6)
+FAR = 2.5  # from which on (7) is better than (6)
 THINNEST = 1e-150  # s of variables that are one
 FARTHEST = 1e4  # |a| and |b|
 PER_TURN, PER_ROOT = 0.5 / pi, (2 * pi) ** -0.5
