@@ -28,10 +28,10 @@ SLOW = frozenset(
     ntk-vs-mean-field-scaling nuclear-norm-completion output-fluctuations-width perceptron-novikoff
     rbf-kernel-machine-as-network regular-representation-condition relu-activation-stability ridge-regression
     roto-translation-scattering scattering-classification-digits scattering-classification-textures
-    scattering-moment-estimator scattering-translation-invariance sgd-convergence sgd-flat-minima shallow-network signal-before-noise skip-connections-smooth-gradients
+    scattering-moment-estimator scattering-translation-invariance sgd-convergence sgd-flat-minima shallow-network
+    signal-before-noise skip-connections-smooth-gradients
     small-batch-flatter spectral-bias-frequency spectral-bias-pinn tensorflow-playground-config
     training-recipe-ingredients vanishing-exploding-criterion vae-model variance-recursion-relu version-space
-    wide-two-layer-logistic-bias
     barron-estimation-bound commutator-norm double-descent-model-wise gradient-orthogonal-to-orbit
     learned-weights-reflect-symmetry ood-failure overfitting-yet-useful rademacher-generalisation
     wavelet-deformation-commutator wide-two-layer-logistic-bias

@@ -19,7 +19,7 @@ BLOCKS = [
     if equations["numbered"](block)
 ]
 SIGNS = {"≤": "<=", "≥": ">=", "≠": "!=", "→": "->", "←": "<-", "∼": "~", "⟨": "<", "⟩": ">", "…": "...", "−": "-"}
-SIGNS |= {"∑": "sum", "∇": "grad", "𝔼": "E", "𝒩": "N", "′": "'", "∗": "*", "·": ".", "⋅": "."}
+SIGNS |= {"∑": "sum", "∏": "prod", "∇": "grad", "𝔼": "E", "𝒩": "N", "′": "'", "∗": "*", "·": ".", "⋅": "."}
 GREEK = dict(zip(
     "α β γ δ ζ η θ ι κ λ μ ν ξ π ρ σ τ ϕ φ χ ψ ω Γ Δ Θ Λ Ξ Π Σ Φ Ψ Ω ε".split(),
     ("alpha beta gamma delta zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau phi phi chi psi omega Gamma Delta "

@@ -84,8 +84,13 @@ def test_duplicated_rows_with_different_targets_meet_in_the_middle(kind, ridge):
     found = kind(depth=2, ridge=ridge).fit(X, [1.0, 3.0, 4.0, 6.0, 7.0, 9.0])
     values = found.predict(X)
     np.testing.assert_allclose(values[::2], values[1::2], rtol=1e-9)
-    if ridge == 0.0:
-        np.testing.assert_allclose(values[::2], [2.0, 5.0, 8.0], rtol=1e-6)
+    if (
+        ridge == 0.0
+    ):  # coefficients of duplicates are large and cancel: a sum of n products is off by n roundings of them
+        sums = np.abs(found.coefficients_).sum() * float(found.kernel_scale_) * float(np.max(found.target_scale_))
+        allowed = len(X) * np.finfo(float).eps * sums
+        assert allowed < 1e-3
+        np.testing.assert_allclose(values[::2], [2.0, 5.0, 8.0], rtol=0, atol=max(allowed, 1e-9))
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)

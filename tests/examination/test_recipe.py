@@ -92,8 +92,8 @@ def test_augmentation_is_seen_by_training_alone():
 
 
 def test_a_training_that_was_too_short_says_so_and_so_does_what_depends_on_it():
-    """On a clock where a step takes a fifth of a second: some dozen steps."""
-    result, run = trained(budget=10, tick=0.1)
+    """On a clock where a step takes a fifth of a second: some hundred steps, and time left for what comes after."""
+    result, run = trained(budget=18, tick=0.1)
     assert run.stopped == "time" and run.shortage
     assert result.section("training").status == "unsure" == result.section("margins").status
     assert all(result.section(key).answer.startswith("Not trained long enough") for key in ("training", "margins"))

@@ -58,7 +58,7 @@ def exponential(x):
 
 @njit(**INNER)
 def tails(x, polynomial, place, out):
-    """Q(|x|) for all x; ``place`` is room."""
+    """Q(|x|) for all x; ``place`` is where intermediate values go."""
     wide()
     for q in range(len(x)):
         size = abs(x[q])

@@ -22,6 +22,8 @@ def step_limit(trial: Trial) -> Judgment:
     Reference: [cohen2021gradient].
     Cost: about 25 Hessian-vector products.
 
+    >>> import torch
+    >>> from torch import nn
     >>> from gnomon.atlas.check.trial import trial
     >>> step_limit(trial(nn.Linear(2, 1, bias=False), (torch.eye(2), torch.ones(2)), steps=3)).verdict.name
     'HOLDS'
@@ -42,6 +44,8 @@ def margin_growth(trial: Trial) -> Judgment:
     For networks with f(c w) = c^L f(w) only, which is measured first. Reference: [lyu2020gradient].
     Cost: three forward passes; the margins were recorded during training.
 
+    >>> import torch
+    >>> from torch import nn
     >>> from gnomon.atlas.check.trial import trial
     >>> net = nn.Linear(2, 1, bias=False)
     >>> net.weight.data = torch.tensor([[1.0, -0.1]])

@@ -5,7 +5,7 @@
 """
 
 from gnomon.generalization.pacbayes.certificate import Certificate
-from gnomon.generalization.pacbayes.certify import certify
+from gnomon.generalization.pacbayes.certifying import certify
 from gnomon.generalization.pacbayes.inequalities import catoni, inverse_kl, mcallester, quadratic, seeger
 from gnomon.generalization.pacbayes.posterior import GaussianWeights, gaussian_kl
 from gnomon.generalization.pacbayes.prior import FreshPrior, GivenPrior, LearnedPrior

@@ -30,7 +30,11 @@ TURNS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class ScoreError(Result):
-    """The relative squared error (1) of a score and the share (2) of it that turns."""
+    """The relative squared error (1) of a score and the share (2) of it that turns.
+
+    >>> ScoreError(0.02, 0.0, 100).verdict
+    'The score is off by 2.0% of its mean square, and 0.0% of its slopes turn.'
+    """
 
     error: float
     curl: float

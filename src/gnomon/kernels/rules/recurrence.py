@@ -1,9 +1,9 @@
 """Recurrence: one map applied at every time step, so that covariances between different times matter.
 
-With pre_t the covariances of the input map, K[t, s] those of the preactivations u_t and u'_s, and h = phi(u):
+With pre_t the covariances of the input map, K[t, s] those of the preactivations u_t, v_s of two inputs, and h = phi(u):
 
-    K[t, s] = pre[t, s] + w^2 E[phi(u_{t-1}) phi(u'_{s-1})] + b^2                                        (1)
-    T[t, s] = pre_T[t, s] + A E[phi(u_{t-1}) phi(u'_{s-1})] + B + w^2 E[phi'(u_{t-1}) phi'(u'_{s-1})] T[t-1, s-1]   (2)
+    K[t, s] = pre[t, s] + w^2 E[phi(u_{t-1}) phi(v_{s-1})] + b^2                                        (1)
+    T[t, s] = pre_T[t, s] + A E[phi(u_{t-1}) phi(v_{s-1})] + B + w^2 E[phi'(u_{t-1}) phi'(v_{s-1})] T[t-1, s-1]   (2)
 
 where h before the first step is zero; A and B as in `rules.affine`. One recurrent matrix for all times makes states of
 different times and inputs jointly Gaussian with the covariance (1), and gradients that went back through different

@@ -18,8 +18,12 @@ def problem(steps, seed):
     torch.manual_seed(seed)
 
     class Wrong(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.slope = nn.Parameter(torch.tensor(0.3, dtype=torch.float64))  # a model of no parameters draws float32
+
         def forward(self, x, t):
-            return 0.3 * x + t[:, None]
+            return self.slope.detach() * x + t[:, None]
 
     return linear_schedule(steps), torch.randn(4, 2, dtype=torch.float64), Wrong()
 
