@@ -25,7 +25,7 @@ SLOW = frozenset(
     linearised-not-competitive lipschitz-covering-rate logistic-regression many-global-minima
     max-margin-accelerated max-margin-homogeneous max-margin-rate-ln mean-field-flow
     mean-field-global-convergence nesterov-acceleration nngp-recursion ntk-constancy ntk-positive-definite-relu
-    ntk-vs-mean-field-scaling nuclear-norm-completion output-fluctuations-width perceptron-novikoff
+    ntk-vs-mean-field-scaling nuclear-norm-completion output-fluctuations-width pde-find-navier-stokes perceptron-novikoff
     rbf-kernel-machine-as-network regular-representation-condition relu-activation-stability ridge-regression
     roto-translation-scattering scattering-classification-digits scattering-classification-textures
     scattering-moment-estimator scattering-translation-invariance sgd-convergence sgd-flat-minima shallow-network

@@ -4,6 +4,7 @@ import pytest
 
 from gnomon.atlas.pages.build import build
 from tests.browser import MISSING, OVERFLOW, asked_for, resize
+from tests.shares import in_full
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 pytestmark = MISSING
@@ -17,7 +18,7 @@ def index(tmp_path_factory):
 
 
 @pytest.mark.parametrize("page", ["index.html", "coverage.html", f"claims/{CLAIMS[0]}.html"])
-@pytest.mark.parametrize("width", [380, 1400])
+@pytest.mark.parametrize("width", in_full([380, 1400], except_for=[380]))
 def test_a_page_is_whole(browser, index, page, width):
     resize(browser, width)
     browser.get_log("performance")

@@ -119,8 +119,8 @@ def test_json_is_only_json(here, monkeypatch, capsys):
 def test_strict_tells_by_its_exit_code(here, monkeypatch):
     x = np.load("d.npz")["x"] * 1000
     np.savez("large.npz", x=x, y=np.load("d.npz")["y"])
-    assert gnomon(monkeypatch, "examine", "m.py:build", "--data", "large.npz", "--strict", *QUICK) == 1
-    assert gnomon(monkeypatch, "examine", "m.py:build", "--data", "large.npz", *QUICK) == 0
+    assert shortly(monkeypatch, "examine", "m.py:build", "--data", "large.npz", "--strict", *QUICK) == 1
+    assert shortly(monkeypatch, "examine", "m.py:build", "--data", "large.npz", *QUICK) == 0
 
 
 def test_a_checkpoint_is_loaded(here, monkeypatch, capsys):
@@ -239,7 +239,7 @@ def test_two_networks_side_by_side(here, monkeypatch, capsys):
 
 def test_a_function_gives_data(here, monkeypatch):
     for name in ("points", "arrays"):
-        assert gnomon(monkeypatch, "examine", "m.py:build", "--data", f"m.py:{name}", *QUICK) == 0
+        assert shortly(monkeypatch, "examine", "m.py:build", "--data", f"m.py:{name}", *QUICK) == 0
 
 
 def files(here):

@@ -7,6 +7,7 @@ import pytest
 from gnomon.examination import Comparison
 from tests.browser import MISSING, OVERFLOW, asked_for, resize
 from tests.examination.patients import cnn, data, examined
+from tests.shares import in_full
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 pytestmark = MISSING
@@ -23,7 +24,7 @@ def report(tmp_path_factory):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [380, 820, 1400])
+@pytest.mark.parametrize("width", in_full([380, 820, 1400], except_for=[380, 1400]))
 def test_the_page_is_whole(browser, report, width, scheme):
     result, path = report
     resize(browser, width, scheme)

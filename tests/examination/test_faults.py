@@ -38,6 +38,7 @@ def tanh(depth, gain):
 SLOW = [pytest.param(*of, marks=pytest.mark.full) for of in ((60, 0.5), (40, 0.6))]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("depth, gain", [(30, 0.5), *SLOW])
 def test_a_deep_tanh_network_with_small_weights(depth, gain):
     key, finding = first(tanh(depth, gain))
@@ -75,6 +76,7 @@ def test_a_step_that_is_too_large(factor):
     assert key == "stability" and "above the stable limit" in finding.what
 
 
+@pytest.mark.full
 def test_a_step_with_momentum_that_is_too_large():
     net = cnn()
     limit = sharpness(net, TRAIN[0][:128], TRAIN[1][:128], momentum=0.9).largest_lr
@@ -82,7 +84,7 @@ def test_a_step_with_momentum_that_is_too_large():
     assert key in ("stability", "optimizer") and "learning-rate" in finding.kind
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.full)])
 def test_shuffled_labels(seed):
     key, finding = first(look(cnn(), shuffled(TRAIN, seed)))
     assert key == "kernel" and "shuffled" in finding.cure
@@ -94,7 +96,8 @@ def test_a_layer_of_zeros(name):
     assert key == "signal" and f"'{name}'" in finding.what and "zero" in finding.what
 
 
-@pytest.mark.parametrize("scale", [1000.0, pytest.param(1e-4, marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("scale", [1000.0, 1e-4])
 def test_inputs_of_another_size(scale):
     key, finding = first(look(cnn(), (TRAIN[0] * scale, TRAIN[1])))
     assert key == "data" and "Standardize" in finding.cure

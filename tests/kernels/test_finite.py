@@ -112,6 +112,7 @@ def quadratic(w):
     return nn.Sequential(nn.Linear(48, w), Square(), nn.Linear(w, w), Square(), nn.Linear(w, 1))
 
 
+@pytest.mark.full
 def test_the_bias_of_the_mean_falls_as_one_over_width():
     """ReLU networks are too nearly unbiased to show it; squares are not."""
     widths, seeds = (16, 32, 64, 128), 1500

@@ -35,7 +35,11 @@ CALL = "deep_ensemble(make, data)"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ensemble(Result):
-    """Trained networks, the runs that trained them, and whether their targets are classes."""
+    """Trained networks, the runs that trained them, and whether their targets are classes.
+
+    >>> len(deep_ensemble(lambda: nn.Linear(1, 1), torch.ones(4, 1), torch.ones(4), members=2, steps=3).models)
+    2
+    """
 
     runs: tuple[Run, ...] = field(repr=False, metadata=HIDDEN)
     noise: float

@@ -140,6 +140,9 @@ class GameRotation(Result):
 
     ``rotation`` is the largest imaginary part over the size of the real part, ``largest_lr`` the learning rate below
     which simultaneous descent converges near the point (0: for none).
+
+    >>> GameRotation(torch.tensor([1j, -1j]), 9.0, 0.0).verdict
+    'Plain simultaneous descent leaves this point with every learning rate: the game turns around it.'
     """
 
     eigenvalues: Complex[Tensor, " p"] = field(repr=False, metadata=HIDDEN)

@@ -37,6 +37,10 @@ class GameRun(Result):
     """What a game did: the losses of both players at recorded steps, and the model at its end.
 
     ``stopped`` is "finished", "time", "interrupted" or "diverged".
+
+    >>> gan, stats = GAN(nn.Linear(1, 1), nn.Linear(1, 1), latent=1, shape=(1,)), torch.tensor([1.0, 0.5])
+    >>> GameRun(gan, torch.tensor([0, 10]), stats, stats, "finished", 0.1).verdict
+    '10 steps of the game ended with losses of 0.5 for the generator, 0.5 for the discriminator.'
     """
 
     model: GAN = field(repr=False, metadata=HIDDEN)

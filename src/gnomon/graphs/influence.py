@@ -29,7 +29,12 @@ FAINT = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Influence(Result):
-    """The influence (1) of every node on every other, their hops and their effective resistance."""
+    """The influence (1) of every node on every other, their hops and their effective resistance.
+
+    >>> hops = torch.tensor([[0, 1], [1, 0]])
+    >>> Influence(torch.tensor([[2.0, 0.5], [0.5, 2.0]]), hops, hops.double(), 1, 1, -1.0).faintest
+    0.25
+    """
 
     matrix: Tensor = field(metadata=HIDDEN, repr=False)
     hops: Tensor = field(metadata=HIDDEN, repr=False)

@@ -29,7 +29,11 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Oversmoothing(Result):
-    """The distance (1) of features from those that are alike, after each layer, and the rate (2) of theory."""
+    """The distance (1) of features from those that are alike, after each layer, and the rate (2) of theory.
+
+    >>> round(Oversmoothing(("0", "1", "2"), (1.0, 0.5, 0.25), 0.5).rate, 9)
+    0.5
+    """
 
     layers: tuple[str, ...]
     distance: tuple[float, ...]

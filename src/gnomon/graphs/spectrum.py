@@ -20,7 +20,11 @@ ZERO = 1e-9  # of the largest eigenvalue: rounding
 
 @dataclass(frozen=True, slots=True)
 class GraphSpectrum(Result):
-    """Eigenvalues of the Laplacian and of its normalized form, equation (1), in rising order."""
+    """Eigenvalues of the Laplacian and of its normalized form, equation (1), in rising order.
+
+    >>> GraphSpectrum((0.0, 2.0), (0.0, 2.0)).bipartite
+    True
+    """
 
     laplacian: tuple[float, ...]
     normalized: tuple[float, ...]

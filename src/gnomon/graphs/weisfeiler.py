@@ -57,6 +57,9 @@ class GraphClasses(Result):
     """Classes of graphs by their colors, and by the outputs of a network where one was given.
 
     ``missed`` are pairs that colors tell apart and the network does not.
+
+    >>> GraphClasses((0, 1, 0)).verdict
+    'Message passing can tell 2 classes of 3 graphs apart.'
     """
 
     by_colors: tuple[int, ...]

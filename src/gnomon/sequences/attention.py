@@ -33,6 +33,9 @@ class AttentionMaps(Result):
 
     ``maps`` has one tensor (n, heads, queries, keys) for each layer; ``rank`` is the mean number of singular values of
     a map above a hundredth of its largest.
+
+    >>> AttentionMaps(("0",), ((0.5, 1.0),), (2.0,), (0.75,), ()).findings
+    ()
     """
 
     layers: tuple[str, ...]

@@ -24,7 +24,11 @@ NOTHING = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class Causality(Result):
-    """The dependence of output t on input s, equation (1); ``shift`` is how far ahead an output may look."""
+    """The dependence of output t on input s, equation (1); ``shift`` is how far ahead an output may look.
+
+    >>> Causality(((1.0, 0.5), (1.0, 1.0))).leaks
+    ((0, 1),)
+    """
 
     dependence: tuple[tuple[float, ...], ...]
     shift: int = 0

@@ -26,7 +26,11 @@ NOTHING = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class HeadAblation(Result):
-    """The effect (1) of switching off each head, by the path of its attention module."""
+    """The effect (1) of switching off each head, by the path of its attention module.
+
+    >>> HeadAblation({"layer": (0.0, 0.3)}).dead
+    (('layer', 0),)
+    """
 
     effects: dict[str, tuple[float, ...]]
 

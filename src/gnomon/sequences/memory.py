@@ -33,6 +33,9 @@ class Memory(Result):
     """Sensitivity of the last output to the input at each lag, equation (1), and the length fitted to it.
 
     ``length`` is in steps, infinite where sensitivity does not fall. ``asked`` is the lag that the task needs, if told.
+
+    >>> Memory((1.0, 0.5, 0.25), 1 / log(2)).verdict
+    'Sensitivity halves every 1 steps and reaches 2 steps back.'
     """
 
     sensitivity: tuple[float, ...]

@@ -147,6 +147,7 @@ def test_the_second_process_does_not_compile():
     assert again.stdout.split() == ["1", "0"]
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux forgets an earlier peak")
 def test_memory_is_that_of_the_kernel():
     program = """

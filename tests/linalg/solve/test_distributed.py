@@ -127,6 +127,7 @@ def test_when_all_workers_die_the_data_is_sent_again(client, tmp_path):
     assert torch.equal(found.coefficients, calm.coefficients)
 
 
+@pytest.mark.full
 def test_an_address_does_and_the_kernel_of_a_limit_travels(client):
     x = torch.randn(40, 3, dtype=torch.float64)
     kernel = IndexedKernel(gnomon.limit(gnomon.models.mlp(3, width=8, depth=1)).ntk, x)

@@ -42,6 +42,9 @@ class DensityCheck(Result):
 
     The last two are NaN where the model shows no maps (``forward`` and ``inverse`` with log determinants, or zuko's
     ``transform``).
+
+    >>> DensityCheck(Value("integral", 1.0), 1e-7, 0.0, True).normalized
+    True
     """
 
     integral: Value

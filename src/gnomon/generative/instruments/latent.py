@@ -47,7 +47,11 @@ def reconstruction_error(model: Autoencoder, x: Any) -> Float[Tensor, " n"]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PcaGap(Result):
-    """An autoencoder beside PCA with as many coordinates: losses (1), and angles between what both keep."""
+    """An autoencoder beside PCA with as many coordinates: losses (1), and angles between what both keep.
+
+    >>> PcaGap(1.0, 0.75, torch.zeros(2)).excess
+    0.25
+    """
 
     loss: float
     pca_loss: float
@@ -142,7 +146,11 @@ def latent_knn_score(model: Autoencoder | VAE, x: Any, y: Any, *, neighbors: int
 
 @dataclass(frozen=True, slots=True)
 class LatentHoles(Result):
-    """The share (2) of decoded draws that are far from all data; 5 % of data are."""
+    """The share (2) of decoded draws that are far from all data; 5 % of data are.
+
+    >>> LatentHoles(0.05, 1.0, 200).findings
+    ()
+    """
 
     holes: float
     radius: float

@@ -38,7 +38,11 @@ LEVEL = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Coverage(Result):
-    """The share of data points that samples come near to; equations (1) and (2)."""
+    """The share of data points that samples come near to; equations (1) and (2).
+
+    >>> [f.kind for f in Coverage(0.5, 0.97, 0.01, 5).findings]
+    ['modes-dropped']
+    """
 
     coverage: float
     expected: float
@@ -103,7 +107,11 @@ def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Memorization(Result):
-    """How often samples are nearest to a training example; equation (3)."""
+    """How often samples are nearest to a training example; equation (3).
+
+    >>> [f.kind for f in Memorization(0.9, 0.5, 1e-6, 200).findings]
+    ['memorized-samples']
+    """
 
     copied: float
     expected: float

@@ -29,6 +29,9 @@ class ElboGap(Result):
     """The gap (1) with its sampling error, the nats that each latent coordinate carries, and moments of all latents.
 
     ``mean_off`` and ``covariance_off`` are the distances of the latents' mean from 0 and of their covariance from I.
+
+    >>> ElboGap(Value("gap", 0.1), -1.0, torch.tensor([1.5, 0.0]), 0.0, 0.0).used
+    1
     """
 
     gap: Value

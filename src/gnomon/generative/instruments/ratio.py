@@ -77,6 +77,9 @@ class RatioCalibration(Result):
 
     ``error`` is the mean difference of both; ``mean_ratio`` is E_q D / (1 - D) with its standard error, 1 for a right
     ratio.
+
+    >>> RatioCalibration(torch.tensor([0.5]), torch.tensor([0.75]), torch.tensor([0.125]), 0.25, 1.0, 0.1).worst
+    2.0
     """
 
     predicted: Float[Tensor, " b"] = field(repr=False)

@@ -41,7 +41,11 @@ def feature_covariance(features: Tensor) -> Float[Tensor, "c c"]:
 
 @dataclass(frozen=True, slots=True)
 class StyleDistance(Result):
-    """The relative distance of feature covariances for each layer; 0 for the same texture."""
+    """The relative distance of feature covariances for each layer; 0 for the same texture.
+
+    >>> StyleDistance({"0": 0.1, "2": 0.4}).verdict
+    "The styles differ most in '2', by 0.4 of the size of its covariance."
+    """
 
     distances: dict[str, float]
 
@@ -89,7 +93,11 @@ def style_distance(module: nn.Module, a: Tensor, b: Tensor, *, layers: Sequence[
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StyleTransfer(Result):
-    """An image with the content of one and the style of another; losses (1) at every step."""
+    """An image with the content of one and the style of another; losses (1) at every step.
+
+    >>> StyleTransfer(torch.zeros(1), (0.0, 0.25), (1.0, 0.5)).verdict
+    'The style loss fell by 50.0%; the content moved by 0.25 per feature.'
+    """
 
     image: Tensor
     content: tuple[float, ...]

@@ -32,7 +32,11 @@ LARGEST = 4000
 
 @dataclass(frozen=True, slots=True)
 class TwoSample(Result):
-    """A statistic of two sets of examples and the chance of one at least as large if they are alike."""
+    """A statistic of two sets of examples and the chance of one at least as large if they are alike.
+
+    >>> TwoSample("energy", 0.3, 0.002, 200).differ
+    True
+    """
 
     method: str
     statistic: float
