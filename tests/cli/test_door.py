@@ -71,7 +71,12 @@ import torch
 
 
 @pytest.mark.parametrize(
-    "given, policy", [({}, "PASSIVE"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE"), ({"KMP_BLOCKTIME": "200"}, None)]
+    "given, policy",
+    [
+        ({}, "PASSIVE"),
+        pytest.param({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE", marks=pytest.mark.full),
+        pytest.param({"KMP_BLOCKTIME": "200"}, None, marks=pytest.mark.full),
+    ],
 )
 def test_waiting_threads_sleep_unless_told_otherwise(given, policy):
     """OpenMP itself tells how it waits, once torch has loaded it."""

@@ -48,6 +48,7 @@ def test_one_output_agrees_with_the_hessian(alpha):
     assert result.value == pytest.approx(gap**2 / 2 / (alpha * first * gap) * second / first, rel=1e-4)
 
 
+@pytest.mark.full
 def test_two_outputs_agree_with_a_search_over_all_directions():
     model, x = net(width=4, outputs=2), torch.randn(1, 3).double()
     f, j, h = dense(model, x)

@@ -73,6 +73,7 @@ def test_float32_on_disk_is_the_rounded_kernel(tmp_path):
     assert zarr.open_group(tmp_path / "k", mode="r")["kernel"].dtype == np.float32
 
 
+@pytest.mark.full  # as for kernels on disk, tests/kernels/test_store.py
 def test_a_killed_run_is_continued(tmp_path):
     path, script = tmp_path / "k", tmp_path / "program.py"
     script.write_text(PROGRAM)
