@@ -33,7 +33,7 @@ def records():
     x = torch.randn(N, 6, generator=torch.Generator().manual_seed(1))
     y = (x[:, 0] > 0).long()
     net = nn.Sequential(*(part for _ in range(30) for part in (nn.Linear(6, 6), nn.ReLU())), nn.Linear(6, 2))
-    k = (x @ x.T).double() + torch.eye(N)
+    k = x.double() @ x.double().T + torch.eye(N)
     value = results.Value("name", 1.0, results.Interval(0.5, 1.5), meaning=TEXT)
     content = report.Content(TEXT, values=(value,) * 40, data={str(i): list(range(99)) for i in range(99)})
     section = report.Section("key", TEXT, TEXT, content)

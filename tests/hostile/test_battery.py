@@ -362,4 +362,8 @@ def test_strange_tables_in_the_grammar_of_scikit_learn(kind, thing):
     if same is not None:
         read = "transform" if kind is KernelTransformer else "predict"
         expected = kind(depth=1, **options).fit(same().numpy(), Y.numpy())
-        np.testing.assert_array_equal(getattr(found, read)(X.numpy()), getattr(expected, read)(X.numpy()))
+        told, wanted = getattr(found, read)(X.numpy()), getattr(expected, read)(X.numpy())
+        if np.issubdtype(np.asarray(wanted).dtype, np.floating):  # sums over another layout of memory round otherwise
+            np.testing.assert_allclose(told, wanted, rtol=1e-9, atol=1e-12)
+        else:
+            np.testing.assert_array_equal(told, wanted)

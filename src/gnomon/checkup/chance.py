@@ -32,6 +32,8 @@ __all__ = ["chance_findings", "difference"]
 
 NOTHING = 1e-3
 """Difference (1) up to which outputs agree: single precision loses up to this much in deep networks."""
+ROUNDINGS = 16
+"""Roundings of the largest output that two passes may differ by, where outputs hardly vary over examples."""
 EXAMPLES = 8
 
 
@@ -88,11 +90,12 @@ def difference(a: Tensor, b: Tensor) -> float:
     >>> difference(torch.tensor([[0.0], [2.0]]), torch.tensor([[0.0], [2.0]]))
     0.0
     """
+    rounding = ROUNDINGS * torch.finfo(a.dtype if a.is_floating_point() else torch.float32).eps
     a, b = a.double(), b.double()
     if not bool(a.isfinite().all()) or not bool(b.isfinite().all()):
         return 0.0
     spread = float((a - a.mean(0)).abs().max())
-    size = max(spread, 1e-4 * float(a.abs().max()), 1e-30)  # outputs that hardly vary are no worse known for that
+    size = max(spread, rounding / NOTHING * float(a.abs().max()), 1e-30)  # outputs that hardly vary are only rounded
     return float((a - b).abs().max()) / size  # (1)
 
 
