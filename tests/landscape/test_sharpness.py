@@ -50,7 +50,8 @@ def test_an_unstable_learning_rate_is_a_finding_with_its_measurement():
     assert bars.values == (pytest.approx(4.0),) and line.at == 2.0
 
 
-@pytest.mark.parametrize("step", [pytest.param(0.1, marks=pytest.mark.full), 0.2])  # the limits are 20 and 10
+@pytest.mark.full
+@pytest.mark.parametrize("step", [0.1, 0.2])  # the limits are 20 and 10
 def test_descent_on_a_network_sharpens_to_the_edge_of_stability_and_stays(step):
     """The finding of [cohen2021gradient]: full-batch descent sharpens up to 2 / step and hovers there, loss still falling.
 

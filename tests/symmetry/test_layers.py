@@ -97,7 +97,7 @@ def empirical(net, x):
     return features @ features.T / (3 * features.shape[1])
 
 
-@pytest.mark.parametrize("name", ["C4", "D4"])
+@pytest.mark.parametrize("name", ["C4", pytest.param("D4", marks=pytest.mark.full)])
 def test_the_kernels_of_wide_networks_are_averages_over_the_orbit(name):
     group = GROUPS[name]
     rows = torch.tensor([1.0, -1.0, 1.0, -1.0], dtype=torch.float64)[:, None].expand(4, 4)

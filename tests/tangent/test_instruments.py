@@ -154,6 +154,7 @@ def test_spreads_and_exponents_along_the_width():
         kernel_spread(build, x, widths=(8, 4, 2))
 
 
+@pytest.mark.full
 def test_outputs_become_gaussian_at_the_rate_of_theory():
     """nngp-recursion, gaussianity: a product of two normals has excess 6, a sum of m of them 6 / m."""
 

@@ -95,6 +95,7 @@ def test_the_record_speaks_and_draws():
     matplotlib.pyplot.close("all")
 
 
+@pytest.mark.full
 def test_the_kernel_stays_as_width_grows():
     """Relative drift falls as 1/width at scale width^(-1/2), and does not fall at scale 1/width.
 

@@ -40,12 +40,16 @@ print(bytes_of("VmHWM") - before)
 @pytest.mark.parametrize(
     "solver, form, n, size",
     [
-        pytest.param(
-            "Direct(memory=memory)", "array", 2850, 63 * 2**20, marks=pytest.mark.full
-        ),  # the kernel itself takes 62 MiB
+        ("Direct(memory=memory)", "array", 2850, 63 * 2**20),  # the kernel itself takes 62 MiB
         pytest.param("Direct(memory=memory)", "function", 2850, 63 * 2**20, marks=pytest.mark.full),
         pytest.param("ConjugateGradient(memory=memory)", "function", 2850, 63 * 2**20, marks=pytest.mark.full),
-        ("ConjugateGradient(preconditioner=Landmarks(), memory=memory)", "function", 3000, 2**23),
+        pytest.param(
+            "ConjugateGradient(preconditioner=Landmarks(), memory=memory)",
+            "function",
+            3000,
+            2**23,
+            marks=pytest.mark.full,
+        ),
         pytest.param("Tiles(path, memory=memory)", "function", 3000, 3 * 2**23, marks=pytest.mark.full),
         pytest.param(
             "Tiles(path, dtype=torch.float32, memory=memory)", "function", 4000, 5 * 2**23, marks=pytest.mark.full
