@@ -78,6 +78,24 @@ def test_symmetries_and_the_bound_hold_exactly_where_they_apply():
     assert lipschitz(normalized).verdict is Verdict.INCONCLUSIVE
 
 
+def test_a_steep_activation_has_no_bound_by_the_layers_alone():
+    """ELU with alpha = 3 has slope 3 left of zero: the product of the norms of the layers is no bound."""
+    steep = nn.Sequential(nn.Linear(4, 16), nn.ELU(alpha=3.0), nn.Linear(16, 2))
+    assert "1-Lipschitz" in lipschitz(trial(steep, data(), steps=1)).reason
+    gentle = nn.Sequential(nn.Linear(4, 16), nn.ELU(), nn.Linear(16, 2))
+    assert lipschitz(trial(gentle, data(), steps=1)).verdict is Verdict.HOLDS
+
+
+def test_the_time_is_bounded_and_what_was_left_out_is_said():
+    """A clock that ticks a second at each look: fewer examples, and statements that are not measured."""
+    seen = iter(range(10_000))
+    told = check(net(), data(), seconds=4.0, steps=5, clock=lambda: float(next(seen)))
+    assert told.examples == 32  # a second for 16 examples: 100 passes over more take longer than 1 s
+    assert {row["reason"] for row in told.rows.values()} == {
+        "Not measured: the budget of 4 s was used up before. Give more of it."
+    }
+
+
 def test_margins_need_a_homogeneous_network():
     assert "not homogeneous" in check(net(), data(), ["max-margin-homogeneous"], steps=5).rows[
         "max-margin-homogeneous"]["reason"]  # fmt: skip

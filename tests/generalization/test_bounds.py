@@ -88,7 +88,7 @@ def test_every_bound_is_the_product_of_its_factors_and_beside_the_gap():
 
 
 def test_cushions_are_those_of_jacobians():
-    """Statement margin-bound-compression."""
+    """margin-bound-compression: mu_i = min_x |A a| / (|A|_F |a|), and mu_i-> = min_x |J z| / (|J|_F |z|) between layers."""
     net = network().double().requires_grad_(False)
     x = torch.randn(6, 3).double()
     found = cushions(net, x)
@@ -148,7 +148,10 @@ def test_all_answers_wrong_or_one_class_are_told_or_bounded():
 
 
 def test_intervals_shatter_two_points_and_grow_as_sauer_says():
-    """Statements growth-function and vc-dim-networks."""
+    """growth-function: Pi(m) <= sum_{i <= VC} binom(m, i), with equality for intervals, whose VC dimension is 2.
+
+    vc-dim-networks: VC = O(W L ln W) for W weights in L layers; here the product itself.
+    """
     points = list(range(7))
     ways = {tuple(a <= p <= b for p in points) for a in range(-1, 8) for b in range(-2, 8)}
     assert len(ways) == sauer(7, 2)
@@ -158,7 +161,7 @@ def test_intervals_shatter_two_points_and_grow_as_sauer_says():
 
 
 def test_linear_and_kernel_complexities_agree_with_all_signs():
-    """Statement rademacher-complexity."""
+    """rademacher-complexity: Rad = E_e sup_f (1/n) sum_i e_i f(x_i) = (B/n) E |sum_i e_i x_i| <= B R / sqrt(n)."""
     x = torch.randn(8, 3).double()
     exact = sum(float((torch.tensor(e).double() @ x).norm()) for e in product((-1.0, 1.0), repeat=8)) / 2**8 / 8
     linear, kernel = linear_rademacher(x, draws=4000), kernel_rademacher(x @ x.T, draws=4000)

@@ -119,7 +119,7 @@ def test_a_sweep_finds_the_peak_and_none_with_ridge():
 
 
 def test_random_labels_and_forgetting():
-    """Statement random-label-fitting."""
+    """random-label-fitting: labels drawn at random are fitted, so that Rad = E max (1/n) sum_i e_i f(x_i) = 1."""
     x = torch.randn(40, 20, generator=torch.Generator().manual_seed(0))
     y = (x[:, 0] > 0).long()
 
@@ -152,7 +152,10 @@ def test_influence_is_the_difference_of_two_fits():
 
 
 def test_temperature_smoothing_and_distillation_have_their_closed_forms():
-    """Statements label-smoothing and distillation."""
+    """label-smoothing: logits differ by ln((1 - e + e/k) / (e/k)) at the minimum.
+
+    distillation: l = -sum_y softmax_y(F / T) log softmax_y(G / T), of slope (softmax(G / T) - softmax(F / T)) / T.
+    """
     g = torch.Generator().manual_seed(0)
     f = torch.randn(4000, 5, generator=g).double()
     labels = torch.multinomial((f / 2).softmax(1), 1, generator=g)[:, 0]

@@ -66,7 +66,7 @@ def test_numbers_out_of_range_are_told(call):
 
 
 def test_the_divergence_is_that_of_torch():
-    """Statement pac-bayes-gaussian-kl."""
+    """pac-bayes-gaussian-kl: KL = sum_i ln(l / s_i) + (s_i^2 + (m_i - a_i)^2) / (2 l^2) - 1/2."""
     m, a = torch.randn(2, 7).double()
     s, p = torch.rand(2, 7).double() + 0.1
     assert torch.isclose(gaussian_kl(m, s, a, p), kl_divergence(Normal(m, s), Normal(a, p)).sum())

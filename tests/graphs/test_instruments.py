@@ -53,7 +53,7 @@ class Network(nn.Module):
 
 
 def test_edge_lists_matrices_and_objects_are_one():
-    """graph-definition-adjacency: a_ij = 1 for edges, symmetric, without loops."""
+    """graph-definition-adjacency: a_ij = a_ji = 1 for edges, a_ii = 0."""
 
     class Data:
         edge_index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])

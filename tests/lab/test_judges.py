@@ -140,3 +140,25 @@ def test_the_slope_of_the_leading_order_is_found_below_a_known_correction():
     assert rate_is(next_order=-0.5)(-1.0, (wide, (1 + 0.2 * wide**-0.5) / wide)).verdict is HOLDS
     with pytest.raises(InputError, match="at least 4 points"):
         judge(2.0, (x[:3], bent[:3]))
+
+
+@pytest.mark.parametrize("points", [4, 6])
+def test_the_slope_of_the_leading_order_has_its_stated_confidence(points):
+    """One curve: 10 % of true statements are refused at 90 %, to 4 standard errors; repetitions: no more than that."""
+    x, judge = 0.01 * 2.0 ** np.arange(points), rate_is(confidence=0.9, resolution=1e9, next_order=1.0)
+    rng = generator(5)
+    bend = np.exp(0.3 * rng.normal(size=(1500, 1, 1)) * x)
+    curves = x**2 * bend * np.exp(0.05 * rng.normal(size=(1500, 3, points)))
+    single = np.mean([judge(2.0, (x, c[0])).verdict is REFUTED for c in curves])
+    several = np.mean([judge(2.0, (x, c)).verdict is REFUTED for c in curves[:500]])
+    assert abs(single - 0.1) < 4 * np.sqrt(0.09 / 1500)
+    assert several < 0.1 + 4 * np.sqrt(0.09 / 500)
+
+
+@pytest.mark.parametrize("points", [4, 5])
+@pytest.mark.parametrize("beyond", [2.0, 3.0])
+def test_the_interval_of_the_leading_order_holds_what_orders_beyond_leave(points, beyond):
+    """A curve without noise whose correction goes on with x^2 or x^3; at 99 % with four or five points."""
+    x = 0.001 * 2.0 ** np.arange(points)
+    told = rate_is(next_order=1.0)(2.0, (x, x**2 * np.exp(3 * x + 50 * x**beyond)))
+    assert told.verdict is HOLDS and 0 < told.values[0].interval.width < 0.05

@@ -213,7 +213,7 @@ def test_speeds_strengths_and_commutators():
 
 
 def test_parameters_have_symmetries_that_gradients_respect():
-    """Statement hidden-unit-permutation-symmetry."""
+    """hidden-unit-permutation-symmetry: F[P W, V P^-1] = F[W, V], and matching finds P from the weights."""
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(3, 6), nn.ReLU(), nn.Linear(6, 4), nn.ReLU(), nn.Linear(4, 1)).double()
     x = torch.randn(20, 3).double()

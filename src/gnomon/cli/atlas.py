@@ -182,7 +182,7 @@ def check(
     target: Annotated[str | None, typer.Option(help="The target column of a table.")] = None,
     lr: Annotated[float | None, typer.Option(help="Learning rate; by default 1 / curvature.")] = None,
     steps: Annotated[int, typer.Option(help="Steps of the training run of a copy.", min=1)] = 300,
-    budget: Annotated[str, typer.Option(help="Time of the training run: 60s, 2m.")] = "2m",
+    budget: Annotated[str, typer.Option(help="Time of all: 60s, 2m; half of it for the training run.")] = "2m",
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
     page: Annotated[str | None, typer.Option(help="Write the result as a page into this file.")] = None,
     as_json: AsJson = False,

@@ -25,7 +25,7 @@ BETWEEN = (nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid,
 """Modules that treat every unit alike."""
 CONTRACTING = (nn.ReLU, nn.LeakyReLU, nn.Tanh, nn.Sigmoid, nn.Identity, nn.Flatten, nn.MaxPool2d, nn.AvgPool2d,
                nn.AdaptiveAvgPool2d, nn.Dropout, nn.ELU, nn.Softplus)  # fmt: skip
-"""Modules that bring no two inputs further apart (in eval mode; pooling without overlap)."""
+"""Modules that bring no two inputs further apart (in eval mode; pooling without overlap, slopes of at most 1)."""
 
 
 def signals(trial: Trial) -> Judgment:
@@ -187,6 +187,12 @@ def _stacked(model: nn.Module) -> Iterator[tuple[str, str]]:
 
 def _is_chain(model: nn.Module) -> bool:
     parts = (*CONTRACTING, nn.Linear, nn.Conv1d, nn.Conv2d)
-    return isinstance(model, nn.Sequential) and all(isinstance(m, parts) for m in model) and not any(
-        isinstance(m, nn.MaxPool2d | nn.AvgPool2d) and m.stride != m.kernel_size for m in model
-    )  # fmt: skip
+    return isinstance(model, nn.Sequential) and all(isinstance(m, parts) and not _steep(m) for m in model)
+
+
+def _steep(layer: nn.Module) -> bool:
+    """Whether a module of a kind that is usually 1-Lipschitz is not: a slope above 1, or windows that overlap."""
+    if isinstance(layer, nn.MaxPool2d | nn.AvgPool2d):
+        return layer.stride != layer.kernel_size
+    slope = layer.alpha if isinstance(layer, nn.ELU) else getattr(layer, "negative_slope", 0.0)
+    return abs(slope) > 1

@@ -41,6 +41,11 @@ Descent at 1 / curvature of the start may jump over a cliff and leave all units 
 """
 SECONDS = 120.0
 """Time of the training run, at most; a run that it cuts short says so."""
+PASSES, TIMED, LEAST = 100, 16, 32
+"""Forward passes that the curvature takes, examples on which one is timed, and examples that are always kept.
+
+25 products with the Hessian take about four forward passes each.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +94,7 @@ def trial(
         w' = w - lr grad L(w),    lr = 1 / lambda_1(H) at the start where none is given                          (1)
 
     Where the loss rose on its way and has not fallen in the end, and no rate is given, a quarter of it is tried, three
-    times at most.
+    times at most. Where the curvature on all of them would take more than half of ``seconds``, there are fewer examples.
 
     Hypotheses: the network gives one tensor with a row for each example.
     Reference: [cohen2021gradient], for the curvature.
@@ -101,7 +106,8 @@ def trial(
     2.0
     """
     whole = subject(network, data, None, optimizer=None, seed=seed, call=CALL, probe=TRAINED)
-    examples, task = whole.probe, whole.task
+    deadline = clock() + seconds
+    examples, task = _affordable(whole.module, whole.probe, seconds, clock), whole.task
     y = task.loss_targets(examples.y)
     curvature = sharpness(whole.module, examples.x, y, loss=task.loss, seed=seed).value
     if lr is not None and not (isfinite(lr) and lr > 0):
@@ -109,7 +115,6 @@ def trial(
     rate = lr if lr is not None else 1 / max(curvature, 1e-3)  # (1)
     watch = {"margin": lambda _, model, __: _margin(model, examples.x, examples.y)} if task.classes > 1 else {}
     watch["norm"] = lambda _, model, __: _norm(model)
-    deadline = clock() + seconds
     for attempt in range(1 if lr is not None else ATTEMPTS):
         rate = rate / 4 if attempt else rate
         run = train(
@@ -122,6 +127,16 @@ def trial(
             break
     margins = tuple(zip(map(float, run.watched.get("margin", ())), map(float, run.watched["norm"]), strict=False))
     return Trial(whole.module, run, examples, task, rate, float(curvature), margins)
+
+
+def _affordable(module: nn.Module, examples: Examples, seconds: float, clock: Clock) -> Examples:
+    """So many of the examples as the curvature can be computed on in half of the time; timed on a few, the second time."""
+    few = examples.some(TIMED)
+    outputs(module, few.x, call=CALL)
+    start = clock()
+    outputs(module, few.x, call=CALL)
+    each = (clock() - start) / len(few)
+    return examples if each <= 0 else examples.some(max(LEAST, int(seconds / 2 / PASSES / each)))
 
 
 def _norm(model: nn.Module) -> float:

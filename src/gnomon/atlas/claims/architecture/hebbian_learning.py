@@ -1,5 +1,7 @@
 """Few patterns stored by Hebb's rule are fixed points, and are found again from four fifths of their bits.
 
+The field of a bit is +-1 and crosstalk of variance n / d: at n = d / 33 a bit turns with probability 5e-9.
+
     W = (1/d) sum_t x_t x_t^T with zero diagonal                                                              (1)
 
 Reference: [hopfield1982neural].
@@ -8,7 +10,7 @@ Reference: [hopfield1982neural].
 import numpy as np
 import torch
 
-from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.lab import Claim, Premise, Source, bounded_by
 from gnomon.models import Hopfield
 
 FEW = "there are few patterns for the units"
@@ -22,8 +24,8 @@ def problem(units, patterns, seed):
 
 
 def predicted():
-    """Overlap of patterns after a step, and after recall from the turned ones."""
-    return np.ones(2)
+    """Overlap of patterns after a step, and after recall from the turned ones, at least."""
+    return np.array([1.0, 0.99])
 
 
 def overlaps(times, units, patterns, seed):
@@ -50,11 +52,11 @@ CLAIM = Claim(
     id="hebbian-learning",
     title="Few patterns stored by Hebb's rule stay as they are, and are found from a part of them",
     equation=r"W = \frac{1}{d} \sum_t x_t x_t^\top",
-    source=Source("theorem", "hopfield1982neural"),
-    premises=(Premise(FEW),),
+    source=Source("observed", "hopfield1982neural"),
+    premises=(Premise(FEW, lambda units, patterns: 20 * patterns <= units),),
     breaks=FEW,
     parameters={"units": 300, "patterns": 9},
-    judge=equals(within=0.01, because="one bit in a hundred may stay wrong"),
+    judge=bounded_by("below"),
     predicted=predicted,
     observed=observed,
     control=control,

@@ -1,6 +1,6 @@
 """Averaging networks over the posterior of their weights gives the Bayesian prediction.
 
-f(x) = integral p(w | S) f(w; x) dw     (1)
+f(x) = integral p(w | S) f(w; x) dw,    var f(x) = integral p(w | S) f(w; x)^2 dw - f(x)^2     (1)
 """
 
 import torch
@@ -14,32 +14,40 @@ POSTERIOR = "the weights are drawn from the posterior"
 NOISE = 0.5
 
 
-def problem(n):
+def problem(n, seed):
     """Points of a sphere, noisy targets, and three new points."""
-    generator = torch.Generator().manual_seed(5)
-    x, new = sphere(n, 3, seed=1), sphere(3, 3, seed=2)
+    generator = torch.Generator().manual_seed(seed)
+    x, new = sphere(n, 3, seed=seed), sphere(3, 3, seed=seed + 1)
     return x, x[:, 0] + NOISE * torch.randn(n, generator=generator, dtype=torch.float64), new
 
 
-def predicted(n):
-    """Means at the new points in closed form, for a linear model with the prior N(0, I)."""
-    x, y, new = problem(n)
-    return new @ torch.linalg.solve(x.T @ x + NOISE**2 * torch.eye(3, dtype=torch.float64), x.T @ y)
+def predicted(n, seed):
+    """Means and mean squares at the new points in closed form, for a linear model with the prior N(0, I)."""
+    x, y, new = problem(n, seed)
+    precision = x.T @ x / NOISE**2 + torch.eye(3, dtype=torch.float64)
+    mean = new @ torch.linalg.solve(precision, x.T @ y) / NOISE**2
+    return torch.cat([mean, mean**2 + (new * torch.linalg.solve(precision, new.T).T).sum(1)])
+
+
+def moments(weights, new):
+    """The mean and the mean square of the outputs of each chain."""
+    f = weights @ new.T
+    return torch.cat([f.mean(1), f.square().mean(1)], 1)
 
 
 def observed(n, draws, seed):
-    """The mean output of each of sixteen chains of Hamiltonian Monte Carlo."""
-    x, y, new = problem(n)
+    """Sixteen chains of Hamiltonian Monte Carlo."""
+    x, y, new = problem(n, seed)
     posterior = module_posterior(nn.Linear(3, 1, bias=False).double(), (x, y), noise=NOISE)
     result = sample(posterior, torch.zeros(3), chains=16, draws=draws, warmup=200, seed=seed)
-    return result.values.mean(1) @ new.T
+    return moments(result.values, new)
 
 
 def control(n, draws, seed):
     """Weights drawn from the prior."""
     generator = torch.Generator().manual_seed(seed)
     weights = torch.randn(16, draws, 3, generator=generator, dtype=torch.float64)
-    return weights.mean(1) @ problem(n)[2].T
+    return moments(weights, problem(n, seed)[2])
 
 
 CLAIM = Claim(

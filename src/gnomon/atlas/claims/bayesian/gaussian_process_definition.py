@@ -19,15 +19,22 @@ def network(width):
     return nn.Sequential(nn.Linear(3, width, bias=False), nn.ReLU(), nn.Linear(width, 1, bias=False))
 
 
-def predicted():
+def inputs(seed):
+    """Two points of a sphere at an angle of 60 degrees, where the covariance is far from zero."""
+    a, b = sphere(2, 3, seed=seed)
+    b = b - a * (a @ b) / (a @ a)
+    return torch.stack([a, a / 2 + 3**0.5 / 2 * b * a.norm() / b.norm()])
+
+
+def predicted(seed):
     """The kernel of infinitely wide networks at two points, in closed form."""
-    return kernels.limit(network(8), init=Law(2**0.5, 0.0)).nngp(sphere(2, 3, seed=0)).flatten()
+    return kernels.limit(network(8), init=Law(2**0.5, 0.0)).nngp(inputs(seed)).flatten()
 
 
 def outputs(width, networks, seed):
     """Outputs of random networks, drawn by hand, at the same two points."""
     generator = torch.Generator().manual_seed(seed)
-    x = sphere(2, 3, seed=0)
+    x = inputs(seed)
     first = torch.randn(networks, 3, width, generator=generator, dtype=torch.float64) * (2 / 3) ** 0.5
     last = torch.randn(networks, width, 1, generator=generator, dtype=torch.float64) * (2 / width) ** 0.5
     return ((x @ first).relu() @ last)[..., 0]

@@ -15,7 +15,7 @@ TERMS = ["u", "v", "u^2", "u^3", "u^2*v", "u*v^2", "v^3", "u_x", "u_xx", "u_yy",
 
 
 def predicted():
-    """Wrong terms, and the mean relative error of the coefficients, clean and with noise, as published."""
+    """Wrong terms, and the mean relative error of the coefficients, clean (1 %) and with noise (published: 3.8 %)."""
     return [0.0, 0.01, 0.0, 0.038]
 
 

@@ -61,7 +61,7 @@ CLAIM = Claim(
     premises=(Premise(NOISY), Premise("there is time to fit the noise", lambda steps, patience: steps > 10 * patience)),
     breaks=NOISY,
     parameters={"sets": 30, "n": 40, "d": 50, "noise": 1.0, "steps": 600, "patience": 10},
-    full={"sets": 200, "n": 100, "d": 120, "steps": 3000},
+    full={"sets": 60, "n": 80, "d": 100, "steps": 1500},
     judge=ordered(confidence=0.999),
     predicted=predicted,
     observed=observed,

@@ -60,7 +60,7 @@ CLAIM = Claim(
     premises=(Premise(NOISE), Premise("steps are small against 1 / curvature", lambda sharp, rate: sharp * rate < 0.2)),
     breaks=NOISE,
     parameters={"sharp": 20.0, "flat": 2.0, "temperature": 1.5, "walkers": 100, "steps": 2500, "rate": 0.004},
-    full={"walkers": 1000, "steps": 20_000, "rate": 0.002},
+    full={"walkers": 400, "steps": 6000, "rate": 0.002},
     judge=mean_equals(confidence=0.9999, within=0.04, because="the temperature errs by rate * curvature / 2 in a well"),
     predicted=predicted,
     observed=observed,

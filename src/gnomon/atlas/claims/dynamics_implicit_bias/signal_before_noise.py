@@ -74,7 +74,7 @@ CLAIM = Claim(
     premises=(Premise(STOPPED), Premise("the network can fit all labels", lambda n, width: width >= n / 4)),
     breaks=STOPPED,
     parameters={"n": 200, "nets": 4, "width": 100, "steps": 100},
-    full={"n": 800, "nets": 10, "width": 512, "steps": 300},
+    full={"n": 400, "nets": 6, "width": 200, "steps": 200},
     judge=at_most(confidence=0.99),
     predicted=predicted,
     observed=observed,

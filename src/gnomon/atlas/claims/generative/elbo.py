@@ -16,24 +16,24 @@ STD = 0.6
 W = torch.tensor([1.0, -0.5, 2.0], dtype=torch.float64)
 
 
-def problem():
+def problem(seed):
     """Observations of x = w z + 0.6 e, and a wrong encoder: its mean and its standard deviation of z."""
-    x = torch.randn(5, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    x = torch.randn(5, 3, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     return x, 0.2 * x[:, 0] + 0.1, 0.5
 
 
-def predicted():
+def predicted(seed):
     """The divergence of two Gaussians in closed form."""
-    x, mean, std = problem()
+    x, mean, std = problem(seed)
     precision = float(W @ W) / STD**2 + 1
     exact = x @ W / STD**2 / precision
     ratio = std**2 * precision
     return (ratio + precision * (mean - exact).square() - 1 - log(ratio)) / 2
 
 
-def gap(shift):
+def gap(shift, seed):
     """log p(x), in closed form, less the bound with its fit by quadrature; the model's latents are N(shift, 1)."""
-    x, mean, std = problem()
+    x, mean, std = problem(seed)
     encoder, decoder = nn.Linear(3, 2).double(), nn.Linear(1, 3).double()
     with torch.no_grad():
         encoder.weight.zero_()
@@ -55,14 +55,14 @@ def gap(shift):
     return law.log_prob(x) - (fits - kl)
 
 
-def observed():
+def observed(seed):
     """With the prior of the model."""
-    return gap(0.0)
+    return gap(0.0, seed)
 
 
-def control():
+def control(seed):
     """With a divergence from another prior than that of the model."""
-    return gap(0.5)
+    return gap(0.5, seed)
 
 
 CLAIM = Claim(

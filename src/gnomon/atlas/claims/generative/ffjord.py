@@ -11,21 +11,21 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 GAUSSIAN = "directions are standard Gaussian"
 
 
-def problem(d):
+def problem(d, seed):
     """A matrix."""
-    return torch.randn(d, d, generator=torch.Generator().manual_seed(0), dtype=torch.float64) + torch.eye(d).double()
+    return torch.randn(d, d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) + torch.eye(d).double()
 
 
-def predicted(d):
+def predicted(d, seed):
     """The trace, and the trace squared plus the variance (1)."""
-    a = problem(d)
+    a = problem(d, seed)
     s = (a + a.T) / 2
     return torch.stack([a.trace(), a.trace() ** 2 + 2 * s.square().sum()])
 
 
 def products(d, n, seed, size):
     """e.A e and its square for single directions of another size."""
-    rule, a, x = Hutchinson(1, "gaussian", seed), problem(d), torch.zeros(n, d, dtype=torch.float64)
+    rule, a, x = Hutchinson(1, "gaussian", seed), problem(d, seed), torch.zeros(n, d, dtype=torch.float64)
     values = rule(lambda y: y @ a.T, x, size * rule.directions(x))[1]
     return torch.stack([values, values.square()], 1)
 

@@ -13,27 +13,27 @@ COVARIANCE = torch.tensor([[1.0, 0.4], [0.4, 0.5]], dtype=torch.float64)
 MEANS = torch.tensor([[-0.5, 0.2], [0.7, 0.4]], dtype=torch.float64)
 
 
-def predicted(n):
+def predicted(n, seed):
     """Log odds in the linear form (1)."""
     a, b = torch.linalg.solve(COVARIANCE, MEANS.T).T
-    x = sphere(n, 2, seed=0)
+    x = sphere(n, 2, seed=seed)
     return x @ (b - a) + (MEANS[0] @ a - MEANS[1] @ b) / 2 + torch.log(torch.tensor(3.0).double())
 
 
-def odds(n, second):
+def odds(n, second, seed):
     """Log odds by Bayes' rule from the two densities, one class three times as frequent."""
     p = mixture(MEANS, covariances=torch.stack([COVARIANCE, second * COVARIANCE]), weights=[1, 3])
-    return p.posterior(sphere(n, 2, seed=0)).logit()[:, 1]
+    return p.posterior(sphere(n, 2, seed=seed)).logit()[:, 1]
 
 
-def observed(n):
+def observed(n, seed):
     """One covariance."""
-    return odds(n, 1.0)
+    return odds(n, 1.0, seed)
 
 
-def control(n):
+def control(n, seed):
     """The second class twice as wide."""
-    return odds(n, 2.0)
+    return odds(n, 2.0, seed)
 
 
 CLAIM = Claim(

@@ -25,10 +25,10 @@ def predicted(n, latent):
     return torch.stack([values[:-latent].sum() / 2, torch.zeros(()).double()])
 
 
-def trained(n, latent, used):
+def trained(n, latent, used, seed):
     """Loss and largest angle after descent by L-BFGS on both matrices."""
     x, c = problem(n)
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     model = linear_autoencoder((64,), used).double()
     e, d = model.encoder[1].weight, model.decoder.weight
     optimizer = torch.optim.LBFGS([e, d], max_iter=120, history_size=20, line_search_fn="strong_wolfe",
@@ -46,14 +46,14 @@ def trained(n, latent, used):
     return torch.tensor([gap.loss, float(gap.angles.max())], dtype=torch.float64)
 
 
-def observed(n, latent):
+def observed(n, latent, seed):
     """With as many coordinates."""
-    return trained(n, latent, latent)
+    return trained(n, latent, latent, seed)
 
 
-def control(n, latent):
+def control(n, latent, seed):
     """With one coordinate less."""
-    return trained(n, latent, latent - 1)
+    return trained(n, latent, latent - 1, seed)
 
 
 CLAIM = Claim(

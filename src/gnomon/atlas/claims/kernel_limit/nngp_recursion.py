@@ -54,7 +54,7 @@ CLAIM = Claim(
     premises=(Premise("all hidden layers are wide", lambda width: width >= 32), Premise("independent weights")),
     breaks="all hidden layers are wide",
     parameters={"nets": 1000, "width": 64},
-    full={"nets": 10_000, "width": 256},
+    full={"nets": 4000, "width": 128},
     judge=distributed_as(confidence=0.9995),
     predicted=predicted,
     observed=observed,

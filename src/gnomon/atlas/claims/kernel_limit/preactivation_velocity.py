@@ -56,7 +56,7 @@ CLAIM = Claim(
     premises=(Premise("alpha does not fall with the width"), Premise("hidden layers are wide")),
     breaks="alpha does not fall with the width",
     parameters={"nets": 20, "widths": (24, 64, 160)},
-    full={"nets": 40, "widths": (32, 128, 512, 1024)},
+    full={"nets": 40, "widths": (32, 96, 256, 512)},
     judge=rate_is(confidence=0.999, within=0.05, because="corrections of order 24^-1/2 / 4", label="width"),
     predicted=predicted,
     observed=observed,

@@ -64,7 +64,7 @@ CLAIM = Claim(
     premises=(Premise(NORMALIZED), Premise("the networks are deep", lambda depth: depth >= 8)),
     breaks=NORMALIZED,
     parameters={"nets": 3, "depth": 10, "width": 32, "steps": 40},
-    full={"nets": 6, "depth": 10, "width": 64, "steps": 150},
+    full={"nets": 5, "depth": 10, "width": 32, "steps": 80},
     judge=ordered(),
     predicted=predicted,
     observed=observed,

@@ -49,7 +49,7 @@ CLAIM = Claim(
     premises=(Premise(RELU),),
     breaks=RELU,
     parameters={"nets": 300, "width": 40, "depth": 6},
-    full={"nets": 300, "width": 150, "depth": 16},
+    full={"nets": 400, "width": 80, "depth": 12},
     judge=mean_equals(confidence=0.9999, resolution=0.5),
     predicted=predicted,
     observed=observed,

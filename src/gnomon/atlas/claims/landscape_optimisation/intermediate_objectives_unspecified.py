@@ -84,7 +84,7 @@ CLAIM = Claim(
     premises=(Premise(TRAINED), Premise("the layers are narrow", lambda width: width <= 64)),
     breaks=TRAINED,
     parameters={"nets": 6, "n": 300, "width": 20, "steps": 30},
-    full={"nets": 12, "n": 800, "width": 24, "steps": 200},
+    full={"nets": 10, "n": 500, "width": 20, "steps": 80},
     judge=at_most(confidence=0.99),
     predicted=predicted,
     observed=observed,

@@ -106,7 +106,7 @@ CLAIM = Claim(
     premises=(Premise(LABELS), Premise("there are few examples", lambda n: n <= 500)),
     breaks=LABELS,
     parameters={"nets": 10, "n": 100, "steps": 60},
-    full={"nets": 12, "n": 200, "steps": 150},
+    full={"nets": 16, "n": 150, "steps": 80},
     judge=ordered(),
     predicted=predicted,
     observed=observed,

@@ -53,7 +53,7 @@ CLAIM = Claim(
     premises=(Premise(RELU),),
     breaks=RELU,
     parameters={"nets": 50, "width": 100, "depth": 15},
-    full={"nets": 100, "width": 400, "depth": 30},
+    full={"nets": 60, "width": 160, "depth": 20},
     judge=mean_equals(confidence=0.9999, within=0.036, because="5 / (2 n) = 0.025 at width 100, over log 2"),
     predicted=predicted,
     observed=observed,

@@ -50,7 +50,7 @@ CLAIM = Claim(
     premises=(Premise(SYMMETRIC),),
     breaks=SYMMETRIC,
     parameters={"nets": 400, "width": 40, "depth": 5, "bias": 0.5},
-    full={"nets": 1000, "width": 100, "depth": 10},
+    full={"nets": 600, "width": 64, "depth": 8},
     judge=mean_equals(confidence=0.9999),
     predicted=predicted,
     observed=observed,

@@ -6,6 +6,7 @@ Reference: [pascanu2013difficulty].
 """
 
 import numpy as np
+import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
 
@@ -18,11 +19,17 @@ def predicted(times, gate):
 
 
 def kept(feedback, times, gate):
-    """A loop with the gate sigmoid(logit(gate) + feedback z)."""
-    z, found = 1.0, []
-    for _ in range(times):
-        z *= 1 / (1 + np.exp(-(np.log(gate / (1 - gate)) + feedback * z)))
-        found.append(z)
+    """The cell of an LSTM of torch that forgets by the gate, takes nothing in, and may see its own output."""
+    cell = torch.nn.LSTMCell(1, 1).double()
+    with torch.no_grad():
+        for p in cell.parameters():
+            p.zero_()
+        cell.bias_hh[1] = float(np.log(gate / (1 - gate)))  # torch's order of gates: input, forget, candidate, output
+        cell.weight_hh[1, 0] = feedback
+        h, c, found = torch.zeros(1, 1).double(), torch.ones(1, 1).double(), []
+        for _ in range(times):
+            h, c = cell(torch.zeros(1, 1).double(), (h, c))  # the candidate is tanh(0): nothing comes in
+            found.append(float(c))
     return np.array(found)
 
 
@@ -44,7 +51,7 @@ CLAIM = Claim(
     premises=(Premise(CONSTANT),),
     breaks=CONSTANT,
     parameters={"times": 30, "gate": 0.9},
-    judge=equals(rounding=1e3),
+    judge=equals(rounding=1e3),  # thirty products
     predicted=predicted,
     observed=observed,
     control=control,

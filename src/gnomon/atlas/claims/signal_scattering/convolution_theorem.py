@@ -12,33 +12,33 @@ from gnomon.lab import Claim, Premise, Source, equals
 CIRCULAR = "the convolution is circular"
 
 
-def inputs(n):
+def inputs(n, seed):
     """Two signals."""
-    return torch.randn(2, n, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    return torch.randn(2, n, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
-def predicted(n):
+def predicted(n, seed):
     """By the product of (1)."""
-    f, h = inputs(n)
+    f, h = inputs(n, seed)
     return torch.fft.ifft(torch.fft.fft(f) * torch.fft.fft(h)).real
 
 
-def sums(n, wrap):
+def sums(n, wrap, seed):
     """The sum of (1) in full."""
-    f, h = inputs(n)
+    f, h = inputs(n, seed)
     lag = torch.arange(n)[:, None] - torch.arange(n)
     inside = torch.ones_like(lag, dtype=torch.bool) if wrap else lag >= 0
     return (h[lag % n] * inside) @ f
 
 
-def observed(n):
+def observed(n, seed):
     """Circular."""
-    return sums(n, True)
+    return sums(n, True, seed)
 
 
-def control(n):
+def control(n, seed):
     """Zero before the start."""
-    return sums(n, False)
+    return sums(n, False, seed)
 
 
 CLAIM = Claim(

@@ -13,9 +13,9 @@ from gnomon.scattering import Scattering2d
 NUMBERS = "angles are renumbered along with the rotation"
 
 
-def image(side):
+def image(side, seed):
     """White noise."""
-    return torch.randn(side, side, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    return torch.randn(side, side, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 def first_order(x, L):
@@ -29,21 +29,21 @@ def predicted():
     return 0.0
 
 
-def difference(side, L, steps):
+def difference(side, L, steps, seed):
     """Coefficients of the image turned by 90 degrees, less those of the image with angles renumbered; relative."""
-    x = image(side)
+    x = image(side, seed)
     turned, expected = first_order(x.rot90(1, (0, 1)), L), first_order(x, L).roll(steps, 1)
     return float((turned - expected).abs().max() / expected.abs().max())
 
 
-def observed(side, L):
+def observed(side, L, seed):
     """Angles renumbered by half of them."""
-    return difference(side, L, L // 2)
+    return difference(side, L, L // 2, seed)
 
 
-def control(side, L):
+def control(side, L, seed):
     """Angles renumbered by one more."""
-    return difference(side, L, L // 2 + 1)
+    return difference(side, L, L // 2 + 1, seed)
 
 
 CLAIM = Claim(

@@ -52,7 +52,7 @@ CLAIM = Claim(
     premises=(Premise(MEAN), Premise("the signal is white noise")),
     breaks=MEAN,
     parameters={"stages": (1, 2, 3, 4, 5), "n": 4096, "repetitions": 8},
-    judge=rate_is(within=0.03, because="a finite signal", label="samples in a pool"),
+    judge=rate_is(confidence=0.999, label="samples in a pool"),
     predicted=predicted,
     observed=observed,
     control=control,
