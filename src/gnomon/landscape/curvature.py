@@ -23,7 +23,7 @@ from gnomon.linalg.conjugate import InverseProduct, inverse_product
 from gnomon.linalg.diagonal import DiagonalEstimate, diagonal
 from gnomon.linalg.lanczos import Eigenpairs, SpectralDensity, spectral_density, top_eigenpairs
 from gnomon.linalg.operator import AbstractOperator
-from gnomon.linalg.trace import TraceEstimate, hutch_plus_plus, hutchinson
+from gnomon.linalg.trace import TraceEstimate, automatic_trace, hutch_plus_plus, hutchinson
 from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["AbstractCurvature"]
@@ -128,13 +128,19 @@ class AbstractCurvature(AbstractOperator):
         return spectral_density(self, steps=min(steps, self.size), starts=starts, seed=seed)
 
     def trace(
-        self, *, products: int = 60, confidence: float = 0.95, method: str = "hutch++", seed: int = 0
+        self, *, products: int = 60, confidence: float = 0.95, method: str = "auto", seed: int = 0
     ) -> TraceEstimate:
-        """The trace with a confidence interval, by ``method`` "hutch++" or "hutchinson"; see `gnomon.linalg.trace`."""
-        if method not in ("hutch++", "hutchinson"):
+        """The trace with a confidence interval; ``method`` "hutch++", "hutchinson", or "auto": the one that wins here.
+
+        See `gnomon.linalg.trace`.
+        """
+        if method not in ("auto", "hutch++", "hutchinson"):
             name = self._setup.call.partition("(")[0]
-            raise InputError(out_of_range(f"{name}(...).trace()", "method", '"hutch++" or "hutchinson"', method))
-        if method == "hutch++":
+            known = '"auto", "hutch++" or "hutchinson"'
+            raise InputError(out_of_range(f"{name}(...).trace()", "method", known, method))
+        if method == "auto" and products >= 12:
+            return automatic_trace(self, products=products, confidence=confidence, seed=seed)
+        if method != "hutchinson":
             return hutch_plus_plus(self, products=products, confidence=confidence, seed=seed)
         return hutchinson(self, samples=products, confidence=confidence, seed=seed)
 
