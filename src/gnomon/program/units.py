@@ -7,10 +7,10 @@ A unit of a layer is a row of its weight, an entry of its bias, entries of the n
     scaling       what makes a unit times c > 0, what reads it over c; between them only f(c x) = c f(x)            (2)
 
 Layers that add to each other share one group. What is not understood (attention, concatenation, a parameter used in
-``forward`` directly) pins the groups it touches: they are left alone, so that what is found is true and may be too little.
+``forward`` directly) pins the groups it touches: they are left alone, so what is found is true and may be too little.
 
 Hypotheses: eval mode; forward is a fixed sequence of calls.
-Reference: [hecht1990algebraic] for (1), [dinh2017sharp] for (2), [ainsworth2023git] for groups of layers that share an order.
+Reference: [hecht1990algebraic] for (1), [dinh2017sharp] for (2), [ainsworth2023git] for layers that share an order.
 
 >>> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
 >>> found = hidden_units(net, torch.zeros(1, 2))
