@@ -10,7 +10,7 @@ from torch import nn
 
 from gnomon.core import InputError, ReadError
 from gnomon.geometry.lipschitz import lipschitz_bounds, operator_norm
-from gnomon.geometry.lipschitz.network import pair_norm
+from gnomon.geometry.lipschitz.chain import pair_norm, seqlip
 
 SHAPES = [
     {"stride": s, "padding": p, "dilation": d, "groups": g, "padding_mode": m}
