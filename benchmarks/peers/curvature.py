@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 import torch
 from curvature_workload import loss, network_and_data
-from curvlinops import GGNLinearOperator, HessianLinearOperator, hutchpp_trace
+from curvlinops import GGNLinearOperator, HessianLinearOperator, hutchpp_trace, lanczos_approximate_spectrum
 from scipy.sparse.linalg import eigsh
 
 
@@ -37,6 +37,13 @@ def main():
     start = time.perf_counter()
     found["trace"] = float(hutchpp_trace(operator, num_matvecs=60))
     times["trace, 60 products"] = time.perf_counter() - start
+    start = time.perf_counter()
+    top = found["top 5"][0]
+    grid, density = lanczos_approximate_spectrum(operator, ncv=40, num_points=4096, boundaries=(-top, top))
+    times["density, 40 products"] = time.perf_counter() - start
+    weights = density / density.sum()
+    found["density, mean"] = float((grid * weights).sum())
+    found["density, share above 1 % of the top"] = float(weights[grid.abs() > 0.01 * top].sum())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(json.dumps({"found": found, "seconds": times, "peak": peak}))
 

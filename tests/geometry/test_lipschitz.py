@@ -71,6 +71,24 @@ def test_bounds_are_on_both_sides_of_the_exact_constant(seed):
     assert "at most" in found.verdict and len(found.plots()) == 2
 
 
+@pytest.mark.parametrize(("widths", "slope"), [((3, 5, 4, 2), 0.0), ((4, 6, 6, 3), 0.3), ((2, 14, 3, 2), 0.0)])
+def test_seqlip_bounds_every_pattern_of_a_chain(widths, slope):
+    """The id lipschitz-estimation-seqlip: all patterns by hand, up to a sample of them for 14 units."""
+    torch.manual_seed(1)
+    w = [torch.randn(b, a).double() for a, b in itertools.pairwise(widths)]
+    generator = torch.Generator().manual_seed(0)
+    exact = 0.0
+    for _ in range(4000):
+        d = [torch.where(torch.rand(m, generator=generator) < 0.5, 1.0, slope).double() for m in widths[1:-1]]
+        product = w[0]
+        for diagonal, matrix in zip(d, w[1:], strict=True):
+            product = matrix * diagonal @ product
+        exact = max(exact, float(torch.linalg.matrix_norm(product, 2)))
+    bound = seqlip(w, [slope] * (len(w) - 1))
+    norms = float(torch.stack([torch.linalg.matrix_norm(m, 2) for m in w]).prod())
+    assert exact <= bound * (1 + 1e-9) and bound < 0.95 * norms
+
+
 def test_networks_of_many_kinds_never_stretch_more_than_the_bound():
     class Residual(nn.Module):
         def __init__(self):
