@@ -117,7 +117,7 @@ def sharpness_forms(
         x: inputs, or data, as in `hessian`; ``y``, ``loss`` and ``tile`` as there.
         y: targets.
         radius: r of (3), in parameters and, for the adaptive form, relative to each weight.
-        factor: units of the copy are rescaled by 1 / factor to factor.
+        factor: units of the copy are rescaled by sqrt(factor) to factor, group by group up and down.
         products: for each trace.
         loss: as in `hessian`.
         tile: as in `hessian`.
@@ -127,6 +127,7 @@ def sharpness_forms(
     Cost: about 2 x (2 products + 60) Hessian-vector products and four gradients for each of the two models.
 
     >>> net, x = nn.Sequential(nn.Linear(1, 3), nn.ReLU(), nn.Linear(3, 1)), torch.linspace(-1, 1, 8)[:, None]
+    >>> _ = [nn.init.constant_(p, 0.7) for p in net.parameters()]
     >>> found = sharpness_forms(net, x, x[:, 0])
     >>> all(name.startswith("adaptive") for name in found.invariant)
     True

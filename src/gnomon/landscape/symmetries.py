@@ -121,7 +121,7 @@ def read_units(module: nn.Module, x: Any, call: str) -> tuple[Tensor, HiddenUnit
 
 
 def rescaled_twin(module: nn.Module, units: HiddenUnits, factor: float, call: str) -> nn.Module:
-    """A copy with the same outputs, the units of each group scaled by factors from 1 / factor to factor; (2).
+    """A copy with the same outputs, units of groups scaled in turn by sqrt(factor) to factor and by the inverse; (2).
 
     Cost: a copy.
 
@@ -132,7 +132,7 @@ def rescaled_twin(module: nn.Module, units: HiddenUnits, factor: float, call: st
     """
     copy = twin(module, call=call)
     for i, group in enumerate(units.scalings):
-        steps = torch.linspace(-1, 1, group.size, dtype=torch.float64) if group.size > 1 else torch.ones(1)
+        steps = torch.linspace(0.5, 1, group.size, dtype=torch.float64)
         scale_units(copy, group, factor ** (steps if i % 2 == 0 else -steps))
     return copy
 
