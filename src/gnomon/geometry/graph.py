@@ -29,22 +29,18 @@ ZERO_PRESERVING = (
     nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.Unflatten, nn.ZeroPad2d,
 )  # fmt: skip
 WEIGHTED = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.modules.batchnorm._BatchNorm)
-RESHAPED: set[Any] = {torch.flatten, "flatten", "view", "reshape", torch.reshape, "squeeze", "unsqueeze", torch.squeeze,
-                      torch.unsqueeze}  # fmt: skip
-SHAPED: set[Any] = {"mean", "sum", "permute", "transpose", "contiguous", torch.mean, torch.sum, torch.permute,
-                    torch.transpose, F.avg_pool2d, F.adaptive_avg_pool2d, F.avg_pool1d, F.adaptive_avg_pool1d}  # fmt: skip
-ADDS: set[Any] = {operator.add, torch.add, operator.iadd, "add", "add_"}
-SUBTRACTS: set[Any] = {operator.sub, torch.sub, operator.isub, "sub", "sub_"}
-SCALES: set[Any] = {
-    operator.mul,
-    operator.truediv,
-    torch.mul,
-    torch.div,
-    operator.imul,
-    operator.itruediv,
-    "mul",
-    "div",
-}
+RE'SHAPED: set[Any] = {
+    "mean", "sum", "permute", "transpose", "contiguous", torch.mean, torch.sum, torch.permute, torch.transpose,
+    F.avg_pool2d, F.adaptive_avg_pool2d, F.avg_pool1d, F.adaptive_avg_pool1d, torch.cat,
+}  # fmt: skip
+PLAIN: dict[Any, Any] = {
+    operator.add: operator.add, torch.add: operator.add, operator.iadd: operator.add, "add": operator.add,
+    "add_": operator.add, operator.sub: operator.sub, torch.sub: operator.sub, operator.isub: operator.sub,
+    "sub": operator.sub, operator.mul: operator.mul, torch.mul: operator.mul, operator.imul: operator.mul,
+    "mul": operator.mul, operator.truediv: operator.truediv, torch.div: operator.truediv, "div": operator.truediv,
+    operator.itruediv: operator.truediv,
+}  # fmt: skip
+"""Arithmetic by its plain operator, which changes nothing in place."""
 RELU: set[Any] = {torch.relu, F.relu, "relu", "relu_", torch.relu_}
 LEAKY: set[Any] = {F.leaky_relu, torch.nn.functional.leaky_relu}
 IDLE: set[Any] = {F.dropout, F.dropout1d, F.dropout2d, torch.dropout}
@@ -147,9 +143,8 @@ class _Reader:
         if node.op == "placeholder":
             return GraphStep("input", (), lambda x: x, None, 0.0, node.name)
         if node.op == "call_module":
-            return _layer(
-                self.module.get_submodule(str(node.target)), inputs, str(node.target) or "the module", self.call
-            )
+            name = str(node.target)
+            return _layer(self.module.get_submodule(name), inputs, name or "the module", self.call)
         return self._function(node, inputs)
 
     def _function(self, node: fx.Node, inputs: tuple[int, ...]) -> GraphStep:
@@ -172,33 +167,49 @@ class _Reader:
                 return v.reshape(len(v), *shape)
 
             return GraphStep("affine", inputs, reshaped, reshaped, 0.0, where)
-        if target in SHAPED | ADDS | SUBTRACTS | {torch.cat} or (target in SCALES and len(inputs) == 1):
-            return GraphStep("affine", inputs, *self._called(node), 0.0, where)
+        if target in SHAPED and all(
+            n.meta["result"].shape[:1] == node.meta["result"].shape[:1] for n in node.all_input_nodes if n in self.places
+        ):
+            function = self._called(node, target)
+            return GraphStep("affine", inputs, function, function, 0.0, where)
+        if target in PLAIN and not node.kwargs and len(node.args) == 2:
+            kind, moving = PLAIN[target], [n for n in node.args if isinstance(n, fx.Node) and n in self.places]
+            if kind in (operator.add, operator.sub):
+                return GraphStep("affine", inputs, self._called(node, kind), self._summed(node), 0.0, where)
+            if len(moving) == 1 and (kind is operator.mul or moving[0] is node.args[0]):
+                function = self._called(node, kind)
+                return GraphStep("affine", inputs, function, lambda r: function(r).abs(), 0.0, where)
         name = target if isinstance(target, str) else getattr(target, "__name__", str(target))
         raise ReadError(lesson(self.call, f"'{where}' calls {name}", "a piecewise linear network", CURE))
 
-    def _called(self, node: fx.Node) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
-        """The function of a node of its tensor inputs, and that of radii: differences become sums, constants vanish."""
+    def _called(self, node: fx.Node, target: Any) -> Callable[..., Tensor]:
+        """The function of a node of its tensor inputs, constants filled in."""
         moving = [n for n in dict.fromkeys(node.all_input_nodes) if n in self.places]
         fixed = {n: attribute(self.module, str(n.target)) for n in node.all_input_nodes if n.op == "get_attr"}
         fixed = {n: v.detach() if isinstance(v, Tensor) else v for n, v in fixed.items()}
 
-        def values(*tensors: Tensor) -> Tensor:
+        def run(*tensors: Tensor) -> Tensor:
             known: dict[fx.Node, Any] = {**dict(zip(moving, tensors, strict=True)), **fixed}
             args, options = fx.node.map_arg((node.args, node.kwargs), known.__getitem__)
-            if node.op == "call_method":
-                return getattr(args[0], str(node.target))(*args[1:], **options)
-            function: Any = node.target
-            return function(*args, **options)
+            if isinstance(target, str):
+                return getattr(args[0], target)(*args[1:], **options)
+            return target(*args, **options)
 
-        def radii(*tensors: Tensor) -> Tensor:
-            if node.target in ADDS | SUBTRACTS:
-                like = values(*(torch.zeros_like(t) for t in tensors))
-                counts = [sum(arg is n for arg in node.args) for n in moving]
-                return torch.zeros_like(like) + sum(c * t for c, t in zip(counts, tensors, strict=True))
-            return values(*tensors).abs() if node.target in SCALES else values(*tensors)
+        return run
 
-        return values, radii
+    def _summed(self, node: fx.Node) -> Callable[..., Tensor]:
+        """Radii of a sum or a difference: they add up, each as often as it occurs, and constants have none."""
+        moving = [n for n in dict.fromkeys(node.all_input_nodes) if n in self.places]
+        counts = [sum(arg is n for arg in node.args) for n in moving]
+        shape = tuple(node.meta["result"].shape[1:])
+
+        def run(*radii: Tensor) -> Tensor:
+            total = radii[0].new_zeros(len(radii[0]), *shape)
+            for count, radius in zip(counts, radii, strict=True):
+                total = total + count * radius
+            return total
+
+        return run
 
 
 def _same(x: Tensor) -> Tensor:

@@ -43,7 +43,7 @@ class AbstractBounding(AbstractProof):
     """Bisection over eps with bounds of the margins; equation (1)."""
 
     def radii(self, module: nn.Module, x: Tensor, y: Tensor, norm: str, bounds: tuple[float, float]) -> Tensor:  # noqa: D102
-        graph = read_graph(module, x[:1], call="robust_radius(module, data)")
+        graph = read_graph(module, x[:1], call="robust_radius(module, data)", decisions=True)
         with torch.no_grad():
             return torch.cat(
                 [self._bisect(graph, a, b, norm, bounds) for a, b in zip(x.split(PIECE), y.split(PIECE), strict=True)]
@@ -122,8 +122,9 @@ class LipschitzMargin(Record, AbstractProof):
 
     def radii(self, module: nn.Module, x: Tensor, y: Tensor, norm: str, bounds: tuple[float, float]) -> Tensor:  # noqa: D102
         pairs = pair_bounds(module, x[:1], call="robust_radius(module, data)").to(x)
+        graph = read_graph(module, x[:1], call="robust_radius(module, data)", decisions=True)
         with torch.no_grad():
-            f = module(x)
+            f = torch.cat([graph.values(part)[-1] for part in x.split(PIECE)])
         gaps = (f.gather(1, y[:, None]) - f) / pairs[y].clamp_min(1e-30)
         radius = gaps.scatter(1, y[:, None], float("inf")).amin(1).clamp_min(0) * (1 - SURE)
         return radius if norm == "2" else radius / x[0].numel() ** 0.5

@@ -278,7 +278,7 @@ def _slopes(module: nn.Module, x: Tensor, steps: int = 8) -> Tensor:
 
 
 def pair_bounds(module: nn.Module, x: Tensor, *, call: str) -> Tensor:
-    """A bound of the Lipschitz constant of f_i - f_j for all pairs of outputs, (k, k).
+    """A bound of the Lipschitz constant of f_i - f_j for all pairs of outputs, (k, k), before a last softmax.
 
     Cost: that of the operator norms.
 
@@ -292,7 +292,7 @@ def pair_bounds(module: nn.Module, x: Tensor, *, call: str) -> Tensor:
     copy = twin(module, call=call).double().eval().requires_grad_(requires_grad=False)
     point = x[:1].detach().double().cpu()
     with undisturbed(copy):
-        graph = read_graph(copy, point, call=call)
+        graph = read_graph(copy, point, call=call, decisions=True)
         blocks = _blocks(graph, point)
         k = graph.values(point)[-1].shape[1]
         whole = min(_propagate(graph, blocks), *_chained(graph, blocks))
