@@ -29,7 +29,9 @@ ZERO_PRESERVING = (
     nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.Unflatten, nn.ZeroPad2d,
 )  # fmt: skip
 WEIGHTED = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.modules.batchnorm._BatchNorm)
-RE'SHAPED: set[Any] = {
+RESHAPED: set[Any] = {torch.flatten, "flatten", "view", "reshape", torch.reshape, "squeeze", "unsqueeze", torch.squeeze,
+                      torch.unsqueeze}  # fmt: skip
+SHAPED: set[Any] = {
     "mean", "sum", "permute", "transpose", "contiguous", torch.mean, torch.sum, torch.permute, torch.transpose,
     F.avg_pool2d, F.adaptive_avg_pool2d, F.avg_pool1d, F.adaptive_avg_pool1d, torch.cat,
 }  # fmt: skip
@@ -42,7 +44,7 @@ PLAIN: dict[Any, Any] = {
 }  # fmt: skip
 """Arithmetic by its plain operator, which changes nothing in place."""
 RELU: set[Any] = {torch.relu, F.relu, "relu", "relu_", torch.relu_}
-LEAKY: set[Any] = {F.leaky_relu, torch.nn.functional.leaky_relu}
+LEAKY: set[Any] = {F.leaky_relu}
 IDLE: set[Any] = {F.dropout, F.dropout1d, F.dropout2d, torch.dropout}
 SOFTMAX: set[Any] = {torch.softmax, F.softmax, F.log_softmax, torch.log_softmax, "softmax", "log_softmax"}
 
@@ -167,9 +169,8 @@ class _Reader:
                 return v.reshape(len(v), *shape)
 
             return GraphStep("affine", inputs, reshaped, reshaped, 0.0, where)
-        if target in SHAPED and all(
-            n.meta["result"].shape[:1] == node.meta["result"].shape[:1] for n in node.all_input_nodes if n in self.places
-        ):
+        rows = {n.meta["result"].shape[:1] for n in (node, *node.all_input_nodes) if n is node or n in self.places}
+        if target in SHAPED and len(rows) == 1:
             function = self._called(node, target)
             return GraphStep("affine", inputs, function, function, 0.0, where)
         if target in PLAIN and not node.kwargs and len(node.args) == 2:

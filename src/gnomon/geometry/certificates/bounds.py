@@ -25,7 +25,7 @@ from gnomon.geometry.graph import Graph, GraphStep, read_graph
 __all__ = ["Bounds", "interval_bounds", "linear_bounds", "output_bounds"]
 
 DEAREST = 4096
-"""Open units of a step up to which each has linear bounds; above, the step keeps its intervals, as it would take hours."""
+"""Open units of a step up to which each has linear bounds; above, the step keeps its intervals, or it took hours."""
 NUMBERS = 2**25
 """Coefficients that are held at once."""
 Box = tuple[Tensor, Tensor]
