@@ -20,14 +20,14 @@ from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.checks import check_readable, check_seed, integer, number
-from gnomon.core.errors import NotFiniteError, lesson
+from gnomon.core.errors import called
 from gnomon.core.pure import twin
 from gnomon.core.results import Axis, Histogram, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.core.untouched import untouched
 from gnomon.landscape.hessian import hessian
 from gnomon.training.evaluate import Loss, Objective
-from gnomon.training.gradient import loss_gradient, moved_parameters
+from gnomon.training.gradient import finite_loss, loss_gradient, moved_parameters
 
 __all__ = ["FlatnessRadius", "flatness_radius"]
 
@@ -113,17 +113,16 @@ def flatness_radius(
     check_readable(module, call=call)
     level, count = number("rise", rise, call=call, above=0), integer("directions", directions, call=call)
     generator = torch.Generator().manual_seed(check_seed(seed, call=call))
-    operator = hessian(module, x, y, loss=loss)
-    top, trace = operator.top(1, seed=seed), operator.trace(products=30, seed=seed).value
+    with called(call):
+        operator = hessian(module, x, y, loss=loss)
+        top, trace = operator.top(1, seed=seed), operator.trace(products=30, seed=seed).value
     moved = twin(module, call=call)
     leaves = moved_parameters(moved, call)
     w = parameters_to_vector(leaves).detach()
     with untouched(moved):
         objective = Objective.of(x, y, moved, loss, call)
         start, g = loss_gradient(moved, objective)
-        if not start < inf:
-            cure = "Look for NaN in the weights or the data"
-            raise NotFiniteError(lesson(call, "the loss is not finite", "a loss here", cure))
+        finite_loss(start, call)
 
         def risen(v: Tensor, r: float) -> bool:
             vector_to_parameters(w + r * v, leaves)

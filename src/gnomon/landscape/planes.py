@@ -26,7 +26,7 @@ from gnomon.core.results import Axis, Image, Line, Plot, Result
 from gnomon.core.untouched import untouched
 from gnomon.landscape.between import check_pair
 from gnomon.training.evaluate import Loss, Objective
-from gnomon.training.gradient import moved_parameters
+from gnomon.training.gradient import finite_loss, moved_parameters
 
 __all__ = ["LossPlane", "filter_normalized", "loss_plane"]
 
@@ -121,6 +121,7 @@ def loss_plane(
     rows = []
     with untouched(moved):
         objective = Objective.of(x, y, moved, loss, call)
+        finite_loss(objective.measure(moved, SIZE)[0], call)
         for t in grid.tolist():
             for s in grid.tolist():
                 vector_to_parameters(w + s * u + t * v, leaves)
