@@ -206,7 +206,7 @@ def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = No
     """The k algebraically largest eigenpairs of a symmetric operator, with the residual (2) of each.
 
     By default steps are added until each residual is below the square root of the machine precision, relative to the
-    largest eigenvalue, or the whole space is spanned, or half of the free memory is used; residuals tell how near it is.
+    largest eigenvalue, or the whole space is spanned, or half of the free memory is used; residuals tell how near.
 
     Hypotheses: symmetric. One start gives one copy of a multiple eigenvalue until its space is exhausted: copies
     of an exactly multiple eigenvalue may be missing unless steps reach the size.
