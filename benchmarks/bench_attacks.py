@@ -76,7 +76,8 @@ def table():
     columns = ["classifier", "threat", "images", "gnomon", "pyautoattack", "foolbox", "time",
                "time over pyautoattack's", "time over foolbox's", "preflight"]  # fmt: skip
     note = "Robust accuracy on the first test images of MNIST, lower is a stronger attack; one thread, processor time."
-    record("Robust accuracy beside pyautoattack and foolbox", columns, rows, note)
+    if rows:
+        record("Robust accuracy beside pyautoattack and foolbox", columns, rows, note)
 
 
 def main():

@@ -33,7 +33,8 @@ from gnomon.geometry.preflight import CURES, GRADIENTS, PROBE, flight_check, gra
 __all__ = ["ENSEMBLE", "THOROUGH", "RobustAccuracy", "robust_accuracy"]
 
 ENSEMBLE: tuple[AbstractAttack, ...] = (
-    FGSM(), PGD(10, 0.25), APGD(50), Closest(TargetedAPGD(50)), Closest(TargetedAPGD(100)), Closest(Square(2000))
+    FGSM(), PGD(10, 0.25), APGD(40), Closest(TargetedAPGD(40, 4)), Closest(TargetedAPGD(60), 20),
+    Closest(Square(1000), 20, blind=Square()),
 )  # fmt: skip
 """The attacks, the cheapest first; the dear ones stop where a group of the closest examples withstands."""
 THOROUGH: tuple[AbstractAttack, ...] = (FGSM(), PGD(10, 0.25), APGD(100), TargetedAPGD(100), Square(5000))
@@ -185,12 +186,15 @@ class _Search:
 
     def run(self, method: AbstractAttack, progress: Callable[[str, int], None] | None) -> int:
         """Run one attack on what is unbroken; how many it broke."""
-        left, stops = self.robust.nonzero()[:, 0], isinstance(method, Closest) and not self.blind
+        left, group = self.robust.nonzero()[:, 0], PIECE
+        stops = isinstance(method, Closest) and not self.blind
         if progress is not None:
             progress(method.name, len(left))
+        if isinstance(method, Closest):
+            left, group = (left, PIECE) if self.blind else (left[self._order(left)], method.group)
+            method = (method.blind or method.method) if self.blind else method.method
         tried, wrong = self.found.clone(), [left[:0]]
-        groups = left[self._order(left)].split(method.group) if isinstance(method, Closest) and stops else left.split(
-            PIECE)  # fmt: skip
+        groups = left.split(group)
         for part in groups:
             z = method.run(self.victim, self.x[part], self.y[part], self.threat, self.generator)
             tried[part] = self.threat.project(self.x[part], z)

@@ -26,7 +26,8 @@ __all__ = ["Closest"]
 class Closest(Record, AbstractAttack):
     """Another attack for `robust_accuracy`, there run on ``group`` examples at a time, the closest to breaking first.
 
-    Alone, in `attack`, it runs on all examples.
+    ``blind`` runs in its place, on all examples that are left, where gradients tell nothing. Alone, in `attack`, it
+    runs on all examples.
 
     >>> from gnomon.geometry.attacks import Square
     >>> Closest(Square(100), group=40).name
@@ -35,6 +36,7 @@ class Closest(Record, AbstractAttack):
 
     method: AbstractAttack
     group: int = 50
+    blind: AbstractAttack | None = None
 
     @property
     def name(self) -> str:
