@@ -2,8 +2,8 @@
 
     python benchmarks/bench_curvature.py [--peers PYTHON]
 
-PYTHON is an environment that has torch and curvlinops-for-pytorch (GNOMON_CURVATURE_PEERS). One thread each, seconds of processor time; each side
-in a process of its own, so that its peak memory is its own.
+PYTHON is an environment that has torch and curvlinops-for-pytorch (GNOMON_CURVATURE_PEERS). One thread each, seconds of
+processor time; each side in a process of its own, so that its peak memory is its own.
 """
 
 import argparse

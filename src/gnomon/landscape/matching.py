@@ -30,7 +30,7 @@ from gnomon.program.units import Slot, UnitGroup, hidden_units, permute_units
 
 __all__ = ["MatchedUnits", "match_units"]
 
-EXAMPLES = 512
+EXAMPLES = 256
 """Inputs whose activations are compared, at most."""
 ROUNDS = 50
 """Visits of all groups, at most."""
@@ -77,7 +77,7 @@ def match_units(a: nn.Module, b: nn.Module, x: Any, *, by: str = "activations") 
     Args:
         a: a model, read in eval mode and left as it was, as is the other.
         b: another of the same architecture: dense, convolutional, with normalization and residual sums.
-        x: inputs, or data; the activations of 512 of them are compared.
+        x: inputs, or data; the activations of 256 of them are compared.
         by: "activations" (2), or "weights" (1).
 
     Hypotheses: see the module. Reference: [ainsworth2023git], [li2016convergent].
@@ -153,11 +153,11 @@ def _activations(model: nn.Module, groups: tuple[UnitGroup, ...], x: Tensor, cal
 
     def keep(name: str) -> Any:
         def hook(_: nn.Module, __: Any, out: Tensor) -> None:
-            kept[name] = out.detach()
+            kept[name] = _standard(out.detach(), names[name])
 
         return hook
 
-    names = {name for group in groups for name in group.layers}
+    names = {name: group.size for group in groups for name in group.layers}
     parts = dict(model.named_modules())
     with untouched(model), torch.no_grad():
         handles = [parts[name].register_forward_hook(keep(name)) for name in names]
@@ -166,13 +166,13 @@ def _activations(model: nn.Module, groups: tuple[UnitGroup, ...], x: Tensor, cal
         finally:
             for handle in handles:
                 handle.remove()
-    return [[_standard(kept[name], group.size) for name in group.layers if name in kept] for group in groups]
+    return [[kept[name] for name in group.layers if name in kept] for group in groups]
 
 
 def _standard(h: Tensor, size: int) -> Tensor:
     axis = 1 if h.shape[1] == size and h.dim() != 3 else h.dim() - 1
-    rows = h.double().movedim(axis, 0).flatten(1)
-    rows = rows[:, :: max(1, rows.shape[1] // PLACES)]
+    rows = h.movedim(axis, 0).flatten(1)
+    rows = rows[:, :: max(1, rows.shape[1] // PLACES)].double()
     rows = rows - rows.mean(1, keepdim=True)
     return rows / rows.norm(dim=1, keepdim=True).clamp_min(1e-30)
 
