@@ -133,8 +133,8 @@ def test_rounding_is_seen_through_and_the_preflight_says_so(trained):
     assert check.masked and "gradients are zero" in check.verdict and check.findings[0].kind == "gradient-masking"
     assert attack(masked, (x, y), eps=0.12, method=PGD(5)).success == 0  # gradients are zero
     result = robust_accuracy(masked, (x, y), eps=0.12, attacks=(PGD(20), Closest(Square(100))))
-    plain = robust_accuracy(net, (x, y), eps=0.12, attacks=(PGD(20),))
-    assert dict(result.broken)["PGD"] > 5 and abs(result.value - plain.value) < 0.1
+    blind = attack(masked, (x, y), eps=0.12, method=Square(300))
+    assert dict(result.broken)["PGD"] > 5 and result.value <= float((~blind.fooled).double().mean()) + 0.02
     assert not result.trusted and "not to be trusted" in result.verdict
     for norm in ("inf", "2"):
         assert preflight(net, (x, y), eps=0.12, norm=norm).ready  # the healthy control

@@ -23,7 +23,7 @@ from gnomon.core.pure import evaluating, undisturbed
 from gnomon.geometry.attacks.threat import Threat
 from gnomon.geometry.attacks.through import SeenThrough
 
-__all__ = ["AbstractAttack", "Victim", "cross_entropy", "dlr", "margin", "targeted_dlr"]
+__all__ = ["AbstractAttack", "Victim", "cross_entropy", "dlr", "input_gradient", "margin", "targeted_dlr"]
 
 SIZE = 250
 """Examples that pass at once."""
@@ -81,8 +81,22 @@ class Victim:
             leaf = x.detach().requires_grad_()
             f = self.scores(leaf)
             value = score(f, y)
-            (gradient,) = torch.autograd.grad(value.sum(), leaf, allow_unused=True, materialize_grads=True)
+            gradient = input_gradient(value.sum(), leaf)
         return value.detach(), gradient, f.detach().argmax(1) == y
+
+
+def input_gradient(value: Tensor, leaf: Tensor) -> Tensor:
+    """The gradient of a number in the inputs, its graph kept; zero where no derivative leads from one to the other.
+
+    Cost: a backward pass.
+
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> input_gradient((x > 0).double().sum(), x).tolist()
+    [0.0, 0.0]
+    """
+    if not value.requires_grad:
+        return torch.zeros_like(leaf)
+    return torch.autograd.grad(value, leaf, retain_graph=True, allow_unused=True, materialize_grads=True)[0]
 
 
 class AbstractAttack(ABC):
