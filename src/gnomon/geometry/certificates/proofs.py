@@ -20,10 +20,14 @@ from gnomon.geometry.lipschitz.network import pair_bounds
 
 __all__ = ["AbstractProof", "Crown", "Intervals", "LipschitzMargin"]
 
+Ends = tuple[float, float]
+"""The least and the largest value that an input may have."""
 STEPS = 16
 """Halvings of the interval in which the radius lies, where nothing is known of it."""
 FEWER = 10
 """Halvings where an attack has told an upper end: radii are proven to a thousandth of it."""
+BEYOND = 1.25
+"""Of that upper end, up to which a proof is tried: a proof beyond what an attack broke would be a contradiction."""
 PIECE = 64
 """Examples whose bounds are computed at once."""
 SURE = 1e-5
@@ -64,7 +68,7 @@ class AbstractBounding(AbstractProof):
         graph = read_graph(module, x[:1], call="robust_radius(module, data)", decisions=True)
         widest = float(bounds[1] - bounds[0]) * (x[0].numel() ** 0.5 if norm == "2" else 1.0)
         high = torch.full((len(x),), widest).to(x)
-        high, steps = (high, STEPS) if most is None else (torch.minimum(high, most.to(high)), FEWER)
+        high, steps = (high, STEPS) if most is None else (torch.minimum(high, BEYOND * most.to(high)), FEWER)
         pieces = zip(x.split(PIECE), y.split(PIECE), high.split(PIECE), strict=True)
         with torch.no_grad():
             return torch.cat([self._bisect(graph, a, b, h, steps, norm, bounds) for a, b, h in pieces])
