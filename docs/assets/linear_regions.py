@@ -29,25 +29,23 @@ def half_circles(n):
 
 
 def draw(axis, net, x, y, title):
-    """The regions of a network in the plane of its inputs, colored by its decision, and the examples."""
+    """The regions of a network in the plane of its inputs, over its probability, and the examples."""
     center = x.double().mean(0)
     found = regions_in_plane(net, center, torch.eye(2).double(), radius=RADIUS)
-    cells = [(cell + center).numpy() for cell in found.cells]
+    left, right, low, high = (float(c) + side for c in center for side in (-RADIUS, RADIUS))
+    grid = torch.cartesian_prod(torch.linspace(low, high, 300), torch.linspace(left, right, 300)).flip(1)
     with torch.no_grad():
-        middles = torch.stack([cell.mean(0) + center for cell in found.cells])
-        scores = net(middles.float()).softmax(1)[:, 1]
-    patches = PolyCollection(
-        cells, array=scores.numpy(), cmap="RdBu_r", clim=(0, 1), edgecolors="0.25", linewidths=0.35
-    )
-    axis.add_collection(patches)
+        scores = net(grid).softmax(1)[:, 1].reshape(300, 300)
+    extent = (left, right, low, high)
+    shades = axis.imshow(scores, origin="lower", extent=extent, cmap="RdBu_r", clim=(0, 1), alpha=0.6)
+    axis.contour(scores, levels=[0.5], extent=extent, colors="black", linewidths=1.6)
+    outlines = [(cell + center).numpy() for cell in found.cells]
+    axis.add_collection(PolyCollection(outlines, facecolors="none", edgecolors="0.2", linewidths=0.4))
     for label, color in ((0, "#123a6b"), (1, "#7a1020")):
-        axis.scatter(*x[y == label].T, s=7, color=color, edgecolors="white", linewidths=0.3, zorder=3)
-    axis.set(
-        xlim=(center[0] - RADIUS, center[0] + RADIUS), ylim=(center[1] - RADIUS, center[1] + RADIUS), aspect="equal"
-    )
+        axis.scatter(*x[y == label].T, s=9, color=color, edgecolors="white", linewidths=0.3, zorder=3)
+    axis.set(xlim=(left, right), ylim=(low, high), aspect="equal", xlabel="first input")
     axis.set_title(f"{title}: {found.count} regions", fontsize=11)
-    axis.set_xlabel("first input")
-    return patches
+    return shades
 
 
 def main():
@@ -58,9 +56,9 @@ def main():
     trained = gnomon.train(net, x, y, optimizer=Adam(0.02), steps=250).model
     figure, axes = plt.subplots(1, 2, figsize=(9.4, 4.4), layout="constrained")
     draw(axes[0], net, x, y, "At the start")
-    patches = draw(axes[1], trained, x, y, "Trained")
+    shades = draw(axes[1], trained, x, y, "Trained")
     axes[0].set_ylabel("second input")
-    figure.colorbar(patches, ax=axes, label="probability of the second class", shrink=0.85)
+    figure.colorbar(shades, ax=axes, label="probability of the second class", shrink=0.85)
     figure.savefig(Path(__file__).with_name("linear-regions.png"), dpi=110)
 
 

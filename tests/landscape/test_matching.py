@@ -97,7 +97,7 @@ def test_a_plane_through_a_quadratic_is_the_quadratic():
         fit = torch.linalg.lstsq(design, plane.losses.flatten()[:, None]).solution[:, 0]
         s, t = place
         expected = fit @ torch.stack([torch.ones(()).double(), s, t, s * s, s * t, t * t])
-        loss = float(((model(x)[:, 0] - y) ** 2).mean() / 2)
+        loss = float(((model(x)[:, 0].detach() - y) ** 2).mean() / 2)
         assert float(expected) == pytest.approx(loss, rel=1e-8)
     with pytest.raises(InputError, match="on one line"):
         loss_plane(net, x, y, models=[others[0], others[0]])
@@ -151,12 +151,12 @@ def test_flatness_of_an_elongated_parabola():
     net = nn.Linear(3, 1, bias=False).double()
     nn.init.zeros_(net.weight)
     x = torch.diag(torch.tensor([1.0, 2.0, 10.0])).double() * 3**0.5
-    found = flatness_radius(net, x, torch.zeros(3).double(), rise=0.5, directions=400)  # L = w H w / 2, H = 1, 4, 100
+    found = flatness_radius(net, x, torch.zeros(3).double(), rise=0.5, directions=100)  # L = w H w / 2, H = 1, 4, 100
     assert found.worst == pytest.approx(0.1, rel=1e-3) and found.foretold_worst == pytest.approx(0.1, rel=1e-6)
     generator = torch.Generator().manual_seed(5)
     v = torch.nn.functional.normalize(torch.randn(20000, 3, generator=generator).double(), dim=1)
     exact = (v**2 @ torch.tensor([1.0, 4.0, 100.0]).double()).rsqrt().median()
-    assert found.typical == pytest.approx(float(exact), rel=0.15)  # the median of 400 against that of 20,000
+    assert found.typical == pytest.approx(float(exact), rel=0.3)  # the median of 100 against that of 20,000
     assert found.worst <= float(found.radii.min()) and found.plots()
 
 

@@ -50,8 +50,8 @@ def robust_radius(
     Hypotheses: proofs hold in exact arithmetic, with a margin above rounding.
     Reference: [zhang2018efficient].
     Cost: 10 bounds of the network for each example and the attack; linear bounds pass backwards once for each unit
-    whose sign is open, seconds for a small convolutional network and an example, and fall back to intervals in layers of
-    more than 4,096 such units.
+    whose sign is open, seconds for a small convolutional network and an example, and fall back to intervals in layers
+    of more than 4,096 such units.
 
     >>> net, data = nn.Linear(2, 2), (torch.full((3, 2), 0.5), torch.tensor([0, 0, 1]))
     >>> robust_radius(net, data).contradictions
