@@ -34,13 +34,13 @@ def mnist(shared, n, part):
     return torch.from_numpy(x).float().reshape(-1, 1, 28, 28) / 255, torch.from_numpy(y).long()
 
 
-def moved(net, x, y, eps, steps=7):
+def moved(net, x, y, eps, steps=5):
     """Projected gradient ascent by hand, so that training uses nothing of what is measured."""
     z = (x + (torch.rand_like(x) * 2 - 1) * eps).clamp(0, 1)
     for _ in range(steps):
         z.requires_grad_()
         (g,) = torch.autograd.grad(nn.functional.cross_entropy(net(z), y), z)
-        z = torch.minimum(torch.maximum(z.detach() + eps / 4 * g.sign(), x - eps), x + eps).clamp(0, 1)
+        z = torch.minimum(torch.maximum(z.detach() + eps / 3 * g.sign(), x - eps), x + eps).clamp(0, 1)
     return z
 
 
@@ -65,7 +65,7 @@ def states(shared):
     """The weights of the plain and of the adversarially trained network, from the disk where they are there."""
     if not KEPT.exists():
         KEPT.parent.mkdir(exist_ok=True)
-        made = {"plain": trained(shared, 0.0, 3).state_dict(), "adversarial": trained(shared, 0.3, 10).state_dict()}
+        made = {"plain": trained(shared, 0.0, 3).state_dict(), "adversarial": trained(shared, 0.3, 6).state_dict()}
         torch.save(made, KEPT)
     return torch.load(KEPT, weights_only=True)
 

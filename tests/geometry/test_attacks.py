@@ -14,6 +14,7 @@ from gnomon.geometry.attacks import (
     APGD,
     FGSM,
     PGD,
+    Closest,
     DeepFool,
     MinimumNorm,
     Square,
@@ -116,7 +117,7 @@ def test_the_ensemble_is_as_strong_as_each_attack_and_its_examples_hold(trained,
     assert result.verdict.endswith(".") and result.plots() and near.plots() and result.to_dict()
 
 
-def test_square_breaks_what_has_no_gradients_and_the_preflight_says_so(trained):
+def test_rounding_is_seen_through_and_the_preflight_says_so(trained):
     net, x, y = trained
 
     class Rounded(nn.Module):
@@ -130,11 +131,48 @@ def test_square_breaks_what_has_no_gradients_and_the_preflight_says_so(trained):
     masked = Rounded().eval()
     check = preflight(masked, (x, y), eps=0.12)
     assert check.masked and "gradients are zero" in check.verdict and check.findings[0].kind == "gradient-masking"
-    result = robust_accuracy(masked, (x, y), eps=0.12, attacks=(FGSM(), PGD(5), Square(300)))
-    assert dict(result.broken)["FGSM"] == 0 and dict(result.broken)["Square"] > 5
+    assert attack(masked, (x, y), eps=0.12, method=PGD(5)).success == 0  # gradients are zero
+    result = robust_accuracy(masked, (x, y), eps=0.12, attacks=(PGD(20), Closest(Square(100))))
+    blind = attack(masked, (x, y), eps=0.12, method=Square(300))
+    assert dict(result.broken)["PGD"] > 5 and result.value <= float((~blind.fooled).double().mean()) + 0.02
     assert not result.trusted and "not to be trusted" in result.verdict
     for norm in ("inf", "2"):
         assert preflight(net, (x, y), eps=0.12, norm=norm).ready  # the healthy control
+
+
+def test_square_breaks_what_gradients_do_not_see(trained):
+    """Bins by comparison have no derivative to see through: attacks without gradients run on all that is left."""
+    net, x, y = trained
+
+    class Binned(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = net
+
+        def forward(self, x):
+            return self.inner(sum((x > (k + 0.5) / 8).to(x.dtype) for k in range(8)) / 8)
+
+    binned = Binned().eval()
+    assert preflight(binned, (x, y), eps=0.12).masked
+    result = robust_accuracy(binned, (x, y), eps=0.12, attacks=(FGSM(), Closest(Square(300), group=10)))
+    assert dict(result.broken)["FGSM"] == 0 and dict(result.broken)["Square"] > 5 and not result.trusted
+
+
+def test_dear_attacks_end_where_a_group_of_the_closest_withstands(trained):
+    net, x, y = trained
+    seen = []
+
+    class Counting(PGD):
+        def run(self, victim, x, y, threat, generator):
+            seen.append(len(x))
+            return super().run(victim, x, y, threat, generator)
+
+    eps = 0.05
+    far = robust_accuracy(net, (x, y), eps=eps, attacks=(APGD(20), Closest(Counting(3), group=10)))
+    left = int(far.robust.sum()) + dict(far.broken)["PGD"]
+    assert left > 30 and 10 <= sum(seen) < left  # it stopped early
+    all_of_them = robust_accuracy(net, (x, y), eps=eps, attacks=(APGD(20), PGD(3)))
+    assert abs(far.value - all_of_them.value) < 1 / 60 + 1e-9
 
 
 def test_one_perturbation_changes_more_decisions_than_noise(trained):

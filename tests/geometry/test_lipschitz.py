@@ -10,7 +10,7 @@ from torch import nn
 
 from gnomon.core import InputError, ReadError
 from gnomon.geometry.lipschitz import lipschitz_bounds, operator_norm
-from gnomon.geometry.lipschitz.network import pair_norm
+from gnomon.geometry.lipschitz.chain import pair_norm, seqlip
 
 SHAPES = [
     {"stride": s, "padding": p, "dilation": d, "groups": g, "padding_mode": m}
@@ -69,6 +69,24 @@ def test_bounds_are_on_both_sides_of_the_exact_constant(seed):
     leaky = max(float(torch.linalg.matrix_norm(b * (0.3 + 0.7 * p) @ a, 2)) for p in patterns)
     assert leaky <= pair_norm(b, a, 0.3) * (1 + 1e-9)
     assert "at most" in found.verdict and len(found.plots()) == 2
+
+
+@pytest.mark.parametrize(("widths", "slope"), [((3, 5, 4, 2), 0.0), ((4, 6, 6, 3), 0.3), ((2, 14, 3, 2), 0.0)])
+def test_seqlip_bounds_every_pattern_of_a_chain(widths, slope):
+    """The id lipschitz-estimation-seqlip: all patterns by hand, up to a sample of them for 14 units."""
+    torch.manual_seed(1)
+    w = [torch.randn(b, a).double() for a, b in itertools.pairwise(widths)]
+    generator = torch.Generator().manual_seed(0)
+    exact = 0.0
+    for _ in range(4000):
+        d = [torch.where(torch.rand(m, generator=generator) < 0.5, 1.0, slope).double() for m in widths[1:-1]]
+        product = w[0]
+        for diagonal, matrix in zip(d, w[1:], strict=True):
+            product = matrix * diagonal @ product
+        exact = max(exact, float(torch.linalg.matrix_norm(product, 2)))
+    bound = seqlip(w, [slope] * (len(w) - 1))
+    norms = float(torch.stack([torch.linalg.matrix_norm(m, 2) for m in w]).prod())
+    assert exact <= bound * (1 + 1e-9) and bound < 0.95 * norms
 
 
 def test_networks_of_many_kinds_never_stretch_more_than_the_bound():

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from torch import nn
 
 from gnomon.core import InputError
-from gnomon.geometry import maximal_regions, regions_in_plane, regions_on_line
+from gnomon.geometry import maximal_regions, patterns_in_ball, regions_in_plane, regions_on_line
 
 
 def brute_force(weights, biases, radius):
@@ -112,6 +112,20 @@ def test_a_line_through_a_network_with_pools_changes_where_samples_change():
     plane = regions_in_plane(net, a, (b, torch.randn(1, 6, 6)), radius=0.5)
     assert_allclose(plane.areas.sum(), 1.0, rtol=1e-9)
     assert plane.count > 20 and int(plane.picture.max()) < plane.count and plane.plots() and found.plots()
+
+
+def test_patterns_in_a_ball_are_those_of_lines_through_it():
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(2, 6), nn.ReLU(), nn.Linear(6, 5), nn.LeakyReLU(0.1), nn.Linear(5, 1)).double()
+    center, radius = torch.tensor([0.3, -0.2]).double(), 0.5
+    found = patterns_in_ball(net, center, radius, norm="inf", points=4000)
+    cells = regions_in_plane(net, center, torch.eye(2).double(), radius=radius)
+    assert found.seen <= cells.count and found.units == 11  # nothing is seen that is not there
+    large = cells.areas > 0.01 * float(cells.areas.sum())
+    assert found.seen >= int(large.sum()) and found.unseen < 0.02
+    assert found.stable + found.flipped <= found.units
+    small = patterns_in_ball(net, center, 1e-6)
+    assert small.seen == 1 and small.stable == 11 and small.unseen == 0
 
 
 def test_bad_arguments_are_refused():

@@ -27,7 +27,15 @@ from gnomon.geometry.neurons import NeuronDistance, neuron_distance
 from gnomon.geometry.preflight import Preflight, preflight
 from gnomon.geometry.radii import RobustRadii
 from gnomon.geometry.radius import robust_radius
-from gnomon.geometry.regions import LineRegions, PlaneRegions, maximal_regions, regions_in_plane, regions_on_line
+from gnomon.geometry.regions import (
+    BallPatterns,
+    LineRegions,
+    PlaneRegions,
+    maximal_regions,
+    patterns_in_ball,
+    regions_in_plane,
+    regions_on_line,
+)
 from gnomon.geometry.regularity import LabelRegularity, label_regularity
 from gnomon.geometry.robust import RobustAccuracy, robust_accuracy
 from gnomon.geometry.scales import SignalScales, signal_scales
@@ -46,6 +54,7 @@ __all__ = [
     "ActivationGain",
     "Attack",
     "Backward",
+    "BallPatterns",
     "Forward",
     "InvisibleWeights",
     "JacobianSpectrum",
@@ -94,6 +103,7 @@ __all__ = [
     "novikoff_bound",
     "operator_norm",
     "output_bounds",
+    "patterns_in_ball",
     "preflight",
     "regions_in_plane",
     "regions_on_line",

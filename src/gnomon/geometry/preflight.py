@@ -22,7 +22,7 @@ from gnomon.geometry.attacks.base import Victim, margin
 from gnomon.geometry.attacks.run import ROUNDING, examples_of
 from gnomon.geometry.attacks.threat import Norm, Threat
 
-__all__ = ["GRADIENTS", "Preflight", "flight_check", "preflight"]
+__all__ = ["GRADIENTS", "PROBE", "Preflight", "flight_check", "gradients_tell", "preflight"]
 
 PROBE = 200
 """Examples on which premises about gradients and batches are checked."""
@@ -148,7 +148,7 @@ def flight_check(module: nn.Module, x: Tensor, y: Tensor, threat: Threat, call: 
         premises += [_same(victim, x, f), _alone(victim, x, f), _chance(f, y)]
         right = (f.argmax(1) == y).nonzero()[:PROBE, 0]
         if len(right):
-            premises.append(_gradients(victim, x[right], y[right], threat))
+            premises.append(gradients_tell(victim, x[right], y[right], threat))
     return Preflight(tuple(premises))
 
 
@@ -204,7 +204,16 @@ def _chance(f: Tensor, y: Tensor) -> Hypothesis:
     return Hypothesis(CHANCE, above, f"clean accuracy is {right / n:.1%}, chance is {1 / k:.1%}")
 
 
-def _gradients(victim: Victim, x: Tensor, y: Tensor, threat: Threat) -> Hypothesis:
+def gradients_tell(victim: Victim, x: Tensor, y: Tensor, threat: Threat) -> Hypothesis:
+    """Whether gradients of the margin are not zero and foretell how it changes over a small step; equation (1).
+
+    Cost: a gradient and a forward pass of the examples.
+
+    >>> net = nn.Linear(2, 2, bias=False)
+    >>> with Victim(net, "preflight(module, data)").attacked() as victim:
+    ...     gradients_tell(victim, torch.ones(1, 2), torch.tensor([0]), Threat(0.1, "2", -9, 9)).holds
+    True
+    """
     value, gradient, _ = victim.slope(x, y, margin)
     size = threat.dual(gradient)
     zero = float((size <= 1e-12 * value.abs().clamp_min(1e-30)).double().mean())

@@ -47,6 +47,10 @@ class RobustRadii(Result):
         """The share of examples for which no attack succeeded within eps: an upper bound of robust accuracy."""
         return float((self.clean & (self.above > eps)).double().mean())
 
+    def unknown(self, eps: float) -> float:
+        """The share of examples that are neither proven nor broken within eps."""
+        return self.unbroken(eps) - self.proven(eps)
+
     @property
     def contradictions(self) -> int:
         """Examples broken within the radius that was proven: zero, or something is wrong."""

@@ -49,7 +49,9 @@ def robust_radius(
 
     Hypotheses: proofs hold in exact arithmetic, with a margin above rounding.
     Reference: [zhang2018efficient].
-    Cost: about 16 bounds of the network for each example, and the attack.
+    Cost: 10 bounds of the network for each example and the attack; linear bounds pass backwards once for each unit
+    whose sign is open, seconds for a small convolutional network and an example, and fall back to intervals in layers
+    of more than 4,096 such units.
 
     >>> net, data = nn.Linear(2, 2), (torch.full((3, 2), 0.5), torch.tensor([0, 0, 1]))
     >>> robust_radius(net, data).contradictions
@@ -63,7 +65,8 @@ def robust_radius(
         with undisturbed(module), evaluating(module):
             for proof in proofs:
                 try:
-                    below = torch.maximum(below, proof.radii(module, x, y, norm, (float(bounds[0]), float(bounds[1]))))
+                    ends = (float(bounds[0]), float(bounds[1]))
+                    below = torch.maximum(below, proof.radii(module, x, y, norm, ends, broken.above))
                     names.append(proof.name)
                 except ReadError:
                     continue

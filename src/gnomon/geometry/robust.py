@@ -18,21 +18,27 @@ from torch import Tensor, nn
 
 from gnomon.core.checks import check_seed, integer
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.metrics import binomial_interval
+from gnomon.core.metrics import binomial_interval, decisions
 from gnomon.core.results import Bars, Finding, Hypothesis, Interval, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.geometry.attacks.apgd import APGD, TargetedAPGD
-from gnomon.geometry.attacks.base import AbstractAttack, Victim
+from gnomon.geometry.attacks.base import AbstractAttack, Victim, margin
+from gnomon.geometry.attacks.closest import Closest
 from gnomon.geometry.attacks.gradient import FGSM, PGD
 from gnomon.geometry.attacks.run import ROUNDING, examples_of
 from gnomon.geometry.attacks.square import Square
 from gnomon.geometry.attacks.threat import Norm, Threat
-from gnomon.geometry.preflight import CURES, GRADIENTS, flight_check
+from gnomon.geometry.preflight import CURES, GRADIENTS, PROBE, flight_check, gradients_tell
 
-__all__ = ["ENSEMBLE", "RobustAccuracy", "robust_accuracy"]
+__all__ = ["ENSEMBLE", "THOROUGH", "RobustAccuracy", "robust_accuracy"]
 
-ENSEMBLE: tuple[AbstractAttack, ...] = (FGSM(), PGD(10, 0.25), APGD(50), TargetedAPGD(), Square())
-"""The attacks, the cheapest first."""
+ENSEMBLE: tuple[AbstractAttack, ...] = (
+    FGSM(), PGD(10, 0.25), APGD(40), Closest(TargetedAPGD(40, 4)), Closest(TargetedAPGD(60), 20),
+    Closest(Square(1000), 20, blind=Square()),
+)  # fmt: skip
+"""The attacks, the cheapest first; the dear ones stop where a group of the closest examples withstands."""
+THOROUGH: tuple[AbstractAttack, ...] = (FGSM(), PGD(10, 0.25), APGD(100), TargetedAPGD(100), Square(5000))
+"""All attacks on all examples: tens of times dearer, for a last word."""
 BLIND = 0.05
 """Share of the examples that an attack without gradients may break after those with gradients; above it, gradients hide
 what is there."""
@@ -154,29 +160,68 @@ def robust_accuracy(
         if premise.statement != GRADIENTS:
             cure = CURES[premise.statement].removesuffix(".")
             raise InputError(lesson(call, premise.checked, premise.statement, cure))
-    broken = []
-    with Victim(module, call).attacked() as victim:
-        robust, found = _right(victim, x, y, batch), x.clone()
-        clean = float(robust.double().mean())
-        for method in attacks:
-            left = robust.nonzero()[:, 0]
-            if not len(left):
-                break
-            if progress is not None:
-                progress(method.name, len(left))
-            z = torch.cat([method.run(victim, x[part], y[part], threat, generator) for part in left.split(PIECE)])
-            z = threat.project(x[left], z)
-            wrong = left[~victim.right(z, y[left])]
-            tried = found.clone()
-            tried[left] = z
-            wrong = wrong[~_right(victim, tried, y, batch)[wrong] & _allowed(x, tried, threat)[wrong]]
-            robust[wrong], found[wrong] = False, tried[wrong]
-            broken.append((method.name, len(wrong)))
-    return RobustAccuracy(robust, found, clean, tuple(broken), threat, check.premises)
+    with Victim(module, call, through=check.masked).attacked() as victim:
+        robust = _right(victim, x, y, batch)
+        search = _Search(victim, x, y, threat, generator, robust.clone(), batch)
+        if check.masked and bool(robust.any()):
+            seen = robust.nonzero()[:PROBE, 0]
+            search.blind = gradients_tell(victim, x[seen], y[seen], threat).holds is False
+        broken = [(method.name, search.run(method, progress)) for method in attacks if bool(search.robust.any())]
+    clean = float(robust.double().mean())
+    return RobustAccuracy(search.robust, search.found, clean, tuple(broken), threat, check.premises)
 
 
 PIECE = 500
 """Examples that one attack works on at once."""
+
+
+class _Search:
+    """What attacks have found so far: who is unbroken, the point that broke each, and the point nearest to breaking."""
+
+    def __init__(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator,
+                 robust: Tensor, batch: int) -> None:  # fmt: skip
+        self.victim, self.x, self.y, self.threat, self.generator = victim, x, y, threat, generator
+        self.robust, self.found, self.batch, self.blind = robust, x.clone(), batch, False
+        self.near, self.least = x.clone(), torch.full((len(x),), torch.inf).to(x)
+
+    def run(self, method: AbstractAttack, progress: Callable[[str, int], None] | None) -> int:
+        """Run one attack on what is unbroken; how many it broke."""
+        left, group = self.robust.nonzero()[:, 0], PIECE
+        stops = isinstance(method, Closest) and not self.blind
+        if progress is not None:
+            progress(method.name, len(left))
+        if isinstance(method, Closest):
+            left, group = (left, PIECE) if self.blind else (left[self._order(left)], method.group)
+            method = (method.blind or method.method) if self.blind else method.method
+        tried, wrong = self.found.clone(), [left[:0]]
+        groups = left.split(group)
+        for part in groups:
+            z = method.run(self.victim, self.x[part], self.y[part], self.threat, self.generator)
+            tried[part] = self.threat.project(self.x[part], z)
+            wrong.append(part[self._wrong(part, tried[part])])
+            if stops and not len(wrong[-1]):
+                break
+        broken = torch.cat(wrong)
+        again = ~_right(self.victim, tried, self.y, self.batch) & _allowed(self.x, tried, self.threat)
+        broken = broken[again[broken]]
+        self.robust[broken], self.found[broken] = False, tried[broken]
+        return len(broken)
+
+    def _wrong(self, part: Tensor, z: Tensor) -> Tensor:
+        """Who is fooled; points that came nearer to it are kept."""
+        f, y = self.victim.all_scores(z), self.y[part]
+        value = margin(f, y)
+        nearer = value < self.least[part]
+        self.near[part[nearer]], self.least[part[nearer]] = z[nearer], value[nearer]
+        return decisions(f) != y
+
+    def _order(self, left: Tensor) -> Tensor:
+        """The unbroken, those first whose margin needs the least further move by its linearization."""
+        away = []
+        for part in left.split(PIECE):
+            value, gradient, _ = self.victim.slope(self.near[part], self.y[part], margin)
+            away.append(value / self.threat.dual(gradient).clamp_min(1e-30))
+        return torch.cat(away).argsort()
 
 
 @torch.no_grad()

@@ -1,26 +1,33 @@
 """First floor: the loss as a function of the parameters, near where a model stands.
 
 Lives here: Hessian, Gauss-Newton and Fisher matrices as operators (eigenvalues, trace, diagonal, density, inverse),
-sharpness against 2 / lr, the edge of stability, the noise of gradients, the loss between two models.
+sharpness against 2 / lr and in its other forms, the edge of stability, the noise of gradients, the loss on lines, on
+planes and between models, before and after matching hidden units, constants along a run, symmetries of the parameters.
 Does not live here: curvature in the outputs, the kernel (`gnomon.tangent`), and what theory says of both.
-May import: core, linalg, training; torch; scipy and matplotlib inside the functions that need them.
+May import: core, program, linalg, training; torch; scipy and matplotlib inside the functions that need them.
 Models are read in eval mode and left as they were found.
 """
 
+from gnomon.landscape.along import RunConstants, keep_model, run_constants
 from gnomon.landscape.averaging import AveragingGain, averaging_gain
 from gnomon.landscape.basins import BasinMap, basin_map
 from gnomon.landscape.batchnorm import NormalizationSmoothing, normalization_smoothing
 from gnomon.landscape.between import LossBetween, average, loss_between
+from gnomon.landscape.connectivity import ModeConnectivity, mode_connectivity
 from gnomon.landscape.edge import Edge, edge
 from gnomon.landscape.flat import FlatDirections, flat_directions
+from gnomon.landscape.flatness import FlatnessRadius, flatness_radius
 from gnomon.landscape.flow import FlowGap, flow_gap
+from gnomon.landscape.forms import SharpnessForms, sharpness_forms
 from gnomon.landscape.gauss_newton import GaussNewtonOperator, empirical_fisher, fisher, gauss_newton
 from gnomon.landscape.hessian import HessianOperator, hessian
 from gnomon.landscape.implicit import ImplicitPenalty, implicit_penalty
 from gnomon.landscape.importance import NormalizationImportance, normalization_importance
+from gnomon.landscape.matching import MatchedUnits, match_units
 from gnomon.landscape.noise import GradientNoise, gradient_noise
 from gnomon.landscape.norms import RankPath, SolutionNorms, WeightNorms, rank_path, solution_norms
 from gnomon.landscape.perturbed import LocalEntropy, NearbyRise, local_entropy, nearby_rise
+from gnomon.landscape.planes import LossPlane, loss_plane
 from gnomon.landscape.ranges import LrRange, ScaleRobustness, lr_range, scale_robustness
 from gnomon.landscape.scale import ScaleInvariance, scale_invariance
 from gnomon.landscape.sharpness import Sharpness, sharpness
@@ -28,6 +35,7 @@ from gnomon.landscape.shrinkage import Shrinkage, equivalent_weight_decay, shrin
 from gnomon.landscape.slices import Convexity, LossSlice, convexity, loss_along
 from gnomon.landscape.smoothness import PolyakConstant, StepsAhead, polyak_constant, steps_ahead
 from gnomon.landscape.starts import StartSensitivity, start_sensitivity
+from gnomon.landscape.symmetries import ParameterSymmetries, parameter_symmetries
 
 __all__ = [
     "AveragingGain",
@@ -35,6 +43,7 @@ __all__ = [
     "Convexity",
     "Edge",
     "FlatDirections",
+    "FlatnessRadius",
     "FlowGap",
     "GaussNewtonOperator",
     "GradientNoise",
@@ -42,16 +51,22 @@ __all__ = [
     "ImplicitPenalty",
     "LocalEntropy",
     "LossBetween",
+    "LossPlane",
     "LossSlice",
     "LrRange",
+    "MatchedUnits",
+    "ModeConnectivity",
     "NearbyRise",
     "NormalizationImportance",
     "NormalizationSmoothing",
+    "ParameterSymmetries",
     "PolyakConstant",
     "RankPath",
+    "RunConstants",
     "ScaleInvariance",
     "ScaleRobustness",
     "Sharpness",
+    "SharpnessForms",
     "Shrinkage",
     "SolutionNorms",
     "StartSensitivity",
@@ -66,23 +81,31 @@ __all__ = [
     "equivalent_weight_decay",
     "fisher",
     "flat_directions",
+    "flatness_radius",
     "flow_gap",
     "gauss_newton",
     "gradient_noise",
     "hessian",
     "implicit_penalty",
+    "keep_model",
     "local_entropy",
     "loss_along",
     "loss_between",
+    "loss_plane",
     "lr_range",
+    "match_units",
+    "mode_connectivity",
     "nearby_rise",
     "normalization_importance",
     "normalization_smoothing",
+    "parameter_symmetries",
     "polyak_constant",
     "rank_path",
+    "run_constants",
     "scale_invariance",
     "scale_robustness",
     "sharpness",
+    "sharpness_forms",
     "shrinkage",
     "solution_norms",
     "start_sensitivity",

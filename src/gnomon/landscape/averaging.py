@@ -23,6 +23,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.core.untouched import untouched
 from gnomon.landscape.between import average
+from gnomon.landscape.statistics import measure_statistics
 from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["AveragingGain", "averaging_gain"]
@@ -64,7 +65,7 @@ def averaging_gain(models: Sequence[nn.Module], x: Any, y: Any = None, *, loss: 
         y: targets.
         loss: as in `hessian`; outputs are averaged before it, so for cross-entropy logits are.
 
-    Batch statistics of normalization layers are averaged as well, which is an approximation.
+    Batch statistics of the mean weights are measured on the data: averaged ones are not those of the averaged model.
     Hypotheses: see the module. Reference: [izmailov2018averaging].
     Cost: a pass over the data for each model and one more.
 
@@ -83,6 +84,8 @@ def averaging_gain(models: Sequence[nn.Module], x: Any, y: Any = None, *, loss: 
     for model in (*models, middle):
         with untouched(model):
             objective = Objective.of(x, y, model, loss, call)
+            if model is middle:
+                measure_statistics(model, objective)
             value, _, f = objective.measure(model, None)
             losses.append(value)
             rows.append(f)

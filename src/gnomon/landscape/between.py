@@ -3,7 +3,7 @@
     w(t) = (1 - t) w_a + t w_b,      barrier = max over t of  L(w(t)) - ((1 - t) L(w_a) + t L(w_b))                (1)
 
 Solutions without a barrier are in one valley, and their mean is as good as they are; with one, averaging them hurts.
-Batch statistics of normalization layers are interpolated as well, which is an approximation.
+Batch statistics of normalization layers are interpolated as well, which is an approximation, or measured anew.
 
 Reference: [frankle2020linear].
 """
@@ -20,10 +20,13 @@ from gnomon.core.checks import check_module, integer
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.pure import twin, undisturbed
 from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.landscape.statistics import measure_statistics
 from gnomon.training.evaluate import Loss, Objective
 
-__all__ = ["LossBetween", "average", "loss_between"]
+__all__ = ["LossBetween", "average", "check_pair", "loss_between"]
 
+SIZE = 512
+"""Examples that pass at once."""
 CALL = "loss_between(a, b, x, y)"
 
 
@@ -71,7 +74,14 @@ class LossBetween(Result):
 
 
 def loss_between(
-    a: nn.Module, b: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None, points: int = 21
+    a: nn.Module,
+    b: nn.Module,
+    x: Any,
+    y: Any = None,
+    *,
+    loss: Loss | None = None,
+    points: int = 21,
+    fresh_statistics: bool = False,
 ) -> LossBetween:
     """The loss of networks on the line from ``a`` to ``b``, two models of one architecture; equation (1).
 
@@ -82,9 +92,10 @@ def loss_between(
         y: targets.
         loss: by default cross-entropy for integer targets and squared loss for real ones.
         points: places on the line, its ends included.
+        fresh_statistics: measure the statistics of batch norm layers on the data at every place between the ends.
 
     Reference: [frankle2020linear]. Hypotheses: none.
-    Cost: ``points`` passes over the data.
+    Cost: ``points`` passes over the data, twice as many with fresh statistics.
 
     >>> one, two = nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.constant_(one.weight, 1.0), nn.init.constant_(two.weight, -1.0)
@@ -93,13 +104,16 @@ def loss_between(
     ([0.5, 0.0, 0.5], 0.0)
     """
     points = integer("points", points, call=CALL, least=2)
-    _check(a, b, CALL)
+    check_pair(a, b, CALL)
     t = torch.linspace(0, 1, points, dtype=torch.float64)
     losses, scores = [], []
     with undisturbed(a):
         objective = Objective.of(x, y, a, loss, CALL)
         for place in t.tolist():
-            value, score, _ = objective.measure(_mixed((a, b), (1 - place, place), CALL), None)
+            model = _mixed((a, b), (1 - place, place), CALL)
+            if fresh_statistics and 0 < place < 1:
+                measure_statistics(model, objective)
+            value, score, _ = objective.measure(model, SIZE)
             losses.append(value)
             scores.append(score)
     known = None if scores[0] is None else torch.tensor(scores, dtype=torch.float64)
@@ -122,7 +136,7 @@ def average(models: Sequence[nn.Module]) -> nn.Module:
     if not models:
         raise InputError(lesson(call, "there are no models", "at least one model", "Pass a list of models"))
     for other in models:
-        _check(models[0], other, call)
+        check_pair(models[0], other, call)
     return _mixed(models, [1 / len(models)] * len(models), call).eval()
 
 
@@ -137,7 +151,13 @@ def _mixed(models: Sequence[nn.Module], shares: Sequence[float], call: str) -> n
     return made
 
 
-def _check(a: Any, b: Any, call: str) -> None:
+def check_pair(a: Any, b: Any, call: str) -> None:
+    """Refuse two models whose parameters and buffers differ in names or shapes.
+
+    Cost: none.
+
+    >>> check_pair(nn.Linear(1, 1), nn.Linear(1, 1), "loss_between(a, b, x, y)")
+    """
     check_module(a, call=call)
     check_module(b, call=call)
     one, two = ({name: tuple(t.shape) for name, t in model.state_dict().items()} for model in (a, b))

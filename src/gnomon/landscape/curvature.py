@@ -17,19 +17,22 @@ from torch import Tensor, nn
 
 from gnomon.core.checks import check_readable, integer
 from gnomon.core.errors import InputError, NotFiniteError, called, lesson, out_of_range
-from gnomon.core.inputs import Inputs, tensor_of
+from gnomon.core.inputs import Inputs, invoke, tensor_of
+from gnomon.core.memory import SHARE, free_bytes
 from gnomon.core.pure import Pure, evaluating, plain_kernels, random_state, undisturbed
 from gnomon.linalg.conjugate import InverseProduct, inverse_product
 from gnomon.linalg.diagonal import DiagonalEstimate, diagonal
 from gnomon.linalg.lanczos import Eigenpairs, SpectralDensity, spectral_density, top_eigenpairs
 from gnomon.linalg.operator import AbstractOperator
-from gnomon.linalg.trace import TraceEstimate, hutch_plus_plus, hutchinson
+from gnomon.linalg.trace import TraceEstimate, automatic_trace, hutch_plus_plus, hutchinson
 from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["AbstractCurvature"]
 
 TILE = 512
-"""Examples whose graph is held at once where the caller names no number."""
+"""Examples whose graph is held at once where the caller names no number, and memory allows."""
+TWICE = 4
+"""Of what a forward pass keeps for its derivative, what a derivative of that derivative keeps."""
 Names = str | Sequence[str] | None
 
 
@@ -49,9 +52,10 @@ class Setup:
     ) -> "Setup":
         """Check the arguments of an instrument."""
         check_readable(module, call=call)
-        tile = TILE if tile is None else integer("tile", tile, call=call)
         with undisturbed(module):
-            return cls(module, Objective.of(x, y, module, loss, call), parameters, tile, call)
+            objective = Objective.of(x, y, module, loss, call)
+            tile = _affordable(module, objective) if tile is None else integer("tile", tile, call=call)
+            return cls(module, objective, parameters, tile, call)
 
 
 class AbstractCurvature(AbstractOperator):
@@ -128,13 +132,19 @@ class AbstractCurvature(AbstractOperator):
         return spectral_density(self, steps=min(steps, self.size), starts=starts, seed=seed)
 
     def trace(
-        self, *, products: int = 60, confidence: float = 0.95, method: str = "hutch++", seed: int = 0
+        self, *, products: int = 60, confidence: float = 0.95, method: str = "auto", seed: int = 0
     ) -> TraceEstimate:
-        """The trace with a confidence interval, by ``method`` "hutch++" or "hutchinson"; see `gnomon.linalg.trace`."""
-        if method not in ("hutch++", "hutchinson"):
+        """The trace with a confidence interval; ``method`` "hutch++", "hutchinson", or "auto": the one that wins here.
+
+        See `gnomon.linalg.trace`.
+        """
+        if method not in ("auto", "hutch++", "hutchinson"):
             name = self._setup.call.partition("(")[0]
-            raise InputError(out_of_range(f"{name}(...).trace()", "method", '"hutch++" or "hutchinson"', method))
-        if method == "hutch++":
+            known = '"auto", "hutch++" or "hutchinson"'
+            raise InputError(out_of_range(f"{name}(...).trace()", "method", known, method))
+        if method == "auto" and products >= 12:
+            return automatic_trace(self, products=products, confidence=confidence, seed=seed)
+        if method != "hutchinson":
             return hutch_plus_plus(self, products=products, confidence=confidence, seed=seed)
         return hutchinson(self, samples=products, confidence=confidence, seed=seed)
 
@@ -197,6 +207,23 @@ class AbstractCurvature(AbstractOperator):
 
     def _outputs(self, x: Inputs) -> Tensor:
         return tensor_of(self._f.returned(x), self._setup.call)
+
+
+def _affordable(module: nn.Module, objective: Objective) -> int:
+    """Examples whose graph fits in half of the free memory, at most `TILE`: from what one example keeps."""
+    own = {t.untyped_storage().data_ptr() for t in (*module.parameters(), *module.buffers())}
+    kept: dict[int, int] = {}
+
+    def keep(t: Tensor) -> Tensor:
+        storage = t.untyped_storage()
+        if storage.data_ptr() not in own:
+            kept[storage.data_ptr()] = storage.nbytes()
+        return t
+
+    batch = objective.data.first(1)
+    with _Reading(module), torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(keep, lambda t: t):
+        objective.loss_of(invoke(module, batch.x, call=objective.call), objective.of_batch(batch)[1])
+    return max(1, min(TILE, int(SHARE * free_bytes() / (TWICE * max(1, sum(kept.values()))))))
 
 
 class _Reading:

@@ -70,7 +70,7 @@ def hessian(
         loss: as in `gnomon.train`: one of `gnomon.training`, or a function (outputs, targets) -> mean loss; by default
             cross-entropy for integer targets and squared loss for real ones.
         parameters: those that require gradients, or those whose name matches a shell-style pattern.
-        tile: examples whose graph is held at once; 512 by default.
+        tile: examples whose graph is held at once; by default 512, fewer where they would take half of the free memory.
 
     Hypotheses: the loss is twice differentiable by autograd (relu counts, with second derivative zero); a loss that is
     a mean over examples, so that batches add up.

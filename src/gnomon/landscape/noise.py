@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from torch.func import grad, vmap
 
 from gnomon.core.checks import check_readable, number
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.inputs import Inputs, take, transform
 from gnomon.core.pure import Pure, evaluating, plain_kernels, undisturbed
 from gnomon.core.results import Axis, Interval, Line, Plot, Reference, Result
@@ -113,6 +113,9 @@ def gradient_noise(
         if len(objective) < 3:
             raise InputError(f"{CALL}: there must be at least 3 examples, but there are {len(objective)}.")
         squares, products, total = _moments(Pure.of(module, parameters, call=CALL), objective)
+    if not bool(squares.isfinite().all()):
+        cure = "Look for NaN in the weights or the data"
+        raise NotFiniteError(lesson(CALL, "gradients are not finite", "a loss with derivatives", cure))
     return _estimate(squares, products, total, confidence)
 
 

@@ -29,7 +29,7 @@ from gnomon.core.pure import twin
 from gnomon.core.results import Interval, Result
 from gnomon.core.untouched import untouched
 from gnomon.training.evaluate import Loss, Objective
-from gnomon.training.gradient import loss_gradient, moved_parameters
+from gnomon.training.gradient import finite_loss, loss_gradient, moved_parameters
 
 __all__ = ["LocalEntropy", "NearbyRise", "local_entropy", "nearby_rise"]
 
@@ -105,6 +105,7 @@ def nearby_rise(
     with untouched(moved):
         objective = Objective.of(x, y, moved, loss, call)
         start, g = loss_gradient(moved, objective)
+        finite_loss(start, call)
         e = torch.zeros_like(w)
         for _ in range(count):
             e = e + r * t**2 * g / (t * g).norm().clamp_min(1e-300)  # (1), (2)
@@ -156,7 +157,7 @@ def local_entropy(
     with untouched(moved):
         objective = Objective.of(x, y, moved, loss, call)
         n = len(objective)
-        here = n * objective.measure(moved, None)[0]
+        here = n * finite_loss(objective.measure(moved, None)[0], call)
         for _ in range(m):
             vector_to_parameters(w + torch.randn(w.shape, generator=generator).to(w) / c**0.5, leaves)
             values.append(n * objective.measure(moved, None)[0])

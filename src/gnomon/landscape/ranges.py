@@ -23,6 +23,7 @@ from gnomon.core.pure import evaluating, random_state, twin
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.training import train
 from gnomon.training.evaluate import Loss, Objective
+from gnomon.training.gradient import moved_parameters
 from gnomon.training.native import Choice
 
 __all__ = ["LrRange", "ScaleRobustness", "lr_range", "scale_robustness"]
@@ -142,7 +143,7 @@ def lr_range(
     losses: list[float] = []
     with random_state(seed), torch.inference_mode(False), torch.enable_grad():
         objective = Objective.of(x, y, model, loss, call).indexable()
-        moved = [p for p in model.parameters() if p.requires_grad]
+        moved = moved_parameters(model, call)
         with evaluating(model, training=True):
             for rate in rates:
                 index = torch.randperm(len(objective))[:size]

@@ -25,7 +25,7 @@ from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.checks import check_readable, integer, number
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.pure import twin
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.core.untouched import untouched
@@ -112,7 +112,8 @@ def steps_ahead(
     """
     call = "steps_ahead(module, x, y)"
     check_readable(module, call=call)
-    local = sharpness(module, x, y, loss=loss).value
+    with called(call):
+        local = sharpness(module, x, y, loss=loss).value
     if not local > 0:
         found = f"the largest curvature is {local:.3g}"
         raise InputError(lesson(call, found, "a loss that curves up somewhere", "Pass lrs and other parameters"))

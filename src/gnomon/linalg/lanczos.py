@@ -17,7 +17,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.checks import check_seed, integer
-from gnomon.core.errors import InputError, NotFiniteError, lesson, out_of_range
+from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson, out_of_range
+from gnomon.core.memory import SHARE, free_bytes, human
 from gnomon.core.results import Axis, Band, Line, Plot, Result, Scatter
 from gnomon.core.results.plain import HIDDEN
 from gnomon.linalg.operator import AbstractOperator
@@ -205,7 +206,7 @@ def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = No
     """The k algebraically largest eigenpairs of a symmetric operator, with the residual (2) of each.
 
     By default steps are added until each residual is below the square root of the machine precision, relative to the
-    largest eigenvalue, or the whole space is spanned.
+    largest eigenvalue, or the whole space is spanned, or half of the free memory is used; residuals tell how near.
 
     Hypotheses: symmetric. One start gives one copy of a multiple eigenvalue until its space is exhausted: copies
     of an exactly multiple eigenvalue may be missing unless steps reach the size.
@@ -221,8 +222,9 @@ def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = No
     if k > operator.size:
         accepted = f"at most {operator.size}, the size of the operator"
         raise InputError(out_of_range("top_eigenpairs(operator, k)", "k", accepted, k))
+    most = _room(operator, k)
     space = _Space(operator, _normal(operator, seed))
-    m = min(operator.size, 2 * k + 20 if steps is None else max(steps, k))
+    m = min(operator.size, most, 2 * k + 20 if steps is None else max(steps, k))
     while True:
         space.extend(m)
         beta = space.beta
@@ -230,9 +232,20 @@ def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = No
         residuals = (beta[-1] * s[-1]).abs()  # (2)
         pick = values.argsort(descending=True)[:k]
         good = residuals[pick].max() <= values.abs().max() * torch.finfo(values.dtype).eps ** 0.5
-        if steps is not None or good or m == operator.size:
+        if steps is not None or good or m in (operator.size, most):
             return Eigenpairs(values[pick], space.basis.T @ s[:, pick], residuals[pick], m)
-        m = min(operator.size, m + max(10, m // 4))
+        m = min(operator.size, most, m + max(10, m // 4))
+
+
+def _room(operator: AbstractOperator, k: int) -> int:
+    """Vectors that fit in memory, twice because the space is copied when it grows; refused where k do not."""
+    each = operator.size * operator.like.element_size()
+    most = int(SHARE * free_bytes() / (2 * each))
+    if most < min(k + 2, operator.size):
+        found = f"{k + 2} vectors of {human(each)} do not fit in the free memory of {human(free_bytes())}"
+        cure = "Ask for fewer eigenvalues, or for a block of the parameters"
+        raise BudgetError(lesson("top_eigenpairs(operator, k)", found, "vectors that fit", cure))
+    return most
 
 
 def spectral_density(operator: AbstractOperator, *, steps: int = 40, starts: int = 8, seed: int = 0) -> SpectralDensity:

@@ -17,7 +17,7 @@ from torch.nn.utils.weight_norm import WeightNorm
 from gnomon.core.attention import SelfAttending
 from gnomon.core.errors import GnomonError, InputError, ReadError, lesson
 
-__all__ = ["RECOMPUTED", "global_hooks", "hooked"]
+__all__ = ["RECOMPUTED", "attribute", "global_hooks", "hooked", "trace"]
 
 CALL, GETATTR = nn.Module.__call__, nn.Module.__getattr__
 RECOMPUTED = (SpectralNorm, WeightNorm)
@@ -223,7 +223,13 @@ def where(node: fx.Node) -> str:
 
 
 def attribute(root: nn.Module, path: str) -> Any:
-    """What stands at a dotted path below a module."""
+    """What stands at a dotted path below a module.
+
+    Cost: none.
+
+    >>> attribute(nn.Sequential(nn.Linear(1, 2)), "0.bias").shape
+    torch.Size([2])
+    """
     owner: Any = root
     for name in path.split("."):
         owner = getattr(owner, name)

@@ -9,6 +9,7 @@ Losses are means over examples, squared loss with a half; time is learning rate 
 
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Exponential, Hinge, Logistic, Squared
 from gnomon.training.ablation import Ablation, ablation
+from gnomon.training.adversary import Adversary
 from gnomon.training.loop import train
 from gnomon.training.native import TorchOptimizer
 from gnomon.training.optimizers import SGD, AbstractOptimizer, Adam
@@ -22,6 +23,7 @@ __all__ = [
     "AbstractLoss",
     "AbstractOptimizer",
     "Adam",
+    "Adversary",
     "Batches",
     "CrossEntropy",
     "Exponential",

@@ -12,17 +12,33 @@ Reference: [robbins1951stochastic].
 tensor([4.], dtype=torch.float64)
 """
 
+from math import isfinite
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.training.evaluate import Objective
 
-__all__ = ["loss_gradient", "moved_parameters"]
+__all__ = ["finite_loss", "loss_gradient", "moved_parameters"]
 
 SIZE = 512
 """Examples whose graph is held at once."""
+
+
+def finite_loss(value: float, call: str) -> float:
+    """The loss, refused where it is not a finite number.
+
+    Cost: none.
+
+    >>> finite_loss(0.5, "sharpness(module, x, y)")
+    0.5
+    """
+    if not isfinite(value):
+        cure = "Look for NaN in the weights or the data, or lower the scale of the weights"
+        raise NotFiniteError(lesson(call, "the loss is not finite", "a loss with derivatives", cure))
+    return value
 
 
 def moved_parameters(module: nn.Module, call: str) -> list[nn.Parameter]:

@@ -20,6 +20,7 @@ from gnomon.core.clock import Clock
 from gnomon.core.errors import InputError, lesson, out_of_range
 from gnomon.core.inputs import Inputs
 from gnomon.core.pure import evaluating, random_state, twin
+from gnomon.training.adversary import Adversary
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.log import Log, Watcher
 from gnomon.training.native import Choice, named
@@ -47,6 +48,7 @@ def train(
     mode: str = "train",
     seed: int = 0,
     in_place: bool = False,
+    adversary: Adversary | None = None,
     progress: Callable[[int, int], None] | None = None,
     clock: Clock = perf_counter,
 ) -> Run:
@@ -80,6 +82,7 @@ def train(
         mode: of the module during steps. "eval" turns dropout off and leaves batch statistics as they are.
         seed: of the batches and of dropout.
         in_place: train the module itself, not a copy.
+        adversary: moves the inputs of every step to where the model does worst, `Adversary`; records are made without.
         progress: called with (steps done, steps) after each step.
         clock: what ``seconds`` is read from, once per step.
 
@@ -107,7 +110,7 @@ def train(
         log = Log(model, shown, tested, plan.batch, watch or {}, outputs, [], [])
         recorder = Recorder(log, plan, start, seconds, clock)
         with evaluating(model, training=mode == "train"):
-            seen, stopped = _take_steps(model, objective, rule, plan, recorder, progress)
+            seen, stopped = _take_steps(model, objective, rule, plan, recorder, progress, adversary)
     return log.run(rule, stopped, clock() - start, seen / len(objective))
 
 
@@ -118,6 +121,7 @@ def _take_steps(
     plan: Plan,
     recorder: Recorder,
     progress: Callable[[int, int], None] | None,
+    adversary: Adversary | None,
 ) -> tuple[int, str]:
     """Take the steps; the number of examples that were used, and the reason for which they ended."""
     moved = [p for p in model.parameters() if p.requires_grad]
@@ -125,7 +129,8 @@ def _take_steps(
     try:
         for step in range(1, plan.steps + 1):
             pair = next(feed)
-            optimizer.move(moved, partial(_gradient, model, objective, pair, moved), memory, step)  # (1)
+            at = None if adversary is None else (adversary, step)
+            optimizer.move(moved, partial(_gradient, model, objective, pair, moved, at), memory, step)  # (1)
             seen += len(objective) if pair is None else len(pair[1])
             late = recorder.late()
             if not recorder.after(step, last=late or step == plan.steps):
@@ -150,13 +155,19 @@ class _Diverged(Exception):
 
 @torch.enable_grad()
 def _gradient(
-    model: nn.Module, objective: Objective, pair: tuple[Inputs, Tensor] | None, moved: list[nn.Parameter]
+    model: nn.Module,
+    objective: Objective,
+    pair: tuple[Inputs, Tensor] | None,
+    moved: list[nn.Parameter],
+    adversary: tuple[Adversary, int] | None,
 ) -> tuple[Tensor, Sequence[Tensor | None]]:
     """The mean loss of some examples, or of all, and its gradients: sums over batches, weighted by their size."""
     n = len(objective) if pair is None else len(pair[1])
     total: Tensor = torch.zeros(())
     sums: list[Tensor | None] = [None] * len(moved)
     for x, y in objective.batches() if pair is None else [pair]:
+        if adversary is not None:
+            x = adversary[0].moved(model, objective, x, y, adversary[1])
         value, gradients = _of_batch(model, objective, x, y, moved)
         if len(y) == n:
             return value, gradients

@@ -11,7 +11,7 @@ Reference: [croce2020reliable] for (2).
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -21,8 +21,9 @@ from gnomon.core.inputs import invoke, table
 from gnomon.core.metrics import decisions
 from gnomon.core.pure import evaluating, undisturbed
 from gnomon.geometry.attacks.threat import Threat
+from gnomon.geometry.attacks.through import SeenThrough
 
-__all__ = ["AbstractAttack", "Victim", "cross_entropy", "dlr", "margin", "targeted_dlr"]
+__all__ = ["AbstractAttack", "Victim", "cross_entropy", "dlr", "input_gradient", "margin", "targeted_dlr"]
 
 SIZE = 250
 """Examples that pass at once."""
@@ -33,6 +34,8 @@ Score = Callable[[Tensor, Tensor], Tensor]
 class Victim:
     """A classifier in eval mode: scores, decisions, and gradients in its inputs, never in its parameters.
 
+    With ``through`` gradients see through rounding and the like, `SeenThrough`.
+
     >>> net = nn.Linear(2, 2, bias=False)
     >>> victim = Victim(net, "attack(model, data)")
     >>> with victim.attacked():
@@ -40,8 +43,8 @@ class Victim:
     [True]
     """
 
-    def __init__(self, module: nn.Module, call: str) -> None:
-        self.module, self.call, self.queries = module, call, 0
+    def __init__(self, module: nn.Module, call: str, *, through: bool = False) -> None:
+        self.module, self.call, self.through, self.queries = module, call, through, 0
 
     @contextmanager
     def attacked(self) -> Any:
@@ -59,7 +62,8 @@ class Victim:
     def scores(self, x: Tensor) -> Tensor:
         """The outputs (n, k), with their graph where x has one; a single output f becomes two, (-f, f) / 2."""
         self.queries += len(x)
-        f = table(invoke(self.module, x, call=self.call), len(x), self.call)
+        with SeenThrough() if self.through and x.requires_grad else nullcontext():
+            f = table(invoke(self.module, x, call=self.call), len(x), self.call)
         return f if f.shape[1] > 1 else torch.cat([-f, f], 1) / 2
 
     @torch.no_grad()
@@ -77,8 +81,22 @@ class Victim:
             leaf = x.detach().requires_grad_()
             f = self.scores(leaf)
             value = score(f, y)
-            (gradient,) = torch.autograd.grad(value.sum(), leaf, allow_unused=True, materialize_grads=True)
+            gradient = input_gradient(value.sum(), leaf)
         return value.detach(), gradient, f.detach().argmax(1) == y
+
+
+def input_gradient(value: Tensor, leaf: Tensor) -> Tensor:
+    """The gradient of a number in the inputs, its graph kept; zero where no derivative leads from one to the other.
+
+    Cost: a backward pass.
+
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> input_gradient((x > 0).double().sum(), x).tolist()
+    [0.0, 0.0]
+    """
+    if not value.requires_grad:
+        return torch.zeros_like(leaf)
+    return torch.autograd.grad(value, leaf, retain_graph=True, allow_unused=True, materialize_grads=True)[0]
 
 
 class AbstractAttack(ABC):

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.record import Record
-from gnomon.geometry.attacks.base import AbstractAttack, Victim
+from gnomon.geometry.attacks.base import AbstractAttack, Victim, input_gradient
 from gnomon.geometry.attacks.threat import Threat, wide
 
 __all__ = ["DeepFool"]
@@ -63,5 +63,5 @@ def _linearized(victim: Victim, z: Tensor, y: Tensor, classes: int) -> tuple[Ten
         f = victim.scores(leaf)
         others = f.detach().scatter(1, y[:, None], float("-inf")).topk(min(classes, f.shape[1] - 1), 1).indices
         gaps = f.gather(1, others) - f.gather(1, y[:, None])
-        gradients = [torch.autograd.grad(gap.sum(), leaf, retain_graph=True)[0] for gap in gaps.unbind(1)]
+        gradients = [input_gradient(gap.sum(), leaf) for gap in gaps.unbind(1)]
     return gaps.detach(), torch.stack(gradients, 1)

@@ -31,6 +31,8 @@ from gnomon.geometry.radii import RobustRadii
 
 __all__ = ["Attack", "attack", "examples_of", "minimal_distance"]
 
+SEEN = 32
+"""Examples whose scores are looked at before an attack."""
 ROUNDING = 1e-5
 """Of eps and of the bounds, by which a returned example may exceed them; single precision rounds moves this much."""
 
@@ -87,7 +89,10 @@ def examples_of(module: nn.Module, data: Any, call: str) -> tuple[Tensor, Tensor
         found = f"y has shape {tuple(y.shape)}, {y.dtype}"
         raise InputError(lesson(call, found, "class labels", "Pass classes as integers 0, 1, ..."))
     with Victim(module, call).attacked() as victim:
-        numbers(y, call, outputs=victim.all_scores(x[:1]).shape[1])  # refuses labels out of range
+        scores = victim.all_scores(x[:SEEN])
+        numbers(y, call, outputs=scores.shape[1])  # refuses labels out of range
+    if not bool(scores.isfinite().all()):
+        raise InputError(lesson(call, "the scores are not finite", "finite scores", "Look for NaN in the weights"))
     return x, y.long().to(x.device)
 
 

@@ -24,6 +24,8 @@ from gnomon.geometry.graph import Graph, GraphStep, read_graph
 
 __all__ = ["Bounds", "interval_bounds", "linear_bounds", "output_bounds"]
 
+DEAREST = 4096
+"""Open units of a step up to which each has linear bounds; above, the step keeps its intervals, or it took hours."""
 NUMBERS = 2**25
 """Coefficients that are held at once."""
 Box = tuple[Tensor, Tensor]
@@ -95,6 +97,8 @@ def _forward(step: GraphStep, boxes: list[Box], region: Region) -> Box:
 def linear_bounds(graph: Graph, region: Region) -> list[Box]:
     """The box around what every step gives, those before a relu and the last one by (1), the others by intervals.
 
+    Steps with more than 4,096 units whose sign intervals do not tell keep their intervals.
+
     Cost: a backward pass for each unit whose sign intervals do not tell, for every example.
 
     >>> graph = read_graph(nn.Linear(1, 1), torch.zeros(1, 1), call="f()")
@@ -119,6 +123,8 @@ def _tightened(graph: Graph, region: Region, boxes: list[Box], number: int, *, l
     if any(step.kind == "max" and number in step.inputs for step in graph.steps):
         open_units[:] = True
     units = open_units.nonzero()[:, 0]
+    if len(units) > DEAREST and not last:
+        return boxes[number]
     n, m = low.shape
     size = max(1, NUMBERS // (n * max(int(b[0][0].numel()) for b in boxes)))
     for part in units.split(size):

@@ -20,8 +20,14 @@ from gnomon.geometry.lipschitz.network import pair_bounds
 
 __all__ = ["AbstractProof", "Crown", "Intervals", "LipschitzMargin"]
 
+Ends = tuple[float, float]
+"""The least and the largest value that an input may have."""
 STEPS = 16
-"""Halvings of the interval in which the radius lies."""
+"""Halvings of the interval in which the radius lies, where nothing is known of it."""
+FEWER = 10
+"""Halvings where an attack has told an upper end: radii are proven to a thousandth of it."""
+BEYOND = 1.25
+"""Of that upper end, up to which a proof is tried: a proof beyond what an attack broke would be a contradiction."""
 PIECE = 64
 """Examples whose bounds are computed at once."""
 SURE = 1e-5
@@ -35,26 +41,43 @@ class AbstractProof(ABC):
     """What it is called in a table."""
 
     @abstractmethod
-    def radii(self, module: nn.Module, x: Tensor, y: Tensor, norm: str, bounds: tuple[float, float]) -> Tensor:
-        """A proven radius for each example; zero where nothing is proven."""
+    def radii(
+        self,
+        module: nn.Module,
+        x: Tensor,
+        y: Tensor,
+        norm: str,
+        bounds: tuple[float, float],
+        most: Tensor | None = None,
+    ) -> Tensor:
+        """A proven radius for each example, zero where nothing is proven; ``most`` are distances that break them."""
 
 
 class AbstractBounding(AbstractProof):
     """Bisection over eps with bounds of the margins; equation (1)."""
 
-    def radii(self, module: nn.Module, x: Tensor, y: Tensor, norm: str, bounds: tuple[float, float]) -> Tensor:  # noqa: D102
-        graph = read_graph(module, x[:1], call="robust_radius(module, data)")
+    def radii(  # noqa: D102
+        self,
+        module: nn.Module,
+        x: Tensor,
+        y: Tensor,
+        norm: str,
+        bounds: tuple[float, float],
+        most: Tensor | None = None,
+    ) -> Tensor:
+        graph = read_graph(module, x[:1], call="robust_radius(module, data)", decisions=True)
+        widest = float(bounds[1] - bounds[0]) * (x[0].numel() ** 0.5 if norm == "2" else 1.0)
+        high = torch.full((len(x),), widest).to(x)
+        high, steps = (high, STEPS) if most is None else (torch.minimum(high, BEYOND * most.to(high)), FEWER)
+        pieces = zip(x.split(PIECE), y.split(PIECE), high.split(PIECE), strict=True)
         with torch.no_grad():
-            return torch.cat(
-                [self._bisect(graph, a, b, norm, bounds) for a, b in zip(x.split(PIECE), y.split(PIECE), strict=True)]
-            )
+            return torch.cat([self._bisect(graph, a, b, h, steps, norm, bounds) for a, b, h in pieces])
 
-    def _bisect(self, graph: Graph, x: Tensor, y: Tensor, norm: str, bounds: tuple[float, float]) -> Tensor:
-        scale = graph.values(x)[-1].abs().amax(1)
-        low, high = torch.zeros(len(x)).to(x), torch.full((len(x),), float(bounds[1] - bounds[0])).to(x)
-        if norm == "2":
-            high = high * x[0].numel() ** 0.5
-        for _ in range(STEPS):
+    def _bisect(
+        self, graph: Graph, x: Tensor, y: Tensor, high: Tensor, steps: int, norm: str, bounds: tuple[float, float]
+    ) -> Tensor:
+        scale, low = graph.values(x)[-1].abs().amax(1), torch.zeros_like(high)
+        for _ in range(steps):
             middle = (low + high) / 2
             proven = self.margins(graph, Region.of(x, middle, norm, bounds), y) > SURE * scale  # (1)
             low, high = torch.where(proven, middle, low), torch.where(proven, high, middle)
@@ -120,10 +143,19 @@ class LipschitzMargin(Record, AbstractProof):
 
     name = "Lipschitz margin"
 
-    def radii(self, module: nn.Module, x: Tensor, y: Tensor, norm: str, bounds: tuple[float, float]) -> Tensor:  # noqa: D102
+    def radii(  # noqa: D102
+        self,
+        module: nn.Module,
+        x: Tensor,
+        y: Tensor,
+        norm: str,
+        bounds: tuple[float, float],
+        most: Tensor | None = None,
+    ) -> Tensor:
         pairs = pair_bounds(module, x[:1], call="robust_radius(module, data)").to(x)
+        graph = read_graph(module, x[:1], call="robust_radius(module, data)", decisions=True)
         with torch.no_grad():
-            f = module(x)
+            f = torch.cat([graph.values(part)[-1] for part in x.split(PIECE)])
         gaps = (f.gather(1, y[:, None]) - f) / pairs[y].clamp_min(1e-30)
         radius = gaps.scatter(1, y[:, None], float("inf")).amin(1).clamp_min(0) * (1 - SURE)
         return radius if norm == "2" else radius / x[0].numel() ** 0.5

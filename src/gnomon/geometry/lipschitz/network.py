@@ -2,19 +2,17 @@
 
     |f(x) - f(z)|_2 <= L |x - z|_2                                                                            (1)
     product     L <= product of the operator norms of the affine blocks                                       (2)
-    pairs       |B D A| <= (1 + s) / 2 |B A| + (1 - s) / 2 |B T| |T^-1 A|,   D a diagonal in [s, 1]           (3)
-    from below  L >= the largest singular value of the Jacobian at any point                                  (4)
-
-(3) holds for every positive diagonal T, because D = (1 + s) / 2 I + (1 - s) / 2 S with |S| <= 1, and S commutes with T;
-T balances the rows of A against the columns of B. Chains of dense layers are cut into single blocks and pairs so that
-the product is least.
+    SeqLip      neighbors by their singular vectors, in chains of blocks; see `chain.seqlip`                   (3)
+    refined     chains cut into single blocks, pairs and SeqLip chains so that the product is least             (4)
+    from below  L >= the largest singular value of the Jacobian at any point                                  (5)
 
 Hypotheses: affine layers, relu, leaky relu, max-pool, sums and joins of branches; eval mode.
-Reference: [virmaux2018lipschitz] for (2) and on why the exact constant is hard.
+Reference: [virmaux2018lipschitz] for (2) and (3) and on why the exact constant is hard.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import inf, sqrt
 from typing import Any
 
@@ -27,6 +25,7 @@ from gnomon.core.pure import evaluating, twin, undisturbed
 from gnomon.core.results import Bars, Plot, Result, Value
 from gnomon.core.source import source_of_inputs
 from gnomon.geometry.graph import Graph, GraphStep, read_graph
+from gnomon.geometry.lipschitz.chain import Chain
 from gnomon.geometry.lipschitz.operators import DENSE, matrix_of, operator_norm
 
 __all__ = ["LipschitzBounds", "lipschitz_bounds", "pair_bounds"]
@@ -37,11 +36,12 @@ POINTS = 64
 
 @dataclass(frozen=True, slots=True)
 class LipschitzBounds(Result):
-    """The Lipschitz constant of a network in the Euclidean norm: from below, and two bounds from above.
+    """The Lipschitz constant of a network in the Euclidean norm: from below, and three bounds from above.
 
-    ``layers`` are the operator norms of the affine blocks, by the name of their first layer.
+    ``layers`` are the operator norms of the affine blocks, by the name of their first layer; ``seqlip`` and ``refined``
+    are the product where the network is no chain of blocks small enough to form.
 
-    >>> found = LipschitzBounds(lower=3.0, refined=5.0, product=6.0, layers={"0": 2.0, "2": 3.0})
+    >>> found = LipschitzBounds(lower=3.0, refined=5.0, seqlip=5.5, product=6.0, layers={"0": 2.0, "2": 3.0})
     >>> found.upper
     5.0
     >>> print(found.verdict)
@@ -50,20 +50,22 @@ class LipschitzBounds(Result):
 
     lower: float
     refined: float
+    seqlip: float
     product: float
     layers: dict[str, float]
 
     @property
     def upper(self) -> float:
-        """The smaller of the two bounds from above."""
-        return min(self.refined, self.product)
+        """The smallest of the bounds from above."""
+        return min(self.refined, self.seqlip, self.product)
 
     @property
     def values(self) -> tuple[Value, ...]:
         """Both sides, with how each was obtained."""
         return (
             Value("largest slope found", self.lower, obtained="lower bound"),
-            Value("pairs of layers", self.refined, obtained="upper bound"),
+            Value("refined", self.refined, obtained="upper bound"),
+            Value("SeqLip", self.seqlip, obtained="upper bound"),
             Value("product of operator norms", self.product, obtained="upper bound"),
         )
 
@@ -81,7 +83,7 @@ class LipschitzBounds(Result):
 
 
 def lipschitz_bounds(module: nn.Module, x: Any, *, search: int = 30, seed: int = 0) -> LipschitzBounds:
-    """Bounds of the Lipschitz constant of a network over all inputs, from both sides; equations (1) to (4).
+    """Bounds of the Lipschitz constant of a network over all inputs, from both sides; equations (1) to (5).
 
     Args:
         module: a network of the layers below, read in eval mode and left as it was.
@@ -115,9 +117,11 @@ def lipschitz_bounds(module: nn.Module, x: Any, *, search: int = 30, seed: int =
         graph = read_graph(copy, points[:1], call=call)
         blocks = _blocks(graph, points[:1])
         product = _propagate(graph, blocks)
-        refined = _paired(graph, blocks)
+        chain, refined = _chained(graph, blocks)
         lower = _steepest(copy, points, search, seed)
-    return LipschitzBounds(lower, min(refined, product), product, {b.where: b.norm for b in blocks})
+    return LipschitzBounds(
+        lower, min(refined, chain, product), min(chain, product), product, {b.where: b.norm for b in blocks}
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,40 +208,41 @@ def _overlap(layer: nn.Module | None) -> float:
     return sqrt(windows)
 
 
-def _paired(graph: Graph, blocks: list[_Block]) -> float:
-    """The least product over cuts of a plain chain into single blocks and pairs; equation (3)."""
+def _chained(graph: Graph, blocks: list[_Block]) -> tuple[float, float]:
+    """SeqLip of a plain chain (3), and the least product over its cuts into blocks, pairs and SeqLip chains (4)."""
     plain = all(step.inputs == (i - 1,) for i, step in enumerate(graph.steps) if i)
     if not plain or any(step.kind == "max" for step in graph.steps):
-        return inf
+        return inf, inf
+    slopes = [max(graph.steps[j].slope for j in range(a.end + 1, b.start)) for a, b in pairwise(blocks)]
+    runs = _runs(blocks, slopes)
     best = [1.0]
     for i, block in enumerate(blocks):
         options = [best[i] * block.norm]
-        first = blocks[i - 1] if i else None
-        if first is not None and first.matrix is not None and block.matrix is not None:
-            slope = max(graph.steps[j].slope for j in range(first.end + 1, block.start))
-            options.append(best[i - 1] * pair_norm(block.matrix, first.matrix, slope))
-        best.append(min(options))
-    return best[-1]
+        start, chain = runs[i] if i in runs else (i, None)
+        for first in range(start, i):
+            if chain is not None:
+                options.append(best[first] * chain.seqlip(first - start, i - start))
+        if chain is not None and start < i:
+            options.append(best[i - 1] * chain.pair(i - 1 - start))
+        best.append(min(options))  # (4)
+    last = len(blocks) - 1
+    whole = runs[last][1].seqlip(0, last) if last in runs and runs[last][0] == 0 else inf  # (3)
+    return whole, best[-1]
 
 
-def pair_norm(b: Tensor, a: Tensor, slope: float = 0.0) -> float:
-    """A bound of the largest |B D A| over diagonals D in [slope, 1]; equation (3).
-
-    >>> round(pair_norm(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0], [1.0]])), 6)     # B D A = 0; |B| |A| = 1
-    0.0
-    """
-    rows, columns = a.norm(dim=1).clamp_min(1e-30), b.norm(dim=0).clamp_min(1e-30)
-    dead = (a.norm(dim=1) == 0) | (b.norm(dim=0) == 0)
-    a, b = a[~dead], b[:, ~dead]
-    if not len(a):
-        return 0.0
-    t = (rows[~dead] / columns[~dead]).sqrt()
-    spread = min(_norm(b * t) * _norm(a / t[:, None]), _norm(b) * _norm(a))
-    return (1 + slope) / 2 * _norm(b @ a) + (1 - slope) / 2 * spread  # (3)
-
-
-def _norm(a: Tensor) -> float:
-    return float(torch.linalg.matrix_norm(a, 2))
+def _runs(blocks: list[_Block], slopes: list[float]) -> dict[int, tuple[int, Chain]]:
+    """For each block whose matrix is known, where the run of such blocks that it is in begins, and the run's chain."""
+    found: dict[int, tuple[int, Chain]] = {}
+    start = 0
+    while start < len(blocks):
+        end = start
+        while end < len(blocks) and blocks[end].matrix is not None:
+            end += 1
+        known = [m for m in (b.matrix for b in blocks[start:end]) if m is not None]
+        chain = Chain(known, slopes[start : max(start, end - 1)])
+        found |= {i: (start, chain) for i in range(start, end)}
+        start = end + 1
+    return found
 
 
 def _steepest(module: nn.Module, x: Tensor, rounds: int, seed: int) -> float:
@@ -273,7 +278,7 @@ def _slopes(module: nn.Module, x: Tensor, steps: int = 8) -> Tensor:
 
 
 def pair_bounds(module: nn.Module, x: Tensor, *, call: str) -> Tensor:
-    """A bound of the Lipschitz constant of f_i - f_j for all pairs of outputs, (k, k).
+    """A bound of the Lipschitz constant of f_i - f_j for all pairs of outputs, (k, k), before a last softmax.
 
     Cost: that of the operator norms.
 
@@ -287,10 +292,10 @@ def pair_bounds(module: nn.Module, x: Tensor, *, call: str) -> Tensor:
     copy = twin(module, call=call).double().eval().requires_grad_(requires_grad=False)
     point = x[:1].detach().double().cpu()
     with undisturbed(copy):
-        graph = read_graph(copy, point, call=call)
+        graph = read_graph(copy, point, call=call, decisions=True)
         blocks = _blocks(graph, point)
         k = graph.values(point)[-1].shape[1]
-        whole = min(_propagate(graph, blocks), _paired(graph, blocks))
+        whole = min(_propagate(graph, blocks), *_chained(graph, blocks))
         last = blocks[-1] if blocks else None
         if last is None or last.end != len(graph.steps) - 1 or last.matrix is None:
             return torch.full((k, k), sqrt(2) * whole, dtype=torch.float64).fill_diagonal_(0)

@@ -1,5 +1,14 @@
-"""Linear regions of piecewise linear networks: all of them on a line and in a plane, and units that do nothing."""
+"""Linear regions of piecewise linear networks: all of them on a line and in a plane, and patterns in a ball."""
 
+from gnomon.geometry.regions.ball import BallPatterns, patterns_in_ball
 from gnomon.geometry.regions.exact import LineRegions, PlaneRegions, maximal_regions, regions_in_plane, regions_on_line
 
-__all__ = ["LineRegions", "PlaneRegions", "maximal_regions", "regions_in_plane", "regions_on_line"]
+__all__ = [
+    "BallPatterns",
+    "LineRegions",
+    "PlaneRegions",
+    "maximal_regions",
+    "patterns_in_ball",
+    "regions_in_plane",
+    "regions_on_line",
+]

@@ -1,0 +1,43 @@
+"""Seeing through steps: functions that are constant almost everywhere pass gradients on as if they were not there.
+
+    forward  y = round(x),      backward  dL/dx = dL/dy                                                      (1)
+
+Rounding, floors and signs have the derivative zero, which hides from an attack where scores fall; the function that
+they approximate does not. Values stay what they are: only the direction of the search is another one.
+Reference: [bengio2013estimating] for (1), [athalye2018obfuscated] for its use against masked gradients.
+
+>>> import torch
+>>> x = torch.tensor([0.3], requires_grad=True)
+>>> with SeenThrough():
+...     y = torch.round(3 * x)
+>>> y.item(), torch.autograd.grad(y, x)[0].item()
+(1.0, 3.0)
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+__all__ = ["SeenThrough"]
+
+STEPS: frozenset[Callable[..., Any]] = frozenset({
+    torch.round, torch.floor, torch.ceil, torch.trunc, torch.fix, torch.sign, torch.sgn,
+    Tensor.round, Tensor.floor, Tensor.ceil, Tensor.trunc, Tensor.fix, Tensor.sign, Tensor.sgn,
+})  # fmt: skip
+"""Functions with derivative zero that keep the shape of their first argument."""
+
+
+class SeenThrough(TorchFunctionMode):
+    """While it is active, equation (1) holds for the functions of `STEPS`."""
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        """What the function gives, with the derivative of the identity where it is a step."""
+        value = func(*args, **(kwargs or {}))
+        if func in STEPS and isinstance(value, Tensor) and value.is_floating_point():
+            return args[0] + (value - args[0]).detach()  # (1)
+        return value

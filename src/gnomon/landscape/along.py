@@ -1,0 +1,133 @@
+"""The constants that convergence theory speaks of, measured at the models of a run.
+
+    smoothness        lambda_1(H),   along the step:  |g(w - lr g) - g(w)| / (lr |g|)                               (1)
+    predictiveness    cosine(g(w - lr g), g(w)):  how long a step the gradient can be trusted for                   (2)
+    Polyak-Lojasiewicz  mu = |g|^2 / (2 (L - L*)),   its least value over the run                                   (3)
+    foretold rate     1 - mu / smoothness: the share of L - L* that a step of lr = 1 / smoothness leaves at most    (4)
+
+Hypotheses: full-batch gradients of a mean loss, in eval mode; L* is at most every loss of the run.
+Reference: [nesterov2018lectures] for (1), [santurkar2018how] for (2), [karimi2016linear] for (3) and (4).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import Any
+
+from torch import nn
+
+from gnomon.core.checks import number
+from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.pure import twin
+from gnomon.core.results import Axis, Line, Plot, Reference, Result
+from gnomon.core.untouched import untouched
+from gnomon.landscape.smoothness import steps_ahead
+from gnomon.training.evaluate import Loss, Objective
+from gnomon.training.gradient import loss_gradient
+
+__all__ = ["RunConstants", "keep_model", "run_constants"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunConstants(Result):
+    """At each model of a run: the loss, (1) here and along a step, the cosine (2), and the constant (3).
+
+    >>> found = RunConstants((2.0, 1.0), (4.0, 5.0), (4.0, 4.5), (1.0, 0.9), (0.5, 0.4), 0.1)
+    >>> found.polyak, round(found.rate, 3)
+    (0.4, 0.92)
+    """
+
+    losses: tuple[float, ...]
+    smoothness: tuple[float, ...]
+    smoothness_along: tuple[float, ...]
+    cosines: tuple[float, ...]
+    polyaks: tuple[float, ...]
+    lr: float
+
+    @property
+    def polyak(self) -> float:
+        """The least constant (3) over the run."""
+        return min((mu for mu in self.polyaks if mu == mu), default=nan)
+
+    @property
+    def rate(self) -> float:
+        """What each step leaves of the excess loss at most, (4), with the largest smoothness of the run."""
+        return max(0.0, 1 - self.polyak / max(self.smoothness))
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        largest = max(self.smoothness)
+        return (
+            f"Over {len(self.losses)} models smoothness is at most {largest:.3g} (steps below {2 / largest:.3g} are "
+            f"safe), a step of {self.lr:.3g} keeps the gradient's direction to a cosine of {min(self.cosines):.2f}, "
+            f"and the Polyak-Lojasiewicz constant is at least {self.polyak:.2g}."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The constants over the models."""
+        order, axis = range(len(self.losses)), Axis("model of the run")
+        known = [(i, mu) for i, mu in enumerate(self.polyaks) if mu == mu and mu > 0]
+        curves = (Line("largest curvature", order, self.smoothness), Line("along the step", order,
+                  self.smoothness_along), Line("Polyak-Lojasiewicz", [i for i, _ in known], [m for _, m in known]),
+                  Reference("2 / lr", 2 / self.lr))  # fmt: skip
+        cosine = Plot("Predictiveness of a step", (Line("cosine", order, self.cosines),), axis, Axis("cosine"))
+        return Plot("Constants along a run", curves, axis, Axis("curvature", log=True), self.verdict), cosine
+
+
+def keep_model(step: int, model: nn.Module, loss: float) -> nn.Module:
+    """A watcher for `gnomon.train` that keeps a copy of the model: ``watch={"model": keep_model}``.
+
+    Cost: a copy of the parameters.
+
+    >>> keep_model(0, nn.Linear(1, 1), 0.5)
+    Linear(in_features=1, out_features=1, bias=True)
+    """
+    return twin(model, call="keep_model(step, model, loss)")
+
+
+def run_constants(
+    models: Sequence[nn.Module],
+    x: Any,
+    y: Any = None,
+    *,
+    lr: float,
+    lowest: float = 0.0,
+    loss: Loss | None = None,
+) -> RunConstants:
+    """Smoothness, predictiveness and the constant of Polyak and Lojasiewicz at each model of a run; (1) to (3).
+
+    Args:
+        models: checkpoints, such as ``run.watched["model"]`` of `gnomon.train` with ``watch={"model": keep_model}``.
+        x: inputs, or data, as in `hessian`.
+        y: targets.
+        lr: of the step that is looked along.
+        lowest: the least loss L*; zero where the network can fit all examples.
+        loss: as in `hessian`.
+
+    Hypotheses: see the module. Reference: [karimi2016linear], [santurkar2018how].
+    Cost: three gradients and about 25 Hessian-vector products for each model.
+
+    >>> import torch
+    >>> net = nn.Linear(1, 1, bias=False)
+    >>> _ = nn.init.ones_(net.weight)
+    >>> found = run_constants([net], torch.tensor([[2.0]]), torch.zeros(1), lr=0.125)       # one curvature: 4
+    >>> round(found.smoothness[0], 4), round(found.polyak, 4), found.cosines[0]
+    (4.0, 4.0, 1.0)
+    """
+    call = "run_constants(models, x, y)"
+    rate, floor = number("lr", lr, call=call, above=0), number("lowest", lowest, call=call)
+    if not models:
+        cure = 'Train with watch={"model": keep_model} and pass run.watched["model"]'
+        raise InputError(lesson(call, "there are no models", "at least one", cure))
+    rows = []
+    with called(call):
+        for model in models:
+            ahead = steps_ahead(model, x, y, lrs=(rate,), loss=loss)
+            copy = twin(model, call=call)
+            with untouched(copy):
+                value, g = loss_gradient(copy, Objective.of(x, y, copy, loss, call))
+            excess = value - floor
+            mu = float(g.square().sum()) / (2 * excess) if excess > 1e-12 * max(abs(value), 1e-300) else nan  # (3)
+            rows.append((value, ahead.local, ahead.smoothness[0], ahead.cosines[0], mu))
+    return RunConstants(*(tuple(row[i] for row in rows) for i in range(5)), rate)

@@ -1,0 +1,87 @@
+"""Linear mode connectivity: the barrier between two trained models, before and after matching their hidden units.
+
+    barrier(a, b)      of the loss on the line between them, see `loss_between`                                   (1)
+    barrier(a, P b)    with the hidden units of b in the order of those of a, see `match_units`                   (2)
+
+Two runs from different starts are usually behind a barrier; most of it is the order of their units. Statistics of batch
+norm layers are measured anew on the line, for those of a mean of two networks are not the mean of theirs.
+
+Hypotheses: one architecture. (2) is an upper bound of the barrier over all orders.
+Reference: [frankle2020linear] for (1), [entezari2022role] and [ainsworth2023git] for (2).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from torch import nn
+
+from gnomon.core.errors import called
+from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.landscape.between import LossBetween, loss_between
+from gnomon.landscape.matching import match_units
+from gnomon.training.evaluate import Loss
+
+__all__ = ["ModeConnectivity", "mode_connectivity"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModeConnectivity(Result):
+    """The line between two models as they are and after matching, by which matching, and how many units it moved.
+
+    >>> import torch
+    >>> t = torch.tensor([0.0, 0.5, 1.0])
+    >>> lines = LossBetween(t, torch.tensor([1.0, 4.0, 1.0]), None), LossBetween(t, torch.tensor([1.0, 1.5, 1.0]), None)
+    >>> print(ModeConnectivity(*lines, "weights", 7).verdict)
+    The barrier between the two models is 3; with the hidden units in one order (by weights) it is 0.5.
+    """
+
+    before: LossBetween
+    after: LossBetween
+    by: str
+    moved: int
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        start, end = self.before.barrier, self.after.barrier
+        return (
+            f"The barrier between the two models is {start:.3g}; with the hidden units in one order (by {self.by}) it "
+            f"is {end:.3g}."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Both lines."""
+        marks = (Line("as they are", self.before.t, self.before.losses),
+                 Line("hidden units matched", self.after.t, self.after.losses, "dashed"))  # fmt: skip
+        return (Plot("Loss between two models", marks, Axis("t"), Axis("loss"), self.verdict),)
+
+
+def mode_connectivity(
+    a: nn.Module, b: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None, points: int = 11
+) -> ModeConnectivity:
+    """The barrier between two models before and after matching hidden units, the better of two matchings; (1), (2).
+
+    Args:
+        a: a trained model, read in eval mode and left as it was, as is the other.
+        b: another of the same architecture.
+        x: inputs, or data; ``y`` and ``loss`` as in `hessian`.
+        y: targets.
+        loss: by default cross-entropy for integer targets and squared loss for real ones.
+        points: places on each line, its ends included.
+
+    Hypotheses: see the module. Reference: [entezari2022role].
+    Cost: three lines of ``points`` passes over the data, two with batch norm, and two matchings.
+
+    >>> import torch
+    >>> net, x = nn.Sequential(nn.Linear(1, 3), nn.ReLU(), nn.Linear(3, 1)), torch.randn(8, 1)
+    >>> mode_connectivity(net, net, x, x[:, 0]).after.barrier < 1e-6
+    True
+    """
+    with called("mode_connectivity(a, b, x, y)"):
+        lines = [("", 0, loss_between(a, b, x, y, loss=loss, points=points, fresh_statistics=True))]
+        for by in ("activations", "weights"):
+            found = match_units(a, b, x, by=by)
+            line = loss_between(a, found.module, x, y, loss=loss, points=points, fresh_statistics=True)
+            lines.append((by, found.moved, line))
+    by, moved, best = min(lines[1:], key=lambda one: one[2].barrier)
+    return ModeConnectivity(lines[0][2], best, by, moved)

@@ -1,0 +1,159 @@
+"""How far the parameters can move before the loss rises by a given amount.
+
+    r(v) = the least r with L(w + r v) - L(w) >= rise,   |v| = 1                                                  (1)
+    second order:   typical  sqrt(2 rise p / trace H),    worst  sqrt(2 rise / lambda_1)                           (2)
+
+The typical radius is the median of (1) over random directions; the worst is found along the steepest ones: the gradient
+and the top eigenvector, both ways. (2) is what curvature foretells of both, where the gradient is small.
+
+Hypotheses: the loss rises along the directions within the reach of the search.
+Reference: [hochreiter1997flat]; [huang2020understanding] for radii along random directions.
+"""
+
+from dataclasses import dataclass, field
+from math import inf, sqrt
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
+
+from gnomon.core.checks import check_readable, check_seed, integer, number
+from gnomon.core.errors import called
+from gnomon.core.pure import twin
+from gnomon.core.results import Axis, Histogram, Plot, Reference, Result
+from gnomon.core.results.plain import HIDDEN
+from gnomon.core.untouched import untouched
+from gnomon.landscape.hessian import hessian
+from gnomon.training.evaluate import Loss, Objective
+from gnomon.training.gradient import finite_loss, loss_gradient, moved_parameters
+
+__all__ = ["FlatnessRadius", "flatness_radius"]
+
+DOUBLINGS = 40
+"""Doublings of the distance before a direction counts as flat."""
+HALVINGS = 12
+"""Halvings of the interval in which the distance lies."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlatnessRadius(Result):
+    """Distances (1) along random directions, the least distance found, what (2) foretells, and the rise they are for.
+
+    ``norm`` is the length of the parameters, beside which a distance is large or small.
+
+    >>> found = FlatnessRadius(torch.tensor([1.0, 2.0, 3.0]), 0.1, 1.9, 0.11, 0.5, 10.0)
+    >>> print(found.verdict)
+    The loss rises by 0.5 within 2 of typical directions (20% of the weights' length), within 0.1 of the worst one.
+    """
+
+    radii: Float[Tensor, " d"] = field(metadata=HIDDEN)
+    worst: float
+    foretold: float
+    foretold_worst: float
+    rise: float
+    norm: float
+
+    @property
+    def typical(self) -> float:
+        """The median over random directions."""
+        return float(self.radii.quantile(0.5, interpolation="nearest"))
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        share = f"{self.typical / max(self.norm, 1e-300):.3g}" if self.typical == inf else (
+            f"{self.typical / max(self.norm, 1e-300):.0%} of the weights' length")  # fmt: skip
+        return (
+            f"The loss rises by {self.rise:.3g} within {self.typical:.3g} of typical directions ({share}), within "
+            f"{self.worst:.3g} of the worst one."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The distances, beside what curvature foretells."""
+        finite = self.radii[self.radii.isfinite()]
+        marks = (Histogram.of("directions", finite),) if len(finite) else ()
+        line = () if self.foretold == inf else (Reference("second order", self.foretold, vertical=True),)
+        return (Plot("Flatness", (*marks, *line), Axis("distance"), Axis("directions"), self.verdict),)
+
+
+def flatness_radius(
+    module: nn.Module,
+    x: Any,
+    y: Any = None,
+    *,
+    rise: float = 0.1,
+    directions: int = 20,
+    loss: Loss | None = None,
+    seed: int = 0,
+) -> FlatnessRadius:
+    """How far the parameters can move along random directions, and along the worst found, before the loss rises; (1).
+
+    Args:
+        module: read in eval mode and left as it was.
+        x: inputs, or data, as in `hessian`.
+        y: targets.
+        rise: of the loss.
+        directions: random ones.
+        loss: as in `hessian`.
+        seed: of the directions.
+
+    The distances are not invariant to rescaling of layers, see `sharpness_forms`.
+    Hypotheses: see the module. Reference: [hochreiter1997flat].
+    Cost: about 20 passes over the data for each direction, and 60 Hessian-vector products.
+
+    >>> net = nn.Linear(2, 1, bias=False)
+    >>> _ = nn.init.zeros_(net.weight)
+    >>> found = flatness_radius(net, torch.diag(torch.tensor([2.0, 2.0])), torch.zeros(2), rise=0.5)     # L = |w|^2
+    >>> round(found.typical, 3), round(found.worst, 3), round(found.foretold, 3)
+    (0.707, 0.707, 0.707)
+    """
+    call = "flatness_radius(module, x, y)"
+    check_readable(module, call=call)
+    level, count = number("rise", rise, call=call, above=0), integer("directions", directions, call=call)
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    with called(call):
+        operator = hessian(module, x, y, loss=loss)
+        top, trace = operator.top(1, seed=seed), operator.trace(products=30, seed=seed).value
+    moved = twin(module, call=call)
+    leaves = moved_parameters(moved, call)
+    w = parameters_to_vector(leaves).detach()
+    with untouched(moved):
+        objective = Objective.of(x, y, moved, loss, call)
+        start, g = loss_gradient(moved, objective)
+        finite_loss(start, call)
+
+        def risen(v: Tensor, r: float) -> bool:
+            vector_to_parameters(w + r * v, leaves)
+            return not objective.measure(moved, SIZE)[0] - start < level  # not a number counts as risen
+
+        first = sqrt(2 * level / max(float(top.values[0]), 1e-12))
+        drawn = [torch.randn(w.shape, generator=generator).to(w) for _ in range(count)]
+        steep = [s * v for v in (top.vectors[:, 0].to(w), g.to(w)) for s in (1, -1) if float(v.norm()) > 0]
+        radii = [_distance(risen, v / v.norm(), first) for v in (*drawn, *steep)]  # (1)
+    p, curvature = len(w), float(top.values[0])
+    typical = sqrt(2 * level * p / trace) if trace > 0 else inf  # (2)
+    steepest = sqrt(2 * level / curvature) if curvature > 0 else inf  # (2)
+    found = torch.tensor(radii[:count], dtype=torch.float64)
+    return FlatnessRadius(found, min(radii), typical, steepest, level, float(w.norm()))
+
+
+SIZE = 512
+"""Examples that pass at once."""
+
+
+def _distance(risen: Any, v: Tensor, first: float) -> float:
+    """Equation (1) by doubling and bisection."""
+    high = first
+    for _ in range(DOUBLINGS):
+        if risen(v, high):
+            break
+        high *= 2
+    else:
+        return inf
+    low = 0.0 if high == first else high / 2
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if risen(v, middle) else (middle, high)
+    return (low + high) / 2

@@ -1,0 +1,157 @@
+"""Sharpness in its forms, and which of them mean anything: those that a rescaling with the same outputs cannot change.
+
+With T = diag |w|,
+
+    largest eigenvalue   lambda_1(H)                    adaptive  lambda_1(T H T)                                 (1)
+    trace                trace H                        adaptive  trace T H T = sum_i w_i^2 H_ii                  (2)
+    rise in a ball       max over |e| <= r of L(w + e) - L(w)       adaptive  |e / w| <= r                        (3)
+
+A relu network with one layer times c and the next over c computes the same. The plain forms change with c, up to any
+value; the adaptive ones do not. All of them stay the same when hidden units change places. Plain forms still say which
+learning rate is stable: descent is not invariant either.
+
+Hypotheses: those of `hessian`; (3) by ascent of the first order, as SAM and ASAM take it.
+Reference: [dinh2017sharp] for the rescaling, [kwon2021asam] for the adaptive forms, [foret2021sharpness] for (3).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_seed, integer, number
+from gnomon.core.errors import called
+from gnomon.core.results import Axis, Bars, Plot, Result
+from gnomon.landscape.hessian import hessian
+from gnomon.landscape.perturbed import nearby_rise
+from gnomon.landscape.symmetries import read_units, rescaled_twin
+from gnomon.linalg.lanczos import top_eigenpairs
+from gnomon.linalg.operator import AbstractOperator
+from gnomon.linalg.trace import automatic_trace
+from gnomon.training.evaluate import Loss
+
+__all__ = ["SharpnessForms", "sharpness_forms"]
+
+SAME = 0.1
+"""Relative change below which a form counts as kept: traces are estimates from random vectors."""
+NAMES = ("largest eigenvalue", "trace", "rise in a ball", "adaptive eigenvalue", "adaptive trace", "adaptive rise")
+
+
+@dataclass(frozen=True, slots=True)
+class SharpnessForms(Result):
+    """Each form (1) to (3) of a model, and of a copy with the same outputs whose units are rescaled.
+
+    ``rescaled`` is empty where the model has no units that can be rescaled; ``factor`` is how far they were.
+
+    >>> found = SharpnessForms({"trace": 2.0, "adaptive trace": 1.0}, {"trace": 90.0, "adaptive trace": 1.0}, 10.0)
+    >>> found.invariant
+    ('adaptive trace',)
+    """
+
+    values: dict[str, float]
+    rescaled: dict[str, float]
+    factor: float
+
+    @property
+    def invariant(self) -> tuple[str, ...]:
+        """The forms that the rescaling did not change."""
+        return tuple(n for n, v in self.rescaled.items() if abs(v - self.values[n]) <= SAME * abs(self.values[n]))
+
+    @property
+    def verdict(self) -> str:
+        """Which forms may be compared between models."""
+        if not self.rescaled:
+            return "No units can be rescaled here without a change of the outputs: all forms may be compared."
+        worst = max(self.rescaled, key=lambda n: self.rescaled[n] / max(abs(self.values[n]), 1e-300))
+        ratio = self.rescaled[worst] / max(abs(self.values[worst]), 1e-300)
+        kept = ", ".join(self.invariant) or "none"
+        return (
+            f"A copy with the same outputs, units rescaled by up to {self.factor:g}, has {ratio:.3g} times the "
+            f"{worst}; kept: {kept}."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """How much the rescaling changes each form."""
+        names = tuple(self.rescaled)
+        ratios = [self.rescaled[n] / self.values[n] if self.values[n] else 1.0 for n in names]
+        bars = Bars("after over before", names, ratios)
+        return (Plot("Sharpness after a rescaling that keeps the outputs", (bars,), Axis("ratio"),
+                     caption=self.verdict),)  # fmt: skip
+
+
+class _Adaptive(AbstractOperator):
+    """T A T for a diagonal T."""
+
+    def __init__(self, operator: AbstractOperator, scale: Tensor) -> None:
+        self._operator, self._scale = operator, scale
+
+    @property
+    def size(self) -> int:
+        return self._operator.size
+
+    @property
+    def like(self) -> Tensor:
+        return self._operator.like
+
+    def matvec(self, v: Tensor) -> Tensor:
+        return self._scale * self._operator.matvec(self._scale * v)
+
+
+def sharpness_forms(
+    module: nn.Module,
+    x: Any,
+    y: Any = None,
+    *,
+    radius: float = 0.05,
+    factor: float = 10.0,
+    products: int = 60,
+    loss: Loss | None = None,
+    tile: int | None = None,
+    seed: int = 0,
+) -> SharpnessForms:
+    """Six forms of sharpness, of a model and of a rescaled copy that computes the same; equations (1) to (3).
+
+    Args:
+        module: read in eval mode and left as it was.
+        x: inputs, or data, as in `hessian`; ``y``, ``loss`` and ``tile`` as there.
+        y: targets.
+        radius: r of (3), in parameters and, for the adaptive form, relative to each weight.
+        factor: units of the copy are rescaled by sqrt(factor) to factor, group by group up and down.
+        products: for each trace.
+        loss: as in `hessian`.
+        tile: as in `hessian`.
+        seed: of random vectors.
+
+    Hypotheses: see the module. Reference: [dinh2017sharp], [kwon2021asam].
+    Cost: about 2 x (2 products + 60) Hessian-vector products and four gradients for each of the two models.
+
+    >>> net, x = nn.Sequential(nn.Linear(1, 3), nn.ReLU(), nn.Linear(3, 1)), torch.linspace(-1, 1, 8)[:, None]
+    >>> _ = [nn.init.constant_(p, 0.7) for p in net.parameters()]
+    >>> found = sharpness_forms(net, x, x[:, 0])
+    >>> all(name.startswith("adaptive") for name in found.invariant)
+    True
+    """
+    call = "sharpness_forms(module, x, y)"
+    r, c = number("radius", radius, call=call, above=0), number("factor", factor, call=call, above=1)
+    count, seed = integer("products", products, call=call, least=6), check_seed(seed, call=call)
+    with called(call):
+        units = read_units(module, x, call)[1]
+
+        def forms(model: nn.Module) -> dict[str, float]:
+            return _forms(model, x, y, loss, r, count, tile, seed)
+
+        here = forms(module)
+        return SharpnessForms(here, forms(rescaled_twin(module, units, c, call)) if units.scalings else {}, c)
+
+
+def _forms(model: nn.Module, x: Any, y: Any, loss: Loss | None, radius: float, products: int, tile: int | None,
+           seed: int) -> dict[str, float]:  # fmt: skip
+    plain = hessian(model, x, y, loss=loss, tile=tile)
+    w = torch.cat([p.detach().flatten() for p in model.parameters() if p.requires_grad])
+    found = []
+    for operator, adaptive in ((plain, False), (_Adaptive(plain, w.abs()), True)):
+        found.append(float(top_eigenpairs(operator, 1, seed=seed).values[0]))  # (1)
+        found.append(automatic_trace(operator, products=products, seed=seed).value)  # (2)
+        found.append(nearby_rise(model, x, y, radius=radius, adaptive=adaptive, loss=loss).rise)  # (3)
+    return dict(zip(NAMES, found, strict=True))

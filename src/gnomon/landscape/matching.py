@@ -1,0 +1,197 @@
+"""Hidden units of one model in the order of another's: permutations change no output, but they change what a mean is.
+
+    weights      maximize over orders P  sum over the places of each group  <A, P B>                              (1)
+    activations  maximize over orders P  sum over units i of  correlation(a_i(x), b_P(i)(x))                      (2)
+
+(1) for one group, the others fixed, is an assignment problem, solved exactly; groups are visited in turn until nothing
+changes. (2) is one assignment for each group, and sees data instead of weights. Neither is the best of all orders.
+
+Hypotheses: one architecture; groups are those of `gnomon.program.units`; what it does not understand keeps its order.
+Reference: [ainsworth2023git], algorithm 1, for (1); [li2016convergent] for (2).
+"""
+
+from dataclasses import dataclass, field
+from math import inf, lgamma, log
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_readable
+from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.inputs import invoke
+from gnomon.core.pure import twin
+from gnomon.core.results import Axis, Bars, Plot, Result
+from gnomon.core.results.plain import HIDDEN
+from gnomon.core.source import source_of_inputs
+from gnomon.core.untouched import untouched
+from gnomon.landscape.between import check_pair
+from gnomon.program.units import Slot, UnitGroup, hidden_units, permute_units
+
+__all__ = ["MatchedUnits", "match_units"]
+
+EXAMPLES = 256
+"""Inputs whose activations are compared, at most."""
+ROUNDS = 50
+"""Visits of all groups, at most."""
+PLACES = 20_000
+"""Numbers of a unit that are correlated, at most: examples and places of an image."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatchedUnits(Result):
+    """A copy of the second model whose hidden units are in the order of the first's, and what it took.
+
+    ``orders`` has for each group the number that each unit had before; distances are those of all weights.
+
+    >>> MatchedUnits(nn.Linear(1, 1), {"0": torch.tensor([1, 0])}, 5.0, 2.0).verdict
+    '2 of 2 units in 1 groups change places: the weights were 5 apart, now 2.'
+    """
+
+    module: nn.Module = field(repr=False, metadata=HIDDEN)
+    orders: dict[str, Tensor]
+    before: float
+    after: float
+
+    @property
+    def moved(self) -> int:
+        """Units that change places."""
+        return sum(int((order != torch.arange(len(order))).sum()) for order in self.orders.values())
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        units = sum(len(order) for order in self.orders.values())
+        head = f"{self.moved} of {units} units in {len(self.orders)} groups change places"
+        return f"{head}: the weights were {self.before:.4g} apart, now {self.after:.4g}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Both distances."""
+        bars = Bars("distance of the weights", ("before", "after matching"), (self.before, self.after))
+        return (Plot("Matching of hidden units", (bars,), Axis("distance"), caption=self.verdict),)
+
+
+def match_units(a: nn.Module, b: nn.Module, x: Any, *, by: str = "activations") -> MatchedUnits:
+    """A copy of ``b`` that computes the same, with its hidden units in the order of those of ``a``; (1) or (2).
+
+    Args:
+        a: a model, read in eval mode and left as it was, as is the other.
+        b: another of the same architecture: dense, convolutional, with normalization and residual sums.
+        x: inputs, or data; the activations of 256 of them are compared.
+        by: "activations" (2), or "weights" (1).
+
+    Hypotheses: see the module. Reference: [ainsworth2023git], [li2016convergent].
+    Cost: a forward pass of each model and an assignment, cubic in the units, for each group; for weights some rounds.
+
+    >>> net = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1))
+    >>> other = match_units(net, net, torch.randn(20, 2))
+    >>> other.moved, other.after
+    (0, 0.0)
+    """
+    call = "match_units(a, b, x)"
+    check_pair(a, b, call)
+    check_readable(a, call=call)
+    if by not in ("activations", "weights"):
+        raise InputError(out_of_range(call, "by", '"activations" or "weights"', by))
+    inputs = source_of_inputs(x, a, call=call).first(EXAMPLES).x
+    if not isinstance(inputs, Tensor):
+        found = f"x is a {type(inputs).__name__}"
+        raise InputError(lesson(call, found, "one tensor of inputs", "Wrap the models in ones that take one tensor"))
+    groups = hidden_units(a, inputs[:1]).permutations
+    copy = twin(b, call=call)
+    before = _distance(a, copy)
+    orders = _by_activations(a, copy, groups, inputs, call) if by == "activations" else _by_weights(a, copy, groups)
+    return MatchedUnits(copy, orders, before, _distance(a, copy))
+
+
+def _assigned(gain: Tensor) -> Tensor:
+    """The order of columns with the largest sum."""
+    from scipy.optimize import linear_sum_assignment  # scipy is slow to import, and needed here alone
+
+    return torch.from_numpy(linear_sum_assignment(gain.double().cpu().numpy(), maximize=True)[1])
+
+
+def _by_weights(a: nn.Module, b: nn.Module, groups: tuple[UnitGroup, ...]) -> dict[str, Tensor]:
+    orders = {_name(group): torch.arange(group.size) for group in groups}
+    one, two = dict(a.named_parameters()), dict(b.named_parameters())
+    for _ in range(ROUNDS):
+        changed = False
+        for group in groups:
+            pairs = [(_rows(one[s.name], s), _rows(two[s.name], s)) for s in group.slots if s.name in one]
+            gain = torch.stack([p @ q.T for p, q in pairs]).sum(0)  # (1)
+            order = _assigned(gain)
+            better = gain[torch.arange(len(order)), order].sum() > gain.diagonal().sum() * (1 + 1e-9) + 1e-12
+            if bool(better):
+                permute_units(b, group, order)
+                orders[_name(group)] = orders[_name(group)][order]
+                changed = True
+        if not changed:
+            break
+    return orders
+
+
+def _rows(t: Tensor, slot: Slot) -> Tensor:
+    """The entries of each unit as a row."""
+    return t.detach().double().movedim(slot.axis, 0).reshape(t.shape[slot.axis] // slot.repeat, -1)
+
+
+def _by_activations(
+    a: nn.Module, b: nn.Module, groups: tuple[UnitGroup, ...], x: Tensor, call: str
+) -> dict[str, Tensor]:
+    one, two = (_activations(model, groups, x, call) for model in (a, b))
+    orders = {}
+    for i, group in enumerate(groups):
+        order = _assigned(torch.stack([p @ q.T for p, q in zip(one[i], two[i], strict=True)]).sum(0))  # (2)
+        permute_units(b, group, order)
+        orders[_name(group)] = order
+    return orders
+
+
+def _activations(model: nn.Module, groups: tuple[UnitGroup, ...], x: Tensor, call: str) -> list[list[Tensor]]:
+    """For each group the centered, normalized outputs of its layers, a row for each unit."""
+    kept: dict[str, Tensor] = {}
+
+    def keep(name: str) -> Any:
+        def hook(_: nn.Module, __: Any, out: Tensor) -> None:
+            kept[name] = _standard(out.detach(), names[name])
+
+        return hook
+
+    names = {name: group.size for group in groups for name in group.layers}
+    parts = dict(model.named_modules())
+    with untouched(model), torch.no_grad():
+        handles = [parts[name].register_forward_hook(keep(name)) for name in names]
+        try:
+            invoke(model, x, call=call)
+        finally:
+            for handle in handles:
+                handle.remove()
+    return [[kept[name] for name in group.layers if name in kept] for group in groups]
+
+
+def _standard(h: Tensor, size: int) -> Tensor:
+    axis = 1 if h.shape[1] == size and h.dim() != 3 else h.dim() - 1
+    rows = h.movedim(axis, 0).flatten(1)
+    rows = rows[:, :: max(1, rows.shape[1] // PLACES)].double()
+    rows = rows - rows.mean(1, keepdim=True)
+    return rows / rows.norm(dim=1, keepdim=True).clamp_min(1e-30)
+
+
+def _name(group: UnitGroup) -> str:
+    return group.layers[0]
+
+
+def _distance(a: nn.Module, b: nn.Module) -> float:
+    pairs = zip(a.parameters(), b.parameters(), strict=True)
+    return float(sum(float((p.detach().double() - q.detach().double()).square().sum()) for p, q in pairs) ** 0.5)
+
+
+def log_orders(groups: tuple[UnitGroup, ...]) -> float:
+    """log10 of the number of models that the orders of these units make: all compute the same.
+
+    Cost: none.
+
+    >>> round(10 ** log_orders((UnitGroup(3, (), ("0",)), UnitGroup(2, (), ("1",)))))             # 3! 2!
+    12
+    """
+    return sum(lgamma(group.size + 1) for group in groups) / log(10) if groups else -inf

@@ -1,0 +1,175 @@
+"""The loss on a plane of parameters: through a model and two random directions, three models, or a run's own plane.
+
+    L(w + s u + t v),    u and v as long as the weights, filter by filter:  u_f <- u_f |w_f| / |u_f|              (1)
+    a run w_0 ... w_T:   u, v the two principal directions of w_k - w_T,  with the share of its motion in them     (2)
+
+Filter normalization makes pictures of different models comparable: a filter's scale, which the network may not even
+see, sets the scale of the picture. Biases and normalization parameters do not move in random directions.
+
+Hypotheses: eval mode. A plane is two of millions of directions: what looks convex on it need not be.
+Reference: [li2018visualizing] for (1) and (2); [goodfellow2015qualitatively] for lines between models.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
+
+from gnomon.core.checks import check_readable, check_seed, integer, number
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.pure import twin
+from gnomon.core.results import Axis, Image, Line, Plot, Result
+from gnomon.core.untouched import untouched
+from gnomon.landscape.between import check_pair
+from gnomon.training.evaluate import Loss, Objective
+from gnomon.training.gradient import finite_loss, moved_parameters
+
+__all__ = ["LossPlane", "filter_normalized", "loss_plane"]
+
+SIZE = 512
+"""Examples that pass at once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LossPlane(Result):
+    """Losses on a grid (rows: t, columns: s), the places of the given models on it, and the share of a run it holds.
+
+    ``share`` is the part of the squared motion of the models that lies in the plane, 1 for at most three of them.
+
+    >>> grid = torch.tensor([-1.0, 0.0, 1.0])
+    >>> plane = LossPlane(grid, grid, grid[:, None] ** 2 + grid**2, torch.zeros(1, 2), 1.0)
+    >>> plane.best
+    (0.0, 0.0)
+    """
+
+    s: Float[Tensor, " a"]
+    t: Float[Tensor, " b"]
+    losses: Float[Tensor, "b a"]
+    path: Float[Tensor, "m 2"]
+    share: float
+
+    @property
+    def best(self) -> tuple[float, float]:
+        """The place (s, t) of the least loss on the grid."""
+        row, column = divmod(int(self.losses.nan_to_num(torch.inf).argmin()), len(self.s))
+        return float(self.s[column]), float(self.t[row])
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        low, high = float(self.losses.min()), float(self.losses.max())
+        head = f"On the plane the loss goes from {low:.3g}, at ({self.best[0]:.3g}, {self.best[1]:.3g}), to {high:.3g}"
+        return f"{head}; it holds {self.share:.0%} of the motion of the models." if len(self.path) > 1 else f"{head}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The logarithm of the loss as a picture, and the models on their way."""
+        shades = self.losses.clamp_min(1e-12).log().flip(0)
+        picture = Plot("Loss on a plane (logarithm)", (Image("log loss", shades),), caption=self.verdict)
+        if len(self.path) < 2:
+            return (picture,)
+        path = Line("models", self.path[:, 0], self.path[:, 1])
+        return picture, Plot("The models in the plane", (path,), Axis("s"), Axis("t"))
+
+
+def loss_plane(
+    module: nn.Module,
+    x: Any,
+    y: Any = None,
+    *,
+    models: Sequence[nn.Module] = (),
+    reach: float = 1.0,
+    points: int = 21,
+    loss: Loss | None = None,
+    seed: int = 0,
+) -> LossPlane:
+    """The loss on a plane through a model: random filter-normalized directions (1), other models, or their run (2).
+
+    Args:
+        module: the middle of the plane, read in eval mode and left as it was.
+        x: inputs, or data, as in `hessian`.
+        y: targets.
+        models: others of the same architecture. None: random directions. Two: the plane through all three. More: the
+            principal plane of their motion, such as checkpoints of a run that ended in ``module``.
+        reach: how far to go to each side, in units of the directions: of the weights' length for random ones, else of
+            the farthest model's distance.
+        points: of the grid along each axis, made odd so that the module is on it.
+        loss: as in `hessian`.
+        seed: of random directions.
+
+    Hypotheses: see the module. Reference: [li2018visualizing].
+    Cost: points^2 passes over the data, and a vector of parameters for each model.
+
+    >>> net = nn.Linear(2, 1, bias=False)
+    >>> _ = nn.init.ones_(net.weight)
+    >>> found = loss_plane(net, torch.eye(2), torch.ones(2), points=5)                    # the least loss is here
+    >>> found.best, float(found.losses.min())
+    ((0.0, 0.0), 0.0)
+    """
+    call = "loss_plane(module, x, y)"
+    check_readable(module, call=call)
+    far, n = number("reach", reach, call=call, above=0), integer("points", points, call=call, least=3) | 1
+    moved = twin(module, call=call)
+    leaves = moved_parameters(moved, call)
+    w = parameters_to_vector(leaves).detach()
+    (u, v), path, share = _directions(module, leaves, w, models, seed, call)
+    unit = float(path.abs().max()) if len(path) > 1 else 1.0
+    grid = torch.linspace(-far, far, n, dtype=torch.float64) * unit
+    rows = []
+    with untouched(moved):
+        objective = Objective.of(x, y, moved, loss, call)
+        finite_loss(objective.measure(moved, SIZE)[0], call)
+        for t in grid.tolist():
+            for s in grid.tolist():
+                vector_to_parameters(w + s * u + t * v, leaves)
+                rows.append(objective.measure(moved, SIZE)[0])
+    return LossPlane(grid, grid, torch.tensor(rows, dtype=torch.float64).reshape(n, n), path, share)
+
+
+def _directions(
+    module: nn.Module, leaves: list[nn.Parameter], w: Tensor, models: Sequence[nn.Module], seed: int, call: str
+) -> tuple[tuple[Tensor, Tensor], Tensor, float]:
+    """Two directions, the places of the models in their coordinates, and the share of their motion."""
+    if not models:
+        generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+        first, second = (filter_normalized(torch.randn(w.shape, generator=generator).to(w), leaves) for _ in range(2))
+        return (first, second), torch.zeros(1, 2, dtype=torch.float64), 1.0
+    if len(models) < 2:
+        cure = "Pass two others or more, or use loss_between for one"
+        raise InputError(lesson(call, "there is one other model", "a plane", cure))
+    for other in models:
+        check_pair(module, other, call)
+    moves = torch.stack([parameters_to_vector([p for p, q in zip(o.parameters(), module.parameters(), strict=True)
+                                               if q.requires_grad]).detach() - w for o in models])  # fmt: skip
+    gram = (moves @ moves.T).double()
+    values, vectors = torch.linalg.eigh(gram)
+    kept = values[-2:].flip(0).clamp_min(0)
+    if not float(kept[1]) > 1e-12 * float(kept[0]):
+        raise InputError(lesson(call, "all models are on one line", "a plane", "Use loss_between or loss_along"))
+    basis = (vectors[:, -2:].flip(1) / kept.sqrt()).to(w).T @ moves  # (2)
+    path = torch.cat([(moves @ basis.T).double(), torch.zeros(1, 2, dtype=torch.float64)])
+    return (basis[0], basis[1]), path, float(kept.sum() / values.clamp_min(0).sum())
+
+
+def filter_normalized(direction: Tensor, parameters: Sequence[Tensor]) -> Tensor:
+    """A direction with each filter as long as that of the parameters; zero for biases and normalizations; (1).
+
+    A filter is the part of a weight that makes one unit: a row of a dense layer, a kernel of a convolution.
+    Cost: one pass.
+
+    >>> weight, bias = torch.tensor([[3.0, 4.0], [1.0, 0.0]]), torch.ones(1)
+    >>> filter_normalized(torch.tensor([1.0, 0.0, 0.0, 5.0, 9.0]), [weight, bias])
+    tensor([5., 0., 0., 1., 0.])
+    """
+    parts = []
+    for d, p in zip(direction.split([p.numel() for p in parameters]), parameters, strict=True):
+        d = d.reshape(p.shape)
+        if p.dim() < 2:
+            parts.append(torch.zeros_like(d).flatten())
+            continue
+        sizes = (p.detach().flatten(1).norm(dim=1) / d.flatten(1).norm(dim=1).clamp_min(1e-30)).to(d)
+        parts.append((d * sizes.reshape(-1, *[1] * (p.dim() - 1))).flatten())  # (1)
+    return torch.cat(parts)

@@ -1,0 +1,142 @@
+"""Symmetries of the parameters that a model has: changes of weights that change no output, found and tried.
+
+    orders      units of a group in another order: product of m! over groups of m units                            (1)
+    scalings    what makes a unit times c > 0, what reads it over c: a direction for each unit, along which the
+                loss is constant and no measure of sharpness of single weights can mean anything                   (2)
+
+Both are found by reading the model (`gnomon.program.units`) and tried on the data: outputs must agree to rounding.
+Weights in front of a normalization have one more, see `scale_invariance`.
+
+Hypotheses: eval mode. What cannot be read is left out, so there may be more.
+Reference: [hecht1990algebraic] for (1), [dinh2017sharp] for (2).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_readable, check_seed
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import invoke, tensor_of
+from gnomon.core.pure import evaluating, twin, undisturbed
+from gnomon.core.results import Axis, Bars, Plot, Result
+from gnomon.core.source import source_of_inputs
+from gnomon.landscape.matching import log_orders
+from gnomon.program.units import HiddenUnits, hidden_units, permute_units, scale_units
+
+__all__ = ["ParameterSymmetries", "parameter_symmetries", "rescaled_twin"]
+
+EXAMPLES = 64
+"""Inputs on which the symmetries are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterSymmetries(Result):
+    """Units that may change places and units that may be rescaled, by their layer; log10 of (1); what was measured.
+
+    ``order_error`` and ``scaling_error`` are the largest relative changes of the outputs under a random order and under
+    random factors between 1/4 and 4.
+
+    >>> ParameterSymmetries({"0": 4}, {"0": 4}, 1.38, 0.0, 1e-7).directions
+    4
+    """
+
+    permutable: dict[str, int]
+    scalable: dict[str, int]
+    log10_orders: float
+    order_error: float
+    scaling_error: float
+
+    @property
+    def directions(self) -> int:
+        """Directions of the parameters along which no output changes, by (2)."""
+        return sum(self.scalable.values())
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        if not self.permutable:
+            return "No hidden units were found that may change places or be rescaled."
+        units = sum(self.permutable.values())
+        return (
+            f"{units} hidden units may change places (10^{self.log10_orders:.4g} equal models), {self.directions} may "
+            f"be rescaled; tried, outputs change by {max(self.order_error, self.scaling_error):.1g} of their size."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Units of each group."""
+        bars = Bars("units", tuple(self.permutable), tuple(self.permutable.values()))
+        return (Plot("Hidden units that may change places", (bars,), Axis("units"), caption=self.verdict),)
+
+
+def parameter_symmetries(module: nn.Module, x: Any, *, seed: int = 0) -> ParameterSymmetries:
+    """Which hidden units may change places or be rescaled without a change of the outputs; equations (1), (2).
+
+    Args:
+        module: any module of one input tensor, read in eval mode and left as it was.
+        x: inputs, or data; the symmetries are tried on 64 of them.
+        seed: of the order and the factors that are tried.
+
+    Hypotheses: see the module. Reference: [hecht1990algebraic].
+    Cost: three forward passes of 64 examples.
+
+    >>> net = nn.Sequential(nn.Linear(2, 5), nn.ReLU(), nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 1))
+    >>> found = parameter_symmetries(net, torch.randn(3, 2))
+    >>> found.permutable, found.scalable                                             # tanh has no scale
+    ({'0': 5, '2': 4}, {'0': 5})
+    """
+    call = "parameter_symmetries(module, x)"
+    inputs, units = read_units(module, x, call)
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    ordered, scaled = twin(module, call=call), twin(module, call=call)
+    for group in units.permutations:
+        permute_units(ordered, group, torch.randperm(group.size, generator=generator))
+    for group in units.scalings:
+        scale_units(scaled, group, 4 ** (2 * torch.rand(group.size, generator=generator) - 1))
+    f, g, h = (_outputs(model, inputs, call) for model in (module, ordered, scaled))
+    size = float(f.abs().max().clamp_min(1e-30))
+    return ParameterSymmetries({group.layers[0]: group.size for group in units.permutations},
+                               {group.layers[0]: group.size for group in units.scalings},
+                               log_orders(units.permutations), float((g - f).abs().max()) / size,
+                               float((h - f).abs().max()) / size)  # fmt: skip
+
+
+def read_units(module: nn.Module, x: Any, call: str) -> tuple[Tensor, HiddenUnits]:
+    """Some inputs and the hidden units of a module, refused where its input is no single tensor.
+
+    Cost: a symbolic pass.
+
+    >>> len(read_units(nn.Linear(1, 1), torch.zeros(3, 1), "sharpness_forms(module, x, y)")[1].permutations)
+    0
+    """
+    check_readable(module, call=call)
+    inputs = source_of_inputs(x, module, call=call).first(EXAMPLES).x
+    if not isinstance(inputs, Tensor):
+        found = f"x is a {type(inputs).__name__}"
+        raise InputError(lesson(call, found, "one tensor of inputs", "Wrap the model in one that takes one tensor"))
+    with undisturbed(module), evaluating(module):
+        return inputs, hidden_units(module, inputs[:1])
+
+
+def rescaled_twin(module: nn.Module, units: HiddenUnits, factor: float, call: str) -> nn.Module:
+    """A copy with the same outputs, units of groups scaled in turn by sqrt(factor) to factor and by the inverse; (2).
+
+    Cost: a copy.
+
+    >>> net, x = nn.Sequential(nn.Linear(1, 2), nn.ReLU(), nn.Linear(2, 1)), torch.randn(4, 1)
+    >>> other = rescaled_twin(net, read_units(net, x, "f()")[1], 8.0, "f()")
+    >>> torch.allclose(net(x), other(x), atol=1e-5)
+    True
+    """
+    copy = twin(module, call=call)
+    for i, group in enumerate(units.scalings):
+        steps = torch.linspace(0.5, 1, group.size, dtype=torch.float64)
+        scale_units(copy, group, factor ** (steps if i % 2 == 0 else -steps))
+    return copy
+
+
+def _outputs(model: nn.Module, x: Tensor, call: str) -> Tensor:
+    with undisturbed(model), evaluating(model), torch.no_grad():
+        return tensor_of(invoke(model, x, call=call), call).double()

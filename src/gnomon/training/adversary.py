@@ -1,0 +1,109 @@
+"""Adversarial training: every batch is first moved, within a small distance, to where the model does worst.
+
+    min over w of  E max over |d| <= eps of  l(f(w, x + d), y),    d by projected ascent:                          (1)
+    d <- P(d + step s(dl / dd)),    s the sign of the gradient, or the gradient over its length                    (2)
+
+Hypotheses: inputs are one floating tensor within ``bounds``. The search runs in eval mode, so that batch statistics and
+dropout are not disturbed by it; the step itself is taken in training mode.
+Reference: [madry2018towards].
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import integer, number
+from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.inputs import Inputs
+from gnomon.core.pure import evaluating
+from gnomon.core.record import Record
+from gnomon.training.evaluate import Objective
+
+__all__ = ["Adversary"]
+
+CALL = "train(module, x, y, adversary=Adversary(...))"
+
+
+@dataclass(frozen=True, slots=True)
+class Adversary(Record):
+    """How far inputs are moved while training, equation (1): an option of `gnomon.train`.
+
+    Args:
+        eps: the largest distance.
+        norm: "inf", the largest change of an entry, or "2", the Euclidean length.
+        bounds: the least and the largest value that an input may have.
+        steps: of the search (2), each of ``step`` times eps; 1 with ``step=1.25`` is the fast form.
+        step: see ``steps``.
+        ramp: training steps over which eps grows from zero, without which training for a large eps may not start.
+
+    Cost: ``steps`` more forward and backward passes for every step of training.
+
+    >>> from gnomon.training import train
+    >>> net, x, y = nn.Linear(1, 2), torch.tensor([[0.2], [0.8]]), torch.tensor([0, 1])
+    >>> train(net, x, y, steps=3, adversary=Adversary(eps=0.1)).stopped
+    'finished'
+    """
+
+    eps: float
+    norm: str = "inf"
+    bounds: tuple[float, float] = (0.0, 1.0)
+    steps: int = 7
+    step: float = 0.25
+    ramp: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        number("eps", self.eps, call=CALL, above=0)
+        number("step", self.step, call=CALL, above=0)
+        integer("steps", self.steps, call=CALL)
+        integer("ramp", self.ramp, call=CALL, least=0)
+        if self.norm not in ("inf", "2"):
+            raise InputError(out_of_range(CALL, "norm", '"inf" or "2"', self.norm))
+        if len(self.bounds) != 2 or not self.bounds[0] < self.bounds[1]:
+            raise InputError(out_of_range(CALL, "bounds", "(low, high) with low below high", self.bounds))
+
+    def moved(self, model: nn.Module, objective: Objective, x: Inputs, y: Tensor, at: int) -> Inputs:
+        """The inputs of training step number ``at``, moved by (2).
+
+        >>> net = nn.Linear(1, 1, bias=False)
+        >>> _ = nn.init.ones_(net.weight)
+        >>> x, y = torch.tensor([[0.5]]), torch.tensor([[0.0]])
+        >>> round(Adversary(0.1).moved(net, Objective.of(x, y, net, None, "f()"), x, y, 1).item(), 3)
+        0.6
+        """
+        eps = self.eps * min(1.0, at / self.ramp) if self.ramp else self.eps
+        x = self._checked(x)
+        d = torch.zeros_like(x)
+        with evaluating(model), torch.enable_grad():
+            for _ in range(self.steps):
+                leaf = (x + d).detach().requires_grad_()
+                (g,) = torch.autograd.grad(objective.value(model, leaf, y), leaf)
+                d = self._project(x, d + self.step * eps * self._steepest(g), eps)  # (2)
+        return (x + d).detach()
+
+    def _checked(self, x: Any) -> Tensor:
+        if not isinstance(x, Tensor) or not x.is_floating_point():
+            found = f"inputs are {x.dtype}" if isinstance(x, Tensor) else f"inputs are a {type(x).__name__}"
+            cure = "Train without an adversary, or on embeddings"
+            raise InputError(lesson(CALL, found, "one tensor of inputs that can move a little", cure))
+        low, high = float(x.min()), float(x.max())
+        if low < self.bounds[0] - 1e-5 or high > self.bounds[1] + 1e-5:
+            found = f"inputs range from {low:.4g} to {high:.4g}, outside the bounds {self.bounds}"
+            cure = "Pass the bounds of the inputs, Adversary(eps, bounds=(low, high))"
+            raise InputError(lesson(CALL, found, "inputs within the bounds", cure))
+        return x
+
+    def _steepest(self, g: Tensor) -> Tensor:
+        if self.norm == "inf":
+            return g.sign()
+        return g / g.flatten(1).norm(dim=1).clamp_min(1e-30).reshape(-1, *[1] * (g.dim() - 1))
+
+    def _project(self, x: Tensor, d: Tensor, eps: float) -> Tensor:
+        if self.norm == "inf":
+            d = d.clamp(-eps, eps)
+        else:
+            size = d.flatten(1).norm(dim=1).clamp_min(1e-30)
+            d = d * (eps / size).clamp_max(1.0).reshape(-1, *[1] * (d.dim() - 1))
+        return (x + d).clamp(*self.bounds) - x
