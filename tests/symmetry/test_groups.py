@@ -26,10 +26,12 @@ from gnomon.symmetry import (
     equivariant_basis,
     flips,
     fourier,
+    generated,
     haar,
     inverse_fourier,
     irreps,
     lie_derivative,
+    lie_derivatives,
     matched,
     nearest_convolution,
     nearest_equivariant,
@@ -41,6 +43,7 @@ from gnomon.symmetry import (
     quarter_turns,
     rescaled,
     rotations,
+    sampled,
     scalings,
     symmetric_group,
     translations,
@@ -228,6 +231,35 @@ def test_speeds_strengths_and_commutators():
     assert commutator_norm(dense, lambda z: z.roll(1, -1), (5,), steps=300) == pytest.approx(exact, rel=1e-3)
 
 
+def test_lie_derivatives_name_the_layer_that_breaks_a_continuous_symmetry():
+    """A circular convolution moves with fractional shifts; a ReLU does not, for it makes new frequencies."""
+    torch.manual_seed(0)
+    x = torch.randn(6, 1, 9, 9).double()
+    net = nn.Sequential(nn.Conv2d(1, 3, 3, padding=1, padding_mode="circular"), nn.ReLU(), nn.AdaptiveAvgPool2d(1))
+    conv, relu, pooled, output = lie_derivatives(net, x, translations())
+    assert conv.equivariance < 1e-6 and relu.equivariance > 1e-2 and pooled.equivariance is None
+    assert output.invariance == pytest.approx(lie_derivative(net, x, translations())[0])
+    shifted = [net(translations().flow(x, t)).flatten(1) for t in (0.0, 1e-4, -1e-4)] if net.double() else []
+    slope = ((shifted[1] - shifted[2]) / 2e-4).norm(dim=1) / shifted[0].norm(dim=1)
+    assert output.invariance == pytest.approx(float(slope.mean()), rel=1e-2)
+
+
+def test_a_generator_moves_by_its_exponential_and_drawn_moves_widen_the_interval():
+    turn = torch.tensor([[0.0, -1.0], [1.0, 0.0]])
+    x = torch.randn(40, 2, generator=torch.Generator().manual_seed(0))
+    moved = generated(turn, [0.7]).moves[0](x)
+    angle = torch.tensor(0.7)
+    by_hand = torch.stack(
+        [angle.cos() * x[:, 0] - angle.sin() * x[:, 1], angle.sin() * x[:, 0] + angle.cos() * x[:, 1]], 1
+    )
+    assert torch.allclose(moved, by_hand, atol=1e-6)
+    speed, _ = lie_derivative(nn.Linear(2, 2, bias=False).double(), x, generated(turn))
+    assert speed > 0
+    # the identity under a turn by a: |R_a x - x| / |x| = 2 |sin(a / 2)|, whose mean over all angles is 4 / pi
+    found = equivariance(nn.Identity(), x, sampled(generated(turn), -torch.pi, torch.pi, 64)).output
+    assert 4 / torch.pi in found.invariance_interval and found.invariance_interval.width > 0.1
+
+
 def test_parameters_have_symmetries_that_gradients_respect():
     """Statement hidden-unit-permutation-symmetry."""
     torch.manual_seed(0)
@@ -279,6 +311,14 @@ def test_haar_matrices_are_orthogonal_with_the_moments_of_the_measure():
         (lambda: action({}), "a name for each move"),
         (lambda: equivariance(nn.Flatten(), torch.zeros(1, 1, 2, 3), quarter_turns()), "keep the shape"),
         (lambda: lie_derivative(nn.Flatten(), torch.zeros(1, 1, 2, 2), flips()), "has no flow"),
+        (
+            lambda: lie_derivative(
+                nn.Flatten(), torch.zeros(1, 2), action({"cut": lambda x: x}, flow=lambda x, t: x[:, :1])
+            ),
+            "keeps the shape",
+        ),
+        (lambda: generated(torch.zeros(2, 3)), "a square matrix"),
+        (lambda: sampled(flips(), 0.0, 1.0), "has no flow"),
         (lambda: equivariant_basis([], []), "for every generator"),
         (lambda: nearest_convolution(torch.zeros(2, 3)), "a square weight"),
         (lambda: permuted(nn.Sequential(nn.Linear(2, 2)), torch.arange(2)), "a layer with hidden units"),

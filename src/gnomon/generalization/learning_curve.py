@@ -27,6 +27,7 @@ Reference: [simon2023eigenlearning] for (1) and (2), [wei2022more] for estimates
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import log2
 from typing import Any
 
 import torch
@@ -144,7 +145,7 @@ def learning_curve(
     law = _continued(known, now)
     predicted = [_told(known, law, now, size) for size in asked]
     spread = float(centered.square().sum(1).mean())
-    doubled = _doubled(known, law, noise)
+    doubled = _doubled(known, law, now, noise)
     return LearningCurve(tuple(asked), tuple(predicted), n, now, spread, doubled, known.reach, law)
 
 
@@ -219,11 +220,22 @@ def _told(known: _Known, law: ScalingLaw | None, now: float, size: int) -> float
     return float(law.at(size).value)
 
 
-def _doubled(known: _Known, law: ScalingLaw | None, noise: float) -> Value | None:
-    """The error with twice as many rows; the interval is that of the mean of the leave-one-out errors, or the law's."""
-    size = 2 * known.n
-    if size > known.reach:
-        return law.at(size) if law is not None and law.trusted else None
-    value = known.at(size)
-    half = 2 * noise * value / max(known.left_out(known.ridge)[0], 1e-300)
-    return Value(f"error at {size}", value, Interval(max(0.0, value - half), value + half, 0.95), "estimate")
+def _doubled(known: _Known, law: ScalingLaw | None, now: float, noise: float) -> Value | None:
+    """The error with twice as many rows; its interval is that of the mean of the leave-one-out errors.
+
+    Beyond the reach it holds also the law's interval and the curve continued by the slope of its last octave.
+    """
+    size, reach = 2 * known.n, known.reach
+    ends: tuple[float, ...] = ()
+    if size <= reach:
+        value = known.at(size)
+    elif law is not None and law.trusted:
+        told = law.at(size)
+        value, last, before = float(told.value), known.at(reach), known.at(reach // 2)
+        straight = last * (size / reach) ** min(0.0, log2(last / before))
+        ends = (straight, told.interval.low, told.interval.high) if told.interval is not None else (straight,)
+    else:
+        return None
+    half = 2 * noise * value / max(now, 1e-300)
+    interval = Interval(max(0.0, min((value, *ends)) - half), max((value, *ends)) + half, 0.95)
+    return Value(f"error at {size}", value, interval, "estimate")
