@@ -4,10 +4,10 @@ With A(S) trained on n examples S, and S_i where example z_i is replaced by a fr
 
     E [l(A(S_i), z_i) - l(A(S), z_i)] = E [error on new examples - training error]                                 (1)
 
-exactly, for z_i is new to A(S_i) and drawn as A(S)'s own examples. The left side is a mean over some i, with its interval.
+exactly, for z_i is new to A(S_i) and drawn as the examples that it was trained on. The left side is a mean over some i.
 
 Hypotheses: independent examples of one law; training that does not look at the order of its examples beyond the seed.
-Reference: [shalev2010learnability], Lemma 11.
+Reference: [shalev2014understanding], Theorem 13.2.
 
 >>> import torch
 >>> x, y = torch.zeros(40, 1), torch.tensor([0.0, 1.0] * 20)
@@ -73,7 +73,7 @@ def replace_one(
     Losses are 0 or 1 for classes, and squares for numbers.
 
     Hypotheses: those of the module.
-    Reference: [shalev2010learnability], [bousquet2002stability].
+    Reference: [shalev2014understanding], [bousquet2002stability].
     Cost: draws + 1 trainings.
 
     >>> constant = lambda x, y, seed: lambda inputs: 0 * inputs[:, 0]             # learns nothing: no gap
