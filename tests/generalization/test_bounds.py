@@ -186,6 +186,19 @@ def test_stability_is_above_what_refits_show_and_the_bound_holds():
     fresh = torch.randn(2000, 2).double()
     error = ((((fresh @ x.T) / 2 + 1) @ torch.linalg.solve(k + 4 * torch.eye(40), y) - fresh[:, 0].sign()) ** 2).mean()
     assert float(error) <= found.bound.value
+    beside = ridge_stability(k, y, decay=0.1, test=((fresh @ x.T) / 2 + 1, fresh[:, 0].sign())).bound
+    assert beside.holds and float(beside.measured.value) == pytest.approx(float(error)) and beside.measured.interval
+
+
+def test_the_kernel_bound_stands_beside_the_error_of_the_fit():
+    g = torch.Generator().manual_seed(0)
+    x = nn.functional.normalize(torch.randn(200, 3, generator=g).double())
+    y, k = x[:, 0].sign(), torch.exp(-torch.cdist(x, x))
+    fit, new = slice(0, 120), slice(120, 200)
+    found = min_norm_bound(k[fit, fit], y[fit], test=(k[new, fit], y[new]))
+    wrong = (k[new, fit] @ torch.linalg.solve(k[fit, fit], y[fit])).sign() != y[new]
+    assert float(found.measured.value) == pytest.approx(float(wrong.double().mean())) and found.holds
+    assert sum(float(part.value) for part in found.factors) == pytest.approx(found.value)
 
 
 def test_the_mean_change_by_a_replaced_example_is_the_gap():

@@ -29,6 +29,7 @@ from torch import Tensor, nn
 
 from gnomon.core.checks import check_module, integer, number
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Definition, Hypothesis, Interval, Result, Value
 from gnomon.generalization.bound import Bound
 from gnomon.generalization.norms import LAYERS
@@ -178,8 +179,17 @@ def kernel_rademacher(
     return _estimate(sizes, radius * float(k.diagonal().sum().clamp_min(0)) ** 0.5 / len(k), len(k))
 
 
-def min_norm_bound(kernel: Float[Tensor, "n n"], y: Float[Tensor, " n"], *, delta: float = 0.05) -> Bound:
+def min_norm_bound(
+    kernel: Float[Tensor, "n n"],
+    y: Float[Tensor, " n"],
+    *,
+    delta: float = 0.05,
+    test: tuple[Float[Tensor, "m n"], Float[Tensor, " m"]] | None = None,
+) -> Bound:
     """A bound on the test error of kernel regression that fits labels +-1 exactly; equation (8).
+
+    ``test`` is the kernel of test examples with the others, and their labels: the share of wrong signs then stands
+    beside the bound.
 
     Hypotheses: those of (8); labels that the kernel fits with a small norm, which is the first factor.
     Reference: [arora2019fine], Theorem 5.1.
@@ -198,7 +208,8 @@ def min_norm_bound(kernel: Float[Tensor, "n n"], y: Float[Tensor, " n"], *, delt
         raise InputError(
             lesson(call, found, "a kernel that fits any labels", "Drop repeated rows, or add a small ridge")
         )
-    norm = float((target * torch.cholesky_solve(target[:, None], factor)[:, 0]).sum())
+    weights = torch.cholesky_solve(target[:, None], factor)[:, 0]
+    norm = float((target * weights).sum())
     signs = bool((target.abs() == 1).all())
     unit = bool(((kernel.diagonal() - kernel.diagonal().mean()).abs() < 1e-6 * kernel.diagonal().mean()).all())
     parts = (
@@ -213,7 +224,13 @@ def min_norm_bound(kernel: Float[Tensor, "n n"], y: Float[Tensor, " n"], *, delt
     words = Definition(
         "2 sqrt(y^T K^-1 y / n) + 3 sqrt(ln(2 / delta) / (2 n))", "error of the min-norm fit", "arora2019fine"
     )
-    return Bound("min-norm kernel", sum(float(p.value) for p in parts), parts, delta, premises, words)  # (8)
+    seen = None if test is None else _wrong(test[0].double() @ weights, test[1])
+    return Bound("min-norm kernel", sum(float(p.value) for p in parts), parts, delta, premises, words, seen)  # (8)
+
+
+def _wrong(made: Tensor, labels: Tensor) -> Value:
+    wrong, m = int((made.sign() != labels.double().reshape(-1).sign()).sum()), len(made)
+    return Value("error on test examples", wrong / m, binomial_interval(wrong, m), "estimate")
 
 
 def _signs(n: int, draws: int, seed: int) -> Tensor:

@@ -37,6 +37,7 @@ def lie_derivative(module: nn.Module, x: Tensor, action: Action, *, step: float 
     Reference: [gruver2023lie].
     Cost: three forward passes in float64.
 
+    >>> import torch
     >>> from gnomon.symmetry.action import action
     >>> grow = action({"twice": lambda x: 2 * x}, flow=lambda x, t: x * (1 + t))
     >>> value, _ = lie_derivative(nn.Linear(3, 1, bias=False), torch.rand(4, 3), grow)
@@ -56,6 +57,7 @@ def lie_derivatives(module: nn.Module, x: Tensor, action: Action, *, step: float
     Reference: [gruver2023lie].
     Cost: three forward passes in float64, and three flows of the features of each layer.
 
+    >>> import torch
     >>> from gnomon.symmetry.action import rotations
     >>> net = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten())
     >>> [layer.name for layer in lie_derivatives(net, torch.rand(2, 1, 5, 5), rotations())]
