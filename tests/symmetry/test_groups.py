@@ -167,7 +167,10 @@ MAPS = {
     "largest": (nn.Sequential(nn.AdaptiveMaxPool2d(1), nn.Flatten()), (True, True, True, True, False)),
     "Fourier modulus": (FourierModulus(), (True, False, False, False, True)),
     "circular convolution": (circular(), (True, False, False, False, True)),
-    "convolution, ReLU, mean": (nn.Sequential(circular(), nn.ReLU(), *POOLED), (True, False, False, False, False)),
+    "convolution, ReLU, mean, dense": (
+        nn.Sequential(circular(8), nn.ReLU(), *POOLED, nn.Linear(8, 4, bias=False)),
+        (True, False, False, False, False),
+    ),
     "zero-padded convolution": (nn.Conv2d(1, 3, 3, padding=1, bias=False), (False, False, False, False, True)),
     "ReLU": (nn.ReLU(), (True, True, True, True, False)),
     "flatten": (nn.Flatten(), (False, False, False, False, True)),
@@ -239,7 +242,8 @@ def test_lie_derivatives_name_the_layer_that_breaks_a_continuous_symmetry():
     conv, relu, pooled, output = lie_derivatives(net, x, translations())
     assert conv.equivariance < 1e-6 and relu.equivariance > 1e-2 and pooled.equivariance is None
     assert output.invariance == pytest.approx(lie_derivative(net, x, translations())[0])
-    shifted = [net(translations().flow(x, t)).flatten(1) for t in (0.0, 1e-4, -1e-4)] if net.double() else []
+    net = net.double().requires_grad_(False)
+    shifted = [net(translations().flow(x, t)).flatten(1) for t in (0.0, 1e-4, -1e-4)]
     slope = ((shifted[1] - shifted[2]) / 2e-4).norm(dim=1) / shifted[0].norm(dim=1)
     assert output.invariance == pytest.approx(float(slope.mean()), rel=1e-2)
 

@@ -107,7 +107,8 @@ def spectral_risk(
 class DoubleDescent(Result):
     """Mean errors over repetitions at each size, with their deviations of the mean; ``along`` says what the size is.
 
-    ``threshold`` is the size at which training data begin to be fitted, None where there is none.
+    ``lowest`` are the smallest test errors of any repetition, ``threshold`` is the size at which training data begin to
+    be fitted, None where there is none.
     """
 
     sizes: tuple[float, ...]
@@ -116,6 +117,7 @@ class DoubleDescent(Result):
     train: tuple[float, ...]
     along: str
     repetitions: int
+    lowest: tuple[float, ...] = ()
 
     @property
     def threshold(self) -> float | None:
@@ -131,12 +133,15 @@ class DoubleDescent(Result):
 
     @property
     def peak(self) -> float | None:
-        """The size of the largest error between two smaller ones, where it rises above chance and by a fifth."""
+        """The size of the largest error between two smaller ones, where it rises above chance and by a fifth.
+
+        Above chance: by two deviations of its mean, or in every repetition. At the threshold errors have heavy tails.
+        """
         best = None
         for i in range(1, len(self.sizes) - 1):
             before, after = min(self.test[:i]), min(self.test[i + 1 :])
-            sure = 2 * self.deviation[i]
-            if self.test[i] - sure > RISE * before and self.test[i] - sure > after:
+            sure = max(self.test[i] - 2 * self.deviation[i], self.lowest[i] if self.lowest else -inf)
+            if sure > RISE * before and sure > after:
                 best = i if best is None or self.test[i] > self.test[best] else best
         return None if best is None else self.sizes[best]
 
@@ -230,4 +235,5 @@ def collected(sizes: Sequence[float], rows: Sequence[Tensor], along: str) -> Dou
     train = tuple(float(row[:, 0].mean()) for row in rows)
     tested = tuple(float(row[:, 1].mean()) for row in rows)
     spread = tuple(float(row[:, 1].std() / len(row) ** 0.5) if len(row) > 1 else 0.0 for row in rows)
-    return DoubleDescent(tuple(sizes), tested, spread, train, along, len(rows[0]))
+    lowest = tuple(float(row[:, 1].min()) for row in rows)
+    return DoubleDescent(tuple(sizes), tested, spread, train, along, len(rows[0]), lowest)
