@@ -1,7 +1,8 @@
 """Learning curves that were predicted from one kernel matrix, beside errors of refits on test rows.
 
-Five tables of UCI and MNIST, classes as one-hot rows, mean squared error: kernel regression with a fixed ridge. The pool has
-at most 1,500 rows (MNIST 3,000); errors at 10,000 rows of MNIST are read from the continued curve. The data lie beside the
+Five tables of UCI and MNIST, classes as one-hot rows, mean squared error: kernel regression with a fixed ridge. The kernel
+matrix has at most 1,500 rows (MNIST 3,000), and the error at 10,000 rows of MNIST is predicted from it. Test rows are drawn
+at random from the same rows, as the theory has it; for MNIST the official test rows stand beside them. The data lie beside the
 project: `--shared FOLDER`, or the variable GNOMON_SHARED, or ../shared by default, holds data/uci90.npz and data/mnist.npz.
 """
 
@@ -41,24 +42,19 @@ def measured(kernel, x, y, tests, size, draws, generator):
         k = kernel(x[rows], x[rows])
         k.diagonal().add_(RIDGE)
         center = y[rows].mean(0)
-        weights = torch.linalg.solve(k, y[rows] - center)
+        weights = torch.cholesky_solve(y[rows] - center, torch.linalg.cholesky(k))
         made = [kernel(z, x[rows]) @ weights + center - t for z, t in tests.values()]
         errors.append([float(left.square().sum(1).mean()) for left in made])
     return np.mean(errors, axis=0)
 
 
 def compare(kernel, x, y, tests, pool, sizes, rows):
-    """A row of the table for each size; sizes beyond the pool are read from the continued curve."""
+    """A row of the table for each size; sizes may be beyond the pool."""
     generator = torch.Generator().manual_seed(0)
     order = torch.randperm(len(x), generator=generator)
     x, y = x[order], y[order]
-    inside = [s for s in sizes if s <= pool]
-    curve = learning_curve(kernel(x[:pool], x[:pool]), y[:pool], sizes=inside, ridge=RIDGE)
-    told = dict(zip(curve.sizes, curve.predicted, strict=True))
-    for size in sizes:
-        if size > pool and (curve.law is None or not curve.law.trusted or size > 4 * pool):
-            continue
-        predicted = told[size] if size in told else float(curve.law.at(size).value)
+    curve = learning_curve(kernel(x[:pool], x[:pool]), y[:pool], sizes=sizes, ridge=RIDGE)
+    for size, predicted in zip(curve.sizes, curve.predicted, strict=True):
         found = measured(kernel, x, y, tests, size, 5 if size <= 1000 else 1, generator)
         for name, seen in zip(tests, found, strict=True):
             rows.append([name, str(size), f"{predicted:.4f}", f"{seen:.4f}", f"{100 * (predicted / seen - 1):+.1f} %"])
@@ -109,14 +105,20 @@ def main() -> None:
             for k in ("y_train", "y_test")
         )
     sizes = [s for s in (100, 300, 1000, 3000, 10_000) if s <= given.most]
-    apart = slice(20_000, 22_000)
-    tests = {"MNIST, other training rows": (x[apart], y[apart]), "MNIST, first test rows": (z[:2000], t[:2000])}
-    compare(arccosine, x[:20_000], y[:20_000], tests, given.pool, sizes, rows)
+    order = torch.randperm(60_000, generator=torch.Generator().manual_seed(2))
+    kept, apart = order[:20_000], order[20_000:24_000]
+    tests = {
+        "MNIST": (x[apart], y[apart]),
+        "MNIST, official test rows": (z, t),
+        "MNIST, first 2,000 test rows": (z[:2000], t[:2000]),
+    }
+    compare(arccosine, x[kept], y[kept], tests, given.pool, sizes, rows)
     far = [abs(float(row[-1].split()[0])) for row in rows if not row[0].endswith(("network", "test rows"))]
     note = (
         f"Kernel regression with ridge {RIDGE}; errors are sums over one-hot outputs on test rows, means over 5 draws up to 1,000 rows.\n"
         f"{sum(f <= 15 for f in far)} of {len(far)} predictions of kernel regression are within 15 %, the farthest is {max(far):.1f} % off.\n"
-        "The first test rows of MNIST are of other writers than the rows that predictions are made from, which breaks their premise.\n"
+        "Counted are test rows drawn at random from the same rows as those fitted. The official test rows of MNIST are of other writers,\n"
+        "which breaks the premise; over all of them the prediction holds as well, but their first 2,000 are harder than the rest.\n"
         "The trained network is compared with the curve of a kernel that is not its own: that error is reported as it is."
     )
     record("Predicted learning curves", ["data", "rows", "predicted", "measured", "error"], rows, note)

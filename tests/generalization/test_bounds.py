@@ -19,6 +19,7 @@ from gnomon.generalization import (
     norms,
     output_margins,
     path_norm,
+    replace_one,
     ridge_stability,
     sauer,
     vc_bound,
@@ -165,8 +166,11 @@ def test_linear_and_kernel_complexities_agree_with_all_signs():
     x = torch.randn(8, 3).double()
     exact = sum(float((torch.tensor(e).double() @ x).norm()) for e in product((-1.0, 1.0), repeat=8)) / 2**8 / 8
     linear, kernel = linear_rademacher(x, draws=4000), kernel_rademacher(x @ x.T, draws=4000)
-    half = linear.interval.width
-    assert abs(linear.value - exact) < 2 * half and abs(kernel.value - exact) < 2 * half
+    assert linear.interval.width == 0.0 and linear.draws == 2**7  # a common sign does not matter
+    assert linear.value == pytest.approx(exact, rel=1e-12) and kernel.value == pytest.approx(exact, rel=1e-9)
+    drawn = linear_rademacher(x, draws=100)
+    half = drawn.interval.width
+    assert half > 0 and abs(drawn.value - exact) < 2 * half
     assert 0.6 * linear.closed <= exact <= linear.closed and linear.gap() > 2 * exact
 
 
@@ -185,3 +189,38 @@ def test_stability_is_above_what_refits_show_and_the_bound_holds():
     fresh = torch.randn(2000, 2).double()
     error = ((((fresh @ x.T) / 2 + 1) @ torch.linalg.solve(k + 4 * torch.eye(40), y) - fresh[:, 0].sign()) ** 2).mean()
     assert float(error) <= found.bound.value
+    beside = ridge_stability(k, y, decay=0.1, test=((fresh @ x.T) / 2 + 1, fresh[:, 0].sign())).bound
+    assert beside.holds and float(beside.measured.value) == pytest.approx(float(error)) and beside.measured.interval
+
+
+def test_the_kernel_bound_stands_beside_the_error_of_the_fit():
+    g = torch.Generator().manual_seed(0)
+    x = nn.functional.normalize(torch.randn(200, 3, generator=g).double())
+    y, k = x[:, 0].sign(), torch.exp(-torch.cdist(x, x))
+    fit, new = slice(0, 120), slice(120, 200)
+    found = min_norm_bound(k[fit, fit], y[fit], test=(k[new, fit], y[new]))
+    wrong = (k[new, fit] @ torch.linalg.solve(k[fit, fit], y[fit])).sign() != y[new]
+    assert float(found.measured.value) == pytest.approx(float(wrong.double().mean())) and found.holds
+    assert sum(float(part.value) for part in found.factors) == pytest.approx(found.value)
+
+
+def test_the_mean_change_by_a_replaced_example_is_the_gap():
+    """Least squares of 5 weights on 20 rows with noise 1: both sides have the closed form of Gaussian rows."""
+    n, p = 20, 5
+
+    def fit(x, y, seed):
+        w = torch.linalg.lstsq(x, y).solution
+        return lambda z: z @ w
+
+    gaps = []
+    for seed in range(60):
+        g = torch.Generator().manual_seed(seed)
+        x = torch.randn(n + 8, p, generator=g).double()
+        gaps.append(
+            float(replace_one(fit, (x, torch.randn(n + 8, generator=g).double()), draws=8, seed=seed).gap.value)
+        )
+    values = torch.tensor(gaps)
+    exact = 1 + p / (n - p - 1) - (1 - p / n)  # new examples: 1 + p / (n - p - 1), trained ones: 1 - p / n
+    assert abs(float(values.mean()) - exact) < 4 * float(values.std()) / 60**0.5
+    with pytest.raises(InputError, match="at least twice"):
+        replace_one(fit, (torch.randn(5, 2), torch.randn(5)), draws=4)

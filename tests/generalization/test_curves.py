@@ -9,16 +9,19 @@ from gnomon.generalization import (
     distill,
     distillation_loss,
     double_descent,
+    epoch_wise,
     forgetting,
     isotropic_risk,
     kernel_influence,
     learning_curve,
     memorization,
+    sample_wise,
     scaling_law,
     smoothed_gap,
     spectral_risk,
     temperature,
 )
+from gnomon.training import SGD
 
 
 def test_the_curve_predicts_refits_on_fewer_rows():
@@ -48,11 +51,31 @@ def test_the_curve_predicts_refits_on_fewer_rows():
     assert found.doubled is not None and found.verdict and found.plots() and found.to_dict()
 
 
+@pytest.mark.parametrize(("decay", "power", "noise", "ridge"), [(1.5, 1.5, 0.1, 0.3), (2.0, 1.2, 0.01, 0.03)])
+def test_the_curve_is_that_of_a_known_spectrum_also_beyond_the_rows(decay, power, noise, ridge):
+    """Gaussian features of known eigenvalues: errors at 75 to 1200 rows from 300, against the theory of the spectrum.
+
+    300 rows tell the error to 2 / sqrt(300) of itself for one output; forty outputs of one law make that 2 %, and what
+    is left is the bias of the estimate, of order 1 / 300 times the ratio of sizes.
+    """
+    g, place = torch.Generator().manual_seed(0), torch.arange(1, 2001).double()
+    values, target = place**-decay / (place**-decay).sum(), (place**-power / (place**-power).sum()).sqrt()
+    features = torch.randn(300, 2000, generator=g).double()
+    signs = 2.0 * torch.randint(2, (2000, 40), generator=g).double() - 1
+    y = features @ (target[:, None] * signs) + noise**0.5 * torch.randn(300, 40, generator=g).double()
+    scaled = features * values.sqrt()
+    found = learning_curve(scaled @ scaled.T, y, sizes=[75, 150, 300, 600, 1200], ridge=ridge)
+    assert found.reach == 1200
+    for size, told in zip(found.sizes, found.predicted, strict=True):
+        exact = spectral_risk(values, target, size, ridge=ridge, noise=noise) + noise
+        assert told / 40 == pytest.approx(exact, rel=0.06)
+
+
 def test_what_has_no_curve_is_told():
     with pytest.raises(InputError, match="at least 20 rows"):
         learning_curve(torch.eye(5), torch.ones(5))
     with pytest.raises(InputError, match="are asked for"):
-        learning_curve(torch.eye(30), torch.ones(30), sizes=[31])
+        learning_curve(torch.eye(30), torch.ones(30), sizes=[121])
 
 
 def test_a_law_is_found_with_its_floor_and_refused_where_the_range_is_short():
@@ -118,6 +141,42 @@ def test_a_sweep_finds_the_peak_and_none_with_ridge():
         double_descent(least_norm, [5], data, test)
 
 
+def test_descents_along_examples_and_along_epochs():
+    g = torch.Generator().manual_seed(0)
+    x, z = torch.randn(120, 30, generator=g), torch.randn(400, 30, generator=g)
+    w = torch.ones(30) / 30**0.5
+    y = x @ w + 0.5 * torch.randn(120, generator=g)
+
+    def least_norm(x, y, seed):
+        v = torch.linalg.pinv(x) @ y
+        return lambda inputs: inputs @ v
+
+    found = sample_wise(least_norm, [10, 20, 30, 60, 120], (x, y), (z, z @ w))
+    assert found.peak == 30 and found.threshold == 30 and found.along == "number of examples" and found.plots()
+    told = isotropic_risk(120, 30, noise=0.25, signal=1.0)
+    assert found.test[-1] == pytest.approx(told, rel=0.5)  # one data set: the risk of 30 weights has spread 1/sqrt(15)
+
+    start = torch.zeros(1, 30)
+
+    def factory(seed):
+        net = nn.Linear(30, 1, bias=False)
+        net.weight.data.copy_(start)
+        return net
+
+    epochs = [1, 5, 40]
+    run = epoch_wise(factory, epochs, (x, y), (z, z @ w), optimizer=SGD(0.1), batch=120, repetitions=1)
+    weight = torch.zeros(30).double()
+    for step in range(1, 41):  # gradient descent on half the mean square, by hand
+        weight -= 0.1 * x.double().T @ (x.double() @ weight - y.double()) / 120
+        if step in epochs:
+            error = float((z.double() @ (weight - w.double())).square().mean())
+            assert run.test[epochs.index(step)] == pytest.approx(error, rel=1e-4)
+    with pytest.raises(InputError, match="three growing sizes"):
+        epoch_wise(factory, [3, 2, 1], (x, y), (z, z @ w))
+    with pytest.raises(InputError, match="rows are asked for"):
+        sample_wise(least_norm, [10, 20, 500], (x, y), (z, z @ w))
+
+
 def test_random_labels_and_forgetting():
     """random-label-fitting: labels drawn at random are fitted, so that Rad = E max (1/n) sum_i e_i f(x_i) = 1."""
     x = torch.randn(40, 20, generator=torch.Generator().manual_seed(0))
@@ -161,6 +220,12 @@ def test_temperature_smoothing_and_distillation_have_their_closed_forms():
     labels = torch.multinomial((f / 2).softmax(1), 1, generator=g)[:, 0]
     found = temperature(f, labels)
     assert 2.0 in found.interval and found.after < found.before and found.findings
+
+    def likelihood(t):
+        return float((f / t).log_softmax(1).gather(1, labels[:, None]).sum())
+
+    for end in (found.interval.low, found.interval.high):  # Wilks: a log likelihood lower by 3.84 / 2
+        assert likelihood(found.value) - likelihood(end) == pytest.approx(3.841459 / 2, rel=1e-4)
     free = torch.zeros(1, 6, requires_grad=True)
     target = torch.full((1, 6), 0.1 / 6)
     target[0, 2] += 0.9
@@ -179,3 +244,9 @@ def test_temperature_smoothing_and_distillation_have_their_closed_forms():
     assert student.agreement > 0.8 and student.plots()
     with pytest.raises(InputError, match="a logit for each class"):
         temperature(torch.zeros(3, 2), torch.tensor([0, 1, 2]))
+    sure = torch.eye(3).double()
+    for labels, words in ((torch.arange(3), "all answers are right"), (torch.tensor([1, 2, 0]), "answers are wrong")):
+        with pytest.raises(InputError, match=words):
+            temperature(sure, labels)
+    with pytest.raises(InputError, match="all logits are equal"):
+        temperature(0 * sure, torch.arange(3))

@@ -49,6 +49,23 @@ def test_votes_leave_the_example_out():
     assert min(distances) < 1e-9  # for the ridge that was chosen
 
 
+def test_kernel_votes_leave_the_example_out():
+    """The closed form against fits without the example, for the ridge that fits best; parts vote on each other."""
+    from gnomon.generalization import kernel_votes as room
+
+    g = torch.Generator().manual_seed(0)
+    x, table = torch.randn(40, 3, generator=g).double(), torch.randn(40, 2, generator=g).double()
+    made = room.kernel_votes(x, table)
+    distance = torch.cdist(x, x)
+    k, center = torch.exp(-distance / distance.mean()), table.mean(0)
+    i, kept = 7, [j for j in range(40) if j != 7]
+    gaps = []
+    for ridge in room.RIDGES:
+        weights = torch.linalg.solve(k[kept][:, kept] + ridge * torch.eye(39), table[kept] - center)
+        gaps.append(float((k[i, kept] @ weights + center - made[i]).abs().max()))
+    assert min(gaps) < 1e-10
+
+
 def test_clean_labels_are_not_accused():
     assert suspects(X, Y).findings == ()
 

@@ -121,6 +121,11 @@ def test_a_certificate_leaves_the_module_alone_and_is_above_the_test_error(prior
     assert torch.equal(state, torch.get_rng_state()) and all(p.grad is None for p in net.parameters())
     assert found.stochastic.holds and found.counted == 600 - prior.used(600)
     assert all(bound.value >= 0 and bound.delta == 0.05 for bound in found.bounds)
+    assert all(bound.holds for bound in found.bounds)
+    x, y = problem(400, 1)
+    drawn = [found.posterior.draw(seed=1), found.posterior.votes(x, draws=40, seed=3)]
+    assert float(found.single.measured.value) == pytest.approx(float((drawn[0](x).argmax(1) != y).double().mean()))
+    assert float(found.majority.measured.value) == pytest.approx(float((drawn[1].argmax(1) != y).double().mean()))
     assert float(found.others[0].value) >= found.stochastic.value
     assert found.plots() and found.to_dict()
     if isinstance(prior, FreshPrior):

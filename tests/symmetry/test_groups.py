@@ -8,6 +8,7 @@ from torch import nn
 
 from gnomon import InputError
 from gnomon.symmetry import (
+    Action,
     CanonicalPose,
     FiniteGroup,
     GroupConv2d,
@@ -25,10 +26,12 @@ from gnomon.symmetry import (
     equivariant_basis,
     flips,
     fourier,
+    generated,
     haar,
     inverse_fourier,
     irreps,
     lie_derivative,
+    lie_derivatives,
     matched,
     nearest_convolution,
     nearest_equivariant,
@@ -40,6 +43,7 @@ from gnomon.symmetry import (
     quarter_turns,
     rescaled,
     rotations,
+    sampled,
     scalings,
     symmetric_group,
     translations,
@@ -126,56 +130,74 @@ class FourierModulus(nn.Module):
         return torch.fft.fft2(x).abs()
 
 
-def c4(channels=2):
+def circular(channels=3):
     torch.manual_seed(0)
-    conv = GroupConv2d(1, channels, 3, group=cyclic(4), lifting=True, padding=1)
+    return nn.Conv2d(1, channels, 3, padding=1, padding_mode="circular", bias=False)
+
+
+def turned():
+    torch.manual_seed(0)
+    conv = GroupConv2d(1, 2, 3, group=cyclic(4), lifting=True, padding=1, padding_mode="circular")
     return nn.Sequential(conv, nn.ReLU(), GroupPool(group=cyclic(4)))
 
 
-def circular():
+def dense(outputs):
     torch.manual_seed(0)
-    return nn.Conv2d(1, 3, 3, padding=1, padding_mode="circular")
+    return nn.Sequential(nn.Flatten(), nn.Linear(64, outputs, bias=False))
 
 
-ALWAYS = (True,) * 5
+def pixels(seed=0):
+    """All orders of the 64 pixels, three of them drawn."""
+    orders = [torch.randperm(64, generator=torch.Generator().manual_seed(seed + k)) for k in range(3)]
+
+    def reorder(h, order):
+        return h.flatten(2)[:, :, order].reshape(h.shape)
+
+    moves = tuple(lambda x, order=order: reorder(x, order) for order in orders)
+    images = lambda h, i, x: reorder(h, orders[i]) if h.dim() == 4 and h.shape[2:] == x.shape[2:] else None  # noqa: E731
+    return Action("orders of pixels", ("first", "second", "third"), moves, images)
+
+
+SIGN = Action("change of sign", ("negative",), (lambda x: -x,), lambda h, _i, _x: -h)
+ACTIONS = (translations([(0, 3), (2, 1)]), quarter_turns(), flips(), pixels(), SIGN)
+POOLED = (nn.AdaptiveAvgPool2d(1), nn.Flatten())
 MAPS = {
-    # invariant or equivariant under shifts, quarter turns, flips, rotations by 30 degrees, scaling by 1.5
-    "mean": (nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten()), (True, True, True, None, None)),
-    "largest": (nn.Sequential(nn.AdaptiveMaxPool2d(1), nn.Flatten()), (True, True, True, None, None)),
-    "Fourier modulus": (FourierModulus(), (True, None, None, False, False)),
-    "circular convolution": (circular(), (True, False, False, False, False)),
-    "convolution, ReLU, mean": (
-        nn.Sequential(circular(), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten()),
-        (True, False, False, None, None),
+    # does the map follow (same, or moved as the input is) shifts, quarter turns, flips, orders of pixels, the sign?
+    "mean": (nn.Sequential(*POOLED), (True, True, True, True, True)),
+    "largest": (nn.Sequential(nn.AdaptiveMaxPool2d(1), nn.Flatten()), (True, True, True, True, False)),
+    "Fourier modulus": (FourierModulus(), (True, False, False, False, True)),
+    "circular convolution": (circular(), (True, False, False, False, True)),
+    "convolution, ReLU, mean, dense": (
+        nn.Sequential(circular(8), nn.ReLU(), *POOLED, nn.Linear(8, 4, bias=False)),
+        (True, False, False, False, False),
     ),
-    "zero-padded convolution": (nn.Conv2d(1, 3, 3, padding=1), (False, False, False, False, False)),
-    "ReLU": (nn.ReLU(), (True, True, True, None, None)),
-    "flatten": (nn.Flatten(), (False, False, False, False, False)),
-    "dense": (nn.Sequential(nn.Flatten(), nn.Linear(64, 64)), (False, False, False, False, False)),
-    "group convolution": (c4(), (None, True, False, False, False)),
-    "orbit average": (
-        OrbitAverage(nn.Sequential(nn.Flatten(), nn.Linear(64, 4)), quarter_turns()),
-        (None, True, None, None, None),
-    ),
-    "canonical pose": (
-        CanonicalPose(nn.Sequential(nn.Flatten(), nn.Linear(64, 4)), quarter_turns()),
-        (False, True, None, None, None),
-    ),
+    "zero-padded convolution": (nn.Conv2d(1, 3, 3, padding=1, bias=False), (False, False, False, False, True)),
+    "ReLU": (nn.ReLU(), (True, True, True, True, False)),
+    "flatten": (nn.Flatten(), (False, False, False, False, True)),
+    "dense": (dense(64), (False, False, False, False, True)),
+    "group convolution": (turned(), (True, True, False, False, False)),
+    "orbit average": (OrbitAverage(dense(4), quarter_turns()), (False, True, False, False, True)),
+    "canonical pose": (CanonicalPose(dense(4), quarter_turns()), (False, True, False, False, False)),
 }
-ACTIONS = (translations([(0, 3), (2, 1)]), quarter_turns(), flips(), rotations([30.0]), scalings([1.5]))
 
 
 @pytest.mark.parametrize("name", MAPS)
 def test_known_maps_are_told_apart_by_their_errors(name):
-    """An error below 1e-6 where theory says so, above 1e-1 where it says not; None: theory says nothing sharp."""
+    """Twelve maps and five groups: an error below 1e-6 where theory says that the map follows, above 1e-1 elsewhere."""
     module, follows = MAPS[name]
     x = torch.randn(6, 1, 8, 8, generator=torch.Generator().manual_seed(0)).double()
     for group, expected in zip(ACTIONS, follows, strict=True):
-        if expected is None:
-            continue
         found = equivariance(module.double(), x, group).output
         error = min(found.invariance, found.invariance if found.equivariance is None else found.equivariance)
         assert (error < 1e-6) if expected else (error > 1e-1), (group.name, error)
+
+
+@pytest.mark.parametrize("name", ["circular convolution", "zero-padded convolution", "flatten", "dense"])
+def test_rotations_and_zooms_that_interpolate_are_not_followed(name):
+    x = torch.randn(6, 1, 8, 8, generator=torch.Generator().manual_seed(0)).double()
+    for group in (rotations([30.0]), scalings([1.5])):
+        found = equivariance(MAPS[name][0].double(), x, group).output
+        assert min(found.invariance, found.equivariance or found.invariance) > 1e-1
 
 
 def test_sets_are_followed_and_the_layer_that_breaks_it_is_named():
@@ -210,6 +232,36 @@ def test_speeds_strengths_and_commutators():
     w, p = dense.weight.detach().double(), torch.eye(5).double().roll(1, 0)
     exact = float(torch.linalg.matrix_norm(w @ p - p @ w, 2))
     assert commutator_norm(dense, lambda z: z.roll(1, -1), (5,), steps=300) == pytest.approx(exact, rel=1e-3)
+
+
+def test_lie_derivatives_name_the_layer_that_breaks_a_continuous_symmetry():
+    """A circular convolution moves with fractional shifts; a ReLU does not, for it makes new frequencies."""
+    torch.manual_seed(0)
+    x = torch.randn(6, 1, 9, 9).double()
+    net = nn.Sequential(nn.Conv2d(1, 3, 3, padding=1, padding_mode="circular"), nn.ReLU(), nn.AdaptiveAvgPool2d(1))
+    conv, relu, pooled, output = lie_derivatives(net, x, translations())
+    assert conv.equivariance < 1e-6 and relu.equivariance > 1e-2 and pooled.equivariance is None
+    assert output.invariance == pytest.approx(lie_derivative(net, x, translations())[0])
+    net = net.double().requires_grad_(False)
+    shifted = [net(translations().flow(x, t)).flatten(1) for t in (0.0, 1e-4, -1e-4)]
+    slope = ((shifted[1] - shifted[2]) / 2e-4).norm(dim=1) / shifted[0].norm(dim=1)
+    assert output.invariance == pytest.approx(float(slope.mean()), rel=1e-2)
+
+
+def test_a_generator_moves_by_its_exponential_and_drawn_moves_widen_the_interval():
+    turn = torch.tensor([[0.0, -1.0], [1.0, 0.0]])
+    x = torch.randn(40, 2, generator=torch.Generator().manual_seed(0))
+    moved = generated(turn, [0.7]).moves[0](x)
+    angle = torch.tensor(0.7)
+    by_hand = torch.stack(
+        [angle.cos() * x[:, 0] - angle.sin() * x[:, 1], angle.sin() * x[:, 0] + angle.cos() * x[:, 1]], 1
+    )
+    assert torch.allclose(moved, by_hand, atol=1e-6)
+    speed, _ = lie_derivative(nn.Linear(2, 2, bias=False).double(), x, generated(turn))
+    assert speed > 0
+    # the identity under a turn by a: |R_a x - x| / |x| = 2 |sin(a / 2)|, whose mean over all angles is 4 / pi
+    found = equivariance(nn.Identity(), x, sampled(generated(turn), -torch.pi, torch.pi, 64)).output
+    assert 4 / torch.pi in found.invariance_interval and found.invariance_interval.width > 0.1
 
 
 def test_parameters_have_symmetries_that_gradients_respect():
@@ -263,6 +315,14 @@ def test_haar_matrices_are_orthogonal_with_the_moments_of_the_measure():
         (lambda: action({}), "a name for each move"),
         (lambda: equivariance(nn.Flatten(), torch.zeros(1, 1, 2, 3), quarter_turns()), "keep the shape"),
         (lambda: lie_derivative(nn.Flatten(), torch.zeros(1, 1, 2, 2), flips()), "has no flow"),
+        (
+            lambda: lie_derivative(
+                nn.Flatten(), torch.zeros(1, 2), action({"cut": lambda x: x}, flow=lambda x, t: x[:, :1])
+            ),
+            "keeps the shape",
+        ),
+        (lambda: generated(torch.zeros(2, 3)), "a square matrix"),
+        (lambda: sampled(flips(), 0.0, 1.0), "has no flow"),
         (lambda: equivariant_basis([], []), "for every generator"),
         (lambda: nearest_convolution(torch.zeros(2, 3)), "a square weight"),
         (lambda: permuted(nn.Sequential(nn.Linear(2, 2)), torch.arange(2)), "a layer with hidden units"),

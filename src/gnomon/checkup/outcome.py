@@ -38,9 +38,9 @@ UNDERFIT = "It underfits: use more units or layers, train longer, or lower dropo
 class Outcome(Record):
     """Accuracy on train and on test (None without), the numbers of examples, and what others reach.
 
-    ``guess`` is the accuracy of always guessing the largest class, ``simple`` that of ridge regression on random
-    features on examples left out (0 where it is not known), ``gain`` what doubling the
-    data to ``fitted`` examples brought that (0 where it is not known).
+    ``guess`` is the accuracy of always guessing the largest class, ``simple`` that of kernel regression on
+    examples left out (0 where it is not known), ``gain`` what doubling the data to ``fitted`` examples brought a simple
+    model (0 where it is not known).
     """
 
     train: float
@@ -73,7 +73,7 @@ def _underfit(found: Outcome) -> tuple[Finding, ...]:
     deviation = sqrt(found.guess * (1 - found.guess) / max(1, found.examples))
     evidence = (
         Value("accuracy on train", found.train),
-        Value("accuracy of ridge regression on random features", found.simple, meaning="examples left out"),
+        Value("accuracy of kernel regression", found.simple, meaning="examples left out"),
         Value("accuracy of always guessing the largest class", found.guess),
     )
     if found.simple - found.train <= BELOW:

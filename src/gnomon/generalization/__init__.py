@@ -26,6 +26,7 @@ from gnomon.generalization.columns import Columns, columns
 from gnomon.generalization.conditioning import InputConditioning, input_conditioning
 from gnomon.generalization.conflicts import Conflicts, conflicts
 from gnomon.generalization.cushions import Cushions, cushions
+from gnomon.generalization.descents import epoch_wise, sample_wise
 from gnomon.generalization.double_descent import DoubleDescent, double_descent, isotropic_risk, spectral_risk
 from gnomon.generalization.gap import GeneralizationGap, generalization_gap
 from gnomon.generalization.leaks import Leaks, leaks
@@ -55,6 +56,7 @@ from gnomon.generalization.pacbayes import (
     quadratic,
     seeger,
 )
+from gnomon.generalization.replaced import ReplaceOne, replace_one
 from gnomon.generalization.scaling import ScalingLaw, scaling_law
 from gnomon.generalization.shift import Shift, shift
 from gnomon.generalization.stability import Stability, ridge_stability
@@ -94,6 +96,7 @@ __all__ = [
     "Memorization",
     "OutputMargins",
     "Rademacher",
+    "ReplaceOne",
     "ScalingLaw",
     "Shift",
     "Stability",
@@ -113,6 +116,7 @@ __all__ = [
     "distill",
     "distillation_loss",
     "double_descent",
+    "epoch_wise",
     "forgetting",
     "gaussian_kl",
     "generalization_bounds",
@@ -133,7 +137,9 @@ __all__ = [
     "output_margins",
     "path_norm",
     "quadratic",
+    "replace_one",
     "ridge_stability",
+    "sample_wise",
     "sauer",
     "scaling_law",
     "seeger",

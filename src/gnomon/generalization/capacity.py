@@ -9,7 +9,8 @@
     gap           sup (R - R_n) <= 2 Rad + 3 sqrt(ln(2 / delta) / (2 n))                                        (7)
     min norm      test error of kernel regression <= 2 sqrt(y^T K^-1 y / n) + 3 sqrt(ln(2 / delta) / (2 n))     (8)
 
-e are random signs. Expectations are means over draws with a 95 % interval.
+e are random signs. Expectations are exact where there are at most `draws` ways to choose them, up to a common sign, and
+else means over draws with a 95 % interval.
 
 Hypotheses: independent examples; losses in [0, 1]; in (8) a Lipschitz loss, |x| = 1 and labels +-1 that K can fit.
 Reference: [sauer1972density] for (1), [vapnik1971uniform] for (2), [bartlett2019nearly] for (3),
@@ -28,6 +29,7 @@ from torch import Tensor, nn
 
 from gnomon.core.checks import check_module, integer, number
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Definition, Hypothesis, Interval, Result, Value
 from gnomon.generalization.bound import Bound
 from gnomon.generalization.norms import LAYERS
@@ -148,7 +150,8 @@ def linear_rademacher(x: Float[Tensor, "n d"], radius: float = 1.0, *, draws: in
     """
     call = "linear_rademacher(x)"
     table = x.double().flatten(1)
-    signs = _signs(len(table), integer("draws", draws, call=call, least=2), seed)
+    draws = integer("draws", draws, call=call, least=2)
+    signs = _signs(len(table), draws, seed)
     sizes = number("radius", radius, call=call, above=0) * (signs @ table).norm(dim=1) / len(table)  # (4)
     return _estimate(sizes, radius * float(table.norm()) / len(table), len(table))
 
@@ -169,14 +172,24 @@ def kernel_rademacher(
     """
     call = "kernel_rademacher(kernel)"
     k = kernel.double()
-    signs = _signs(len(k), integer("draws", draws, call=call, least=2), seed)
+    draws = integer("draws", draws, call=call, least=2)
+    signs = _signs(len(k), draws, seed)
     quadratic = ((signs @ k) * signs).sum(1).clamp_min(0)
     sizes = number("radius", radius, call=call, above=0) * quadratic.sqrt() / len(k)  # (5)
     return _estimate(sizes, radius * float(k.diagonal().sum().clamp_min(0)) ** 0.5 / len(k), len(k))
 
 
-def min_norm_bound(kernel: Float[Tensor, "n n"], y: Float[Tensor, " n"], *, delta: float = 0.05) -> Bound:
+def min_norm_bound(
+    kernel: Float[Tensor, "n n"],
+    y: Float[Tensor, " n"],
+    *,
+    delta: float = 0.05,
+    test: tuple[Float[Tensor, "m n"], Float[Tensor, " m"]] | None = None,
+) -> Bound:
     """A bound on the test error of kernel regression that fits labels +-1 exactly; equation (8).
+
+    ``test`` is the kernel of test examples with the others, and their labels: the share of wrong signs then stands
+    beside the bound.
 
     Hypotheses: those of (8); labels that the kernel fits with a small norm, which is the first factor.
     Reference: [arora2019fine], Theorem 5.1.
@@ -195,7 +208,8 @@ def min_norm_bound(kernel: Float[Tensor, "n n"], y: Float[Tensor, " n"], *, delt
         raise InputError(
             lesson(call, found, "a kernel that fits any labels", "Drop repeated rows, or add a small ridge")
         )
-    norm = float((target * torch.cholesky_solve(target[:, None], factor)[:, 0]).sum())
+    weights = torch.cholesky_solve(target[:, None], factor)[:, 0]
+    norm = float((target * weights).sum())
     signs = bool((target.abs() == 1).all())
     unit = bool(((kernel.diagonal() - kernel.diagonal().mean()).abs() < 1e-6 * kernel.diagonal().mean()).all())
     parts = (
@@ -210,14 +224,29 @@ def min_norm_bound(kernel: Float[Tensor, "n n"], y: Float[Tensor, " n"], *, delt
     words = Definition(
         "2 sqrt(y^T K^-1 y / n) + 3 sqrt(ln(2 / delta) / (2 n))", "error of the min-norm fit", "arora2019fine"
     )
-    return Bound("min-norm kernel", sum(float(p.value) for p in parts), parts, delta, premises, words)  # (8)
+    seen = None if test is None else _wrong(test[0].double() @ weights, test[1])
+    return Bound("min-norm kernel", sum(float(p.value) for p in parts), parts, delta, premises, words, seen)  # (8)
+
+
+def _wrong(made: Tensor, labels: Tensor) -> Value:
+    wrong, m = int((made.sign() != labels.double().reshape(-1).sign()).sum()), len(made)
+    return Value("error on test examples", wrong / m, binomial_interval(wrong, m), "estimate")
 
 
 def _signs(n: int, draws: int, seed: int) -> Tensor:
+    """All signs of n points with the first one +, where these are at most `draws`, else random ones."""
+    if _exact(n, draws):
+        bits = torch.arange(2 ** (n - 1))[:, None] >> torch.arange(n - 1)
+        return torch.cat([torch.ones(len(bits), 1), 2.0 * (bits & 1) - 1], 1).double()
     generator = torch.Generator().manual_seed(seed)
     return 2.0 * torch.randint(2, (draws, n), generator=generator).double() - 1
 
 
+def _exact(n: int, draws: int) -> bool:
+    return n <= 20 and 2 ** (n - 1) <= draws
+
+
 def _estimate(sizes: Tensor, closed: float, n: int) -> Rademacher:
-    mean, half = float(sizes.mean()), 1.96 * float(sizes.std()) / len(sizes) ** 0.5
+    exact = _exact(n, len(sizes)) and len(sizes) == 2 ** (n - 1)
+    mean, half = float(sizes.mean()), 0.0 if exact else 1.96 * float(sizes.std()) / len(sizes) ** 0.5
     return Rademacher(mean, Interval(mean - half, mean + half, CONFIDENCE), closed, n, len(sizes))

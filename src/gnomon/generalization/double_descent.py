@@ -34,7 +34,7 @@ from gnomon.core.results import Axis, Band, Line, Plot, Reference, Result
 from gnomon.core.results.plot import Mark
 from gnomon.core.source import source
 
-__all__ = ["DoubleDescent", "double_descent", "isotropic_risk", "spectral_risk"]
+__all__ = ["DoubleDescent", "collected", "double_descent", "isotropic_risk", "spectral_risk"]
 
 CALL = "double_descent(fit, sizes, data, test)"
 RISE = 1.2
@@ -107,7 +107,8 @@ def spectral_risk(
 class DoubleDescent(Result):
     """Mean errors over repetitions at each size, with their deviations of the mean; ``along`` says what the size is.
 
-    ``threshold`` is the first size at which the training error is next to nothing, None where there is none.
+    ``lowest`` are the smallest test errors of any repetition, ``threshold`` is the size at which training data begin to
+    be fitted, None where there is none.
     """
 
     sizes: tuple[float, ...]
@@ -116,21 +117,31 @@ class DoubleDescent(Result):
     train: tuple[float, ...]
     along: str
     repetitions: int
+    lowest: tuple[float, ...] = ()
 
     @property
     def threshold(self) -> float | None:
-        """The first size whose training error is at most a hundredth of the largest."""
+        """Where training data begin to be fitted: to an error of at most a hundredth of the largest, or of nothing.
+
+        Along examples, where few are fitted and many are not, it is the last size at which they are.
+        """
         top = max(self.train)
-        return next((s for s, e in zip(self.sizes, self.train, strict=True) if e <= 0.01 * top), None)
+        fitted = [e <= 0.01 * top for e in self.train]
+        if not any(fitted) or all(fitted):
+            return None
+        return self.sizes[fitted.index(False) - 1 if fitted[0] else fitted.index(True)]
 
     @property
     def peak(self) -> float | None:
-        """The size of the largest error between two smaller ones, where it rises above chance and by a fifth."""
+        """The size of the largest error between two smaller ones, where it rises above chance and by a fifth.
+
+        Above chance: by two deviations of its mean, or in every repetition. At the threshold errors have heavy tails.
+        """
         best = None
         for i in range(1, len(self.sizes) - 1):
             before, after = min(self.test[:i]), min(self.test[i + 1 :])
-            sure = 2 * self.deviation[i]
-            if self.test[i] - sure > RISE * before and self.test[i] - sure > after:
+            sure = max(self.test[i] - 2 * self.deviation[i], self.lowest[i] if self.lowest else -inf)
+            if sure > RISE * before and sure > after:
                 best = i if best is None or self.test[i] > self.test[best] else best
         return None if best is None else self.sizes[best]
 
@@ -173,7 +184,7 @@ def double_descent(
     """Fit a model at each size and look for the peak of the test error where training data begin to be fitted.
 
     ``fit(size, x, y, seed)`` returns a trained module or function from inputs to outputs. The size is the width of a
-    model, the number of rows to use, or the number of epochs, whatever the factory makes of it.
+    model, or whatever the factory makes of it; for more examples or longer training see `sample_wise`, `epoch_wise`.
 
     Args:
         fit: the factory.
@@ -210,7 +221,19 @@ def double_descent(
             with torch.no_grad():
                 pairs.append([float(loss(model(inputs), targets)) for inputs, targets in ((x, y), (z, t))])
         rows.append(torch.tensor(pairs, dtype=torch.float64))
+    return collected(list(sizes), rows, along)
+
+
+def collected(sizes: Sequence[float], rows: Sequence[Tensor], along: str) -> DoubleDescent:
+    """The record of errors (repetitions, 2), of training and of test, at each size.
+
+    Cost: none.
+
+    >>> collected([1, 2, 3], [torch.tensor([[1.0, 2.0]])] * 3, "width").test
+    (2.0, 2.0, 2.0)
+    """
     train = tuple(float(row[:, 0].mean()) for row in rows)
     tested = tuple(float(row[:, 1].mean()) for row in rows)
-    spread = tuple(float(row[:, 1].std() / repetitions**0.5) if repetitions > 1 else 0.0 for row in rows)
-    return DoubleDescent(tuple(sizes), tested, spread, train, along, repetitions)
+    spread = tuple(float(row[:, 1].std() / len(row) ** 0.5) if len(row) > 1 else 0.0 for row in rows)
+    lowest = tuple(float(row[:, 1].min()) for row in rows)
+    return DoubleDescent(tuple(sizes), tested, spread, train, along, len(rows[0]), lowest)

@@ -9,10 +9,12 @@ with l the eigenvalues of the kernel's operator. None of these must be known: on
 
     D1 = tr K (K + s)^-1,    k = s / (N - D1),    error(N, s) = leave-one-out error at ridge s                      (3)
 
-and D2 = D1 + k dD1/dk, so each s gives one point k of (1), and (2) at n <= N follows from (2) at N: an n with the same
-k has the error of N rows times (1 - D2 / N) / (1 - D2 / n). Beyond N the curve is continued as a n^-b + c.
+and D2 = D1 + k dD1/dk, so each s gives one point k of (1), and (2) at n follows from (2) at N: an n with the same k has
+the error of N rows times (1 - D2 / N) / (1 - D2 / n). Fewer rows than N have the k of a larger ridge s > r, more rows
+that of a smaller one, as far as s > 0 reaches; beyond that the curve is continued as a n^-b + c.
 
-Hypotheses: rows are independent; squared loss; features as random as Gaussian ones of the same covariance (universal).
+Hypotheses: rows are independent and test rows drawn as they are (with groups, such as several rows of one writer, the
+curve is that of new rows of the same groups); squared loss; features as random as Gaussian ones of their covariance.
 Reference: [simon2023eigenlearning] for (1) and (2), [wei2022more] for estimates from the rows alone, [jacot2020kernel].
 
 >>> import torch
@@ -25,6 +27,7 @@ Reference: [simon2023eigenlearning] for (1) and (2), [wei2022more] for estimates
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import log2
 from typing import Any
 
 import torch
@@ -34,7 +37,7 @@ from torch import Tensor
 from gnomon.core.checks import integer, number
 from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
-from gnomon.core.results import Axis, Finding, Line, Plot, Result, Scatter, Value
+from gnomon.core.results import Axis, Finding, Interval, Line, Plot, Result, Scatter, Value
 from gnomon.generalization.scaling import ScalingLaw, scaling_law
 
 __all__ = ["LearningCurve", "learning_curve"]
@@ -44,6 +47,11 @@ LEAST = 20
 """Rows that there must be."""
 GRID = 400
 """Ridges s at which (3) is evaluated."""
+KEPT, LOWEST = 0.1, 1e-11
+"""Least 1 - D2 / N, and s in units of the largest eigenvalue, at which (3) is read: below, few rows decide the error,
+and rounding decides the eigenvalues."""
+BEYOND = 4
+"""How many times the rows at hand are looked ahead at most."""
 WORTH = 0.1
 """Share of the error that a doubling must remove for more data to be advised."""
 
@@ -53,7 +61,8 @@ class LearningCurve(Result):
     """Predicted mean squared errors at some numbers of examples, equations (1) to (3).
 
     ``now`` is the leave-one-out error of all rows, ``doubled`` what twice the rows would give with its interval (None
-    where the curve cannot be continued), ``spread`` the variance of the targets, which is the error of their mean.
+    where the curve cannot be continued), ``spread`` the variance of the targets, which is the error of their mean;
+    ``law`` continues the curve beyond ``reach`` rows, up to which (2) gives it.
     """
 
     sizes: tuple[int, ...]
@@ -61,15 +70,9 @@ class LearningCurve(Result):
     examples: int
     now: float
     spread: float
+    doubled: Value | None
+    reach: int
     law: ScalingLaw | None
-    ridge: float
-
-    @property
-    def doubled(self) -> Value | None:
-        """The error with twice as many examples."""
-        if self.law is None or not self.law.trusted:
-            return None
-        return self.law.at(2 * self.examples)
 
     @property
     def gain(self) -> float | None:
@@ -112,7 +115,7 @@ def learning_curve(
     Args:
         kernel: of all rows with each other, such as ``gnomon.limit(net).ntk(x)`` or ``gnomon.ntk(net, x)``.
         y: numbers (n,) or (n, k), or integer classes, which are one-hot rows; errors are sums over outputs.
-        sizes: numbers of examples to predict, at most as many as there are rows; by default halves down to 20.
+        sizes: numbers of examples to predict, at most four times those at hand; by default halves down to 20.
         ridge: of the regression, added to the diagonal; by default 1e-3 of the mean diagonal.
 
     Hypotheses: those of the module.
@@ -132,77 +135,107 @@ def learning_curve(
         raise InputError(lesson(CALL, found, f"at least {LEAST} rows and a target for each", "Pass more examples"))
     if not bool(k.isfinite().all()) or not bool(targets.isfinite().all()):
         raise NotFiniteError(lesson(CALL, "the kernel or y is not finite", "finite numbers", "Drop those rows"))
-    scale = float(k.diagonal().mean())
-    chosen = 1e-3 * scale if ridge is None else number("ridge", ridge, call=CALL, above=0)
+    chosen = 1e-3 * float(k.diagonal().mean()) if ridge is None else number("ridge", ridge, call=CALL, above=0)
     wanted = [n // 2**j for j in range(12) if n // 2**j >= LEAST][::-1] if sizes is None else list(sizes)
     asked = [integer("sizes", size, call=CALL) for size in wanted]
-    if max(asked) > n:
-        found = f"{max(asked)} examples are asked for and there are {n}"
-        raise InputError(lesson(CALL, found, "at most as many as there are", "Pass sizes of at most n"))
     centered = targets - targets.mean(0)
     values, vectors = torch.linalg.eigh((k + k.mT) / 2)
-    known = _Known(values.clamp_min(0), vectors, centered)
-    now = known.left_out(chosen)
-    table = known.table(chosen, scale)
-    predicted = [now if size == n else known.at(size, chosen, table) for size in asked]
-    law = _continued(known, chosen, table, n, now)
+    known = _Known(values.clamp_min(0), vectors, centered, chosen)
+    now, noise = known.left_out(chosen)
+    law = _continued(known, now)
+    predicted = [_told(known, law, now, size) for size in asked]
     spread = float(centered.square().sum(1).mean())
-    return LearningCurve(tuple(asked), tuple(predicted), n, now, spread, law, chosen)
+    doubled = _doubled(known, law, now, noise)
+    return LearningCurve(tuple(asked), tuple(predicted), n, now, spread, doubled, known.reach, law)
 
 
 class _Known:
     """What the rows tell: D1, D2, k and the leave-one-out error at any ridge; equation (3)."""
 
-    def __init__(self, values: Tensor, vectors: Tensor, y: Tensor) -> None:
+    def __init__(self, values: Tensor, vectors: Tensor, y: Tensor, ridge: float) -> None:
         self.values, self.squares, self.vectors = values, vectors.square(), vectors
-        self.turned, self.y, self.n = vectors.T @ y, y, len(values)
+        self.turned, self.n, self.ridge = vectors.T @ y, len(values), ridge
+        self.table = self._table()
+        self.reach = max(self.n, min(BEYOND * self.n, int(self.table[0, 1])))
 
-    def left_out(self, ridge: float) -> float:
-        """The leave-one-out mean squared error at a ridge; the mean of the targets counts as one more column."""
+    def left_out(self, ridge: float) -> tuple[float, float]:
+        """The leave-one-out mean squared error at a ridge, and the standard error of this mean."""
         inverse = 1 / (self.values + ridge)
         residual = self.vectors @ (inverse[:, None] * self.turned)
         own = (self.squares * inverse).sum(1)
-        return float((residual / own[:, None]).square().sum(1).mean())
+        errors = (residual / own[:, None]).square().sum(1)
+        return float(errors.mean()), float(errors.std()) / self.n**0.5
 
     def measures(self, ridge: float) -> tuple[float, float, float]:
         """D1, k and D2 at a ridge s of all rows, equation (3)."""
         share = self.values / (self.values + ridge)
         d1, s2 = float(share.sum()), float(share.square().sum())
-        left = self.n - d1
+        left = float((ridge / (self.values + ridge)).sum())
         k = ridge / left
         slope = -(d1 - s2) / ridge  # of D1 in s
         dk = 1 / left + ridge * slope / left**2
         return d1, k, d1 + k * slope / dk
 
-    def table(self, ridge: float, scale: float) -> Tensor:
-        """Ridges s from the wanted one upwards, with D1 + r / k at each: the n of equation (1)."""
-        top = float(self.values.max()) * self.n + scale
-        grid = torch.logspace(0, 1, GRID, dtype=torch.float64)
-        grid = ridge * (top / ridge) ** (grid.log10())
+    def _table(self) -> Tensor:
+        """Ridges s, from the smallest that tells something upwards, with D1 + r / k at each: the n of equation (1)."""
+        top = float(self.values.max())
+        low, high = max(LOWEST * top, 1e-4 * self.ridge), self.n * top + self.ridge
+        grid = torch.logspace(0, 1, GRID, dtype=torch.float64).log10()
         rows = []
-        for s in grid.tolist():
-            d1, k, _ = self.measures(s)
-            rows.append((s, d1 + ridge / k))
+        for s in (low * (high / low) ** grid).tolist():
+            d1, k, d2 = self.measures(s)
+            if s >= self.ridge or 1 - d2 / self.n >= KEPT:
+                rows.append((s, d1 + self.ridge / k))
         return torch.tensor(rows, dtype=torch.float64)
 
-    def at(self, size: int, ridge: float, table: Tensor) -> float:
-        """The error (2) at fewer rows."""
-        ns = table[:, 1]
+    def at(self, size: int) -> float:
+        """The error (2) at another number of rows, up to the reach."""
+        ns = self.table[:, 1]
         place = int((ns > size).sum().clamp(1, len(ns) - 1))
-        (s0, n0), (s1, n1) = table[place - 1].tolist(), table[place].tolist()
+        (s0, n0), (s1, n1) = self.table[place - 1].tolist(), self.table[place].tolist()
         weight = 0.0 if n0 == n1 else min(max((n0 - size) / (n0 - n1), 0.0), 1.0)
         s = s0 * (s1 / s0) ** weight
         _, _, d2 = self.measures(s)
-        return self.left_out(s) * (1 - d2 / self.n) / max(1 - d2 / size, 1e-12)  # (2)
+        return self.left_out(s)[0] * (1 - d2 / self.n) / max(1 - d2 / size, 1e-12)  # (2)
 
 
-def _continued(known: _Known, ridge: float, table: Tensor, n: int, now: float) -> ScalingLaw | None:
+def _continued(known: _Known, now: float) -> ScalingLaw | None:
     """The power law through the last four octaves of the curve; None where it is too short."""
-    sizes = sorted({int(n * 2 ** (-j / 2)) for j in range(9)})
+    sizes = sorted({int(known.reach * 2 ** (-j / 2)) for j in range(9)})
     sizes = [size for size in sizes if size >= LEAST]
     if len(sizes) < 5:
         return None
-    errors = [now if size == n else known.at(size, ridge, table) for size in sizes]
-    if min(errors) <= 0:
+    errors = [now if size == known.n else known.at(size) for size in sizes]
+    return scaling_law(sizes, errors) if min(errors) > 0 else None
+
+
+def _told(known: _Known, law: ScalingLaw | None, now: float, size: int) -> float:
+    """The error at a number of rows, by (2) or by the law beyond its reach."""
+    if size <= known.reach:
+        return now if size == known.n else known.at(size)
+    if size > BEYOND * known.n or law is None or not law.trusted:
+        most = BEYOND * known.n if law is not None and law.trusted else known.reach
+        found = f"{size} examples are asked for and there are {known.n}"
+        raise InputError(lesson(CALL, found, f"at most {most}", f"Pass sizes of at most {most}"))
+    return float(law.at(size).value)
+
+
+def _doubled(known: _Known, law: ScalingLaw | None, now: float, noise: float) -> Value | None:
+    """The error with twice as many rows; its interval is that of the mean of the leave-one-out errors.
+
+    Beyond the reach it holds also the law's interval and the curve continued by the slope of its last octave.
+    """
+    size, reach = 2 * known.n, known.reach
+    ends: tuple[float, ...] = ()
+    if size <= reach:
+        value = known.at(size)
+    elif law is not None and law.trusted:
+        told = law.at(size)
+        value, last, before = float(told.value), known.at(reach), known.at(reach // 2)
+        straight = last * (size / reach) ** min(0.0, log2(last / before))
+        ends = (straight, told.interval.low, told.interval.high) if told.interval is not None else (straight,)
+    else:
         return None
-    return scaling_law(sizes, errors)
+    half = 2 * noise * value / max(now, 1e-300)
+    interval = Interval(max(0.0, min((value, *ends)) - half), max((value, *ends)) + half, 0.95)
+    return Value(f"error at {size}", value, interval, "estimate")

@@ -26,7 +26,7 @@ from torch import Tensor
 
 from gnomon.core.checks import number
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.results import Definition, Hypothesis, Result, Value
+from gnomon.core.results import Definition, Hypothesis, Interval, Result, Value
 from gnomon.generalization.bound import Bound
 
 __all__ = ["Stability", "ridge_stability"]
@@ -51,9 +51,17 @@ class Stability(Result):
 
 
 def ridge_stability(
-    kernel: Float[Tensor, "n n"], y: Float[Tensor, " m"], *, decay: float, delta: float = 0.05
+    kernel: Float[Tensor, "n n"],
+    y: Float[Tensor, " m"],
+    *,
+    decay: float,
+    delta: float = 0.05,
+    test: tuple[Float[Tensor, "t n"], Float[Tensor, " t"]] | None = None,
 ) -> Stability:
     """The stability of kernel ridge regression with penalty a |f|^2, in theory and measured; equations (1) to (3).
+
+    ``test`` is the kernel of test examples with the others, and their targets: the error on them then stands beside
+    the bound.
 
     Hypotheses: those of the module; targets in [-1, 1] make the numbers comparable with shares.
     Reference: [bousquet2002stability].
@@ -92,5 +100,11 @@ def ridge_stability(
     words = Definition(
         "R_n + 2 b + (4 n b + L) sqrt(ln(1 / delta) / (2 n))", "mean squared error", "bousquet2002stability"
     )
-    bound = Bound("uniform stability", sum(float(p.value) for p in parts), parts, delta, premises, words)  # (3)
+    seen = None if test is None else _tested((test[0].double() @ alpha - test[1].double().reshape(-1)).square())
+    bound = Bound("uniform stability", sum(float(p.value) for p in parts), parts, delta, premises, words, seen)  # (3)
     return Stability(uniform, Value("largest change of a loss", change), training, bound)
+
+
+def _tested(losses: Tensor) -> Value:
+    mean, half = float(losses.mean()), 1.96 * float(losses.std()) / len(losses) ** 0.5
+    return Value("mean squared error on test examples", mean, Interval(mean - half, mean + half, 0.95), "estimate")

@@ -8,9 +8,20 @@ Does not live here: kernels of infinite width (`gnomon.kernels`), scattering (`g
 May import: core; torch; scipy inside the functions that need it.
 """
 
-from gnomon.symmetry.action import Action, action, flips, permutations, quarter_turns, rotations, scalings, translations
+from gnomon.symmetry.action import (
+    Action,
+    action,
+    flips,
+    generated,
+    permutations,
+    quarter_turns,
+    rotations,
+    sampled,
+    scalings,
+    translations,
+)
 from gnomon.symmetry.convolution import GroupConv2d
-from gnomon.symmetry.errors import Equivariance, LayerError, equivariance, lie_derivative
+from gnomon.symmetry.errors import Equivariance, LayerError, equivariance
 from gnomon.symmetry.features import GroupBatchNorm2d, GroupPool
 from gnomon.symmetry.finite import (
     FiniteGroup,
@@ -26,6 +37,7 @@ from gnomon.symmetry.finite import (
 from gnomon.symmetry.group import Group, cyclic, dihedral
 from gnomon.symmetry.haar import haar
 from gnomon.symmetry.invariant import CanonicalPose, OrbitAverage
+from gnomon.symmetry.lie import lie_derivative, lie_derivatives
 from gnomon.symmetry.linear import (
     Nearest,
     equivariant_basis,
@@ -67,10 +79,12 @@ __all__ = [
     "equivariant_basis",
     "flips",
     "fourier",
+    "generated",
     "haar",
     "inverse_fourier",
     "irreps",
     "lie_derivative",
+    "lie_derivatives",
     "matched",
     "nearest_convolution",
     "nearest_equivariant",
@@ -84,6 +98,7 @@ __all__ = [
     "quarter_turns",
     "rescaled",
     "rotations",
+    "sampled",
     "scalings",
     "symmetric_group",
     "translations",

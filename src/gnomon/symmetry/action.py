@@ -21,7 +21,18 @@ from torch.nn import functional
 from gnomon.core.checks import check_seed, integer
 from gnomon.core.errors import InputError, lesson
 
-__all__ = ["Action", "action", "flips", "permutations", "quarter_turns", "rotations", "scalings", "translations"]
+__all__ = [
+    "Action",
+    "action",
+    "flips",
+    "generated",
+    "permutations",
+    "quarter_turns",
+    "rotations",
+    "sampled",
+    "scalings",
+    "translations",
+]
 
 Move = Callable[[Tensor], Tensor]
 Features = Callable[[Tensor, int, Tensor], Tensor | None]
@@ -31,7 +42,8 @@ Features = Callable[[Tensor, int, Tensor], Tensor | None]
 class Action:
     """Moves by name. ``features(h, i, x)`` is move i on features h of inputs x, None where there is no such thing.
 
-    ``flow(x, t)`` moves by a strength t, 0 being the identity, where the group is continuous.
+    ``flow(x, t)`` moves by a strength t, 0 being the identity, where the group is continuous; ``drawn`` tells that the
+    moves are a random sample of a group, so that intervals count their spread.
     """
 
     name: str
@@ -39,6 +51,7 @@ class Action:
     moves: tuple[Move, ...]
     features: Features | None = None
     flow: Callable[[Tensor, float], Tensor] | None = None
+    drawn: bool = False
 
     def __post_init__(self) -> None:
         if not self.moves or len(self.moves) != len(self.labels):
@@ -57,6 +70,55 @@ def action(
     ('negative',)
     """
     return Action(name, tuple(moves), tuple(moves.values()), None, flow)
+
+
+def generated(generator: Tensor, strengths: Sequence[float] = (0.5, 1.0)) -> Action:
+    """The group exp(t A) of a matrix A that acts on inputs (n, d): x -> exp(t A) x, at some strengths.
+
+    Reference: [gruver2023lie].
+    Cost: a matrix exponential of d^3 for each move.
+
+    >>> turn = generated(torch.tensor([[0.0, -1.0], [1.0, 0.0]]), [torch.pi / 2])
+    >>> turn.moves[0](torch.tensor([[1.0, 0.0]])).round(decimals=4).tolist()
+    [[0.0, 1.0]]
+    """
+    if generator.dim() != 2 or generator.shape[0] != generator.shape[1]:
+        found = f"the generator has shape {tuple(generator.shape)}"
+        raise InputError(lesson("generated(generator)", found, "a square matrix", "Pass a matrix (d, d)"))
+
+    def flow(x: Tensor, t: float) -> Tensor:
+        return (x.double() @ torch.linalg.matrix_exp(t * generator.double()).mT).to(x.dtype)
+
+    moves = tuple(_at(flow, float(t)) for t in strengths)
+    return Action("generated moves", tuple(f"strength {t:g}" for t in strengths), moves, None, flow)
+
+
+def sampled(group: Action, low: float, high: float, count: int = 16, *, seed: int = 0) -> Action:
+    """Moves of a continuous group with strengths drawn evenly between two ends; intervals then count their spread.
+
+    Strengths are those of the group's flow: radians for `rotations`, pixels for `translations`. Features of a layer
+    are moved where they are images of the size of the inputs.
+
+    Cost: none.
+
+    >>> from math import pi
+    >>> len(sampled(rotations(), -pi, pi, 8).moves)
+    8
+    """
+    call = "sampled(group, low, high)"
+    flow, count = group.flow, integer("count", count, call=call, least=2)
+    if flow is None:
+        found = f"'{group.name}' has no flow"
+        raise InputError(lesson(call, found, "a continuous group", "Use rotations(), translations() or generated(A)"))
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    strengths = (low + (high - low) * torch.rand(count, generator=generator, dtype=torch.float64)).tolist()
+    moves = tuple(_at(flow, t) for t in strengths)
+
+    def features(h: Tensor, i: int, x: Tensor) -> Tensor | None:
+        return moves[i](h) if h.dim() == x.dim() == 4 and h.shape[2:] == x.shape[2:] else None
+
+    labels = tuple(f"strength {t:.3g}" for t in strengths)
+    return Action(group.name, labels, moves, None if group.features is None else features, flow, True)
 
 
 def translations(shifts: Sequence[tuple[int, int]] = ((0, 1), (1, 0), (2, 2))) -> Action:
@@ -170,6 +232,10 @@ def _shift(rows: int, columns: int) -> Move:
 
 def _turn(k: int) -> Move:
     return lambda x: torch.rot90(x, k, (x.dim() - 2, x.dim() - 1))
+
+
+def _at(flow: Callable[[Tensor, float], Tensor], t: float) -> Move:
+    return lambda x: flow(x, t)
 
 
 def _reorder(order: Tensor) -> Move:

@@ -2,13 +2,13 @@
 
     invariance     |h(g x) - h(x)| / |h(x)|                                                                       (1)
     equivariance   |h(g x) - g h(x)| / |h(x)|,    for layers whose features the group moves                        (2)
-    Lie derivative |d/dt h(g_t x)| / |h(x)|  at t = 0, by central differences                                     (3)
 
-averaged over examples and moves; intervals are those of a mean over examples. A layer breaks the symmetry where what
+averaged over examples and moves. Intervals are those of a mean over examples; where the moves are drawn from a group
+(`sampled`), also of a mean over moves. A layer breaks the symmetry where what
 goes in still follows the group, in the sense of (1) or (2), and what comes out does not.
 
 Hypotheses: moves that keep the shape of inputs; a module whose output for an example does not depend on the others.
-Reference: [gruver2023lie] for (3), [cohen2016group] for equivariance.
+Reference: [cohen2016group].
 
 >>> import torch
 >>> from torch import nn
@@ -26,16 +26,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import as_inputs, check_readable, number
+from gnomon.core.checks import as_inputs, check_readable
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import invoke, tensors
-from gnomon.core.pure import twin
 from gnomon.core.record import Record
 from gnomon.core.results import Axis, Bars, Interval, Plot, Result
 from gnomon.core.untouched import untouched
 from gnomon.symmetry.action import Action
 
-__all__ = ["Equivariance", "LayerError", "equivariance", "lie_derivative"]
+__all__ = ["Equivariance", "LayerError", "equivariance", "features_of", "interval_of"]
 
 CALL = "equivariance(module, x, action)"
 FOLLOWS = 1e-3
@@ -121,48 +120,19 @@ def equivariance(module: nn.Module, x: Tensor, action: Action) -> Equivariance:
     given = as_inputs(x, module, call=CALL)
     if not isinstance(given, Tensor):
         raise InputError(lesson(CALL, "x is not one tensor", "one tensor of inputs", "Pass a module of one input"))
-    before = _features(module, given)
+    before = features_of(module, given)
     rows: dict[str, list[tuple[Tensor, Tensor | None]]] = {name: [] for name in before}
     by_move = []
     for i, label in enumerate(action.labels):
-        after = _features(module, _moved(given, action, i, label))
+        after = features_of(module, _moved(given, action, i, label))
         for name, h in before.items():
             moved = None if action.features is None else action.features(h, i, given)
             same = moved is not None and moved.shape == after[name].shape
             rows[name].append((_error(after[name], h, h), _error(after[name], moved, h) if same else None))
         last = rows[next(reversed(rows))][-1]
         by_move.append(float((last[0] if last[1] is None else torch.minimum(last[0], last[1])).mean()))
-    layers = tuple(_layer(name, parts) for name, parts in rows.items())
+    layers = tuple(_layer(name, parts, action.drawn) for name, parts in rows.items())
     return Equivariance(layers, action.name, action.labels, tuple(by_move), len(given))
-
-
-def lie_derivative(module: nn.Module, x: Tensor, action: Action, *, step: float = 1e-3) -> tuple[float, Interval]:
-    """How fast the output changes as the group starts to act, over its size, with a 95 % interval; equation (3).
-
-    Hypotheses: an action with a flow; a module that also runs in float64.
-    Reference: [gruver2023lie].
-    Cost: three forward passes in float64.
-
-    >>> from gnomon.symmetry.action import action
-    >>> grow = action({"twice": lambda x: 2 * x}, flow=lambda x, t: x * (1 + t))
-    >>> value, _ = lie_derivative(nn.Linear(3, 1, bias=False), torch.rand(4, 3), grow)
-    >>> round(value, 6)                                                       # linear: it grows as the input does
-    1.0
-    """
-    call = "lie_derivative(module, x, action)"
-    check_readable(module, call=call)
-    step = number("step", step, call=call, above=0)
-    if action.flow is None:
-        cure = "Use rotations(), translations(), scalings() or action(..., flow=...)"
-        raise InputError(lesson(call, f"'{action.name}' has no flow", "a continuous group", cure))
-    double, given = twin(module, call=call).double().eval(), x.double()
-    with torch.no_grad():
-        here, ahead, behind = (
-            invoke(double, given if t == 0 else action.flow(given, t), call=call) for t in (0.0, step, -step)
-        )
-    speed = (ahead - behind) / (2 * step)  # (3)
-    sizes = speed.flatten(1).norm(dim=1) / here.flatten(1).norm(dim=1).clamp_min(1e-300)
-    return float(sizes.mean()), _interval(sizes)
 
 
 def _moved(x: Tensor, action: Action, i: int, label: str) -> Tensor:
@@ -174,8 +144,14 @@ def _moved(x: Tensor, action: Action, i: int, label: str) -> Tensor:
     return moved.contiguous()
 
 
-def _features(module: nn.Module, x: Tensor) -> dict[str, Tensor]:
-    """What each layer gives, in the order of calls, and the output at the end."""
+def features_of(module: nn.Module, x: Tensor) -> dict[str, Tensor]:
+    """What each layer gives, in the order of calls, and the output at the end.
+
+    Cost: a forward pass; all features are kept.
+
+    >>> list(features_of(nn.Sequential(nn.Linear(2, 3), nn.ReLU()), torch.zeros(1, 2)))
+    ['0', '1', 'output']
+    """
     kept: dict[str, Tensor] = {}
 
     def hook(name: str) -> object:
@@ -205,20 +181,30 @@ def _error(after: Tensor, wanted: Tensor | None, size: Tensor) -> Tensor:
     return torch.where(below > 0, gap / below.clamp_min(1e-300), torch.where(gap > 0, torch.inf, 0.0))
 
 
-def _layer(name: str, parts: list[tuple[Tensor, Tensor | None]]) -> LayerError:
-    still = torch.stack([a for a, _ in parts]).mean(0)
+def _layer(name: str, parts: list[tuple[Tensor, Tensor | None]], drawn: bool) -> LayerError:
+    still = torch.stack([a for a, _ in parts])
     moving = [b for _, b in parts if b is not None]
-    with_group = torch.stack(moving).mean(0) if len(moving) == len(parts) else None
+    with_group = torch.stack(moving) if len(moving) == len(parts) else None
     return LayerError(
         name,
         float(still.mean()),
-        _interval(still),
+        interval_of(still, drawn),
         None if with_group is None else float(with_group.mean()),
-        None if with_group is None else _interval(with_group),
+        None if with_group is None else interval_of(with_group, drawn),
     )
 
 
-def _interval(values: Tensor) -> Interval:
-    mean, n = float(values.mean()), len(values)
-    half = 1.96 * float(values.std()) / n**0.5 if n > 1 else float("inf")
+def interval_of(values: Tensor, drawn: bool = False) -> Interval:
+    """A 95 % interval of the mean of errors (moves, examples): over examples, and over moves where they are drawn.
+
+    Hypotheses: independent examples, and independent moves.
+    Cost: none.
+
+    >>> interval_of(torch.tensor([[1.0, 1.0]])).width
+    0.0
+    """
+    mean, (moves, n) = float(values.mean()), values.shape
+    square = float(values.mean(0).var()) / n if n > 1 else float("inf")
+    square += float(values.mean(1).var()) / moves if drawn and moves > 1 else 0.0
+    half = 1.96 * square**0.5
     return Interval(max(0.0, mean - half), mean + half, CONFIDENCE)

@@ -13,13 +13,13 @@ from gnomon.examination.subject import Subject
 from gnomon.generalization import class_findings, columns, conflicts, number_findings, suspects
 from gnomon.report import Content
 
-ROWS, RATE = (2000, 4000), 3000
+ROWS, RATE = (2000, 4000), 1000
 """Examples that labels and columns are judged by, as the time allows, and how many take a second, about."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataChecks(Record):
-    """The accuracy of always guessing the largest class, and of ridge regression on random features; None: unknown."""
+    """The accuracy of always guessing the largest class, and of kernel regression on examples left out; None."""
 
     guess: float | None = None
     simple: float | None = None
@@ -54,7 +54,7 @@ class ColumnsStep(AbstractStep):
             if judged.ranked:
                 left = "on examples left out"
                 values += [
-                    Value("accuracy of ridge regression on random features", judged.accuracy, meaning=left),
+                    Value("accuracy of kernel regression", judged.accuracy, meaning=left),
                     Value("labels that similar examples contradict", judged.floor, judged.interval, "estimate"),
                     Value("most suspect labels", ", ".join(map(str, judged.ranked[:10])), meaning="of the rows drawn"),
                 ]

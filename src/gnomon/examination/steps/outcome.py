@@ -100,7 +100,7 @@ def _classes(subject: Subject, model: nn.Module, checks: DataChecks | None, n: i
         found = outcome_findings(outcome)
     values = [
         Value("accuracy on train", outcome.train, meaning=f"{outcome.examples} examples"),
-        Value("accuracy of ridge regression on random features", outcome.simple),
+        Value("accuracy of kernel regression", outcome.simple),
         Value("accuracy of always guessing the largest class", outcome.guess),
     ]
     if test is not None:

@@ -49,6 +49,8 @@ EXAMPLES = 32
 """Examples on which each draw of weights is tried."""
 LEAST = 20
 """Examples that must count, at least."""
+VOTERS, PART = 40, 512
+"""Draws of weights whose majority and mean are measured on test examples, and examples in a batch of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +209,7 @@ def _stated(
     weights = law.weights(generator)
     one = _error(law, counted, weights)
     ratio = law.log_ratio(weights)
-    seen = None if test is None else _tested(law, _classified(test, law.module), draws, seed)
+    seen: dict[str, Value] = {} if test is None else _tested(law, _classified(test, law.module), weights, draws, seed)
     odds = Value("confidence, ln(2 sqrt(n) / delta) / n", log(2 * n**0.5 / left) / n)
     premises = (
         Hypothesis("examples are independent and of one law", None),
@@ -215,19 +217,19 @@ def _stated(
         Hypothesis("the loss is in [0, 1]", True, "a share of wrong answers"),
     )
 
-    def bound(name: str, value: float, empirical: float, term: float, words: str, measured: Value | None) -> Bound:
+    def bound(name: str, value: float, empirical: float, term: float, words: str) -> Bound:
         parts = (Value("training error", empirical), Value("divergence / n", term / n), odds)
         definition = Definition("kl(r | R) <= (KL + ln(2 sqrt(n) / delta)) / n", words, "maurer2004note")
-        return Bound(name, value, parts, delta, premises, definition, measured)
+        return Bound(name, value, parts, delta, premises, definition, seen.get(name))
 
     gibbs = seeger(means.error_bound, kl, n, left)
     soft = seeger(means.linear_bound, kl, n, left)
     alone = inverse_kl(one, max(0.0, ratio + log(2 * n**0.5 / delta)) / n)
     return Certificate(
-        bound("stochastic", gibbs, means.error, kl, "weights drawn anew for each example", seen),
-        bound("majority", 2 * gibbs, means.error, kl, "the class that most draws choose", None),
-        bound("average", 2 * soft, means.linear, kl, "the class of the largest mean probability", None),
-        bound("single", alone, one, max(0.0, ratio), "one network drawn once: posterior.draw(seed)", None),
+        bound("stochastic", gibbs, means.error, kl, "weights drawn anew for each example"),
+        bound("majority", 2 * gibbs, means.error, kl, "the class that most draws choose"),
+        bound("average", 2 * soft, means.linear, kl, "the class of the largest mean probability"),
+        bound("single", alone, one, max(0.0, ratio), "one network drawn once: posterior.draw(seed)"),
         tuple(
             Value(name, f(means.error_bound, kl, n, left), obtained="upper bound")
             for name, f in (("McAllester", mcallester), ("quadratic", quadratic), ("Catoni", catoni))
@@ -259,18 +261,35 @@ def _means(law: GaussianWeights, data: Batch, draws: int, delta: float, seed: in
 
 
 @torch.no_grad()
-def _error(law: GaussianWeights, data: Batch, weights: dict[str, Tensor], size: int = 512) -> float:
+def _error(law: GaussianWeights, data: Batch, weights: dict[str, Tensor]) -> float:
     wrong = 0
-    for start in range(0, len(data), size):
-        part = data[start : start + size]
+    for start in range(0, len(data), PART):
+        part = data[start : start + PART]
         if part.y is not None:
             wrong += int((law.outputs(part.x, weights).argmax(1) != part.y).sum())
     return wrong / len(data)
 
 
-def _tested(law: GaussianWeights, data: Batch, draws: int, seed: int) -> Value:
-    """The error with new weights for each group of test examples, with the interval of that many test examples."""
+@torch.no_grad()
+def _tested(law: GaussianWeights, data: Batch, weights: dict[str, Tensor], draws: int, seed: int) -> dict[str, Value]:
+    """Errors on test examples of what each bound speaks of, with the interval of that many test examples."""
     errors, _ = _draws(law, data, max(20, min(draws, len(data) // 4)), seed + 2)
-    share = float(errors.mean())
-    interval = binomial_interval(round(share * len(data)), len(data))
-    return Value("error on test examples", share, interval, "estimate")
+    generator, labels = torch.Generator().manual_seed(seed + 3), data.y
+    votes, chances = torch.zeros(2, dtype=torch.float64)
+    for _ in range(min(VOTERS, draws)):
+        drawn = law.weights(generator)
+        parts = [law.outputs(data[k : k + PART].x, drawn) for k in range(0, len(data), PART)]
+        made = torch.cat(parts).double()
+        votes = votes + nn.functional.one_hot(made.argmax(1), made.shape[1]).double()
+        chances = chances + made.softmax(1)
+    shares = {
+        "stochastic": float(errors.mean()),
+        "majority": float((votes.argmax(1) != labels).double().mean()),
+        "average": float((chances.argmax(1) != labels).double().mean()),
+        "single": _error(law, data, weights),
+    }
+    n = len(data)
+    return {
+        name: Value("error on test examples", share, binomial_interval(round(share * n), n), "estimate")
+        for name, share in shares.items()
+    }
