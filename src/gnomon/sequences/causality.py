@@ -6,6 +6,7 @@ A causal network has D[t, s] = 0 for s > t, exactly. Tokens and real inputs alik
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -16,7 +17,7 @@ from gnomon.core.inputs import invoke
 from gnomon.core.results import Axis, Finding, Image, Plot, Result, Value
 from gnomon.core.untouched import untouched
 
-__all__ = ["Causality", "causality"]
+__all__ = ["Causality", "causality", "predicts_next"]
 
 NOTHING = 1e-5
 """Relative change that counts as none: sums in another order change float32 outputs by some 1e-6."""
@@ -116,6 +117,25 @@ def causality(module: nn.Module, x: Tensor, *, shift: int = 0) -> Causality:
             moved = (_outputs(module, changed, call) - first).abs()
             columns.append(moved.flatten(2).amax((0, 2)) / size)  # (1)
     return Causality(tuple(map(tuple, torch.stack(columns, 1).tolist())), shift)
+
+
+def predicts_next(x: Any, y: Tensor) -> bool:
+    """Whether targets are the inputs one step later: a task in which seeing ahead is seeing the answer.
+
+        y_t = x_{t+1}    for all t but the last                                                            (1)
+
+    Hypotheses: (n, times) or (n, times, features), the targets perhaps flattened.
+    Reference: [vaswani2017attention].
+    Cost: one pass.
+
+    >>> x = torch.randn(3, 6, 1)
+    >>> predicts_next(x[:, :-1], x[:, 1:].flatten(1)), predicts_next(x[:, 1:], x[:, :-1])
+    (True, False)
+    """
+    if not isinstance(x, Tensor) or x.dim() not in (2, 3) or x.shape[1] < 3 or y.numel() != x.numel():
+        return False
+    later = y.reshape(x.shape).to(x)
+    return bool((later[:, :-1] == x[:, 1:]).all()) and not bool((x == x[:, :1]).all())  # (1)
 
 
 def _outputs(module: nn.Module, x: Tensor, call: str) -> Tensor:
