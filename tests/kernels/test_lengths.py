@@ -20,11 +20,8 @@ class Recurrent(nn.Module):
 
     def __init__(self, read):
         super().__init__()
-        self.e, self.rnn, self.c = (
-            nn.Embedding(7, 16, padding_idx=0),
-            nn.RNN(16, 16, batch_first=True),
-            nn.Linear(16, 1),
-        )
+        self.e, self.c = nn.Embedding(7, 16, padding_idx=0), nn.Linear(16, 1)
+        self.rnn = nn.RNN(16, 16, batch_first=True, nonlinearity="relu")
         self.read = read
 
     def forward(self, x):

@@ -1,6 +1,6 @@
 """Sequences: whether attention and its heads work, memory reaches as far as the task, and nothing sees the future."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import Tensor, nn
 
@@ -25,6 +25,8 @@ from gnomon.training import Run
 EXAMPLES = 16
 HEADS = 64
 """Heads that are switched off one by one, at most."""
+UNTRAINED = 0.35
+"""Severity of a short memory before training: it makes learning slow, and training may still lengthen it."""
 RECURRENT = (nn.RNN, nn.LSTM, nn.GRU)
 
 
