@@ -79,10 +79,9 @@ class SequencesStep(AbstractStep):
                 findings.extend(head_ablation(model, some.x).findings)
         if lag is not None and isinstance(some.x, Tensor):
             kept = memory(model, some.x, lag=lag)
-            findings, looked = (
-                [*findings, *kept.findings],
-                [*looked, f"The answer lies {lag} steps back. {kept.verdict}"],
-            )
+            trained = run is not None and not run.shortage
+            findings += [f if trained else replace(f, severity=UNTRAINED) for f in kept.findings]
+            looked.append(f"The answer lies {lag} steps back. {kept.verdict}")
             plots.extend(kept.plots())
         short = "" if run is None else run.shortage
         told = " ".join(looked) or "The task tells no lag: no single step is related to the targets."

@@ -28,7 +28,7 @@ def final_loss(skip, depth, width, steps, seed):
     layers = [torch.nn.Linear(width, width) for _ in range(depth)]
     for layer in layers:
         torch.nn.init.kaiming_normal_(layer.weight)
-    optimizer = torch.optim.Adam([p for m in (first, last, *layers) for p in m.parameters()], lr=1e-3)
+    optimizer = torch.optim.Adam([p for m in (first, last, *layers) for p in m.parameters()], lr=3e-3)
     scale = 1 / depth if skip else 1.0
     for _ in range(steps):
         h = first(x)
@@ -64,7 +64,7 @@ CLAIM = Claim(
     source=Source("observed", "he2016deep"),
     premises=(Premise(DEEP, lambda depth: depth >= 30),),
     breaks=DEEP,
-    parameters={"depth": 40, "width": 32, "steps": 120, "seeds": 1},
+    parameters={"depth": 40, "width": 32, "steps": 100, "seeds": 1},
     full={"steps": 300, "seeds": 5},
     judge=bounded_by("below"),
     predicted=predicted,

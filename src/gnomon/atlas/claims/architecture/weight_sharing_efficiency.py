@@ -46,7 +46,7 @@ def accuracies(mixed, examples, steps, repeats, seed):
     for i in range(repeats):
         torch.manual_seed(seed + i)
         generator = torch.Generator().manual_seed(seed + i)
-        data = digits(examples, 500, seed=i)
+        data = digits(examples, 300, seed=i)
         order = torch.randperm(169, generator=generator) if mixed else torch.arange(169)
         x, t = (shifted(a, generator).flatten(1)[:, order].reshape(-1, 1, 13, 13) for a in (data.x, data.x_test))
         mlp = nn.Sequential(nn.Flatten(), nn.Linear(169, 8), nn.ReLU(), nn.Linear(8, 10))
@@ -76,7 +76,7 @@ CLAIM = Claim(
     source=Source("observed", "lecun1998gradient"),
     premises=(Premise(LOCAL),),
     breaks=LOCAL,
-    parameters={"examples": 100, "steps": 120, "repeats": 3},
+    parameters={"examples": 100, "steps": 90, "repeats": 5},
     full={"examples": 100, "steps": 300, "repeats": 8},
     judge=ordered(),
     predicted=predicted,
