@@ -155,3 +155,13 @@ def test_bits_of_a_known_chain_are_its_entropy_rate():
     assert not found.findings and abs(found.perplexity - 2**found.bits) < 1e-12
     wrong = sequences.bits_per_character(Markov(torch.tensor([[1 - stay, stay], [stay, 1 - stay]])), x)
     assert [f.kind for f in wrong.findings] == ["worse-than-counting"]
+
+
+class Earliest(nn.Module):
+    def forward(self, x):
+        return sum(0.5**t * x[:, t] for t in range(x.shape[1]))
+
+
+def test_a_network_that_sees_the_furthest_best_does_not_forget():
+    assert sequences.memory(Earliest(), torch.ones(2, 9, 1), lag=8).length == math.inf
+    assert not sequences.memory(Earliest(), torch.ones(2, 9, 1), lag=8).findings

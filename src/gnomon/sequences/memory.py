@@ -136,6 +136,8 @@ def _length(curve: tuple[float, ...]) -> float:
     """Least squares of log s over lags, from the largest on; what is rounding is left out."""
     start = max(range(len(curve)), key=curve.__getitem__)
     points = [(i, log(s)) for i, s in enumerate(curve) if i >= start and s > FLOOR * curve[start]]
+    if start == len(curve) - 1:
+        return inf  # what lies furthest back is seen best
     if len(points) < 2:
         return 1.0 / -log(FLOOR)
     mx, my = (sum(p[k] for p in points) / len(points) for k in (0, 1))
