@@ -66,15 +66,48 @@ def test_instruments_take_data_and_modules_of_pytorch_geometric():
     assert limit.shape == (2, 2)
 
 
-@transformers
-def test_bert_from_a_config_is_read_or_refused_in_one_sentence():
+def tiny(initializer_range):
     from transformers import BertConfig, BertForSequenceClassification
 
     config = BertConfig(
         vocab_size=50, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64,
-        max_position_embeddings=16,
+        max_position_embeddings=16, initializer_range=initializer_range,
     )  # fmt: skip
-    net = BertForSequenceClassification(config).eval()
-    tokens = torch.randint(1, 50, (3, 6), generator=torch.Generator().manual_seed(0))
-    limit = gnomon.limit(net).nngp(tokens)
-    assert limit.shape == (3, 3) and float(torch.linalg.eigvalsh(limit)[0]) > 0
+    return BertForSequenceClassification(config).eval()
+
+
+TOKENS = torch.tensor([[1, 7, 3, 9], [1, 7, 4, 9], [2, 30, 41, 12]])
+
+
+@transformers
+def test_bert_from_a_config_agrees_with_its_draws():
+    """Over draws of all but the last map, whose part is initializer_range^2 times the features' products."""
+    std = 0.15
+    torch.manual_seed(0)
+    limit = gnomon.limit(tiny(std)).nngp(TOKENS)
+    draws = []
+    for _ in range(60):
+        with torch.no_grad():
+            h = tiny(std).bert(TOKENS).pooler_output.double()
+        draws.append(std**2 * h @ h.T)
+    draws = torch.stack(draws)
+    scale = limit.diag().sqrt()
+    allowed = 4 * draws.std(0) / math.sqrt(60) + 3 / 32 * scale[:, None] * scale
+    assert bool(((draws.mean(0) - limit).abs() <= allowed).all()), (draws.mean(0) - limit) / (scale[:, None] * scale)
+    k = gnomon.limit(tiny(0.02))(TOKENS)
+    assert float(torch.linalg.eigvalsh(k.ntk)[0]) > 0
+
+
+@transformers
+def test_other_models_of_transformers_are_refused_in_one_sentence():
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    from gnomon.core.errors import ReadError
+
+    net = GPT2LMHeadModel(GPT2Config(vocab_size=20, n_embd=16, n_layer=1, n_head=2, n_positions=8)).eval()
+    with pytest.raises(
+        ReadError, match=r"GPT2LMHeadModel\) is a model of transformers, which makes masks.*sampled_limit"
+    ):
+        gnomon.limit(net).nngp(torch.randint(20, (2, 4)))
+    with pytest.raises(ReadError, match="drops entries|Call net.eval"):
+        gnomon.limit(tiny(0.1).train()).nngp(TOKENS)

@@ -16,6 +16,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import invoke
 from gnomon.core.results import Axis, Finding, Image, Plot, Result, Value
 from gnomon.core.untouched import untouched
+from gnomon.sequences.batch import some
 
 __all__ = ["Causality", "causality", "predicts_next"]
 
@@ -83,12 +84,12 @@ class Causality(Result):
         )
 
 
-def causality(module: nn.Module, x: Tensor, *, shift: int = 0) -> Causality:
+def causality(module: nn.Module, x: Any, *, shift: int = 0) -> Causality:
     """Change the inputs position by position, and see which outputs change.
 
     Args:
         module: takes (n, times, ...) and returns (n, times, ...).
-        x: at least two sequences, tokens or real numbers; values are exchanged between them.
+        x: at least two sequences, tokens or real numbers, or data of them; values are exchanged between them.
         shift: how far ahead an output may look; -1 where output t predicts input t.
 
     Hypotheses: sequences differ at every position.
@@ -103,6 +104,7 @@ def causality(module: nn.Module, x: Tensor, *, shift: int = 0) -> Causality:
     """
     call = "causality(module, x)"
     check_module(module, call=call)
+    x = some(x, module, call=call)
     if not isinstance(x, Tensor) or x.dim() < 2 or len(x) < 2:
         raise InputError(
             lesson(call, "x is not a batch of sequences", "(n, times, ...) with n >= 2", "Pass at least two")
