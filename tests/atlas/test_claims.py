@@ -35,6 +35,9 @@ SLOW = frozenset(
     barron-estimation-bound commutator-norm double-descent-model-wise gradient-orthogonal-to-orbit
     learned-weights-reflect-symmetry ood-failure overfitting-yet-useful rademacher-generalisation
     wavelet-deformation-commutator wide-two-layer-logistic-bias
+    bahdanau-attention barron-theorem-l2 bert-finetuning-heads bert-next-sentence char-rnn-code-generation
+    compositionality-features hopfield-sublinear-capacity neural-ode-claims resnet-depth-benefit
+    weight-sharing-efficiency
     """.split()
 )
 """Claims that took more than 0.3 s at smoke scale when they were last measured; they run with ``make test-full``."""

@@ -8,7 +8,7 @@ from torch import nn
 
 import gnomon
 from gnomon import Law
-from gnomon.core.errors import NoLimitError, ReadError
+from gnomon.core.errors import ReadError
 from gnomon.kernels.rules import heads
 
 W, HEADS, SEEDS, BIAS = 36, 6, 40, 3.0
@@ -190,11 +190,6 @@ def layer_of(width):
 def test_an_encoder_of_four_layers_is_read():
     k = gnomon.limit(four_layers(fresh=True).eval(), init="measured")(inputs())
     assert bool((torch.linalg.eigvalsh(k.ntk) > 0).all()) and bool((torch.linalg.eigvalsh(k.nngp) > 0).all())
-
-
-def test_copies_of_one_layer_are_refused():
-    with pytest.raises(NoLimitError, match="copies the layer that it is given.*Draw them anew"):
-        gnomon.limit(four_layers(fresh=False).eval()).ntk(inputs())
 
 
 REFUSED = {

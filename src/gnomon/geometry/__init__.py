@@ -4,19 +4,25 @@ Lives here: signal propagation, measured on any module by hooks on its layers (`
 cure (`signal_findings`), and as predicted by mean-field theory for a fully connected network (`mean_field`); the gain
 of an activation (`activation_gain`), how regular labels are over the inputs (`label_regularity`); `attacks`, one family
 in a file, and robust accuracy (`robust_accuracy`) with the premises it is believed under (`preflight`); `certificates`
-and `lipschitz`, what is proven; `regions`, where a piecewise linear network is linear.
+and `lipschitz`, what is proven; `regions`, where a piecewise linear network is linear; architectures: what an output
+sees (`receptive_field`), which blocks matter (`block_ablation`), depth as time (`ode_gap`), what is lost
+(`invertibility`), how many units a function needs (`barron_norm`), the distance of functions (`sup_distance`).
 Does not live here: exact kernels of infinite width (`gnomon.kernels`); theory and measurement meet upstairs.
 May import: core, the ground floor; torch.
 """
 
 from gnomon.geometry.activity import UnitActivity, unit_activity
 from gnomon.geometry.attacks import Attack, attack, minimal_distance, universal_perturbation
+from gnomon.geometry.barron import BarronNorm, barron_norm
+from gnomon.geometry.blocks import BlockAblation, block_ablation
 from gnomon.geometry.certificates import output_bounds, smoothed_radius
+from gnomon.geometry.depth import DepthAsTime, ode_gap
 from gnomon.geometry.distances import MarginDistribution, NoiseSensitivity, margin_distribution, noise_sensitivity
 from gnomon.geometry.duplicates import UnitDuplicates, unit_duplicates
 from gnomon.geometry.findings import signal_findings
 from gnomon.geometry.gain import ActivationGain, activation_gain
 from gnomon.geometry.homogeneous import MarginPath, NormalizedMargin, margin_path, normalized_margin
+from gnomon.geometry.inverse import Invertibility, invertibility
 from gnomon.geometry.invisible import InvisibleWeights, invisible_weights
 from gnomon.geometry.jacobian import JacobianSpectrum, LinearMap, jacobian_spectrum, linear_map
 from gnomon.geometry.layer import Backward, Forward, LayerSignal
@@ -27,6 +33,7 @@ from gnomon.geometry.neurons import NeuronDistance, neuron_distance
 from gnomon.geometry.preflight import Preflight, preflight
 from gnomon.geometry.radii import RobustRadii
 from gnomon.geometry.radius import robust_radius
+from gnomon.geometry.receptive import ReceptiveField, receptive_field
 from gnomon.geometry.regions import (
     BallPatterns,
     LineRegions,
@@ -48,6 +55,7 @@ from gnomon.geometry.separation import (
     separability,
 )
 from gnomon.geometry.signal import Signal, signal
+from gnomon.geometry.supremum import SupDistance, sup_distance
 from gnomon.geometry.variance import VarianceShares, variance_shares
 
 __all__ = [
@@ -55,7 +63,11 @@ __all__ = [
     "Attack",
     "Backward",
     "BallPatterns",
+    "BarronNorm",
+    "BlockAblation",
+    "DepthAsTime",
     "Forward",
+    "Invertibility",
     "InvisibleWeights",
     "JacobianSpectrum",
     "LabelRegularity",
@@ -74,17 +86,22 @@ __all__ = [
     "NovikoffBound",
     "PlaneRegions",
     "Preflight",
+    "ReceptiveField",
     "RobustAccuracy",
     "RobustRadii",
     "Separability",
     "Signal",
     "SignalScales",
+    "SupDistance",
     "UnitActivity",
     "UnitDuplicates",
     "VarianceShares",
     "activation_gain",
     "attack",
+    "barron_norm",
+    "block_ablation",
     "critical_weight_std",
+    "invertibility",
     "invisible_weights",
     "jacobian_spectrum",
     "label_regularity",
@@ -101,10 +118,12 @@ __all__ = [
     "noise_sensitivity",
     "normalized_margin",
     "novikoff_bound",
+    "ode_gap",
     "operator_norm",
     "output_bounds",
     "patterns_in_ball",
     "preflight",
+    "receptive_field",
     "regions_in_plane",
     "regions_on_line",
     "robust_accuracy",
@@ -114,6 +133,7 @@ __all__ = [
     "signal_findings",
     "signal_scales",
     "smoothed_radius",
+    "sup_distance",
     "unit_activity",
     "unit_duplicates",
     "universal_perturbation",

@@ -1,13 +1,15 @@
 """Graphs as they come: a dense or sparse adjacency matrix, an edge list, or an object with ``edge_index``."""
 
+import copy
+import inspect
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
 
-__all__ = ["adjacency"]
+__all__ = ["adjacency", "called"]
 
 
 def adjacency(graph: Any, *, nodes: int | None = None, call: str = "adjacency(graph)") -> Tensor:
@@ -43,3 +45,29 @@ def adjacency(graph: Any, *, nodes: int | None = None, call: str = "adjacency(gr
             raise InputError(lesson(call, found, "as many rows as columns", "Pass a square matrix"))
     matrix = torch.maximum(matrix, matrix.T)
     return matrix - matrix.diag().diag()
+
+
+def called(module: nn.Module, x: Tensor, graph: Any) -> Any:
+    """A network on features and a graph, as it is written: ``module(x, graph)`` for matrices and edge lists.
+
+    An object with ``edge_index`` (the Data of PyTorch Geometric) is passed whole, with these features, to a forward
+    with one argument, and as ``module(x, edge_index)`` otherwise.
+
+    Cost: that of the network.
+
+    >>> class Sum(nn.Module):
+    ...     def forward(self, data):
+    ...         return data.x.sum(0)
+    >>> from types import SimpleNamespace
+    >>> called(Sum(), torch.ones(3, 2), SimpleNamespace(x=None, edge_index=torch.zeros(2, 0).long()))
+    tensor([3., 3.])
+    """
+    if not hasattr(graph, "edge_index"):
+        return module(x, graph)
+    asked = inspect.signature(module.forward).parameters.values()
+    needed = [p for p in asked if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(needed) > 1:
+        return module(x, graph.edge_index)
+    whole = copy.copy(graph)
+    whole.x = x
+    return module(whole)

@@ -18,7 +18,7 @@ from gnomon.core.pure import random_state
 from gnomon.core.results import Axis, Finding, Image, Plot, Result, Scatter, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.core.untouched import untouched
-from gnomon.graphs.graph import adjacency
+from gnomon.graphs.graph import adjacency, called
 from gnomon.graphs.spectrum import distances, effective_resistance
 
 __all__ = ["Influence", "influence"]
@@ -87,7 +87,7 @@ def influence(module: nn.Module, x: Tensor, graph: Any) -> Influence:
     """The influence of the features of every node on the output at every other; equation (1).
 
     Args:
-        module: is called as ``module(x, graph)`` and returns (nodes, outputs).
+        module: is called as ``module(x, graph)``, or as PyTorch Geometric does, and returns (nodes, outputs).
         x: features of the nodes, (nodes, channels).
         graph: what the module takes.
 
@@ -106,7 +106,7 @@ def influence(module: nn.Module, x: Tensor, graph: Any) -> Influence:
     check_module(module, call=call)
     with untouched(module), random_state(0), torch.enable_grad():
         seen = x.detach().clone().requires_grad_()
-        out = module(seen, graph)
+        out = called(module, seen, graph)
         if not isinstance(out, Tensor) or out.shape[0] != len(x):
             raise InputError(
                 lesson(call, "the output is not one row for each node", "(nodes, outputs)", "Return nodes")

@@ -17,7 +17,7 @@ from gnomon.core.checks import check_module
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.core.untouched import untouched
-from gnomon.graphs.graph import adjacency
+from gnomon.graphs.graph import adjacency, called
 from gnomon.graphs.spectrum import distances
 
 __all__ = ["Oversmoothing", "oversmoothing", "smoothing_rate"]
@@ -101,10 +101,10 @@ def oversmoothing(module: nn.Module, x: Tensor, graph: Any) -> Oversmoothing:
 
     Args:
         module: is called as ``module(x, graph)``; its layers too are given the graph, or an object like it.
-        x: features of the nodes, (nodes, channels).
-        graph: what the module takes: a matrix, an edge list.
+        x: features of the nodes, (nodes, channels); or of several graphs, (n, nodes, channels).
+        graph: what the module takes: a matrix, an edge list, Data of PyTorch Geometric; or n matrices.
 
-    Hypotheses: layers return features of nodes, (nodes, channels).
+    Hypotheses: layers return features of nodes, (nodes, channels) or (n, nodes, channels).
     Reference: [oono2020graph].
     Cost: one forward pass, and nodes^3 for the rate.
 
@@ -118,31 +118,38 @@ def oversmoothing(module: nn.Module, x: Tensor, graph: Any) -> Oversmoothing:
     """
     call = "oversmoothing(module, x, graph)"
     check_module(module, call=call)
-    seen: list[tuple[str, Tensor]] = []
+    met: list[tuple[str, Tensor, bool]] = []
     parts = [(name, m) for name, m in module.named_modules() if name]
     with untouched(module), torch.no_grad():
-        hooks = [m.register_forward_hook(_watch(name, len(x), seen), with_kwargs=True) for name, m in parts]
+        shape = x.shape[:-1]  # (nodes,) or (n, nodes)
+        hooks = [m.register_forward_hook(_watch(name, shape, met), with_kwargs=True) for name, m in parts]
         try:
-            out = module(x, graph)
+            out = called(module, x, graph)
         finally:
             for hook in hooks:
                 hook.remove()
-    if not seen and isinstance(out, Tensor) and out.shape[0] == len(x):
+    given = [(name, h) for name, h, graphs in met if graphs]
+    seen = given or [(name, h) for name, h, _ in met]  # layers that see the graph; where there are none, all
+    if not seen and isinstance(out, Tensor) and out.shape[:-1] == shape:
         seen = [("output", out)]
     if not seen:
-        found = "no layer that is given the graph returns features of nodes"
-        raise InputError(lesson(call, found, "layers are called as layer(x, graph)", "Pass the graph to the layers"))
-    a = adjacency(graph, nodes=len(x), call=call)
-    space = _alike(a)
-    gaps = [_distance(h.double().cpu().flatten(1), space) for _, h in seen]
-    return Oversmoothing(tuple(name for name, _ in seen), tuple(gaps), smoothing_rate(a))
+        found = "no layer returns features of nodes"
+        raise InputError(lesson(call, found, "layers on (nodes, channels)", "Pass a network of nodes"))
+    graphs = [adjacency(g, nodes=shape[-1], call=call) for g in ([graph] if len(shape) == 1 else list(graph))]
+    spaces = [_alike(a) for a in graphs]
+    gaps = []
+    for _, h in seen:
+        each = h.double().cpu().reshape(len(graphs), shape[-1], -1)
+        gaps.append(sum(_distance(one, space) for one, space in zip(each, spaces, strict=True)) / len(graphs))
+    rate = sum(smoothing_rate(a) for a in graphs) / len(graphs)
+    return Oversmoothing(tuple(name for name, _ in seen), tuple(gaps), rate)
 
 
-def _watch(name: str, nodes: int, seen: list[tuple[str, Tensor]]) -> Any:
+def _watch(name: str, shape: torch.Size, met: list[tuple[str, Tensor, bool]]) -> Any:
     def hook(_: nn.Module, args: tuple[Any, ...], options: dict[str, Any], out: Any) -> None:
         several = len(args) + len(options) > 1  # the features, and the graph
-        if several and isinstance(out, Tensor) and out.dim() > 1 and out.shape[0] == nodes:
-            seen.append((name, out.detach()))
+        if isinstance(out, Tensor) and out.dim() == len(shape) + 1 and out.shape[:-1] == shape:
+            met.append((name, out.detach(), several))
 
     return hook
 

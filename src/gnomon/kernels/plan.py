@@ -154,7 +154,7 @@ def _rule(
         case Attend():
             return AttendRule(chosen[step.op.weights.path].weight_std ** 2)
         case AttendHeads():
-            return HeadsRule(step.op.mask)
+            return HeadsRule(step.op.mask, padded=len(step.inputs) == 4)
         case Blend():
             return BlendRule()
         case Recur():

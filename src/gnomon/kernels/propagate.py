@@ -11,7 +11,6 @@ from torch import Tensor
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.rules.base import Context, Pair, diagonal
 from gnomon.kernels.rules.data import DataRule
-from gnomon.kernels.rules.positions import BlendRule
 
 Statistics = tuple[Tensor | None, ...]
 Features = tuple[Tensor | None, ...]
@@ -34,10 +33,7 @@ def statistics(plan: Plan, data: Features) -> Statistics:
             found.append(None)
             continue
         inputs = [_form(plan, j, own[j], w, plan.own[j], 1) for j, w in zip(step.inputs, rule.watches(), strict=True)]
-        if isinstance(rule, BlendRule):
-            measured = rule.features(tuple(data[j] for j in step.inputs))
-        else:
-            measured = rule.measure(tuple(inputs))
+        measured = _beside(rule.measure(tuple(inputs)), rule.features(tuple(data[j] for j in step.inputs)))
         found.append(measured)
         if form is None:
             own.append(None)
@@ -94,6 +90,13 @@ def walk(
             if plan.last_use[j] == i:
                 held[j] = None
         yield made
+
+
+def _beside(measured: Tensor | None, data: Tensor | None) -> Tensor | None:
+    """Both kinds of statistics in one row for each point."""
+    if measured is None or data is None:
+        return data if measured is None else measured
+    return torch.cat([measured, data.to(measured)], 1)
 
 
 def _form(plan: Plan, j: int, array: Tensor | None, want: bool | None, have: bool | None, batch: int) -> Tensor | None:

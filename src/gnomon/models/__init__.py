@@ -1,7 +1,8 @@
 """Models: the architectures that theory covers and torch.nn lacks, as ordinary torch modules, each with its equation.
 
 Lives here: mlp, cnn, global self-attention; linear recurrences and their scan; positions, patches and tokens;
-associative memories; networks on sets and graphs; residual, dense and reversible blocks; neural ODEs.
+associative memories; networks on sets and graphs; residual, dense and reversible blocks; neural ODEs; straight lines
+through points as ReLU networks.
 Does not live here: kernels, training, measurements.
 May import: core, torch.
 """
@@ -12,11 +13,13 @@ from gnomon.models.graphs import GATLayer, GCNLayer, GINLayer, chebyshev_filter,
 from gnomon.models.hopfield import DenseMemory, Hopfield, ModernHopfield
 from gnomon.models.networks import cnn, mlp
 from gnomon.models.ode import NeuralODE, runge_kutta
+from gnomon.models.on_graph import OnGraph
+from gnomon.models.piecewise import pwl_network
 from gnomon.models.positions import sinusoidal_positions
 from gnomon.models.recurrent import LinearRecurrentUnit, MinGRU
 from gnomon.models.scan import linear_scan
 from gnomon.models.sets import DeepSets, PointNet, TNet
-from gnomon.models.tokens import mask_tokens
+from gnomon.models.tokens import mask_tokens, sentence_pair, word_pieces
 from gnomon.models.vision import BagOfPatches, VisionTransformer, patchify
 
 __all__ = [
@@ -33,6 +36,7 @@ __all__ = [
     "MinGRU",
     "ModernHopfield",
     "NeuralODE",
+    "OnGraph",
     "PointNet",
     "ResidualLayer",
     "Reversible",
@@ -46,6 +50,9 @@ __all__ = [
     "mask_tokens",
     "mlp",
     "patchify",
+    "pwl_network",
     "runge_kutta",
+    "sentence_pair",
     "sinusoidal_positions",
+    "word_pieces",
 ]

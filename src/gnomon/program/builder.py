@@ -36,6 +36,8 @@ from gnomon.program.steps import (
 from gnomon.program.trace import attribute
 from gnomon.program.values import Call, Fixed, Random, Value
 
+TAKEN = ("graph", "code")
+"""Names that a traced module has for itself."""
 MONTE_CARLO = "or estimate it: gnomon.sampled_limit(net, samples=64)"
 
 
@@ -51,6 +53,7 @@ class Builder:
     tails: list[frozenset[str] | None] = field(default_factory=list)
     inputs: dict[tuple[fx.Node, int, Window | None], int] = field(default_factory=dict)
     flushed: dict[tuple[Any, ...], list[tuple[Any, Random]]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     def emit(self, op: Op, inputs: tuple[int, ...], where: str, layout: lay.Layout, *, gaussian: bool) -> Random:
         """Append a step and return its output as a value."""
@@ -309,4 +312,12 @@ def extract(root: nn.Module, graph: fx.Graph, target: fx.Node) -> fx.GraphModule
         if node in needed or node.op == "placeholder":
             copies[node] = part.node_copy(node, copies.__getitem__)
     part.output(copies[target])
-    return copy.deepcopy(fx.GraphModule(root, part)).double()  # a copy: the module's own buffers keep their dtype
+    held: nn.Module | dict[str, Any] = root
+    if any(node.op == "get_attr" and node.target in TAKEN for node in part.nodes):  # a buffer called "graph"
+        held = {}
+        for node in part.nodes:
+            if node.op in ("get_attr", "call_module"):
+                found = attribute(root, str(node.target))
+                node.target = f"held.{node.target}"
+                held[node.target] = found
+    return copy.deepcopy(fx.GraphModule(held, part)).double()  # a copy: the module's own buffers keep their dtype

@@ -14,6 +14,7 @@ from gnomon.program.branches import add
 from gnomon.program.builder import Builder, constant
 from gnomon.program.expression import Apply, Expression
 from gnomon.program.linear import line
+from gnomon.program.mixing import scaled
 from gnomon.program.steps import Trainable
 from gnomon.program.tokens import position_table
 from gnomon.program.values import Call, Fixed, Parameter, Random
@@ -56,6 +57,11 @@ def elementwise(b: Builder, call: Call) -> Random | Fixed:
         return Random(random[0].source, random[0].layout, _tree(call), trainable, call.where)
     if call.name in ("add", "sub"):
         return add(b, call)
+    times = call.name == "mul" or (call.name == "div" and call.args[0] is random[0])
+    if times and len(random) == 1 == len(fixed):
+        made = scaled(b, call, random[0], fixed[0], inverse=call.name == "div")
+        if made is not None:
+            return made
     raise b.refuse(
         call,
         f"combines {len(random) + len(fixed)} different branches by '{call.name}'",
@@ -159,7 +165,8 @@ def is_uniform(tensor: Tensor) -> bool:
 
 def _of_data(b: Builder, call: Call) -> Fixed:
     """On data alone, straight lines and masks are preprocessing; a nonlinearity misses the affine layer before it."""
-    if call.name not in ARITHMETIC and call.name not in COMPARISONS:
+    counts = isinstance(call.result, Tensor) and not call.result.is_floating_point()  # of lengths and tokens
+    if call.name not in ARITHMETIC and call.name not in COMPARISONS and not counts:
         raise _nonlinear_data(b, call)
     return Fixed(call.node, call.shape)
 

@@ -2,12 +2,17 @@
 
     y[p] = sum_s M[p, s] h[s]                                                                             (1)
 
-M may be the same for all samples (a buffer, the adjacency of one graph) or data (each sample has its own graph).
+M may be the same for all samples (a buffer, the adjacency of one graph) or data (each sample has its own graph). A
+product with one number for each position (a mask, one over a length) has a diagonal M, and the state of each sequence
+at its own last step an M of one row.
 """
 
+from math import prod
 from typing import Any
 
+import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from gnomon.program import layout as lay
 from gnomon.program.affine import linear
@@ -82,14 +87,84 @@ def _blended(b: Builder, call: Call, matrix: Fixed, value: Random, layout: lay.L
     if len(lay.grid(value.layout)) != 1:
         raise b.unread(call, "multiplies a grid of several axes by data; (batch, positions, channels) has a rule")
     function = Matrices(extract(b.root, b.graph, matrix.node), turned)
-    sizes = (lay.grid(layout)[0], lay.grid(value.layout)[0])
+    made = _blend(b, call, function, value, layout)
+    kept = tuple(() if d and d[0].role is Role.POSITION and d[0].size == 1 else d for d in layout)
+    return b.settle(made, kept, call.where)
+
+
+class Diagonals(nn.Module):
+    """One number for each position of each sample, as diagonal matrices with one channel: (n, 1, size, size)."""
+
+    def __init__(self, function: nn.Module, size: int, rank: int, *, inverse: bool) -> None:
+        super().__init__()
+        self.function, self.size, self.rank, self.inverse = function, size, rank, inverse
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Numbers that are the same for all positions or samples are repeated."""
+        found: Tensor = self.function(x).double()
+        found = found.reshape(*(1,) * (self.rank - found.dim()), *found.shape)
+        rows = found.flatten(1).expand(len(x), self.size)
+        return torch.diag_embed(1 / rows if self.inverse else rows).unsqueeze(1)
+
+
+class Rows(nn.Module):
+    """The position that is asked for in each sample, as matrices of one row with one channel: (n, 1, 1, size)."""
+
+    def __init__(self, function: nn.Module, size: int) -> None:
+        super().__init__()
+        self.function, self.size = function, size
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Positions may be counted from the end, by negative numbers."""
+        place = self.function(x).long() % self.size
+        return functional.one_hot(place, self.size).double().reshape(len(x), 1, 1, self.size)
+
+
+def scaled(b: Builder, call: Call, value: Random, factor: Fixed, *, inverse: bool) -> Random | None:
+    """A value times (or over) data that have one number for each position, or each sample; None for anything else."""
+    value = b.flush(value, call)
+    shape, channel = lay.shape_of(value.layout), lay.channel_dimension(value.layout)
+    sizes = (1,) * (len(shape) - len(factor.shape)) + factor.shape
+    apart = channel is not None and len(value.layout[channel]) == 1 and len(value.layout[0]) == 1
+    if call.shape != shape or not apart or sizes[channel or 0] != 1 or len(shape) > 3:
+        return None
+    size = prod(lay.grid(value.layout))
+    if len(lay.grid(value.layout)) > 1 or prod(sizes[1:]) not in (1, size):
+        return None
+    one: lay.Layout = (value.layout[0], (Axis(size, Role.POSITION),), (Axis(lay.channels(value.layout), Role.CHANNEL),))
+    entered = b.settle(value, one, call.where)
+    function = Diagonals(extract(b.root, b.graph, factor.node), size, len(shape), inverse=inverse)
+    made = _blend(b, call, function, entered, one)
+    return b.settle(made, value.layout, call.where)
+
+
+def chosen(b: Builder, call: Call) -> Random | None:
+    """h[torch.arange(n), index] with an index that is data: one position of each sample; None for anything else."""
+    value, index = call.args[0], call.args[1]
+    if not isinstance(index, tuple) or len(index) != 2 or not all(isinstance(i, Fixed) for i in index):
+        return None
+    value = b.flush(value, call)
+    roles = [{a.role for a in d} for d in value.layout]
+    if roles != [{Role.BATCH}, {Role.POSITION}, {Role.CHANNEL}] or len(index[1].shape) != 1:
+        return None
+    like = next(n.meta["result"] for n in b.graph.nodes if n.op == "placeholder")
+    rows = extract(b.root, b.graph, index[0].node)(torch.zeros(like.shape, dtype=like.dtype))
+    if not torch.equal(rows.long(), torch.arange(b.batch)):
+        return None
+    function = Rows(extract(b.root, b.graph, index[1].node), lay.grid(value.layout)[0])
+    single: lay.Layout = (value.layout[0], (Axis(1, Role.POSITION),), value.layout[2])
+    return b.settle(_blend(b, call, function, value, single), (value.layout[0], value.layout[2]), call.where)
+
+
+def _blend(b: Builder, call: Call, function: nn.Module, value: Random, layout: lay.Layout) -> Random:
+    """Equation (1) with a matrix for each sample, (n, 1, out, in), that a function makes of the data."""
+    out, size = lay.grid(layout)[0], lay.grid(value.layout)[0]
     shape: lay.Layout = (
         (Axis(b.batch, Role.BATCH),),
         (Axis(1, Role.CHANNEL),),
-        *((Axis(s, Role.POSITION),) for s in sizes),
+        (Axis(out, Role.POSITION),),
+        (Axis(size, Role.POSITION),),
     )
     entered = b.emit(Input(function, 1), (), call.where, shape, gaussian=False)
     gaussian = b.steps[value.source].gaussian
-    made = b.emit(Blend(), (value.source, entered.source), call.where, layout, gaussian=gaussian)  # (1)
-    kept = tuple(() if d and d[0].role is Role.POSITION and d[0].size == 1 else d for d in layout)
-    return b.settle(made, kept, call.where)
+    return b.emit(Blend(), (value.source, entered.source), call.where, layout, gaussian=gaussian)  # (1)

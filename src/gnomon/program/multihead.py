@@ -6,6 +6,7 @@
 PyTorch draws the packed map of queries, keys and values by Xavier's rule, of variance 2 / (d + 3 d), with biases zero.
 """
 
+from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
@@ -14,31 +15,42 @@ from torch import Tensor, nn
 
 from gnomon.program import layout as lay
 from gnomon.program.affine import dense, join
-from gnomon.program.builder import Builder, constant_value, varies
+from gnomon.program.builder import Builder, constant_value, extract, varies
 from gnomon.program.layout import Axis, Role
-from gnomon.program.steps import AttendHeads, Weights
+from gnomon.program.steps import AttendHeads, Input, Weights
 from gnomon.program.values import Call, Fixed, Random
+
+LOWEST = -1e30  # added to the logits of hidden keys
+
+
+@dataclass(frozen=True, slots=True)
+class Masks:
+    """What is added to the logits: the same for all inputs (queries, keys), and for each input by its keys, as data."""
+
+    pairs: Tensor | None = None
+    padding: Fixed | None = None
 
 
 def multihead(b: Builder, call: Call) -> tuple[Any, None]:
     """nn.MultiheadAttention(query, key, value); its second result, the mean attention, is not given."""
     m = call.module
     assert isinstance(m, nn.MultiheadAttention)
-    if call.get(3, "key_padding_mask") is not None:
-        raise b.unread(call, "is given a key_padding_mask; masks that are the same for all inputs have a rule")
-    mask = read_mask(b, call, call.get(5, "attn_mask"))
+    masks = read_masks(b, call, call.get(5, "attn_mask"), call.get(3, "key_padding_mask"))
     values = [call.get(i, name) for i, name in enumerate(("query", "key", "value"))]
-    return attend(b, call, values, mask), None
+    return attend(b, call, values, masks), None
 
 
-def attend(b: Builder, call: Call, values: list[Any], mask: Tensor | None) -> Random:
+def attend(b: Builder, call: Call, values: list[Any], masks: Masks) -> Random:
     """Equation (1) for queries, keys and values from three (or one and the same) sequences."""
     m = call.module
     _check(b, call, m)
     entered = [_sequence(b, call, v) for v in values]
     weights = _packed(b, call, m)
     q, k, v = (dense(b, call, x, w, m.embed_dim) for x, w in zip(entered, weights, strict=True))
-    mixed = b.emit(AttendHeads(mask), (v.source, q.source, k.source), call.where, q.layout, gaussian=False)
+    sources = (v.source, q.source, k.source)
+    if masks.padding is not None:
+        sources = (*sources, _padding(b, call, masks.padding))
+    mixed = b.emit(AttendHeads(masks.pairs), sources, call.where, q.layout, gaussian=False)
     return dense(b, call, mixed, _out(b, call, m), m.embed_dim)  # (1)
 
 
@@ -67,12 +79,43 @@ def _sequence(b: Builder, call: Call, value: Any) -> Random:
     return b.settle(value, positions, call.where)
 
 
+class Hidden(nn.Module):
+    """What padding adds to the logits, as data with one channel: (n, 1, keys)."""
+
+    def __init__(self, function: nn.Module) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Hidden keys get a number so low that their weight is zero, and finite: it passes through products."""
+        found: Tensor = self.function(x)
+        low = found.bool() * LOWEST if found.dtype is torch.bool else found.clamp(min=LOWEST)
+        return low.double().unsqueeze(1)
+
+
+def _padding(b: Builder, call: Call, mask: Fixed) -> int:
+    """A step that holds a row for each sample."""
+    count, keys = mask.shape if len(mask.shape) == 2 else (0, 0)
+    if count != b.batch:
+        raise b.unread(call, f"has a padding mask of shape {mask.shape}; (batch, keys) has a rule")
+    layout: lay.Layout = ((Axis(count, Role.BATCH),), (Axis(1, Role.CHANNEL),), (Axis(keys, Role.POSITION),))
+    function = Hidden(extract(b.root, b.graph, mask.node))
+    return b.emit(Input(function, 1), (), call.where, layout, gaussian=False).source
+
+
+def read_masks(b: Builder, call: Call, pairs: Any, padding: Any) -> Masks:
+    """Both masks of attention; ``padding`` may depend on the data, ``pairs`` may not."""
+    if padding is not None and not isinstance(padding, Fixed):
+        raise b.unread(call, "has a padding mask that depends on parameters; one that depends on the data has a rule")
+    return Masks(read_mask(b, call, pairs), padding)
+
+
 def read_mask(b: Builder, call: Call, mask: Any) -> Tensor | None:
     """What is added to the logits: zero where a position is seen, -inf where it is not."""
     if mask is None:
         return None
     if not isinstance(mask, Fixed | Tensor) or (isinstance(mask, Fixed) and varies(mask)):
-        raise b.unread(call, "has a mask that depends on the data; one that is the same for all inputs has a rule")
+        raise b.unread(call, "has a mask of pairs that depends on the data; a padding mask of keys may, this may not")
     found = mask if isinstance(mask, Tensor) else constant_value(b, mask)
     kind = mask.dtype if isinstance(mask, Tensor) else mask.node.meta["result"].dtype
     if found.dim() != 2:

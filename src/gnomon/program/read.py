@@ -5,6 +5,7 @@ after it each value has a layout, a source step and a pending elementwise expres
 been accounted for, or the reading fails.
 """
 
+import inspect
 from dataclasses import replace
 from typing import Any
 
@@ -45,6 +46,7 @@ def read(module: nn.Module, example: Tensor) -> Program:
         raise InputError(
             lesson("read(module, example)", found, "a batch of inputs", "Add the batch dimension: x[None]")
         )
+    _check_arguments(module)
     graph = trace(module, example)
     builder = Builder(module, graph)
     values: dict[fx.Node, Any] = {}
@@ -59,7 +61,7 @@ def read(module: nn.Module, example: Tensor) -> Program:
             case _:
                 _visit(builder, node, values)
     _prove_complete(builder)
-    return Program(_needed(builder.steps), type(module).__name__, tuple(example.shape[1:]))
+    return Program(_needed(builder.steps), type(module).__name__, tuple(example.shape[1:]), tuple(builder.notes))
 
 
 def _visit(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
@@ -77,13 +79,29 @@ def _visit(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
 
 
 def _placeholder(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> Any:
-    if node.args:  # an optional argument: its default
+    if values and node.args:  # an optional argument: its default
         return node.args[0]
-    if any(isinstance(v, Fixed) for v in values.values()):
-        found = f"forward takes a second argument '{node.target}'"
-        cure = f"Wrap the module so that it takes one tensor, {MONTE_CARLO}"
-        raise ReadError(lesson(b.call, found, "forward takes one tensor", cure))
     return Fixed(node, tuple(node.meta["result"].shape))
+
+
+def _check_arguments(module: nn.Module) -> None:
+    """One tensor in: whatever else forward needs has a default."""
+    try:
+        asked = list(inspect.signature(module.forward).parameters.values())
+    except (TypeError, ValueError):
+        return
+    needed = [p.name for p in asked if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
+    leaf = type(module).__module__.startswith("torch.nn")  # its own rule says what it lacks
+    if len(needed) > 1 and not leaf:
+        graph = any(word in needed[1] for word in ("edge", "adj", "graph", "matrix"))
+        cure = (
+            "Hold the graph fixed: gnomon.models.OnGraph(net, graph)"
+            if graph
+            else "Wrap it so that it takes one tensor"
+        )
+        found = f"forward takes a second argument '{needed[1]}'"
+        call = f"read({type(module).__name__})"
+        raise ReadError(lesson(call, found, "forward takes one tensor", f"{cure}, {MONTE_CARLO}"))
 
 
 def _attribute(b: Builder, node: fx.Node) -> Any:

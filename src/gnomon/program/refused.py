@@ -36,7 +36,7 @@ REFUSALS = (
     Refusal(
         "keeps a state that is a product over time of gates, which are correlated from step to step",
         "covariances are expectations over two Gaussian variables; those of a gated state after t steps are over 6 t",
-        "Use nn.RNN",
+        "Use nn.RNN(..., batch_first=True), which has a limit",
         "LSTM GRU LSTMCell GRUCell",
     ),
     Refusal(

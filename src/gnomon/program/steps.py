@@ -184,7 +184,8 @@ class Attend:
 class AttendHeads:
     """Softmax attention of queries, keys and values (inputs: value, query, key) with 1/sqrt(d_k) logits and many heads.
 
-    ``mask`` is added to the logits (queries, keys), None where every position sees all others.
+    ``mask`` is added to the logits (queries, keys), None where every position sees all others. A fourth input is what
+    padding adds to the logits of each key, as data.
     """
 
     mask: Tensor | None
@@ -223,11 +224,12 @@ class Step(Record):
 
 @dataclass(frozen=True, slots=True)
 class Program(Record):
-    """A module as data: steps in execution order, the last one its output."""
+    """A module as data: steps in execution order, the last one its output; ``notes`` say what reading decided."""
 
     steps: tuple[Step, ...]
     name: str
     input_shape: tuple[int, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def weights(self) -> tuple[Weights, ...]:
@@ -235,7 +237,7 @@ class Program(Record):
         return tuple(s.op.weights for s in self.steps if isinstance(s.op, Dense | Conv | Attend | Recur))
 
     def __str__(self) -> str:
-        """One line per step."""
+        """One line per step, and one per note."""
         rows = []
         for i, s in enumerate(self.steps):
             source = ", ".join(f"%{j}" for j in s.inputs)
@@ -243,4 +245,4 @@ class Program(Record):
             rows.append(
                 f"%{i:<3} = {type(s.op).__name__}({source})  channels {s.channels}, positions {grid}  {s.where}"
             )
-        return "\n".join(rows)
+        return "\n".join([*rows, *(f"note: {note}" for note in self.notes)])

@@ -12,11 +12,13 @@ from torch import fx, nn
 from gnomon.core.attention import SelfAttending
 from gnomon.program.affine import convolution, linear
 from gnomon.program.attention import self_attention
+from gnomon.program.bert import bert
 from gnomon.program.branches import concatenate
 from gnomon.program.builder import Builder
 from gnomon.program.elementwise import ARITHMETIC, FUNCTIONS, MODULES, activation_module, elementwise, prelu
 from gnomon.program.encoder import encoder, encoder_layer
-from gnomon.program.mixing import product
+from gnomon.program.geometric import messages
+from gnomon.program.mixing import chosen, product
 from gnomon.program.moves import permute, reshape, take
 from gnomon.program.multihead import multihead
 from gnomon.program.normalization import batch_norm, dropout, group_norm, layer_norm
@@ -24,6 +26,7 @@ from gnomon.program.pooling import adaptive_average_pool, average_pool, mean, pa
 from gnomon.program.recurrent import recurrent
 from gnomon.program.refused import REFUSED
 from gnomon.program.tokens import embedding
+from gnomon.program.trace import is_bert, passes_messages
 from gnomon.program.transposed import transposed_convolution
 from gnomon.program.values import Call, Fixed, Parameter, Random
 
@@ -142,6 +145,10 @@ def describe(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
         return _data(b, call)
     if isinstance(call.module, SelfAttending):
         return self_attention(b, call)
+    if passes_messages(call.module):
+        return messages(b, call)
+    if is_bert(call.module):
+        return bert(b, call)
     if call.module is not None:
         kind = next((c for c in type(call.module).__mro__ if c in LAYERS), None)
         if kind is not None and type(call.module).forward is kind.forward:
@@ -174,7 +181,8 @@ def _moved(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
         if call.name in PERMUTES:
             return permute(b, call, function)
         if call.name in TAKES:
-            return take(b, call, function)
+            picked = chosen(b, call) if call.name == "getitem" else None
+            return take(b, call, function) if picked is None else picked
     raise b.unread(call, "has no rule")
 
 

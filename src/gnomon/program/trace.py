@@ -25,6 +25,47 @@ RECOMPUTED = (SpectralNorm, WeightNorm)
 BATCH = 11  # of the shape run: a prime, so that no reshape takes it for a product of other sizes
 
 
+def passes_messages(module: Any) -> bool:
+    """Whether a module is a layer of message passing, as PyTorch Geometric writes them.
+
+    Cost: none.
+
+    >>> passes_messages(nn.Linear(1, 1))
+    False
+    """
+    parts = ("propagate", "message", "aggr_module")
+    return isinstance(module, nn.Module) and all(hasattr(module, name) for name in parts)
+
+
+def is_bert(module: Any) -> bool:
+    """Whether a module is one of transformers' BERT models that are read by their parts.
+
+    Cost: none.
+
+    >>> is_bert(nn.Linear(1, 1))
+    False
+    """
+    return type(module).__name__ in ("BertModel", "BertForSequenceClassification") and hasattr(module, "config")
+
+
+def _refuse_transformers(module: nn.Module) -> None:
+    """Models of transformers build masks and choose attention while they run, which torch.fx cannot follow."""
+    own = [
+        (path, m) for path, m in module.named_modules() if hasattr(m, "base_model_prefix") and hasattr(m, "post_init")
+    ]
+    if own and not is_bert(module):
+        path, m = own[0]
+        raise ReadError(
+            lesson(
+                f"read({type(module).__name__})",
+                f"{path or 'the module'} ({type(m).__name__}) is a model of transformers, which makes masks and "
+                "chooses attention while it runs",
+                "forward is a fixed sequence of calls; BertModel and BertForSequenceClassification are read by parts",
+                "Pass one of these, use nn.TransformerEncoder, or estimate: gnomon.sampled_limit(net, samples=64)",
+            )
+        )
+
+
 class Shaped(fx.Proxy):
     """A proxy that knows its shape."""
 
@@ -87,7 +128,8 @@ class Tracer(fx.Tracer):
         inherited = getattr(type(m).forward, "__module__", "").startswith("torch.nn") and not isinstance(
             m, nn.Sequential
         )
-        return inherited or isinstance(m, SelfAttending) or super().is_leaf_module(m, module_qualified_name)
+        whole = isinstance(m, SelfAttending) or passes_messages(m) or is_bert(m)
+        return inherited or whole or super().is_leaf_module(m, module_qualified_name)
 
     def create_proxy(self, *args: Any, **options: Any) -> fx.Proxy:
         """Record a call, and run it on the meta device."""
@@ -112,6 +154,7 @@ def trace(module: nn.Module, example: Tensor) -> fx.Graph:
     """
     _refuse_replaced(module)
     _refuse_hooks(module)
+    _refuse_transformers(module)
     tracer = Tracer(example)
     tracer.root = module
     try:
@@ -193,11 +236,14 @@ def find_result(node: fx.Node, root: nn.Module, example: Tensor) -> None:
     for source in node.all_input_nodes:
         find_result(source, root, example)
     if node.op == "placeholder":
-        node.meta["result"] = node.args[0] if node.args else _batch(root, example)
+        first = next(iter(node.graph.nodes)) is node  # also where it has a default
+        node.meta["result"] = _batch(root, example) if first or not node.args else node.args[0]
     elif node.op == "get_attr":
         with _plain():
             value = attribute(root, str(node.target))
         node.meta["result"] = value.to("meta") if isinstance(value, Tensor) else value
+    elif node.op == "call_module" and is_bert(root.get_submodule(str(node.target))):
+        node.meta["result"] = torch.empty((BATCH, 1), device="meta")  # read by its parts, which know their shapes
     else:
         node.meta["result"] = _run(node, root)
 
@@ -247,6 +293,10 @@ def _run(node: fx.Node, root: nn.Module) -> Any:
         with torch.no_grad(), _plain():
             return function_of(node, root)(*args, **options)
     except (Exception, SystemExit) as reason:
+        if "pack_padded_sequence" in str(node.target):
+            found = "forward packs sequences (pack_padded_sequence), and packed sequences are no tensors"
+            cure = "Run the layer on padded sequences and take each last state: h[torch.arange(len(x)), lengths - 1]"
+            raise ReadError(lesson(f"read({type(root).__name__})", found, "calls take tensors", cure)) from reason
         sources = [n.meta["result"] for n in node.all_input_nodes]
         sizes = [f"(n, {', '.join(map(str, s.shape[1:]))})" for s in sources if isinstance(s, Tensor)]
         raise InputError(

@@ -20,6 +20,7 @@ from gnomon.core.inputs import invoke
 from gnomon.core.results import Axis, Bars, Finding, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.core.untouched import untouched
+from gnomon.sequences.batch import some
 
 __all__ = ["AttentionMaps", "attention_maps"]
 
@@ -95,6 +96,7 @@ def attention_maps(module: nn.Module, x: Any) -> AttentionMaps:
     if not found:
         what = f"{type(module).__name__} has no nn.MultiheadAttention"
         raise InputError(lesson(call, what, "attention made by torch.nn", "Pass a network that has one"))
+    x = some(x, module, call=call)
     seen: dict[str, tuple[Tensor, Tensor]] = {}
     with untouched(module):
         hooks = [m.register_forward_pre_hook(_watch(name, m, seen), with_kwargs=True) for name, m in found]

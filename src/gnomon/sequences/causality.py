@@ -6,6 +6,7 @@ A causal network has D[t, s] = 0 for s > t, exactly. Tokens and real inputs alik
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -15,8 +16,9 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import invoke
 from gnomon.core.results import Axis, Finding, Image, Plot, Result, Value
 from gnomon.core.untouched import untouched
+from gnomon.sequences.batch import some
 
-__all__ = ["Causality", "causality"]
+__all__ = ["Causality", "causality", "predicts_next"]
 
 NOTHING = 1e-5
 """Relative change that counts as none: sums in another order change float32 outputs by some 1e-6."""
@@ -82,12 +84,12 @@ class Causality(Result):
         )
 
 
-def causality(module: nn.Module, x: Tensor, *, shift: int = 0) -> Causality:
+def causality(module: nn.Module, x: Any, *, shift: int = 0) -> Causality:
     """Change the inputs position by position, and see which outputs change.
 
     Args:
         module: takes (n, times, ...) and returns (n, times, ...).
-        x: at least two sequences, tokens or real numbers; values are exchanged between them.
+        x: at least two sequences, tokens or real numbers, or data of them; values are exchanged between them.
         shift: how far ahead an output may look; -1 where output t predicts input t.
 
     Hypotheses: sequences differ at every position.
@@ -102,6 +104,7 @@ def causality(module: nn.Module, x: Tensor, *, shift: int = 0) -> Causality:
     """
     call = "causality(module, x)"
     check_module(module, call=call)
+    x = some(x, module, call=call)
     if not isinstance(x, Tensor) or x.dim() < 2 or len(x) < 2:
         raise InputError(
             lesson(call, "x is not a batch of sequences", "(n, times, ...) with n >= 2", "Pass at least two")
@@ -116,6 +119,25 @@ def causality(module: nn.Module, x: Tensor, *, shift: int = 0) -> Causality:
             moved = (_outputs(module, changed, call) - first).abs()
             columns.append(moved.flatten(2).amax((0, 2)) / size)  # (1)
     return Causality(tuple(map(tuple, torch.stack(columns, 1).tolist())), shift)
+
+
+def predicts_next(x: Any, y: Tensor) -> bool:
+    """Whether targets are the inputs one step later: a task in which seeing ahead is seeing the answer.
+
+        y_t = x_{t+1}    for all t but the last                                                            (1)
+
+    Hypotheses: (n, times) or (n, times, features), the targets perhaps flattened.
+    Reference: [vaswani2017attention].
+    Cost: one pass.
+
+    >>> x = torch.randn(3, 6, 1)
+    >>> predicts_next(x[:, :-1], x[:, 1:].flatten(1)), predicts_next(x[:, 1:], x[:, :-1])
+    (True, False)
+    """
+    if not isinstance(x, Tensor) or x.dim() not in (2, 3) or x.shape[1] < 3 or y.numel() != x.numel():
+        return False
+    later = y.reshape(x.shape).to(x)
+    return bool((later[:, :-1] == x[:, 1:]).all()) and not bool((x == x[:, :1]).all())  # (1)
 
 
 def _outputs(module: nn.Module, x: Tensor, call: str) -> Tensor:

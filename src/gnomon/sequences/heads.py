@@ -17,6 +17,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import invoke
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.core.untouched import untouched
+from gnomon.sequences.batch import some
 
 __all__ = ["HeadAblation", "head_ablation"]
 
@@ -86,6 +87,7 @@ def head_ablation(module: nn.Module, x: Any) -> HeadAblation:
     if not found:
         what = f"{type(module).__name__} has no nn.MultiheadAttention"
         raise InputError(lesson(call, what, "attention made by torch.nn", "Pass a network that has one"))
+    x = some(x, module, call=call)
     effects: dict[str, tuple[float, ...]] = {}
     with untouched(module), torch.no_grad():
         whole = _outputs(invoke(module, x, call=call), call)

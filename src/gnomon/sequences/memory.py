@@ -9,6 +9,7 @@ Reference: [pascanu2013difficulty].
 
 from dataclasses import dataclass
 from math import exp, inf, isfinite, log
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +20,7 @@ from gnomon.core.inputs import invoke
 from gnomon.core.pure import random_state
 from gnomon.core.results import Axis, Finding, Line, Plot, Reference, Result, Value
 from gnomon.core.untouched import untouched
+from gnomon.sequences.batch import some
 
 __all__ = ["Memory", "memory"]
 
@@ -87,12 +89,12 @@ class Memory(Result):
         )
 
 
-def memory(module: nn.Module, x: Tensor, *, lag: int | None = None) -> Memory:
+def memory(module: nn.Module, x: Any, *, lag: int | None = None) -> Memory:
     """How sensitive the last output is to the input at each lag; with ``lag``, whether the task's lag is within reach.
 
     Args:
         module: takes (n, times, features) and returns (n, times, ...) or (n, ...).
-        x: real sequences of one length; a few are enough.
+        x: real sequences of one length, or data of them; a few are enough.
         lag: how far back the answer lies, in steps.
 
     Hypotheses: inputs are real numbers (give a network of tokens its embeddings).
@@ -108,6 +110,7 @@ def memory(module: nn.Module, x: Tensor, *, lag: int | None = None) -> Memory:
     call = "memory(module, x)"
     check_module(module, call=call)
     asked = None if lag is None else integer("lag", lag, call=call)
+    x = some(x, module, call=call)
     if not isinstance(x, Tensor) or x.dim() < 3 or not x.is_floating_point():
         found = (
             f"x is {'a tensor ' + str(tuple(x.shape)) + ' of ' + str(x.dtype) if isinstance(x, Tensor) else type(x)}"
@@ -136,6 +139,8 @@ def _length(curve: tuple[float, ...]) -> float:
     """Least squares of log s over lags, from the largest on; what is rounding is left out."""
     start = max(range(len(curve)), key=curve.__getitem__)
     points = [(i, log(s)) for i, s in enumerate(curve) if i >= start and s > FLOOR * curve[start]]
+    if start == len(curve) - 1:
+        return inf  # what lies furthest back is seen best
     if len(points) < 2:
         return 1.0 / -log(FLOOR)
     mx, my = (sum(p[k] for p in points) / len(points) for k in (0, 1))

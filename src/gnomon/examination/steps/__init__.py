@@ -7,6 +7,7 @@ from gnomon.examination.steps.curvature import CurvatureStep
 from gnomon.examination.steps.data import DataStep
 from gnomon.examination.steps.examples import ExamplesStep
 from gnomon.examination.steps.forecast import ForecastStep
+from gnomon.examination.steps.graphs import GraphsStep
 from gnomon.examination.steps.invariance import InvarianceStep
 from gnomon.examination.steps.kernel import KernelStep
 from gnomon.examination.steps.limit import LimitStep
@@ -14,6 +15,7 @@ from gnomon.examination.steps.margins import MarginsStep
 from gnomon.examination.steps.optimizer import OptimizerStep
 from gnomon.examination.steps.outcome import OutcomeStep
 from gnomon.examination.steps.regime import RegimeStep
+from gnomon.examination.steps.sequences import SequencesStep
 from gnomon.examination.steps.signal import SignalStep
 from gnomon.examination.steps.split import SplitStep
 from gnomon.examination.steps.stability import StabilityStep
@@ -38,6 +40,8 @@ STEPS: tuple[AbstractStep, ...] = (
     MarginsStep(),
     ExamplesStep(),
     InvarianceStep(),
+    SequencesStep(),
+    GraphsStep(),
     LimitStep(),
 )
 """Before training, during, after; the runner moves a step only behind those whose products it needs or uses."""

@@ -61,6 +61,10 @@ class AbstractRule(ABC):
         """Statistics per sample, from the self-covariances of the inputs."""
         return None
 
+    def features(self, data: tuple[Tensor | None, ...]) -> Tensor | None:
+        """Statistics per sample that are inputs themselves, where some of them are data; beside those measured."""
+        return None
+
     @abstractmethod
     def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
         """Covariances and tangents of the output from those of the inputs."""

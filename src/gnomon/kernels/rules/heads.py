@@ -8,7 +8,7 @@ With K_q, K_k, K_v the covariances of queries, keys and values, the logits of on
                                                 * (K_q[p, q] T_k[a, b] + T_q[p, q] K_k[a, b])             (3)
 
 There is no closed form for softmax: (2) and (3) are averages over ``DRAWS`` pairs of opposite logits, the same for all
-pairs of inputs. Their relative error is about std(G) / sqrt(DRAWS).
+pairs of inputs. Their relative error is about std(G) / sqrt(DRAWS). The mask may be data: each input then has its own.
 Hypotheses: independent maps to queries, keys and values; heads and their size d_k both grow.
 Reference: [hron2020infinite] Theorem 3.
 """
@@ -30,14 +30,15 @@ class HeadsRule(AbstractRule):
     """Equations (2) and (3)."""
 
     mask: Tensor | None = field(default=None)
+    padded: bool = False
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """All pairs of positions of values, queries and keys."""
-        return True, True, True
+        """All pairs of positions of values, queries and keys; of padding nothing but itself."""
+        return (True, True, True, False) if self.padded else (True, True, True)
 
     def watches(self) -> tuple[bool | None, ...]:
         """The full self-covariances of queries and keys."""
-        return None, True, True
+        return (None, True, True, None) if self.padded else (None, True, True)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
         """Both self-covariances, one after the other in one row for each point."""
@@ -45,10 +46,17 @@ class HeadsRule(AbstractRule):
         assert q is not None and k is not None  # asked for by watches
         return torch.cat([q.flatten(1), k.flatten(1)], 1)
 
+    def features(self, data: tuple[Tensor | None, ...]) -> Tensor | None:
+        """What padding adds to the logits of each key, where it is data."""
+        if not self.padded:
+            return None
+        assert data[3] is not None  # its fourth input is data
+        return data[3][:, 0]
+
     def apply(self, inputs: tuple[Pair, ...], context: Context) -> Pair:
         """A few pairs of inputs at a time."""
         assert context.left is not None and context.right is not None
-        v, q, k = inputs
+        v, q, k = inputs[:3]
         queries, keys = q.nngp.shape[-1], k.nngp.shape[-1]
         batch = q.nngp.shape[: context.batch]
         left, right = context.left, context.right
@@ -73,13 +81,17 @@ class HeadsRule(AbstractRule):
         left, right, v, q, k, tv, tq, tk = flat
         assert left is not None and right is not None and v is not None and q is not None and k is not None
         nq, nk = q.shape[-1], k.shape[-1]
-        own = [(s[:, : nq * nq].reshape(-1, nq, nq), s[:, nq * nq :].reshape(-1, nk, nk)) for s in (left, right)]
+        keys = nq * nq + nk * nk
+        own = [(s[:, : nq * nq].reshape(-1, nq, nq), s[:, nq * nq : keys].reshape(-1, nk, nk)) for s in (left, right)]
         rows = _root(_joint(own[0][0], own[1][0], q))
         columns = _root(_joint(own[0][1], own[1][1], k))
         noise = _noise(2 * nq, 2 * nk).to(q)
         logits = rows.unsqueeze(1) @ noise @ columns.unsqueeze(1).transpose(-1, -2)  # (1)
         logits = torch.cat([logits, -logits], 1)
-        z, w = (self._softmax(logits[..., i * nq : (i + 1) * nq, i * nk : (i + 1) * nk]) for i in (0, 1))
+        z, w = (
+            self._softmax(logits[..., i * nq : (i + 1) * nq, i * nk : (i + 1) * nk], side[:, keys:])
+            for i, side in enumerate((left, right))
+        )
         nngp = _between(z, v, w)  # (2)
         if not tangent:
             return Pair(nngp)
@@ -87,8 +99,12 @@ class HeadsRule(AbstractRule):
         ntk = q * _slopes(z, w, v, tk) + tq * _slopes(z, w, v, k)  # (3)
         return Pair(nngp, ntk if tv is None else ntk + _between(z, tv, w))
 
-    def _softmax(self, logits: Tensor) -> Tensor:
-        return torch.softmax(logits if self.mask is None else logits + self.mask.to(logits), -1)
+    def _softmax(self, logits: Tensor, hidden: Tensor) -> Tensor:
+        if self.mask is not None:
+            logits = logits + self.mask.to(logits)
+        if self.padded:
+            logits = logits + hidden.unsqueeze(1).unsqueeze(1)
+        return torch.softmax(logits, -1)
 
 
 def _flat(array: Tensor | None, batch: int) -> Tensor | None:

@@ -121,7 +121,7 @@ class BlendRule(AbstractRule):
         return None, None
 
     def features(self, data: tuple[Tensor | None, ...]) -> Tensor | None:
-        """The matrices of the points: what this rule measures instead of covariances."""
+        """The matrices of the points."""
         matrices = data[1]
         assert matrices is not None  # its second input is data
         return matrices[:, 0]

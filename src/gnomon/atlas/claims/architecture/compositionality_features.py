@@ -1,0 +1,99 @@
+"""A function made of parts of parts is learned from fewer examples by layers of the same structure.
+
+    f(x) = h(h(h(x1, x2), h(x3, x4)), h(h(x5, x6), h(x7, x8))):   test error deep < test error shallow        (1)
+
+at as many parameters. It stands for edges, textures and parts of objects, which take trained networks to be seen.
+Reference: [poggio2017why].
+"""
+
+import numpy as np
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, ordered
+
+PARTS = "the target is made of parts of parts"
+
+
+def predicted():
+    """From the smaller error to the larger."""
+    return ("deep", "shallow")
+
+
+def tree(x):
+    """Equation (1) with h(a, b) = tanh(2 a b + a - b)."""
+    while x.shape[1] > 1:
+        a, b = x[:, ::2], x[:, 1::2]
+        x = torch.tanh(2 * a * b + a - b)
+    return x
+
+
+def across(x):
+    """Products of inputs that no part of the tree sees together."""
+    return (x[:, :4] * x[:, 4:]).sum(1, keepdim=True) / 2
+
+
+def error(net, target, examples, steps):
+    """Relative to the variance of the target, on fresh inputs."""
+    x, t = torch.randn(examples, 8), torch.randn(1000, 8)
+    y, z = target(x), target(t)
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
+    for _ in range(steps):
+        loss = (net(x) - y).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        return float((net(t) - z).square().mean() / z.var())
+
+
+class Tree(nn.Module):
+    """A small network at every knot of a binary tree, the same at all knots of a level."""
+
+    def __init__(self):
+        super().__init__()
+        self.levels = nn.ModuleList(nn.Sequential(nn.Linear(2, 24), nn.Tanh(), nn.Linear(24, 1)) for _ in range(3))
+
+    def forward(self, x):
+        """Layer after layer."""
+        for level in self.levels:
+            x = level(x.reshape(len(x), -1, 2))[..., 0]
+        return x
+
+
+def errors(target, examples, steps, repeats, seed):
+    """Of both networks, with some 300 parameters each."""
+    found = {"deep": [], "shallow": []}
+    for i in range(repeats):
+        torch.manual_seed(seed + i)
+        shallow = nn.Sequential(nn.Linear(8, 30), nn.Tanh(), nn.Linear(30, 1))
+        for name, net in (("deep", Tree()), ("shallow", shallow)):
+            found[name].append(error(net, target, examples, steps))
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def observed(examples, steps, repeats, seed):
+    """Parts of parts."""
+    return errors(tree, examples, steps, repeats, seed)
+
+
+def control(examples, steps, repeats, seed):
+    """A target of other parts."""
+    return errors(across, examples, steps, repeats, seed)
+
+
+CLAIM = Claim(
+    id="compositionality-features",
+    title="Parts of parts are learned from fewer examples by layers of the same structure",
+    equation=r"f = h(h(h(x_1, x_2), h(x_3, x_4)), \dots)",
+    source=Source("observed", "poggio2017why"),
+    premises=(Premise(PARTS),),
+    breaks=PARTS,
+    parameters={"examples": 200, "steps": 120, "repeats": 5},
+    full={"examples": 200, "steps": 1000, "repeats": 8},
+    judge=ordered(),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="A stand-in: the hierarchy of visual features needs networks trained on photographs.",
+)

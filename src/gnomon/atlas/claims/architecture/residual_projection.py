@@ -1,0 +1,59 @@
+"""Where a residual block changes the width, its skip is a matrix V, and V is all that is left at zero weights.
+
+    F(x) = V x + phi(W x + b) - phi(0),    dF/dx = V at W = 0                                                 (1)
+
+Reference: [he2016deep].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+SKIP = "the skip is a matrix of its own"
+
+
+def net(inputs, outputs, seed):
+    """The matrix of the skip."""
+    return torch.from_numpy(np.random.default_rng(seed).normal(size=(outputs, inputs)))
+
+
+def predicted(inputs, outputs, seed):
+    """V itself."""
+    return net(inputs, outputs, seed).numpy()
+
+
+def jacobian(skip, inputs, outputs, seed):
+    """Of the block at zero weights and random biases, by automatic differentiation."""
+    v = net(inputs, outputs, seed)
+    w, b = torch.zeros(outputs, inputs).double(), torch.linspace(-1, 1, outputs).double()
+
+    def block(x):
+        return skip * (v @ x) + torch.tanh(w @ x + b) - torch.tanh(torch.zeros(outputs).double())
+
+    return torch.autograd.functional.jacobian(block, torch.ones(inputs).double()).numpy()
+
+
+def observed(inputs, outputs, seed):
+    """With the skip."""
+    return jacobian(1.0, inputs, outputs, seed)
+
+
+def control(inputs, outputs, seed):
+    """A plain layer."""
+    return jacobian(0.0, inputs, outputs, seed)
+
+
+CLAIM = Claim(
+    id="residual-projection",
+    title="At zero weights a residual block of changing width is its matrix of projection",
+    equation=r"F(x) = V x + \phi(W x + b) - \phi(0), \quad F'|_{W = 0} = V",
+    source=Source("derived", "he2016deep"),
+    premises=(Premise(SKIP),),
+    breaks=SKIP,
+    parameters={"inputs": 5, "outputs": 7},
+    judge=equals(rounding=4),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,60 @@
+"""Sums of steep sigmoids come as near to a continuous function as it moves within 1 / N.
+
+    g(x) = f(0) + sum_j (f(j/N) - f((j-1)/N)) s(K (x - (j - 1/2)/N)),   sup |f - g| <= w(1/N) + N w(1/N) e^(-K/2N)
+                                                                                                              (1)
+
+with w the modulus of continuity: near x at most one step is neither 0 nor 1.
+Reference: [cybenko1989approximation].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+SIGMOID = "units go from 0 to 1"
+
+
+def modulus(h):
+    """Of sin(4 pi x), for h up to a quarter of its wave: 2 sin(2 pi h)."""
+    return 2 * np.sin(2 * np.pi * h)
+
+
+def predicted(units):
+    """Equation (1) with K = 80 N."""
+    n = np.array(units, dtype=float)
+    return modulus(1 / n) * (1 + n * np.exp(-40))
+
+
+def errors(unit, units):
+    """Of the sum of units, on a fine grid."""
+    x, found = np.linspace(0, 1, 5001), []
+    for n in units:
+        knots = np.sin(4 * np.pi * np.arange(n + 1) / n)
+        z = 80 * n * (x[:, None] - (np.arange(1, n + 1) - 0.5) / n)
+        found.append(np.abs(np.sin(4 * np.pi * x) - knots[0] - unit(z) @ np.diff(knots)).max())
+    return np.array(found)
+
+
+def observed(units):
+    """Sigmoids, by tanh for the sake of large arguments."""
+    return errors(lambda z: 0.5 * (1 + np.tanh(z / 2)), units)
+
+
+def control(units):
+    """Waves."""
+    return errors(lambda z: 0.5 * (1 + np.sin(z)), units)
+
+
+CLAIM = Claim(
+    id="universal-approximation-cybenko",
+    title="Sums of N sigmoids come as near to a function as it moves within 1 / N",
+    equation=r"\sup |f - g_N| \le \omega_f(1/N)",
+    source=Source("theorem", "cybenko1989approximation"),
+    premises=(Premise(SIGMOID),),
+    breaks=SIGMOID,
+    parameters={"units": (16, 32, 64, 128)},
+    judge=bounded_by(rounding=1e4, tight=0.3),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

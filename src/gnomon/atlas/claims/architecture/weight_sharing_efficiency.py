@@ -1,0 +1,85 @@
+"""Weights that are shared over an image are learned from fewer examples, where what counts may be anywhere.
+
+    K^2 c_in c_out parameters instead of (H W)^2:   accuracy of the CNN > that of an MLP of as many           (1)
+
+Reference: [lecun1998gradient].
+"""
+
+import numpy as np
+import torch
+from torch import nn
+
+from gnomon.data import digits
+from gnomon.lab import Claim, Premise, Source, ordered
+
+LOCAL = "neighbors in the image are neighbors in the input"
+
+
+def predicted():
+    """From the lower accuracy to the higher."""
+    return ("mlp", "cnn")
+
+
+def shifted(x, generator):
+    """Digits at random places of a larger image."""
+    out = torch.zeros(len(x), 1, 13, 13)
+    for image, (i, j) in zip(enumerate(x), torch.randint(6, (len(x), 2), generator=generator).tolist(), strict=True):
+        out[image[0], :, i : i + 8, j : j + 8] = image[1].reshape(1, 8, 8)
+    return out
+
+
+def accuracy(net, train, test, steps):
+    """After Adam with all examples at each step."""
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
+    for _ in range(steps):
+        loss = nn.functional.cross_entropy(net(train[0]), train[1])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        return float((net(test[0]).argmax(1) == test[1]).double().mean())
+
+
+def accuracies(mixed, examples, steps, repeats, seed):
+    """Of both networks, with some 1,500 parameters each; ``mixed`` puts all pixels in another order."""
+    found = {"mlp": [], "cnn": []}
+    for i in range(repeats):
+        torch.manual_seed(seed + i)
+        generator = torch.Generator().manual_seed(seed + i)
+        data = digits(examples, 300, seed=i)
+        order = torch.randperm(169, generator=generator) if mixed else torch.arange(169)
+        x, t = (shifted(a, generator).flatten(1)[:, order].reshape(-1, 1, 13, 13) for a in (data.x, data.x_test))
+        mlp = nn.Sequential(nn.Flatten(), nn.Linear(169, 8), nn.ReLU(), nn.Linear(8, 10))
+        cnn = nn.Sequential(
+            nn.Conv2d(1, 12, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(12, 12, 3), nn.ReLU(), nn.AdaptiveMaxPool2d(1),
+            nn.Flatten(), nn.Linear(12, 10),
+        )  # fmt: skip
+        for name, model in (("mlp", mlp), ("cnn", cnn)):
+            found[name].append(accuracy(model, (x, data.y), (t, data.y_test), steps))
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def observed(examples, steps, repeats, seed):
+    """Shifted digits."""
+    return accuracies(False, examples, steps, repeats, seed)
+
+
+def control(examples, steps, repeats, seed):
+    """With their pixels in a random order, the same for all images."""
+    return accuracies(True, examples, steps, repeats, seed)
+
+
+CLAIM = Claim(
+    id="weight-sharing-efficiency",
+    title="With few examples of shifted digits shared weights learn more than as many free ones",
+    equation=r"K^2 C_{in} C_{out} \ll (H W)^2",
+    source=Source("observed", "lecun1998gradient"),
+    premises=(Premise(LOCAL),),
+    breaks=LOCAL,
+    parameters={"examples": 100, "steps": 90, "repeats": 5},
+    full={"examples": 100, "steps": 300, "repeats": 8},
+    judge=ordered(),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

@@ -1,0 +1,72 @@
+"""Members of a set that see themselves and a sum over all: outputs change places with inputs.
+
+    f(X)_m = rho(x_m, sum_n phi(x_n)),    f(P X) = P f(X)                                                     (1)
+
+Reference: [zaheer2017deep].
+"""
+
+import numpy as np
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+SAME = "all members pass through the same map"
+
+
+def net(seed):
+    """phi and rho."""
+    torch.manual_seed(seed)
+    phi = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 4)).double()
+    return phi, nn.Sequential(nn.Linear(7, 8), nn.Tanh(), nn.Linear(8, 3)).double()
+
+
+def inputs(members, seed):
+    """A set, and another order of it."""
+    rng = np.random.default_rng(seed)
+    return torch.from_numpy(rng.normal(size=(members, 2))), torch.from_numpy(np.roll(rng.permutation(members), 1))
+
+
+def value(place, x, seed):
+    """Equation (1); ``place`` tells a member where it stands."""
+    phi, rho = net(seed)
+    where = place * torch.arange(len(x)).double()[:, None]
+    with torch.no_grad():
+        return rho(torch.cat([x, phi(x).sum(0).expand(len(x), -1), where], 1)).numpy()
+
+
+def predicted(members, seed):
+    """P f(X)."""
+    phi, rho = net(seed)
+    x, order = inputs(members, seed)
+    with torch.no_grad():
+        total = sum(phi(row) for row in x)
+        rows = [rho(torch.cat([row, total, torch.zeros(1).double()])).numpy() for row in x]
+    return np.stack(rows)[order.numpy()]
+
+
+def observed(members, seed):
+    """f(P X)."""
+    x, order = inputs(members, seed)
+    return value(0.0, x[order], seed)
+
+
+def control(members, seed):
+    """With the place of each member as a feature."""
+    x, order = inputs(members, seed)
+    return value(1.0, x[order], seed)
+
+
+CLAIM = Claim(
+    id="deep-sets-equivariant",
+    title="Outputs for the members of a set change places with them",
+    equation=r"f(X)_m = \rho(x_m, \sum_n \phi(x_n)), \quad f(P X) = P f(X)",
+    source=Source("theorem", "zaheer2017deep"),
+    premises=(Premise(SAME),),
+    breaks=SAME,
+    parameters={"members": 7},
+    judge=equals(rounding=100),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

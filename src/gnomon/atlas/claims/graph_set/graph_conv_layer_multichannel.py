@@ -1,0 +1,66 @@
+"""A graph convolution with many channels: a polynomial of the Laplacian for each pair of channels, one bias a channel.
+
+    y_m = sum_n p_mn(L) x_n + b_m,    p_mn(L) = sum_k c_mnk T_k(L - I)                                         (1)
+
+m and n are channels; printed with sums over nodes and one bias for all, it is another map.
+Reference: [defferrard2016convolutional].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.models import chebyshev_filter
+
+CHANNELS = "every output channel has a bias of its own"
+
+
+def inputs(nodes, hops, seed):
+    """The normalized Laplacian of a random graph, features, coefficients, biases."""
+    rng = np.random.default_rng(seed)
+    a = np.triu(rng.uniform(size=(nodes, nodes)) < 0.4, 1).astype(float)
+    a += a.T + np.roll(np.eye(nodes), 1, 0) * (a.sum() == 0)
+    scale = np.maximum(a.sum(1), 1) ** -0.5
+    lap = np.eye(nodes) - scale[:, None] * a * scale
+    return lap, rng.normal(size=(nodes, 3)), rng.normal(size=(2, 3, hops + 1)), rng.normal(size=2)
+
+
+def predicted(nodes, hops, seed):
+    """By eigenvectors: responses at the frequencies, channel by channel."""
+    lap, x, c, b = inputs(nodes, hops, seed)
+    values, vectors = np.linalg.eigh(lap)
+    waves = np.cos(np.arange(hops + 1)[:, None] * np.arccos(np.clip(values - 1, -1, 1)))
+    response = np.einsum("mnk,ke->mne", c, waves)
+    return np.einsum("ie,mne,en->im", vectors, response, vectors.T @ x) + b
+
+
+def layer(own, nodes, hops, seed):
+    """By the recursion of Chebyshev, without eigenvectors."""
+    lap, x, c, b = (torch.from_numpy(v) for v in inputs(nodes, hops, seed))
+    rows = [sum(chebyshev_filter(x[:, n], lap, c[m, n]) for n in range(3)) for m in range(2)]
+    return (torch.stack(rows, 1) + (b if own else b[0])).numpy()
+
+
+def observed(nodes, hops, seed):
+    """As in (1)."""
+    return layer(True, nodes, hops, seed)
+
+
+def control(nodes, hops, seed):
+    """One bias for all."""
+    return layer(False, nodes, hops, seed)
+
+
+CLAIM = Claim(
+    id="graph-conv-layer-multichannel",
+    title="A graph convolution has a polynomial for each pair of channels and a bias for each channel",
+    equation=r"y_m = \sum_n p_{m n}(L)\, x_n + b_m",
+    source=Source("theorem", "defferrard2016convolutional"),
+    premises=(Premise(CHANNELS),),
+    breaks=CHANNELS,
+    parameters={"nodes": 12, "hops": 4},
+    judge=equals(rounding=1e4),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

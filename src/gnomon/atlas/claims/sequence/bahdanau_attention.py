@@ -1,0 +1,65 @@
+"""Additive attention learns by itself which input an output belongs to: in reversal, the mirrored one.
+
+    a_ij = softmax_j(v.tanh(W q_i + U k_j)),   c_i = sum_j a_ij z_j,    argmax_j a_ij = T - 1 - i             (1)
+
+Rows of a sum to one; no place is told to the network but those of queries and keys.
+Reference: [bahdanau2015neural].
+"""
+
+import numpy as np
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+from gnomon.models import sinusoidal_positions
+
+PLACES = "keys know where they stand"
+
+
+def predicted():
+    """The share of outputs whose largest weight is on the mirrored input, at least."""
+    return 0.9
+
+
+def aligned(places, length, steps, seed):
+    """Trained to write a sequence of 8 letters backwards; equation (1)."""
+    torch.manual_seed(seed)
+    p = sinusoidal_positions(length, 16)
+    embed, read = nn.Embedding(8, 16), nn.Linear(16, 8)
+    w, u, v = nn.Linear(16, 32), nn.Linear(16, 32), nn.Linear(32, 1)
+    optimizer = torch.optim.Adam([q for m in (embed, read, w, u, v) for q in m.parameters()], lr=0.02)
+    for _ in range(steps):
+        x = torch.randint(8, (32, length))
+        scores = v(torch.tanh(w(p)[:, None] + u(places * p)[None, :]))[..., 0]
+        a = torch.softmax(scores, 1)
+        loss = nn.functional.cross_entropy(read(a @ embed(x)).flatten(0, 1), x.flip(1).flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return float((a.argmax(1) == torch.arange(length).flip(0)).double().mean())
+
+
+def observed(length, steps, seed):
+    """Keys with their places."""
+    return np.float64(aligned(1.0, length, steps, seed))
+
+
+def control(length, steps, seed):
+    """Keys without."""
+    return np.float64(aligned(0.0, length, steps, seed))
+
+
+CLAIM = Claim(
+    id="bahdanau-attention",
+    title="Additive attention finds the mirrored input when it learns to reverse",
+    equation=r"a_{i j} = \mathrm{softmax}_j(v \cdot \tanh(W q_i + U k_j))",
+    source=Source("observed", "bahdanau2015neural"),
+    premises=(Premise(PLACES),),
+    breaks=PLACES,
+    parameters={"length": 8, "steps": 200},
+    full={"length": 16, "steps": 1000},
+    judge=bounded_by("below"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

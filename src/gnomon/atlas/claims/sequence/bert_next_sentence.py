@@ -1,0 +1,91 @@
+"""From one representation at the start of two sentences it can be told whether they belong together.
+
+    [CLS] a [SEP] b:   accuracy of a head on [CLS] >= 0.9 where sentences that follow each other share a topic (1)
+
+Reference: [devlin2019bert].
+"""
+
+import numpy as np
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+FOLLOW = "sentences that follow each other share a topic"
+WORDS, LENGTH = 6, 3  # words of a topic, words of a sentence
+
+
+def predicted():
+    """Equation (1)."""
+    return 0.9
+
+
+def pairs(count, related):
+    """Tokens [CLS] a [SEP] b of two topics, and whether b follows a."""
+    first, follows = torch.randint(2, (count,)), torch.randint(2, (count,))
+    second = torch.where((follows == 1) | torch.tensor(not related), first, 1 - first)
+    a, b = (2 + WORDS * t[:, None] + torch.randint(WORDS, (count, LENGTH)) for t in (first, second))
+    marks = torch.tensor([0, 1]).expand(count, 2)
+    return torch.cat([marks[:, :1], a, marks[:, 1:], b], 1), follows
+
+
+class Encoder(nn.Module):
+    """Embeddings, places and segments, two layers, a head on the first token."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.embed = nn.Embedding(2 + 2 * WORDS, width)
+        self.places = nn.Parameter(torch.randn(2 * LENGTH + 2, width))
+        self.layers = nn.ModuleList(
+            nn.TransformerEncoderLayer(width, 4, 2 * width, 0.0, batch_first=True, norm_first=True) for _ in range(2)
+        )
+        self.head = nn.Linear(width, 2)
+
+    def forward(self, tokens):
+        """Layer after layer."""
+        x = self.embed(tokens) + self.places
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(x[:, 0])
+
+
+def accuracy(related, steps, seed):
+    """On fresh pairs, after Adam."""
+    torch.manual_seed(seed)
+    net = Encoder(16)
+    optimizer = torch.optim.Adam(net.parameters(), lr=5e-3)
+    for _ in range(steps):
+        x, y = pairs(32, related)
+        loss = nn.functional.cross_entropy(net(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        x, y = pairs(1000, related)
+        return np.float64((net(x).argmax(1) == y).double().mean())
+
+
+def observed(steps, seed):
+    """Topics go on."""
+    return accuracy(True, steps, seed)
+
+
+def control(steps, seed):
+    """Every second sentence shares the topic."""
+    return accuracy(False, steps, seed)
+
+
+CLAIM = Claim(
+    id="bert-next-sentence",
+    title="Whether one sentence follows another is told from the first token's representation",
+    equation=r"P(\text{follows} \mid [\mathrm{CLS}]) \text{ is right in } 90\,\%",
+    source=Source("observed", "devlin2019bert"),
+    premises=(Premise(FOLLOW),),
+    breaks=FOLLOW,
+    parameters={"steps": 200},
+    full={"steps": 1000},
+    judge=bounded_by("below"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

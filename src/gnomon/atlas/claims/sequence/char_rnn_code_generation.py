@@ -1,0 +1,80 @@
+"""A recurrent network of characters predicts source code at least one bit a character better than their frequencies.
+
+    bits = -mean log2 p(c_t | c_1 ... c_{t-1}) <= H - 1,    H = -sum_c q(c) log2 q(c)                         (1)
+
+on text that it was not trained on.
+Reference: [karpathy2015visualizing].
+"""
+
+from importlib.resources import files
+
+import numpy as np
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+ORDER = "characters come in the order of the text"
+
+
+def data(mixed, seed):
+    """The source of some models of this package as numbers, a part for training and a part for testing."""
+    folder = files("gnomon.models")
+    text = "".join((folder / name).read_text(encoding="utf-8") for name in ("sets.py", "vision.py", "graphs.py"))
+    letters = sorted(set(text))
+    x = torch.tensor([letters.index(c) for c in text])
+    if mixed:
+        x = x[torch.randperm(len(x), generator=torch.Generator().manual_seed(seed))]
+    return x[: len(x) * 4 // 5], x[len(x) * 4 // 5 :], len(letters)
+
+
+def predicted(seed):
+    """H - 1 of equation (1), of the test part with the frequencies of the training part, each letter once more."""
+    train, test, letters = data(False, seed)
+    q = (np.bincount(train.numpy(), minlength=letters) + 1.0) / (len(train) + letters)
+    return float(-np.log2(q)[test.numpy()].mean() - 1)
+
+
+def bits(mixed, steps, seed):
+    """Of a GRU with 64 units on the test part."""
+    train, test, letters = data(mixed, seed)
+    torch.manual_seed(seed)
+    embed, cell, head = nn.Embedding(letters, 32), nn.GRU(32, 64, batch_first=True), nn.Linear(64, letters)
+    optimizer = torch.optim.Adam([p for m in (embed, cell, head) for p in m.parameters()], lr=0.01)
+    for _ in range(steps):
+        start = torch.randint(len(train) - 50, (32,))
+        x = train[start[:, None] + torch.arange(50)]
+        out = head(cell(embed(x[:, :-1]))[0])
+        loss = nn.functional.cross_entropy(out.flatten(0, 1), x[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        out = head(cell(embed(test[None, :-1]))[0])[0]
+        return np.float64(nn.functional.cross_entropy(out, test[1:]) / np.log(2))
+
+
+def observed(steps, seed):
+    """Source code."""
+    return bits(False, steps, seed)
+
+
+def control(steps, seed):
+    """The same characters, mixed."""
+    return bits(True, steps, seed)
+
+
+CLAIM = Claim(
+    id="char-rnn-code-generation",
+    title="A recurrent network predicts source code one bit a character better than frequencies do",
+    equation=r"-\overline{\log_2 p(c_t \mid c_{<t})} \le H - 1",
+    source=Source("observed", "karpathy2015visualizing"),
+    premises=(Premise(ORDER),),
+    breaks=ORDER,
+    parameters={"steps": 45},
+    full={"steps": 600},
+    judge=bounded_by(),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

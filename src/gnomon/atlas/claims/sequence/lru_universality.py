@@ -1,0 +1,75 @@
+"""A linear recurrence with a nonlinear readout follows nonlinear filters of fading memory.
+
+    y_t = MLP(Re(G z_t)),   z_t = L z_{t-1} + B x_t:    R^2 >= 0.95 on a filter of second order               (1)
+
+A linear readout explains nothing of it: products of inputs are not correlated with inputs.
+Reference: [orvieto2023resurrecting], [boyd1985fading].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+from gnomon.models import linear_scan
+
+READOUT = "the readout is nonlinear"
+
+
+def predicted():
+    """The share of the variance that is explained."""
+    return 0.95
+
+
+def data(times, seed):
+    """Noise, and the product of two leaky means of it."""
+    x = np.random.default_rng(seed).normal(size=times)
+    slow, fast = np.zeros(times), np.zeros(times)
+    for t in range(1, times):
+        slow[t], fast[t] = 0.8 * slow[t - 1] + x[t], 0.4 * fast[t - 1] + x[t - 1]
+    return x, slow * fast
+
+
+def explained(features, times, units, seed):
+    """R^2 on the second half of a readout fitted to the first, from states whose poles are not those of the filter."""
+    x, y = data(times, seed)
+    rng = np.random.default_rng(seed + 1)
+    poles = rng.uniform(0.2, 0.9, size=units) * np.exp(1j * rng.uniform(-1, 1, size=units))
+    driven = torch.from_numpy(x)[None, :, None].to(torch.complex128).expand(1, times, units)
+    z = linear_scan(torch.from_numpy(poles).expand_as(driven), driven)[0].numpy()
+    parts = np.concatenate([z.real, z.imag], 1)
+    h = features((parts - parts.mean(0)) / parts.std(0), rng)
+    half = times // 2
+    fit = np.linalg.lstsq(h[50:half], y[50:half], rcond=1e-8)[0]
+    return 1 - np.mean((h[half:] @ fit - y[half:]) ** 2) / y[half:].var()
+
+
+def hidden(z, rng):
+    """A hidden layer with random weights, and the states beside it."""
+    w = 0.2 * rng.normal(size=(z.shape[1], 400)) / z.shape[1] ** 0.5
+    return np.concatenate([np.ones((len(z), 1)), z, np.tanh(z @ w + rng.normal(size=400))], 1)
+
+
+def observed(times, units, seed):
+    """A network with one hidden layer, of which the last map is fitted."""
+    return explained(hidden, times, units, seed)
+
+
+def control(times, units, seed):
+    """A linear readout."""
+    return explained(lambda z, rng: np.concatenate([np.ones((len(z), 1)), z], 1), times, units, seed)
+
+
+CLAIM = Claim(
+    id="lru-universality",
+    title="A linear recurrence with a nonlinear readout follows nonlinear filters",
+    equation=r"y_t = \mathrm{MLP}(\mathrm{Re}(G z_t)), \quad z_t = \Lambda z_{t-1} + B x_t",
+    source=Source("theorem", "orvieto2023resurrecting"),
+    premises=(Premise(READOUT),),
+    breaks=READOUT,
+    parameters={"times": 6000, "units": 8},
+    full={"times": 40000, "units": 16},
+    judge=bounded_by("below"),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+)

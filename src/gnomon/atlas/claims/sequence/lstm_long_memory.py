@@ -1,0 +1,73 @@
+"""With open forget gates gradients reach further back through an LSTM than through an Elman network.
+
+    s(lag) = |dy_T / dx_{T-lag}| ~ exp(-lag / length):   length of the Elman network < length of the LSTM     (1)
+
+An Elman network has length <= -1 / log(alpha |U|), an LSTM about -1 / log sigmoid(b), b the bias of its forget gates.
+Reference: [hochreiter1997long], [pascanu2013difficulty].
+"""
+
+import numpy as np
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.sequences import memory
+
+OPEN = "forget gates are open"
+
+
+def predicted():
+    """From the slower loss to the faster."""
+    return ("LSTM", "Elman")
+
+
+class Last(nn.Module):
+    """The last state of a recurrent layer."""
+
+    def __init__(self, cell):
+        super().__init__()
+        self.cell = cell
+
+    def forward(self, x):
+        """(n, times, features) to (n, units)."""
+        return self.cell(x)[0][:, -1]
+
+
+def losses(bias, times, units, repeats, seed):
+    """The rates 1 / length fitted to the sensitivity of both networks; zero where it does not fall."""
+    found = {"LSTM": [], "Elman": []}
+    for i in range(repeats):
+        torch.manual_seed(seed + i)
+        x = torch.randn(8, times, 3)
+        elman, lstm = nn.RNN(3, units, batch_first=True), nn.LSTM(3, units, batch_first=True)
+        lstm.bias_ih_l0.data[units : 2 * units] = bias
+        found["Elman"].append(1 / memory(Last(elman), x).length)
+        found["LSTM"].append(1 / memory(Last(lstm), x).length)
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def observed(times, units, repeats, seed):
+    """A bias of 4: gates of 0.98."""
+    return losses(4.0, times, units, repeats, seed)
+
+
+def control(times, units, repeats, seed):
+    """A bias of -4: gates of 0.02."""
+    return losses(-4.0, times, units, repeats, seed)
+
+
+CLAIM = Claim(
+    id="lstm-long-memory",
+    title="With open forget gates gradients reach further back through an LSTM than through an Elman network",
+    equation=r"|\partial y_T / \partial x_{T-\ell}| \sim e^{-\ell / \text{length}}",
+    source=Source("derived", "hochreiter1997long"),
+    premises=(Premise(OPEN),),
+    breaks=OPEN,
+    parameters={"times": 40, "units": 16, "repeats": 5},
+    full={"times": 100, "units": 64, "repeats": 10},
+    judge=ordered(),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="At the start of training: what a gradient does not reach cannot be learned.",
+)

@@ -1,0 +1,61 @@
+"""One state of d units, the last of an encoder, holds no more than d numbers of the sequence it has read.
+
+    sum over lags k of R^2(x_{T-k} from the last state) <= d                                                  (1)
+
+R^2 is the share of variance that the best linear readout explains, for independent inputs. Attention reads all states.
+Reference: [jaeger2001short].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+LAST = "the decoder sees the last state alone"
+
+
+def predicted(units):
+    """Equation (1), for each number of units."""
+    return np.array(units, dtype=float)
+
+
+def capacity(every, d, length, sequences, seed):
+    """The sum (1), with readouts that are fitted on one half of the sequences and judged on the other."""
+    rng = np.random.default_rng(seed)
+    u = np.linalg.qr(rng.normal(size=(d, d)))[0] * 0.98
+    v = rng.normal(size=d) * 0.3
+    x, h, states = rng.uniform(-1, 1, size=(sequences, length)), np.zeros((sequences, d)), []
+    for t in range(length):
+        h = np.tanh(h @ u.T + x[:, t : t + 1] * v)
+        states.append(h)
+    read = np.concatenate([np.concatenate(states, 1) if every else h, np.ones((sequences, 1))], 1)
+    half = sequences // 2
+    fit = np.linalg.lstsq(read[:half], x[:half], rcond=1e-10)[0]
+    left = ((read[half:] @ fit - x[half:]) ** 2).mean(0) / x[half:].var(0)
+    return float(np.maximum(1 - left, 0.0).sum())
+
+
+def observed(units, length, sequences, seed):
+    """The last state."""
+    return np.array([capacity(False, d, length, sequences, seed) for d in units])
+
+
+def control(units, length, sequences, seed):
+    """All states, as attention has them."""
+    return np.array([capacity(True, d, length, sequences, seed) for d in units])
+
+
+CLAIM = Claim(
+    id="seq2seq-encoder-decoder",
+    title="The last state of an encoder holds no more numbers than it has units",
+    equation=r"\sum_k R^2(x_{T-k} \mid h_T) \le d",
+    source=Source("theorem", "jaeger2001short"),
+    premises=(Premise(LAST),),
+    breaks=LAST,
+    parameters={"units": (4, 8), "length": 24, "sequences": 3000},
+    full={"units": (4, 8, 16), "length": 48, "sequences": 20000},
+    judge=bounded_by(tight=0.6),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="The lossy bottleneck as a theorem; trained translators lose accuracy with length for the same reason.",
+)

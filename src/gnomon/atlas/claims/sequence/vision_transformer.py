@@ -1,0 +1,69 @@
+"""All that a vision transformer knows of where patches are is its table of positions; without it they may be moved.
+
+    y = head(encoder([cls, E p_1, ..., E p_T] + P)[0]):   y(p_s(1), ..., p_s(T)) = y(p_1, ..., p_T) for P = 0  (1)
+
+A convolutional network has neighborhoods built in; this one has to learn them, for which it needs more images.
+Reference: [dosovitskiy2021image].
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.models import VisionTransformer
+
+NOWHERE = "the table of positions is zero"
+
+
+def net(places, seed):
+    """A fresh network for images of 8 x 8, its table of positions times a number."""
+    torch.manual_seed(seed)
+    made = VisionTransformer(side=8, patch=2, width=16, heads=2, depth=2).double().eval()
+    made.positions.data = places * torch.randn(made.positions.shape, dtype=torch.float64)
+    return made
+
+
+def inputs(seed):
+    """Images."""
+    return torch.from_numpy(np.random.default_rng(seed).normal(size=(3, 1, 8, 8)))
+
+
+def predicted(seed):
+    """The outputs for the images."""
+    with torch.no_grad():
+        return net(0.0, seed)(inputs(seed)).numpy()
+
+
+def moved(places, seed):
+    """The outputs for images whose patches have changed places."""
+    x = inputs(seed).numpy().reshape(3, 4, 2, 4, 2).transpose(0, 1, 3, 2, 4).reshape(3, 16, 2, 2)
+    x = x[:, np.random.default_rng(seed + 1).permutation(16)]
+    x = x.reshape(3, 4, 4, 2, 2).transpose(0, 1, 3, 2, 4).reshape(3, 1, 8, 8)
+    with torch.no_grad():
+        return net(places, seed)(torch.from_numpy(np.ascontiguousarray(x))).numpy()
+
+
+def observed(seed):
+    """Without positions."""
+    return moved(0.0, seed)
+
+
+def control(seed):
+    """With positions."""
+    return moved(1.0, seed)
+
+
+CLAIM = Claim(
+    id="vision-transformer",
+    title="Without its table of positions a vision transformer does not see where patches are",
+    equation=r"y(p_{\sigma(1)}, \dots, p_{\sigma(T)}) = y(p_1, \dots, p_T) \text{ for } P = 0",
+    source=Source("derived", "dosovitskiy2021image"),
+    premises=(Premise(NOWHERE),),
+    breaks=NOWHERE,
+    parameters={},
+    judge=equals(rounding=1e4),
+    predicted=predicted,
+    observed=observed,
+    control=control,
+    remark="How many more images it needs than a convolutional network is a matter of training, and not measured here.",
+)

@@ -1,0 +1,103 @@
+"""Sequences: whether attention and its heads work, memory reaches as far as the task, and nothing sees the future."""
+
+from dataclasses import dataclass, replace
+
+from torch import Tensor, nn
+
+from gnomon.core.record import Record
+from gnomon.core.results import Finding, Plot, Value
+from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.subject import Subject
+from gnomon.examination.timed import needs
+from gnomon.report import Content
+from gnomon.sequences import (
+    attention_maps,
+    causality,
+    head_ablation,
+    logit_scale,
+    memory,
+    predicts_next,
+    task_lag,
+)
+from gnomon.training import Run
+
+EXAMPLES = 16
+HEADS = 64
+"""Heads that are switched off one by one, at most."""
+UNTRAINED = 0.35
+"""Severity of a short memory before training: it makes learning slow, and training may still lengthen it."""
+RECURRENT = (nn.RNN, nn.LSTM, nn.GRU)
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceChecks(Record):
+    """What was looked at, in words; the lag of the task in steps, None where it is not known."""
+
+    looked: tuple[str, ...]
+    lag: int | None
+
+
+class SequencesStep(AbstractStep):
+    """Instruments of gnomon.sequences; all findings are thresholds on what is measured without sampling error, except
+    that of memory, whose lag is found by a test at level 1e-4."""
+
+    key, title, share = "sequences", "Along the sequence", 0.03
+    question = "Do attention and memory reach what the task needs, and does nothing see the future?"
+    needs = (Profile,)
+    uses = (Run,)
+    gives = SequenceChecks
+
+    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+        return bool(_kinds(subject))
+
+    def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+        kinds = _kinds(subject)
+        if not kinds:
+            raise Skipped("There is no attention or recurrent layer of torch.nn, and targets are not the next inputs.")
+        run = products.get(Run)
+        model = subject.module if run is None else run.model
+        some = subject.probe.some(EXAMPLES)
+        heads = sum(m.num_heads for m in model.modules() if isinstance(m, nn.MultiheadAttention))
+        times = some.x.shape[1] if isinstance(some.x, Tensor) and some.x.dim() > 1 else 1
+        passes = 6 + ("attention" in kinds) * min(heads, HEADS) + ("next" in kinds) * times
+        cost = passes * len(some) * products[Profile].cost.each / 2
+        if cost > context.seconds:
+            raise needs(f"{passes} passes over {len(some)} sequences", cost, context)
+        findings: list[Finding] = []
+        plots: list[Plot] = []
+        looked: list[str] = []
+        lag = task_lag(subject.probe.x, subject.probe.y) if "recurrence" in kinds else None
+        if "next" in kinds and isinstance(some.x, Tensor):
+            seen = causality(model, some.x)
+            findings, looked = [*findings, *seen.findings], [*looked, seen.verdict]
+        if "attention" in kinds:
+            maps, scale = attention_maps(model, some.x), logit_scale(model, some.x)
+            findings, looked = [*findings, *maps.findings, *scale.findings], [*looked, maps.verdict]
+            plots.extend(maps.plots())
+            if heads <= HEADS:
+                findings.extend(head_ablation(model, some.x).findings)
+        if lag is not None and isinstance(some.x, Tensor):
+            kept = memory(model, some.x, lag=lag)
+            trained = run is not None and not run.shortage
+            findings += [f if trained else replace(f, severity=UNTRAINED) for f in kept.findings]
+            looked.append(f"The answer lies {lag} steps back. {kept.verdict}")
+            plots.extend(kept.plots())
+        short = "" if run is None else run.shortage
+        told = " ".join(looked) or "The task tells no lag: no single step is related to the targets."
+        answer = findings[0].what if findings else told
+        answer = f"{NOT_ENOUGH} {short}. {answer}" if short and not findings else answer
+        values = () if lag is None else (Value("lag of the task", lag),)
+        content = Content(answer, tuple(findings), values, tuple(plots))
+        return StepResult(content, SequenceChecks(tuple(looked), lag), "unsure" if short else "answered")
+
+
+def _kinds(subject: Subject) -> tuple[str, ...]:
+    """What there is to look at: attention, recurrence, targets that are the next inputs."""
+    parts = list(subject.module.modules())
+    found = {
+        "attention": any(isinstance(m, nn.MultiheadAttention) for m in parts),
+        "recurrence": any(isinstance(m, RECURRENT) for m in parts),
+        "next": predicts_next(subject.probe.x, subject.probe.y),
+    }
+    return tuple(kind for kind, there in found.items() if there)

@@ -1,0 +1,114 @@
+"""Bits per character: how well a network predicts text, beside what counting alone would give.
+
+    bits = -mean over t of log2 p(c_{t+1} | c_1 ... c_t)                                                   (1)
+    counts: -sum_c q(c) log2 q(c),    pairs: -sum_ab q(ab) log2 q(b | a)                                   (2)
+
+2^bits is the perplexity. (2) are those of the same text, which a model of counts could reach at best.
+Reference: [shannon1951prediction].
+"""
+
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_module
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import invoke, tensor_of
+from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
+from gnomon.core.source import source_of_inputs
+from gnomon.core.untouched import untouched
+
+__all__ = ["BitsPerCharacter", "bits_per_character"]
+
+
+@dataclass(frozen=True, slots=True)
+class BitsPerCharacter(Result):
+    """Bits per character of a network (1), and of counts of characters and of pairs (2), on ``characters`` of them.
+
+    >>> BitsPerCharacter(1.5, 4.0, 3.0, 1000).verdict
+    'The network needs 1.5 bits a character, counts of characters 4 and of pairs 3.'
+    """
+
+    bits: float
+    counts: float
+    pairs: float
+    characters: int
+
+    @property
+    def perplexity(self) -> float:
+        """Between how many equally likely characters the network hesitates."""
+        return float(2.0**self.bits)
+
+    @property
+    def verdict(self) -> str:
+        """Beside what counting gives."""
+        return (
+            f"The network needs {self.bits:.3g} bits a character, counts of characters {self.counts:.3g} "
+            f"and of pairs {self.pairs:.3g}."
+        )
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """It has learned less than counts of single characters."""
+        if self.bits <= self.counts:
+            return ()
+        what = f"The network needs {self.bits:.3g} bits a character, more than counting characters, {self.counts:.3g}."
+        cure = "Train longer or with a larger step; check that output t is to predict character t + 1."
+        evidence = (Value("bits", self.bits), Value("bits by counting", self.counts))
+        return (Finding("worse-than-counting", what, cure, 0.6, evidence=evidence, false_alarm=0.0),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Three bars."""
+        bars = Bars("bits", ["network", "counts", "pairs"], [self.bits, self.counts, self.pairs])
+        return (Plot("Bits per character", (bars,), Axis("bits")),)
+
+
+def bits_per_character(module: nn.Module, text: Any) -> BitsPerCharacter:
+    """How many bits a network needs for each character (or token) of sequences; equation (1).
+
+    Args:
+        module: takes (n, times) of whole numbers and returns logits (n, times, characters); output t predicts t + 1.
+        text: such sequences, or data of them.
+
+    Hypotheses: every sequence is read from its beginning; its first character is given.
+    Reference: [shannon1951prediction].
+    Cost: one forward pass.
+
+    >>> class Even(nn.Module):
+    ...     def forward(self, x):
+    ...         return torch.zeros(*x.shape, 8)
+    >>> bits_per_character(Even(), torch.randint(8, (2, 50))).bits
+    3.0
+    """
+    call = "bits_per_character(module, text)"
+    check_module(module, call=call)
+    total, n, seen = 0.0, 0, []
+    with untouched(module), torch.no_grad():
+        for batch in source_of_inputs(text, module, call=call).batches():
+            x = batch.x
+            if not isinstance(x, Tensor) or x.dim() != 2 or x.is_floating_point() or x.shape[1] < 2:
+                found = f"the text is {tuple(x.shape)} of {x.dtype}" if isinstance(x, Tensor) else f"it is a {type(x)}"
+                raise InputError(lesson(call, found, "whole numbers (n, times), times >= 2", "Pass token numbers"))
+            out = invoke(module, x, call=call)
+            out = tensor_of(out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out), call)
+            if out.dim() != 3 or out.shape[:2] != x.shape or int(x.max()) >= out.shape[2]:
+                found = f"the output has shape {tuple(out.shape)}"
+                raise InputError(
+                    lesson(call, found, "logits (n, times, characters)", "Return logits for every position")
+                )
+            logs = out[:, :-1].double().log_softmax(-1)
+            total -= float(logs.gather(2, x[:, 1:, None]).sum()) / log(2)  # (1)
+            n += x[:, 1:].numel()
+            seen.append(torch.stack([x[:, :-1].flatten(), x[:, 1:].flatten()]))
+    before, after = torch.cat(seen, 1)
+    return BitsPerCharacter(total / n, _entropy(after), _entropy(before * (int(after.max()) + 1) + after)
+                            - _entropy(before), n)  # fmt: skip
+
+
+def _entropy(values: Tensor) -> float:
+    """In bits, of the shares of equal values; (2)."""
+    shares = torch.unique(values, return_counts=True)[1].double() / len(values)
+    return float(-(shares * shares.log2()).sum())

@@ -1,0 +1,143 @@
+"""Rank collapse: with depth, tokens of a network without skips and feed-forward parts become one and the same.
+
+    r_l = |X_l - 1 mean(X_l)| / |X_l|,    rank_l = exp(entropy of the squared singular values of X_l)      (1)
+
+over the tokens X_l (tokens, channels) that leave layer l. Pure attention has log r_{l+1} ~ 3 log r_l.
+Reference: [dong2021attention].
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_module
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import invoke
+from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
+from gnomon.core.source import source_of_inputs
+from gnomon.core.untouched import untouched
+
+__all__ = ["RankCollapse", "rank_collapse"]
+
+EXAMPLES = 16
+ALIKE = 0.05
+"""Tokens that differ by less than a twentieth of their size carry the same information."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankCollapse(Result):
+    """How different tokens are (1), and how many directions they fill, after each layer; first of all the input's.
+
+    >>> RankCollapse(("input", "0"), (0.9, 0.8), (3.0, 2.5)).findings
+    ()
+    """
+
+    layers: tuple[str, ...]
+    difference: tuple[float, ...]
+    rank: tuple[float, ...]
+
+    @property
+    def verdict(self) -> str:
+        """From the first layer to the last."""
+        return (
+            f"Tokens differ by {self.difference[0]:.2g} of their size at the first of {len(self.layers)} places and by "
+            f"{self.difference[-1]:.2g} at the last; they fill {self.rank[0]:.1f} directions, then {self.rank[-1]:.1f}."
+        )
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Tokens have become one."""
+        if self.difference[-1] >= ALIKE or self.difference[0] < ALIKE:
+            return ()
+        first = next(i for i, d in enumerate(self.difference) if d < ALIKE)
+        what = f"From '{self.layers[first]}' on tokens differ by less than {ALIKE:.0%} of their size."
+        cure = "Give every attention a skip connection and a feed-forward part, and normalize before it."
+        evidence = (Value("difference at the end", self.difference[-1]), Value("rank at the end", self.rank[-1]))
+        return (Finding("tokens-alike", what, cure, 0.7, self.layers[first], evidence),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Both by layer."""
+        places = list(range(len(self.layers)))
+        return (
+            Plot(
+                "Difference of tokens",
+                (Line("difference", places, [max(d, 1e-16) for d in self.difference]),),
+                Axis("layer"),
+                Axis("relative difference", log=True),
+            ),
+            Plot("Directions that tokens fill", (Line("rank", places, list(self.rank)),), Axis("layer"), Axis("rank")),
+        )
+
+
+def rank_collapse(module: nn.Module, x: Any) -> RankCollapse:
+    """How different the tokens are after each layer of a network of sequences; equation (1).
+
+    Layers are parts that take and return (n, tokens, channels) of one shape, the outermost of them: blocks.
+    Args:
+        module: any network with such parts, also attention made by hand.
+        x: inputs, or data, of which the first 16 examples are used.
+
+    Hypotheses: none. Reference: [dong2021attention].
+    Cost: one forward pass and a singular value decomposition of every sequence and layer.
+
+    >>> class Mean(nn.Module):
+    ...     def forward(self, x):
+    ...         return x.mean(1, keepdim=True).expand_as(x)
+    >>> rank_collapse(nn.Sequential(nn.Linear(3, 3), Mean()), torch.randn(2, 5, 3)).difference[-1] < 1e-6
+    True
+    """
+    call = "rank_collapse(module, x)"
+    check_module(module, call=call)
+    seen: list[tuple[str, Tensor]] = []
+    depth = [0]
+    inputs = source_of_inputs(x, module, call=call).first(EXAMPLES).x
+    with untouched(module), torch.no_grad():
+        hooks: list[Any] = []
+        try:
+            for name, m in module.named_modules():
+                if name and not isinstance(m, nn.ModuleList | nn.Sequential | nn.TransformerEncoder):
+                    hooks.append(m.register_forward_pre_hook(_enter(depth), with_kwargs=True))
+                    hooks.append(m.register_forward_hook(_leave(name, depth, seen), with_kwargs=True))
+            invoke(module, inputs, call=call)
+        finally:
+            for hook in hooks:
+                hook.remove()
+    if not seen:
+        found = "no part takes and returns (n, tokens, channels) of one shape"
+        raise InputError(lesson(call, found, "blocks of one width", "Pass a network of such blocks"))
+    rows = [(_difference(t), _rank(t)) for _, t in seen]
+    return RankCollapse(tuple(name for name, _ in seen), tuple(r[0] for r in rows), tuple(r[1] for r in rows))
+
+
+def _enter(depth: list[int]) -> Any:
+    def hook(m: nn.Module, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+        depth[0] += 1
+
+    return hook
+
+
+def _leave(name: str, depth: list[int], seen: list[tuple[str, Tensor]]) -> Any:
+    def hook(m: nn.Module, args: tuple[Any, ...], options: dict[str, Any], out: Any) -> None:
+        depth[0] -= 1
+        given = args[0] if args else next(iter(options.values()), None)
+        made = out[0] if isinstance(out, tuple | list) and out else out
+        both = isinstance(given, Tensor) and isinstance(made, Tensor) and given.shape == made.shape
+        if both and made.dim() == 3 and made.is_floating_point() and depth[0] == 0:
+            if not seen:
+                seen.append(("input", given.detach()))
+            seen.append((name, made.detach()))
+
+    return hook
+
+
+def _difference(tokens: Tensor) -> float:
+    tokens = tokens.double()
+    return float((tokens - tokens.mean(1, keepdim=True)).norm() / tokens.norm().clamp(min=1e-300))  # (1)
+
+
+def _rank(tokens: Tensor) -> float:
+    squares = torch.linalg.svdvals(tokens.double()).square()
+    shares = squares / squares.sum(-1, keepdim=True).clamp(min=1e-300)
+    return float(torch.special.entr(shares).sum(-1).exp().mean())  # (1)

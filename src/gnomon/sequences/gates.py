@@ -1,0 +1,176 @@
+"""What the gates of an LSTM or a GRU do: how open they are, and how long a cell keeps what it holds.
+
+    LSTM: c_t = f c_{t-1} + i g,   GRU: h_t = z h_{t-1} + (1 - z) n;      kept share k = f or z            (1)
+    time scale of a unit = -1 / mean over time of log k                                                    (2)
+
+After so many steps a cell holds 1/e of what it held. Reference: [hochreiter1997long].
+"""
+
+from dataclasses import dataclass
+from math import exp, inf
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_module, integer
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import invoke
+from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
+from gnomon.core.source import source_of_inputs
+from gnomon.core.untouched import untouched
+
+__all__ = ["GateStatistics", "gate_statistics"]
+
+EXAMPLES = 64
+LEFT = 1e-3
+"""Of what a cell held: where no unit keeps more than this over the lag, it is out of reach, as in `memory`."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateStatistics(Result):
+    """Mean gates, and the time scales (2) of the units of each layer, in rising order.
+
+    ``gates`` has, for each layer, the mean of each gate by its name: input, forget, output of an LSTM, reset and update
+    of a GRU. ``asked`` is the lag that the task needs, if told.
+
+    >>> round(GateStatistics(("rnn.l0",), ({"forget": 0.5},), ((1.4, 9.5),)).longest, 3)
+    9.5
+    """
+
+    layers: tuple[str, ...]
+    gates: tuple[dict[str, float], ...]
+    scales: tuple[tuple[float, ...], ...]
+    asked: int | None = None
+
+    @property
+    def longest(self) -> float:
+        """The longest time scale of any unit, in steps."""
+        return max(max(row) for row in self.scales)
+
+    @property
+    def verdict(self) -> str:
+        """How long units keep what they hold."""
+        flat = sorted(s for row in self.scales for s in row)
+        middle = flat[len(flat) // 2]
+        return f"Half of {len(flat)} gated units keep what they hold {middle:.3g} steps, the best {flat[-1]:.3g}."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """No unit keeps anything over the lag that was asked for."""
+        if self.asked is None or exp(-self.asked / self.longest) >= LEFT:
+            return ()
+        left = exp(-self.asked / self.longest)
+        what = f"Gates forget within {self.longest:.3g} steps: of what lies {self.asked} steps back {left:.1e} is left."
+        cure = (
+            "Start with forget gates that are open: a bias of log(lag) for the forget gate (the update gate of a GRU)."
+        )
+        evidence = (Value("longest time scale", self.longest), Value("share left", left))
+        return (Finding("gates-forget", what, cure, 0.5, evidence=evidence),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The longest time scale of each layer, and the mean gates."""
+        longest = Bars("longest", list(self.layers), [min(row[-1], 1e9) for row in self.scales])
+        names = [f"{layer} {g}" for layer, row in zip(self.layers, self.gates, strict=True) for g in row]
+        means = Bars("mean", names, [v for row in self.gates for v in row.values()])
+        return (
+            Plot("How long units remember", (longest,), Axis("steps", log=True)),
+            Plot("How open gates are", (means,), Axis("mean gate")),
+        )
+
+
+def gate_statistics(module: nn.Module, x: Any, *, lag: int | None = None) -> GateStatistics:
+    """The gates of every nn.LSTM and nn.GRU of a network on data, and the time scales they imply; equation (2).
+
+    Args:
+        module: with at least one such layer.
+        x: inputs, or data, of which the first 64 examples are used.
+        lag: how far back the answer lies, in steps.
+
+    Hypotheses: layers without projections (proj_size) on padded, not packed, sequences.
+    Reference: [hochreiter1997long].
+    Cost: one forward pass, and once more the recurrences, step by step.
+
+    >>> net = nn.LSTM(2, 3, batch_first=True)
+    >>> for p in net.parameters(): _ = p.data.zero_()
+    >>> found = gate_statistics(net, torch.randn(4, 5, 2))          # all gates are one half
+    >>> found.gates[0]["forget"], round(found.longest * torch.log(torch.tensor(2.0)).item(), 5)
+    (0.5, 1.0)
+    """
+    call = "gate_statistics(module, x)"
+    check_module(module, call=call)
+    asked = None if lag is None else integer("lag", lag, call=call)
+    found = [(name, m) for name, m in module.named_modules() if isinstance(m, nn.LSTM | nn.GRU)]
+    if not found:
+        what = f"{type(module).__name__} has no nn.LSTM and no nn.GRU"
+        raise InputError(lesson(call, what, "gated layers of torch.nn", "Pass a network that has one, or use memory()"))
+    seen: dict[str, Tensor] = {}
+    inputs = source_of_inputs(x, module, call=call).first(EXAMPLES).x
+    with untouched(module), torch.no_grad():
+        hooks = [m.register_forward_pre_hook(_watch(name, seen, call)) for name, m in found]
+        try:
+            invoke(module, inputs, call=call)
+        finally:
+            for hook in hooks:
+                hook.remove()
+        rows = [row for name, m in found if name in seen for row in _layer(name, m, seen[name], call)]
+    if not rows:
+        raise InputError(lesson(call, "no gated layer was met in forward", "forward calls it", "Pass other inputs"))
+    return GateStatistics(tuple(r[0] for r in rows), tuple(r[1] for r in rows), tuple(r[2] for r in rows), asked)
+
+
+def _watch(name: str, seen: dict[str, Tensor], call: str) -> Any:
+    def hook(m: nn.Module, args: tuple[Any, ...]) -> None:
+        if not isinstance(args[0], Tensor):
+            found = f"'{name}' is given a {type(args[0]).__name__}"
+            raise InputError(lesson(call, found, "padded sequences", "Pass tensors instead of packed sequences"))
+        x = args[0].detach()
+        x = x if x.dim() == 3 else x.unsqueeze(0 if getattr(m, "batch_first", False) else 1)
+        seen[name] = x if getattr(m, "batch_first", False) else x.transpose(0, 1)
+
+    return hook
+
+
+def _layer(
+    name: str, m: nn.LSTM | nn.GRU, x: Tensor, call: str
+) -> list[tuple[str, dict[str, float], tuple[float, ...]]]:
+    """One row for each layer and direction: its name, its mean gates, its time scales."""
+    if m.proj_size:
+        raise InputError(lesson(call, f"'{name}' has proj_size", "states that are not projected", "Use proj_size=0"))
+    rows = []
+    for layer in range(m.num_layers):
+        outputs = []
+        for suffix in ("", "_reverse")[: 1 + m.bidirectional]:
+            place = f"l{layer}{suffix}"
+            read = x.flip(1) if suffix else x
+            states, gates = _run(m, place, read)
+            keep = gates["forget" if isinstance(m, nn.LSTM) else "update"]
+            logs = keep.double().clamp(min=1e-30).log().mean((0, 1))
+            scales = sorted((-1.0 / v if v < 0 else inf) for v in logs.tolist())  # (2)
+            rows.append((f"{name}.{place}".strip("."), {k: float(g.mean()) for k, g in gates.items()}, tuple(scales)))
+            outputs.append(states.flip(1) if suffix else states)
+        x = torch.cat(outputs, 2)
+    return rows
+
+
+def _run(m: nn.LSTM | nn.GRU, place: str, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+    """All states of one layer in one direction, and its gates (n, times, units); equation (1)."""
+    w, u = getattr(m, f"weight_ih_{place}"), getattr(m, f"weight_hh_{place}")
+    bias = [getattr(m, f"bias_{k}_{place}") if m.bias else w.new_zeros(len(w)) for k in ("ih", "hh")]
+    h = c = x.new_zeros(len(x), m.hidden_size)
+    states, kept = [], []
+    for t in range(x.shape[1]):
+        a, b = nn.functional.linear(x[:, t], w, bias[0]), nn.functional.linear(h, u, bias[1])
+        if isinstance(m, nn.LSTM):
+            i, f, g, o = (a + b).chunk(4, 1)
+            i, f, o = i.sigmoid(), f.sigmoid(), o.sigmoid()
+            c = f * c + i * g.tanh()
+            h, gates = o * c.tanh(), (i, f, o)
+        else:
+            (ra, za, na), (rb, zb, nb) = a.chunk(3, 1), b.chunk(3, 1)
+            r, z = (ra + rb).sigmoid(), (za + zb).sigmoid()
+            h, gates = z * h + (1 - z) * (na + r * nb).tanh(), (r, z)  # (1)
+        states.append(h)
+        kept.append(gates)
+    names = ("input", "forget", "output") if isinstance(m, nn.LSTM) else ("reset", "update")
+    return torch.stack(states, 1), {name: torch.stack([g[i] for g in kept], 1) for i, name in enumerate(names)}

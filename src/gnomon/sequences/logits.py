@@ -1,0 +1,149 @@
+"""How large the logits of attention are: too large, and softmax looks at one position and passes no gradient.
+
+    scale[h] = standard deviation of q.k / sqrt(d_k) over keys, at the mean over queries                   (1)
+    top[h]   = mean over queries of the largest weight
+
+Queries and keys with entries of variance one give a scale of one; without the factor 1/sqrt(d_k) it is sqrt(d_k).
+Reference: [vaswani2017attention].
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_module
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import invoke
+from gnomon.core.results import Axis, Bars, Finding, Plot, Reference, Result, Value
+from gnomon.core.source import source_of_inputs
+from gnomon.core.untouched import untouched
+
+__all__ = ["LogitScale", "logit_scale"]
+
+EXAMPLES = 16
+SATURATED = 0.99
+"""Mean largest weight above which a softmax passes less than a hundredth of its gradient: p (1 - p) < 0.01."""
+FEW = 4  # keys among which one may well have nearly all the weight
+
+
+@dataclass(frozen=True, slots=True)
+class LogitScale(Result):
+    """The scale of the logits (1) and the mean largest weight of every head, layer by layer; ``keys`` they choose from.
+
+    >>> LogitScale(("attention",), ((1.0, 0.5),), ((0.4, 0.3),), (8,)).findings
+    ()
+    """
+
+    layers: tuple[str, ...]
+    scale: tuple[tuple[float, ...], ...]
+    top: tuple[tuple[float, ...], ...]
+    keys: tuple[int, ...]
+
+    @property
+    def verdict(self) -> str:
+        """The range of scales."""
+        flat = [s for row in self.scale for s in row]
+        high = max(t for row in self.top for t in row)
+        return (
+            f"Logits of {len(flat)} heads have scales of {min(flat):.2g} to {max(flat):.2g}; the largest weight is "
+            f"{high:.2g}."
+        )
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """A layer all of whose heads look at one position each."""
+        found = []
+        for name, scale, top, keys in zip(self.layers, self.scale, self.top, self.keys, strict=True):
+            if keys > FEW and min(top) > SATURATED:
+                what = f"All heads of '{name}' put {min(top):.1%} or more of their weight on one of {keys} positions."
+                cure = "Divide the logits by sqrt(d_k), normalize before attention, or normalize queries and keys."
+                found.append(Finding("attention-saturated", what, cure, 0.5, name, (Value("logit scale", max(scale)),)))
+        return tuple(found)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """One bar for each head."""
+        names = [f"{name} head {i}" for name, row in zip(self.layers, self.scale, strict=True) for i in range(len(row))]
+        bars = Bars("scale", names, [s for row in self.scale for s in row])
+        return (Plot("Scale of the logits", (bars, Reference("queries and keys of variance one", 1.0)), Axis("scale")),)
+
+
+def logit_scale(module: nn.Module, x: Any) -> LogitScale:
+    """The scale of the logits of every nn.MultiheadAttention of a network on data; equation (1).
+
+    Args:
+        module: with attention made by torch.nn, also inside nn.TransformerEncoderLayer.
+        x: inputs, or data, of which the first 16 examples are used.
+
+    Hypotheses: masks hide positions and do not shift logits; hidden positions are left in the scale.
+    Reference: [vaswani2017attention].
+    Cost: one forward pass, and the logits of every layer once more.
+
+    >>> layer = nn.MultiheadAttention(8, 2, batch_first=True)
+    >>> class Attend(nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.a = layer
+    ...     def forward(self, x):
+    ...         return self.a(x, x, x)[0]
+    >>> _ = layer.in_proj_weight.data.zero_()
+    >>> logit_scale(Attend(), torch.randn(3, 5, 8)).top                             # equal weights of five keys
+    ((0.2, 0.2),)
+    """
+    call = "logit_scale(module, x)"
+    check_module(module, call=call)
+    found = [(name, m) for name, m in module.named_modules() if isinstance(m, nn.MultiheadAttention)]
+    if not found:
+        what = f"{type(module).__name__} has no nn.MultiheadAttention"
+        raise InputError(lesson(call, what, "attention made by torch.nn", "Pass a network that has one"))
+    inputs = source_of_inputs(x, module, call=call).first(EXAMPLES).x
+    seen: dict[str, tuple[Tensor, Tensor]] = {}
+    with untouched(module):
+        hooks = [m.register_forward_pre_hook(_watch(name, m, seen), with_kwargs=True) for name, m in found]
+        try:
+            with torch.enable_grad():  # without gradients torch takes a shortcut past the attention module
+                invoke(module, inputs, call=call)
+        finally:
+            for hook in hooks:
+                hook.remove()
+    names = [name for name, _ in found if name in seen]
+    if not names:
+        raise InputError(lesson(call, "no attention was met in forward", "forward calls it", "Pass other inputs"))
+    return LogitScale(
+        tuple(names),
+        tuple(_rounded(seen[n][0].double().std(-1, correction=0).mean((0, 2))) for n in names),  # (1)
+        tuple(_rounded(seen[n][1].double().amax(-1).mean((0, 2))) for n in names),
+        tuple(seen[n][0].shape[-1] for n in names),
+    )
+
+
+def _rounded(values: Tensor) -> tuple[float, ...]:
+    return tuple(round(v, 6) for v in values.tolist())
+
+
+def _watch(name: str, m: nn.MultiheadAttention, seen: dict[str, tuple[Tensor, Tensor]]) -> Any:
+    def hook(_: nn.Module, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+        query, key = (args[i] if len(args) > i else options[k] for i, k in enumerate(("query", "key")))
+        with torch.no_grad():
+            weights = m.forward(*args[:4], **{**options, "need_weights": True, "average_attn_weights": False})[1]
+            q, k = (t if m.batch_first or t.dim() < 3 else t.transpose(0, 1) for t in (query.detach(), key.detach()))
+            seen[name] = (_logits(m, q, k), weights.detach())  # type: ignore[union-attr]
+
+    return hook
+
+
+def _logits(m: nn.MultiheadAttention, query: Tensor, key: Tensor) -> Tensor:
+    """q.k / sqrt(d_k), (n, heads, queries, keys)."""
+    d = m.embed_dim
+    if m.in_proj_weight is not None:
+        wq, wk = m.in_proj_weight[:d], m.in_proj_weight[d : 2 * d]
+    else:
+        wq, wk = m.q_proj_weight, m.k_proj_weight
+    bias = m.in_proj_bias
+    q = nn.functional.linear(query, wq, None if bias is None else bias[:d])
+    k = nn.functional.linear(key, wk, None if bias is None else bias[d : 2 * d])
+    q, k = (t.reshape(*t.shape[:-1], m.num_heads, m.head_dim).transpose(-3, -2) for t in (q, k))
+    found = q @ k.transpose(-1, -2) / sqrt(m.head_dim)
+    return found if found.dim() == 4 else found.unsqueeze(0)

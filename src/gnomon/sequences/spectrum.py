@@ -1,0 +1,127 @@
+"""The spectrum of a state: how long each of its modes lasts, and how it turns.
+
+    z_{t+1} = A z_t + ...,   A = P diag(lambda) P^-1:   |mode_j| ~ |lambda_j|^t,  time scale -1 / log |lambda_j|   (1)
+
+Modes with |lambda| > 1 grow without end in a linear recurrence; those of a tanh network are held by its saturation.
+Reference: [orvieto2023resurrecting].
+"""
+
+from dataclasses import dataclass
+from math import inf, log
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.results import Axis, Finding, Plot, Result, Scatter, Value
+
+__all__ = ["StateSpectrum", "state_spectrum"]
+
+BEYOND = 1e-6  # above one: rounding of eigenvalues
+
+
+@dataclass(frozen=True, slots=True)
+class StateSpectrum(Result):
+    """Eigenvalues of every recurrent matrix, as pairs (real, imaginary), the largest first; ``linear`` recurrences are
+    those without an activation.
+
+    >>> round(StateSpectrum(("A",), (((0.5, 0.0),),), (True,)).scales[0][0] * log(2), 9)
+    1.0
+    """
+
+    layers: tuple[str, ...]
+    eigenvalues: tuple[tuple[tuple[float, float], ...], ...]
+    linear: tuple[bool, ...]
+
+    @property
+    def scales(self) -> tuple[tuple[float, ...], ...]:
+        """The time scale of each mode in steps, equation (1); infinite for a mode that does not fall."""
+        return tuple(tuple(_scale(abs(complex(*v))) for v in row) for row in self.eigenvalues)
+
+    @property
+    def radius(self) -> tuple[float, ...]:
+        """The largest |lambda| of each matrix."""
+        return tuple(max(abs(complex(*v)) for v in row) for row in self.eigenvalues)
+
+    @property
+    def verdict(self) -> str:
+        """The largest eigenvalue, and how long its mode lasts."""
+        best = max(range(len(self.layers)), key=self.radius.__getitem__)
+        scale = max(self.scales[best])
+        lasts = "does not fall" if scale == inf else f"lasts {scale:.3g} steps"
+        return f"The largest eigenvalue is {self.radius[best]:.4g} ('{self.layers[best]}'); its mode {lasts}."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Linear recurrences that grow."""
+        return tuple(
+            Finding(
+                "state-grows",
+                f"A mode of the linear recurrence '{name}' grows by {r:.4g} at every step.",
+                "Write its eigenvalues as exp(-exp(nu) + i theta), as gnomon.models.LinearRecurrentUnit does.",
+                0.7,
+                name,
+                (Value("largest eigenvalue", r),),
+                0.0,
+            )
+            for name, r, linear in zip(self.layers, self.radius, self.linear, strict=True)
+            if linear and r > 1 + BEYOND
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The eigenvalues in the plane."""
+        marks = tuple(
+            Scatter(name, [v[0] for v in row], [v[1] for v in row])
+            for name, row in zip(self.layers, self.eigenvalues, strict=True)
+        )
+        return (Plot("Eigenvalues of the state", marks, Axis("real part"), Axis("imaginary part")),)
+
+
+def state_spectrum(model: Any) -> StateSpectrum:
+    """The eigenvalues of the recurrent matrices of a network; equation (1).
+
+    Args:
+        model: a square matrix, or a module: of its parts those with ``eigenvalues()`` (linear recurrent units), and
+            nn.RNN, whose activation has slope one at zero. Gated layers have no single matrix: `gate_statistics`.
+
+    Hypotheses: those of (1); of nn.RNN the linear part around the state zero.
+    Reference: [orvieto2023resurrecting].
+    Cost: units^3 for each matrix.
+
+    >>> state_spectrum(torch.tensor([[0.0, -0.5], [0.5, 0.0]])).radius
+    (0.5,)
+    """
+    call = "state_spectrum(model)"
+    if isinstance(model, Tensor):
+        if model.dim() != 2 or model.shape[0] != model.shape[1]:
+            found = f"the matrix has shape {tuple(model.shape)}"
+            raise InputError(lesson(call, found, "as many rows as columns", "Pass a square matrix"))
+        return _record([("matrix", torch.linalg.eigvals(model.detach().to(torch.complex128)), True)])
+    if not isinstance(model, nn.Module):
+        raise InputError(lesson(call, f"it is a {type(model).__name__}", "a module or a matrix", "Pass one of both"))
+    rows = []
+    for name, m in model.named_modules():
+        if callable(getattr(m, "eigenvalues", None)):
+            rows.append((name or type(m).__name__, m.eigenvalues().detach().to(torch.complex128), True))
+        elif isinstance(m, nn.RNN):
+            for key, p in m.named_parameters():
+                if key.startswith("weight_hh"):
+                    rows.append((f"{name}.{key}".strip("."), torch.linalg.eigvals(p.detach().double()), False))
+    if not rows:
+        found = f"{type(model).__name__} has no recurrent matrix"
+        cure = "Pass the matrix itself, or use gate_statistics for nn.LSTM and nn.GRU"
+        raise InputError(lesson(call, found, "nn.RNN, or parts with eigenvalues()", cure))
+    return _record(rows)
+
+
+def _record(rows: list[tuple[str, Tensor, bool]]) -> StateSpectrum:
+    found = []
+    for _, values, _ in rows:
+        order = values.abs().argsort(descending=True)
+        found.append(tuple((float(v.real), float(v.imag)) for v in values[order]))
+    return StateSpectrum(tuple(r[0] for r in rows), tuple(found), tuple(r[2] for r in rows))
+
+
+def _scale(size: float) -> float:
+    return inf if size >= 1 else (-1 / log(size) if size > 0 else 0.0)  # (1)
