@@ -73,12 +73,12 @@ def images(x: Any, module: nn.Module, *, call: str) -> Tensor:
     return taken
 
 
-def one_tensor(x: Any, module: nn.Module, *, call: str) -> Tensor:
-    """Inputs as one floating tensor that the module takes; anything else is refused."""
+def one_tensor(x: Any, module: nn.Module, *, call: str, whole: bool = False) -> Tensor:
+    """Inputs as one floating tensor that the module takes, of ``whole`` numbers too on demand; else they are refused."""
     check_readable(module, call=call)
     taken = as_inputs(x, module, call=call)
-    if not isinstance(taken, Tensor) or not taken.is_floating_point():
+    if not isinstance(taken, Tensor) or not (whole or taken.is_floating_point()):
         what = str(taken.dtype) if isinstance(taken, Tensor) else f"a {type(taken).__name__}"
-        cure = "Pass embeddings or pixels as one floating tensor; for tokens, wrap the layers after the embedding"
+        cure = "Pass embeddings or pixels as one floating tensor; for tokens use token_attribution or occlusion"
         raise InputError(lesson(call, f"x is {what}", "inputs that can be changed a little", cure))
     return taken

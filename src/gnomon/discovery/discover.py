@@ -88,7 +88,8 @@ def search(
 def fit(target: str, system: System, groups: Sequence[tuple[Term, ...]], selection: Selection) -> Equation:
     """The sparse equation of one system, with its bootstrap and its residuals."""
     moments = Moments.of(system.columns, system.target, system.independent)
-    best = choice(moments, selection)
+    known = path(moments, selection)
+    best = choice(moments, selection, known)
     support = best.support
     weights = _least_squares(system.columns[:, list(support)], system.target)  # (1)
     inclusion, spread = resampled(system, support, selection)
@@ -100,13 +101,13 @@ def fit(target: str, system: System, groups: Sequence[tuple[Term, ...]], selecti
         tuple(plain(w) for _, w, _ in expanded),
         tuple(float(s) for _, _, s in expanded),
         {t.name: float(p) for group, p in zip(groups, inclusion, strict=True) for t in group},
-        path(moments, selection),
-        _residuals(system, support, best.misfit, moments, selection, [_name(group) for group in groups]),
+        known,
+        _residuals(system, support, best.misfit, moments, [_name(group) for group in groups]),
     )
 
 
 def _residuals(
-    system: System, support: tuple[int, ...], misfit: float, moments: Moments, selection: Selection, names: list[str]
+    system: System, support: tuple[int, ...], misfit: float, moments: Moments, names: list[str]
 ) -> Residuals:
     chosen, y = list(support), system.target
     first = np.arange(len(y)) % 2 == 0 if system.count < 2 else system.blocks < (system.count + 1) // 2
@@ -114,15 +115,11 @@ def _residuals(
     second = y[~first]
     rest, size = system.columns[~first][:, chosen] @ fitted - second, float(np.linalg.norm(second))
     apart = float(np.linalg.norm(rest)) / max(size, 1e-300)
-    others = {
-        j: moments.candidate(tuple(sorted((*support, j))), selection.floor).misfit
-        for j in range(len(names))
-        if j not in support
-    }
-    if not others:
+    others = moments.misfits_with(support)
+    j = int(np.argmin(others))
+    if not np.isfinite(others[j]):
         return Residuals(misfit, apart, "", 0.0)
-    j = min(others, key=lambda k: others[k])
-    return Residuals(misfit, apart, names[j], 1 - others[j] / misfit if misfit > 0 else 0.0)
+    return Residuals(misfit, apart, names[j], 1 - float(others[j]) ** 0.5 / misfit if misfit > 0 else 0.0)
 
 
 def check_columns(columns: np.ndarray, names: Sequence[str], call: str) -> None:
@@ -132,7 +129,8 @@ def check_columns(columns: np.ndarray, names: Sequence[str], call: str) -> None:
     if zero:
         cure = "Leave them out with Library(only=...), or lower degree and order"
         raise InputError(lesson(call, f"the terms {', '.join(zero)} vanish on these data", "terms that are seen", cure))
-    _, sizes, right = np.linalg.svd(columns / norms, full_matrices=False)
+    short = np.linalg.qr(columns / norms, mode="r") if len(columns) > len(names) else columns / norms
+    _, sizes, right = np.linalg.svd(short, full_matrices=False)
     if len(columns) < len(names) or sizes[-1] < COLLINEAR * sizes[0]:
         vector = np.abs(right[-1])
         involved = [name for name, v in zip(names, vector, strict=True) if v > 0.05 * vector.max()]
