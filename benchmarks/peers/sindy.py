@@ -49,7 +49,7 @@ def library(setting, job, grids, t):
 
 def model(setting, job, grids, t, optimizer):
     lib = library(setting, job, grids, t)
-    rule = ps.FiniteDifference(order=2 if setting.get("rule") == "2" else 4)
+    rule = ps.FiniteDifference(order=2 if setting.get("rule") == "2" else 4, axis=-2)
     return ps.SINDy(feature_library=lib, optimizer=optimizer, differentiation_method=rule), lib
 
 
@@ -79,7 +79,7 @@ def fit(setting, job, values, grids, t, repeats):
 
 def settings(job):
     found = [{"form": "points", "rule": rule} for rule in ("2", "4", "spectral")]
-    sizes = ((0.05, 4), (0.1, 4), (0.1, 8), (0.2, 8))
+    sizes = [(0.05, 4), (0.1, 4), (0.1, 8), (0.2, 8)] if job.get("whole") else [(0.05, 4), (0.1, 8)]
     return found + [{"form": "weak", "half": h, "count": job["count"], "power": p} for h, p in sizes]
 
 

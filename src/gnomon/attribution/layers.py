@@ -17,7 +17,7 @@ from gnomon.core.layers import activations, captured, layer_names
 from gnomon.core.source import whole_inputs
 from gnomon.core.untouched import untouched
 
-__all__ = ["layer_activations", "spatial_layers"]
+__all__ = ["layer_activations", "spatial_layers", "used_layers"]
 
 
 def layer_activations(module: nn.Module, x: Any) -> dict[str, Tensor]:
@@ -39,10 +39,20 @@ def layer_activations(module: nn.Module, x: Any) -> dict[str, Tensor]:
     call = "layer_activations(module, x)"
     check_readable(module, call=call)
     inputs = whole_inputs(x, module, call=call)
+    return activations(module, inputs, used_layers(module, inputs, call=call), call=call)  # (1)
+
+
+def used_layers(module: nn.Module, x: Inputs, *, call: str) -> tuple[str, ...]:
+    """The layers that run and put out tensors, in the order they run.
+
+    Cost: one forward pass of one example.
+
+    >>> used_layers(nn.Sequential(nn.Linear(1, 1), nn.ReLU()), torch.ones(1, 1), call="layer_probe(module, data)")
+    ('0', '1')
+    """
     with untouched(module), torch.no_grad(), captured(module, layer_names(module), call=call) as kept:
-        invoke(module, take(inputs, slice(0, 1)), call=call)
-        names = tuple(kept)
-    return activations(module, inputs, names, call=call)  # (1)
+        invoke(module, take(x, slice(0, 1)), call=call)
+        return tuple(kept)
 
 
 def spatial_layers(module: nn.Module, x: Inputs, *, call: str) -> tuple[str, ...]:

@@ -1,13 +1,14 @@
 """Shortcuts: single features or single frequencies that carry a network's decisions.
 
-    moved(i) = share of right decisions that turn to the donor's class when feature i comes from another example  (1)
+    lost(i)  = share of right decisions that change when feature i comes from an example of another class         (1)
     alone(i) = accuracy of the nearest neighbors in feature i alone, on examples that are not among them          (2)
 
-Feature i is called a shortcut where two hypotheses are refuted, each by the exact binomial test at the level divided by
-the number of all features and frequencies: that (1) is at most `MOVED`, and that (2) leaves at least half of what
-chance leaves. A network without a shortcut in this sense is accused with at most the stated probability, however the
-features depend on each other. Recipients and donors, and examples and neighbors, come from two halves of the data, each
-used once, so that the trials are independent.
+Feature i is called a shortcut where two hypotheses are refuted: that (1) is at most `LOST`, and that (2) is at most
+`AHEAD` above that of the best other feature of its kind, or leaves half of what chance leaves. Both are exact binomial
+tests at a share of the level: it is divided by two and by the number of all features and frequencies. So a network that
+uses no feature which stands out is accused with at most the stated probability, however the features depend on each
+other. Recipients and donors, and examples and neighbors, come from two halves of the data, each used once, so that the
+trials are independent. Pixels that are near each other are not compared: a mark may be larger than a pixel.
 Hypotheses: classes as targets; at least 30 examples, drawn independently.
 Reference: [geirhos2020shortcut]; [holm1979simple] for many tests at once.
 Cost: a forward pass of at most 256 examples for each of about 24 candidates.
@@ -19,7 +20,8 @@ Cost: a forward pass of at most 256 examples for each of about 24 candidates.
 ('feature 3',)
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,23 +46,25 @@ MOST = 512
 """Examples at most."""
 CANDIDATES = 8
 """Features, or frequencies, that each way of looking proposes."""
-MOVED = 0.1
-"""Share of decisions that one feature of many may turn without being a shortcut."""
+LOST, AHEAD = 0.05, 0.1
+"""Share of decisions that one feature of many may carry, and accuracy by which one may be ahead of all others."""
+NEAR = 0.25
+"""Distance of pixels that are compared, as a share of the image's sides."""
 NEIGHBORS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Reliance(Record):
-    """A feature or a frequency: the decisions (1) it turns, the accuracy (2) it gives alone, and its p-value.
+    """A feature or a frequency: the decisions (1) lost without it, the accuracy (2) it gives alone, and its p-value.
 
-    ``p`` is the larger of the two tests' p-values times the number of features and frequencies.
+    ``p`` is the larger of the two tests' p-values times twice the number of features and frequencies.
 
     >>> Reliance("pixel (0, 0)", 0.7, 1.0, 1e-9).name
     'pixel (0, 0)'
     """
 
     name: str
-    moved: float
+    lost: float
     alone: float
     p: float
 
@@ -90,7 +94,7 @@ class Shortcuts(Result):
         if not self.reliance:
             return "No feature can be exchanged between examples."
         top = self.reliance[0]
-        return f"No single feature carries the decisions; {top.name} turns most of them, {top.moved:.1%}."
+        return f"No single feature carries the decisions; {top.name} most of them, {top.lost:.1%}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -100,15 +104,15 @@ class Shortcuts(Result):
         names = ", ".join(self.named)
         first = next(r for r in self.reliance if r.name in self.named)
         what = f"The network uses {names}, which gives the classes by itself ({first.alone:.0%} right): taken from an "
-        what += f"example of another class, it turns {first.moved:.0%} of the right decisions to that class."
+        what += f"example of another class, it changes {first.lost:.0%} of the right decisions."
         cure = "Look for a label, mark or artifact of recording there; remove it from the data and train again."
-        evidence = tuple(Value(f"decisions that {r.name} turns", r.moved) for r in self.reliance[:3])
+        evidence = tuple(Value(f"decisions lost without {r.name}", r.lost) for r in self.reliance[:3])
         severity = 0.2 if "feature" in names else 0.6  # one column of a table may well be the task itself
         return (Finding("shortcut", what, cure, severity, "inputs", evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The decisions that each candidate turns."""
-        bars = Bars("decisions turned", [r.name for r in self.reliance[:12]], [r.moved for r in self.reliance[:12]])
+        """The decisions that are lost without each candidate."""
+        bars = Bars("decisions lost", [r.name for r in self.reliance[:12]], [r.lost for r in self.reliance[:12]])
         words = "A long first bar is a shortcut: the network has learned one feature instead of the task."
         return (Plot("What single features are worth", (bars,), Axis("share of decisions"), caption=words),)
 
@@ -131,14 +135,43 @@ def shortcuts(module: nn.Module, data: Any, *, level: float = 0.005, seed: int =
     allowed = number("level", level, call=CALL, above=0, below=1)
     x, y = one_tensor(batch.x, module, call=CALL), batch.y.long()
     pairs = _Pairs.of(module, x, y, check_seed(seed, call=CALL))
-    found = _features(module, pairs)
+    kinds = [_features(module, pairs)]
     count = x[0].numel()
     if x.dim() == 4:
-        found += _frequencies(module, pairs)
+        kinds.append(_frequencies(module, pairs))
         count += x.shape[2] * (x.shape[3] // 2 + 1) - 1
-    told = [Reliance(r.name, r.moved, r.alone, min(1.0, count * r.p)) for r in found]
-    ranked = tuple(sorted(told, key=lambda r: (r.p, -r.moved)))
-    return Shortcuts(ranked, pairs.accuracy, pairs.chance, allowed)
+    share = allowed / (2 * count)
+    told = [_judged(trial, trials, pairs, share, 2 * count) for trials in kinds for trial in trials]
+    return Shortcuts(tuple(sorted(told, key=lambda r: (r.p, -r.lost))), pairs.accuracy, pairs.chance, allowed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """What was counted for one feature, and its place: features of places that are far apart are compared."""
+
+    name: str
+    place: tuple[float, ...]
+    lost: int
+    told: int
+
+
+def _judged(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", share: float, count: int) -> Reliance:
+    """The two tests of a feature."""
+    from scipy.stats import beta, binom
+
+    n, used = len(pairs.y), int(pairs.right.sum())
+    rivals = [t.told for t in trials if t is not trial and math.dist(t.place, trial.place) > NEAR]
+    bound = (1 + pairs.chance) / 2
+    if rivals and max(rivals) < n:
+        best = float(beta.ppf(1 - share, max(rivals) + 1, n - max(rivals)))  # above their accuracy, at this level
+        bound = max(bound, best + AHEAD)
+    elif rivals:
+        bound = 1.0
+    stands_out = float(binom.sf(trial.told - 1, n, bound)) if bound < 1 else 1.0
+    carries = float(binom.sf(trial.lost - 1, used, LOST))
+    return Reliance(
+        trial.name, trial.lost / max(used, 1), trial.told / n, min(1.0, count * max(stands_out, carries))
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,31 +195,27 @@ class _Pairs:
         chance = float(y.bincount().max()) / len(y)
         return cls(x[a], y[a], x[b], y[b], correct & (y[a] != y[b]), float(correct.double().mean()), chance)
 
-    def judged(self, module: nn.Module, name: str, mixed: Tensor, parts: Callable[[Tensor], Tensor]) -> Reliance:
-        """Both tests of one feature: the recipients with the donors' feature, and the feature as rows (n, d)."""
-        from scipy.stats import binom
-
-        trials = int(self.right.sum())
-        turned = int((_decided(module, mixed[self.right]) == self.theirs[self.right]).sum()) if trials else 0
-        near = torch.cdist(parts(self.x).double(), parts(self.donor).double())
+    def trial(
+        self, module: nn.Module, name: str, place: tuple[float, ...], mixed: Tensor, parts: tuple[Tensor, Tensor]
+    ) -> _Trial:
+        """Counts of one feature: recipients with the donors' feature, and the feature of both as rows (n, d)."""
+        lost = int((_decided(module, mixed[self.right]) != self.y[self.right]).sum()) if self.right.any() else 0  # (1)
+        near = torch.cdist(parts[0].double(), parts[1].double())
         votes = self.theirs[near.topk(min(NEIGHBORS, near.shape[1]), largest=False).indices]
-        told = int((votes.mode(1).values == self.y).sum())
-        half = (1 + self.chance) / 2
-        p = max(float(binom.sf(turned - 1, trials, MOVED)), float(binom.sf(told - 1, len(self.y), half)))
-        return Reliance(name, turned / max(trials, 1), told / len(self.y), p)  # (1), (2)
+        return _Trial(name, place, lost, int((votes.mode(1).values == self.y).sum()))  # (2)
 
 
-def _features(module: nn.Module, pairs: _Pairs) -> list[Reliance]:
-    flat = pairs.donor.flatten(1)
+def _features(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
+    own, theirs, shape = pairs.x.flatten(1), pairs.donor.flatten(1), pairs.x.shape[1:]
     coded = pairs.theirs.unique(return_inverse=True)[1]
-    slopes = gradient(module, pairs.donor).values.flatten(1).abs().mean(0) * flat.std(0)
+    slopes = gradient(module, pairs.donor).values.flatten(1).abs().mean(0) * theirs.std(0)
     most = min(CANDIDATES, len(slopes))
     found = []
-    for i in sorted({int(i) for rank in (separation(flat, coded), slopes) for i in rank.topk(most).indices}):
-        mixed = pairs.x.flatten(1).clone()
-        mixed[:, i] = flat[:, i]
-        name = _pixel(i, pairs.x.shape[1:])
-        found.append(pairs.judged(module, name, mixed.reshape(pairs.x.shape), lambda x, i=i: x.flatten(1)[:, [i]]))
+    for i in sorted({int(i) for rank in (separation(theirs, coded), slopes) for i in rank.topk(most).indices}):
+        mixed = own.clone()
+        mixed[:, i] = theirs[:, i]
+        name, place = _pixel(i, shape)
+        found.append(pairs.trial(module, name, place, mixed.reshape(pairs.x.shape), (own[:, [i]], theirs[:, [i]])))
     return found
 
 
@@ -201,28 +230,28 @@ def separation(flat: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> Float[Tensor
     return torch.where(total > 1e-12 * total.max(), ratio, torch.zeros_like(ratio))
 
 
-def _frequencies(module: nn.Module, pairs: _Pairs) -> list[Reliance]:
+def _frequencies(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
     """The same for frequencies other than zero: w and -w come together, in all channels."""
     size = pairs.x.shape[2:]
-    waves, theirs = torch.fft.rfft2(pairs.x), torch.fft.rfft2(pairs.donor)
-    n, c, h, w = waves.shape
+    own, theirs = torch.fft.rfft2(pairs.x), torch.fft.rfft2(pairs.donor)
+    n, c, h, w = own.shape
     coded = pairs.theirs.unique(return_inverse=True)[1]
-    parts = torch.stack([theirs.real, theirs.imag], 1).reshape(n, 2 * c, h * w)
-    ratio = torch.stack([separation(parts[:, j], coded) for j in range(2 * c)]).amax(0)
-    ratio[0] = 0.0
+    parts = torch.stack([theirs.real, theirs.imag], 1).reshape(n, 2 * c, h, w)
+    ratio = torch.stack([separation(parts[:, j].flatten(1), coded) for j in range(2 * c)]).amax(0).reshape(h, w)
+    alike = [0, size[1] // 2] if size[1] % 2 == 0 else [0]  # columns that store w and -w
+    ratio[h // 2 + 1 :, alike] = 0.0
+    ratio[0, 0] = 0.0
     found = []
-    for i in ratio.topk(min(CANDIDATES, h * w - 1)).indices.tolist():
+    for i in ratio.flatten().topk(min(CANDIDATES, h * w - 1)).indices.tolist():
         row, column = divmod(i, w)
-        mixed = waves.clone()
+        mixed = own.clone()
         mixed[:, :, row, column] = theirs[:, :, row, column]
-        if column == 0 or 2 * column == size[1]:  # the mirror frequency is stored as well
+        if column in alike:
             mixed[:, :, -row % h, column] = theirs[:, :, -row % h, column]
-
-        def own(x: Tensor, row: int = row, column: int = column) -> Tensor:
-            return torch.view_as_real(torch.fft.rfft2(x)[:, :, row, column]).flatten(1)
-
-        name = f"frequency ({row if row <= h // 2 else row - h}, {column})"
-        found.append(pairs.judged(module, name, torch.fft.irfft2(mixed, s=size), own))
+        rows = tuple(torch.view_as_real(v[:, :, row, column].contiguous()).flatten(1) for v in (own, theirs))
+        signed = row if row <= h // 2 else row - h
+        name, place = f"frequency ({signed}, {column})", (float(signed), float(column))
+        found.append(pairs.trial(module, name, place, torch.fft.irfft2(mixed, s=size), (rows[0], rows[1])))
     return found
 
 
@@ -230,8 +259,10 @@ def _decided(module: nn.Module, x: Tensor) -> Tensor:
     return decisions(outputs(module, x, call=CALL))
 
 
-def _pixel(i: int, shape: torch.Size) -> str:
+def _pixel(i: int, shape: torch.Size) -> tuple[str, tuple[float, ...]]:
+    """The name of a feature, and its place: that of a pixel as a share of the sides, else its number."""
     if len(shape) != 3:
-        return f"feature {i}"
+        return f"feature {i}", (float(i),)
     channel, row, column = (int(v) for v in torch.unravel_index(torch.tensor(i), shape))
-    return f"pixel ({row}, {column})" + (f" of channel {channel}" if shape[0] > 1 else "")
+    name = f"pixel ({row}, {column})" + (f" of channel {channel}" if shape[0] > 1 else "")
+    return name, (row / shape[1], column / shape[2])

@@ -21,6 +21,7 @@ import numpy as np
 from gnomon.core.checks import check_kind, integer
 from gnomon.core.errors import InputError, lesson
 from gnomon.discovery.candidates import Library
+from gnomon.discovery.constrained import constrain
 from gnomon.discovery.equation import Equation, Residuals
 from gnomon.discovery.forms import AbstractForm, System, WeakForm
 from gnomon.discovery.grid import Data, read
@@ -38,7 +39,7 @@ COLLINEAR = 1e-9
 
 def discover(
     u: Any, dx: Any, dt: Any, *, library: Library | None = None, form: AbstractForm | None = None,
-    selection: Selection | None = None, time_order: int = 1,
+    selection: Selection | None = None, time_order: int = 1, constraints: Sequence[str] = (),
 ) -> Discovery:  # fmt: skip
     """Find the partial differential equation that data on a grid follow, equation (1).
 
@@ -52,6 +53,7 @@ def discover(
         form: `WeakForm` or `Pointwise`, with their options.
         selection: how terms are chosen, and the replicates of the bootstrap.
         time_order: 2 for equations such as u_tt = c^2 u_xx.
+        constraints: linear relations of coefficients as text, such as ``"u_t[v] + v_t[u] = 0"``.
 
     Hypotheses: a uniform grid; a right-hand side that is a sum of few terms of the library.
     Reference: [rudy2017data], with the weak form of [messenger2021weak].
@@ -65,23 +67,26 @@ def discover(
     lib = Library() if library is None else library
     check_kind("library", lib, Library, call=CALL, cure="Pass gnomon.discovery.Library(...)")
     data = read(u, dx, dt, known=lib.known, functions=lib.functions, call=CALL)
-    return search(data, lib, form or WeakForm(), selection or Selection(), time_order, call=CALL)
+    return search(data, lib, form or WeakForm(), selection or Selection(), time_order, constraints, call=CALL)
 
 
 def search(
-    data: Data, library: Library, form: AbstractForm, selection: Selection, time_order: int, *, call: str
-) -> Discovery:
+    data: Data, library: Library, form: AbstractForm, selection: Selection, time_order: int,
+    constraints: Sequence[str], *, call: str,
+) -> Discovery:  # fmt: skip
     """The equation of each field of checked data."""
     check_kind("form", form, AbstractForm, call=call, cure="Pass WeakForm() or Pointwise()")
     check_kind("selection", selection, Selection, call=call, cure="Pass gnomon.discovery.Selection(...)")
     order = integer("time_order", time_order, call=call)
     terms = library.terms(tuple(data.fields), data.letters[:-1], modulus=data.is_complex, call=call)
     groups = grouped(terms, library.tied, call)
-    found = []
+    found, systems = [], []
     for name, system in form.systems(data, terms, order, call=call).items():
-        merged = _merged(system, terms, groups)
-        check_columns(merged.columns, [_name(group) for group in groups], call)
-        found.append(fit(f"{name}_{'t' * order}", merged, groups, selection.checked(call)))
+        systems.append(_merged(system, terms, groups))
+        check_columns(systems[-1].columns, [_name(group) for group in groups], call)
+        found.append(fit(f"{name}_{'t' * order}", systems[-1], groups, selection.checked(call)))
+    if constraints:
+        return Discovery(constrain(found, systems, groups, tuple(constraints), selection, call=call), data)
     return Discovery(tuple(found), data)
 
 
