@@ -29,7 +29,12 @@ SHARED = Path(os.environ.get("GNOMON_SHARED", HERE.resolve().parents[1] / "share
 
 def captum():
     from gnomon.attribution import (
-        grad_cam, gradient, integrated_gradients, occlusion, smooth_grad, token_attribution,
+        grad_cam,
+        gradient,
+        integrated_gradients,
+        occlusion,
+        smooth_grad,
+        token_attribution,
     )  # fmt: skip
 
     with tempfile.TemporaryDirectory() as folder:

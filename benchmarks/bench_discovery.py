@@ -94,7 +94,10 @@ def table(names):
         for k, level in enumerate((0.0, BOTH[name].noise)):
             data = load(name, level)
             repeats = 5 if len(data[1]) == 1 else 2
-            a, b = ours(name, *data, repeats=repeats), best(other(name, *data, [e["setting"] for e in known[f"{name} {level}"]], repeats))
+            a, b = (
+                ours(name, *data, repeats=repeats),
+                best(other(name, *data, [e["setting"] for e in known[f"{name} {level}"]], repeats)),
+            )
             row = [name, f"{100 * level:g} %", f"{BOTH[name].published[k]:g} %"]
             for side in (a, b):
                 row += [f"{side['error']:.2g} %", "yes" if side["right"] else "no", f"{side['seconds']:.3f} s"]

@@ -44,7 +44,9 @@ def test_tokens_share_out_the_output_and_match_a_sum_over_the_path():
 def test_many_sequences_are_read_with_their_own_tokens():
     net = Reader().double().eval()
     many = TOKENS.repeat(100, 1)
-    assert torch.allclose(token_attribution(net, many, 0).values, token_attribution(net, TOKENS, 0).values.repeat(100, 1))
+    assert torch.allclose(
+        token_attribution(net, many, 0).values, token_attribution(net, TOKENS, 0).values.repeat(100, 1)
+    )
 
 
 def test_covered_tokens_are_those_that_the_module_reads():

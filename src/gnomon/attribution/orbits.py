@@ -70,9 +70,7 @@ def orbit_curvature(module: nn.Module, orbits: Any) -> OrbitCurvature:
         cure = "Pass a tensor (orbits, steps, ...) with at least three steps"
         raise InputError(lesson(CALL, "the orbits have no axis of steps", "paths of inputs", cure))
     flat = one_tensor(orbits.flatten(0, 1), module, call=CALL)
-    kept = {"input": flat} | activations(
-        module, flat, used_layers(module, flat, call=CALL), call=CALL
-    )
+    kept = {"input": flat} | activations(module, flat, used_layers(module, flat, call=CALL), call=CALL)
     names, turns, shares = [], [], []
     for name, h in kept.items():
         if len(h) != len(flat):

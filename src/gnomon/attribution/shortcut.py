@@ -169,9 +169,7 @@ def _judged(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", share: flo
         bound = 1.0
     stands_out = float(binom.sf(trial.told - 1, n, bound)) if bound < 1 else 1.0
     carries = float(binom.sf(trial.lost - 1, used, LOST))
-    return Reliance(
-        trial.name, trial.lost / max(used, 1), trial.told / n, min(1.0, count * max(stands_out, carries))
-    )
+    return Reliance(trial.name, trial.lost / max(used, 1), trial.told / n, min(1.0, count * max(stands_out, carries)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -30,7 +30,9 @@ __all__ = ["constrain", "relation"]
 
 Relation = tuple[dict[tuple[str, str], float], float]
 """Weights of coefficients by target and term, and what their sum must be."""
-PIECE = re.compile(r"(?P<sign>[+-]?)(?:(?P<weight>\d[\d.]*(?:[eE][+-]?\d+)?)\*?)?(?:(?P<target>\w+_t+)\[(?P<term>[^\]]+)\])?")
+PIECE = re.compile(
+    r"(?P<sign>[+-]?)(?:(?P<weight>\d[\d.]*(?:[eE][+-]?\d+)?)\*?)?(?:(?P<target>\w+_t+)\[(?P<term>[^\]]+)\])?"
+)
 
 
 def relation(text: str, *, call: str) -> Relation:

@@ -60,6 +60,7 @@ def _content(found: Shortcuts, sheet: ContactSheet | None) -> Content:
         values.append(Value("rank correlation of maps with those of shuffled weights", sheet.sanity.weights))
         if sheet.mask is not None:
             values.append(Value("share of frequencies needed", sheet.mask.kept))
-    definition = Definition("share of right decisions that change when the feature is another example's", "decisions lost without a feature")
+    share = "share of right decisions that change when the feature is another example's"
+    definition = Definition(share, "decisions lost without a feature")
     shown = found if sheet is None else sheet
     return Content(shown.verdict, found.findings, tuple(values), shown.plots(), (definition,))
