@@ -84,7 +84,7 @@ def images(x: Any, module: nn.Module, *, call: str) -> Tensor:
 
 
 def one_tensor(x: Any, module: nn.Module, *, call: str, whole: bool = False) -> Tensor:
-    """Inputs as one floating tensor that the module takes, or one of ``whole`` numbers on demand; others are refused."""
+    """Inputs as one floating tensor that the module takes, or of ``whole`` numbers on demand; others are refused."""
     check_readable(module, call=call)
     taken = as_inputs(x, module, call=call)
     if not isinstance(taken, Tensor) or not (whole or taken.is_floating_point()):
