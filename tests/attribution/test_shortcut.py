@@ -64,6 +64,28 @@ def test_the_examination_names_the_shortcut():
     assert section.status == "fault" and "pixel (0, 0)" in str(section.content.findings[0].what)
 
 
+@pytest.mark.full
+@pytest.mark.parametrize(("plant", "name"), [(corner, "pixel (0, 0)"), (watermark, "frequency (3, 2)"), (None, None)])
+def test_the_whole_examination_names_what_was_planted_and_nothing_in_healthy_data(plant, name):
+    x = plant(SPLIT.x, SPLIT.y) if plant else SPLIT.x
+    z = plant(SPLIT.x_test, SPLIT.y_test) if plant else SPLIT.x_test
+    result = examine(mlp(), (x, SPLIT.y), test=(z, SPLIT.y_test), budget=60)
+    found = [finding for finding in result.findings if finding.kind == "shortcut"]
+    assert [name in f.what for f in found] == ([True] if name else [])
+
+
+@pytest.mark.full
+def test_the_rate_of_false_alarms_is_at_most_the_level():
+    """Features and decisions that have nothing to do with each other: 300 networks at level 0.1."""
+    alarms = 0
+    for seed in range(300):
+        draw = torch.Generator().manual_seed(seed)
+        x, y = torch.randn(120, 6, generator=draw), torch.randint(2, (120,), generator=draw)
+        torch.manual_seed(seed)
+        alarms += bool(shortcuts(nn.Linear(6, 2), (x, y), level=0.1, seed=seed).named)
+    assert alarms <= 45  # more than 15 % at a true rate of 10 % has a chance below 0.5 %
+
+
 def test_two_planted_frequencies_are_recovered_and_the_decisions_kept():
     torch.manual_seed(0)
     k = torch.arange(12.0)
@@ -74,6 +96,8 @@ def test_two_planted_frequencies_are_recovered_and_the_decisions_kept():
     found = fourier_mask(net, (x, y), lam=2.0, epochs=40)
     assert set(found.frequencies()) == {(2, 3), (4, 1)}
     assert found.masked_accuracy >= found.accuracy - 0.05 and found.kept < 0.05
+    fresh = 0.5 * torch.randn(400, 1, 12, 12) + torch.stack(waves)[y][:, None]
+    assert found.on(net, (fresh, y)).agreement > 0.9 and found.on(net, (fresh, y)).kept == found.kept
     other = x[torch.randperm(400)]
     assert (net(found.ambiguous(x, other)).argmax(1) == net(x).argmax(1)).float().mean() > 0.9
 

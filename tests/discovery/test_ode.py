@@ -3,7 +3,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from gnomon.core import InputError
-from gnomon.discovery import Library, discover_implicit, discover_ode
+from gnomon.discovery import Library, Pointwise, Polynomial, discover_implicit, discover_ode
 
 
 def lorenz(n=2000):
@@ -36,3 +36,53 @@ def test_an_implicit_law_of_enzymes():
 def test_names_must_fit():
     with pytest.raises(InputError, match="2 names and 1 variables"):
         discover_ode(np.ones(40), 0.1, names=("a", "b"), library=Library(degree=1))
+
+
+def test_constraints_hold_exactly_and_help_under_noise():
+    """A pendulum without friction: p_t = q, q_t = -4 p, scaled so that p_t[q] = 2 and q_t[p] = -2."""
+    t = np.linspace(0, 12, 500)
+    clean = np.stack([np.cos(2 * t), -np.sin(2 * t)], 1)
+    noisy = clean + 0.2 * np.random.default_rng(0).standard_normal(clean.shape)
+    library = Library(degree=1)
+    free = discover_ode(noisy, t, names=("p", "q"), library=library)
+    tied = discover_ode(noisy, t, names=("p", "q"), library=library, constraints=("p_t[q] + q_t[p] = 0",))
+    a, b = (tied.equations[i].coefficient(term) for i, term in ((0, "q"), (1, "p")))
+    assert abs(a + b) < 1e-12 and abs(a - 2) < 0.05
+    assert abs(free.equations[0].coefficient("q") + free.equations[1].coefficient("p")) > 1e-6
+    given = discover_ode(noisy, t, names=("p", "q"), library=library, constraints=("p_t[q] = 2", "q_t[p] = -2"))
+    assert np.isclose(given.equations[0].coefficient("q"), 2) and np.isclose(given.equations[1].coefficient("p"), -2)
+
+
+def test_constraints_are_those_of_a_constrained_least_squares_problem():
+    draw = np.random.default_rng(0)
+    t = np.linspace(0, 10, 400)
+    x = np.stack([np.cos(2 * t) + 0.3 * np.cos(t), np.sin(1.9 * t)], 1) + 0.05 * draw.standard_normal((400, 2))
+    library, form = Library(only=("x", "y")), Pointwise(time=Polynomial(8), rows=400)
+    found = discover_ode(x, t, names=("x", "y"), library=library, form=form, constraints=("x_t[y] = -0.5*y_t[x]",))
+    edge = int(0.05 * 400)
+    a = x[edge:-edge]
+    targets = [Polynomial(8)(x[:, i], t[1], 1)[edge:-edge] for i in range(2)]
+    size = [np.linalg.norm(y) for y in targets]
+    chosen = [[("x", "y").index(term) for term in e.terms] for e in found.equations]
+    blocks = [a[:, c] / s for c, s in zip(chosen, size, strict=True)]
+    whole = np.zeros((2 * len(a), sum(map(len, chosen))))
+    whole[: len(a), : len(chosen[0])], whole[len(a) :, len(chosen[0]) :] = blocks
+    row = np.zeros(whole.shape[1])
+    row[chosen[0].index(1)], row[len(chosen[0]) + chosen[1].index(0)] = 1, 0.5
+    inner = np.block([[whole.T @ whole, row[:, None]], [row[None], np.zeros((1, 1))]])
+    right = np.append(whole.T @ np.concatenate([y / s for y, s in zip(targets, size, strict=True)]), 0)
+    by_hand = np.linalg.solve(inner, right)[:-1]
+    assert np.allclose([c for e in found.equations for c in e.coefficients], by_hand, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("constraint", "words"),
+    [
+        ("x_t[y] + y_t[x]", "cannot be read.*x_t.y. \\+ y_t.x. = 0"),
+        ("x_t[z^9] = 0", "x_t.z\\^9. is no coefficient of these equations"),
+    ],
+)
+def test_constraints_that_cannot_be_read_are_refused(constraint, words):
+    t = np.linspace(0, 6, 200)
+    with pytest.raises(InputError, match=words):
+        discover_ode(np.stack([np.cos(t), np.sin(t)], 1), t, constraints=(constraint,), library=Library(degree=1))

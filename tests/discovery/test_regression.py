@@ -2,6 +2,7 @@ import numpy as np
 from scipy.linalg import lstsq
 
 from gnomon.discovery import Selection, bic_path
+from gnomon.discovery.elimination import eliminated
 from gnomon.discovery.regression import Moments, choice, stridge
 from tests.oracles.subsets import best_subset
 
@@ -44,3 +45,34 @@ def test_a_floor_keeps_numerical_errors_out():
     moments = Moments.of(columns, target, 200.0)
     assert choice(moments, Selection(floor=1e-2)).support == (1, 4, 6)
     assert choice(moments, Selection(floor=1e-6)).support == (0, 1, 4, 6)
+
+
+def test_elimination_drops_the_term_that_costs_least_of_every_regression():
+    """Against a fit from the rows for every set of terms on the way."""
+    draw = np.random.default_rng(0)
+    rows = draw.standard_normal((2, 60, 6)) + draw.standard_normal((2, 60, 1))
+    rows = rows + 1j * draw.standard_normal(rows.shape)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    target = draw.standard_normal((2, 60)) + rows @ np.arange(6.0)
+    gram, cross = rows.conj().swapaxes(1, 2) @ rows, (rows.conj().swapaxes(1, 2) @ target[:, :, None])[:, :, 0]
+    order, cost = eliminated(gram, cross)
+
+    def left(i, chosen):
+        found = lstsq(rows[i][:, chosen], target[i])[0] if chosen else np.zeros(0)
+        return np.linalg.norm(rows[i][:, chosen] @ found - target[i]) ** 2
+
+    for i in range(2):
+        chosen = list(range(6))
+        for k in range(6):
+            rise = {j: left(i, [c for c in chosen if c != j]) - left(i, chosen) for j in chosen}
+            assert order[i, k] == min(rise, key=rise.get) and np.isclose(cost[i, k], rise[order[i, k]], rtol=1e-8)
+            chosen.remove(int(order[i, k]))
+
+
+def test_one_term_more_costs_what_a_fit_with_it_says():
+    columns, target = problem()
+    moments = Moments.of(columns, target, 200.0)
+    found = moments.misfits_with((1, 4))
+    for j in (0, 6, 7):
+        assert np.isclose(found[j] ** 0.5, moments.candidate(tuple(sorted((1, 4, j))), 1e-3).misfit, rtol=1e-6)
+    assert np.isinf(found[[1, 4]]).all()

@@ -30,6 +30,7 @@ from gnomon.attribution.sanity import Faithfulness, Sanity, deletion_insertion, 
 from gnomon.attribution.sheet import ContactSheet, contact_sheet
 from gnomon.attribution.shortcut import Reliance, Shortcuts, shortcuts
 from gnomon.attribution.similarity import LayerSimilarity, cka, layer_similarity, procrustes
+from gnomon.attribution.tokens import token_attribution
 from gnomon.attribution.trees import SurrogateTree, surrogate_tree
 from gnomon.attribution.units import (
     DirectionSemantics,
@@ -39,6 +40,7 @@ from gnomon.attribution.units import (
     top_activating,
     visualize_unit,
 )
+from gnomon.attribution.variational import VariationalInformation, variational_information
 
 __all__ = [
     "Attribution",
@@ -61,6 +63,7 @@ __all__ = [
     "Shortcuts",
     "SurrogateTree",
     "TopActivating",
+    "VariationalInformation",
     "Visualization",
     "analogy_score",
     "bag_of_patches_score",
@@ -93,6 +96,8 @@ __all__ = [
     "shortcuts",
     "smooth_grad",
     "surrogate_tree",
+    "token_attribution",
     "top_activating",
+    "variational_information",
     "visualize_unit",
 ]

@@ -61,6 +61,11 @@ class FourierMask(Result):
         """Images with the kept frequencies of x and the removed ones of others: they look otherwise, decided alike."""
         return keep_frequencies(x, self.mask) + other - keep_frequencies(other, self.mask)
 
+    def on(self, module: nn.Module, data: Any) -> "FourierMask":
+        """The same mask, judged on other images with their classes."""
+        with untouched(module):
+            return FourierMask(self.mask, *_measured(module, source(data, module=module, call=CALL), self.mask))
+
     def frequencies(self) -> tuple[tuple[int, int], ...]:
         """The kept frequencies as cycles per image, one of each pair w and -w."""
         h, w = self.mask.shape

@@ -21,10 +21,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnomon.attribution.layers import one_tensor
+from gnomon.attribution.layers import one_tensor, used_layers
 from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.layers import activations, layer_names
+from gnomon.core.layers import activations
 from gnomon.core.results import Axis, Line, Plot, Result, Scatter
 
 __all__ = [
@@ -123,14 +123,14 @@ def information_plane(module: nn.Module, x: Any, y: Any, *, bins: int = 30) -> I
     ('0', '1')
     """
     call = "information_plane(module, x, y)"
-    inputs = one_tensor(x, module, call=call)
+    inputs = one_tensor(x, module, call=call, whole=True)
     classes = torch.as_tensor(y).reshape(-1).long()
     if len(classes) != len(inputs):
         raise InputError(
             lesson(call, f"{len(inputs)} inputs and {len(classes)} classes", "pairs", "Give each input a class")
         )
     cells = integer("bins", bins, call=call)
-    kept = activations(module, inputs, layer_names(module), call=call)
+    kept = activations(module, inputs, used_layers(module, inputs, call=call), call=call)
     found = {name: _plane(h, classes, cells) for name, h in kept.items() if len(h) == len(inputs)}
     about_input, about_target = zip(*found.values(), strict=True)
     return InformationPlane(tuple(found), about_input, about_target, float(np.log(len(inputs))), cells)

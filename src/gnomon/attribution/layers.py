@@ -17,7 +17,7 @@ from gnomon.core.layers import activations, captured, layer_names
 from gnomon.core.source import whole_inputs
 from gnomon.core.untouched import untouched
 
-__all__ = ["layer_activations", "spatial_layers"]
+__all__ = ["layer_activations", "spatial_layers", "used_layers"]
 
 
 def layer_activations(module: nn.Module, x: Any) -> dict[str, Tensor]:
@@ -39,10 +39,20 @@ def layer_activations(module: nn.Module, x: Any) -> dict[str, Tensor]:
     call = "layer_activations(module, x)"
     check_readable(module, call=call)
     inputs = whole_inputs(x, module, call=call)
+    return activations(module, inputs, used_layers(module, inputs, call=call), call=call)  # (1)
+
+
+def used_layers(module: nn.Module, x: Inputs, *, call: str) -> tuple[str, ...]:
+    """The layers that run and put out tensors, in the order they run.
+
+    Cost: one forward pass of one example.
+
+    >>> used_layers(nn.Sequential(nn.Linear(1, 1), nn.ReLU()), torch.ones(1, 1), call="layer_probe(module, data)")
+    ('0', '1')
+    """
     with untouched(module), torch.no_grad(), captured(module, layer_names(module), call=call) as kept:
-        invoke(module, take(inputs, slice(0, 1)), call=call)
-        names = tuple(kept)
-    return activations(module, inputs, names, call=call)  # (1)
+        invoke(module, take(x, slice(0, 1)), call=call)
+        return tuple(kept)
 
 
 def spatial_layers(module: nn.Module, x: Inputs, *, call: str) -> tuple[str, ...]:
@@ -73,12 +83,12 @@ def images(x: Any, module: nn.Module, *, call: str) -> Tensor:
     return taken
 
 
-def one_tensor(x: Any, module: nn.Module, *, call: str) -> Tensor:
-    """Inputs as one floating tensor that the module takes; anything else is refused."""
+def one_tensor(x: Any, module: nn.Module, *, call: str, whole: bool = False) -> Tensor:
+    """Inputs as one floating tensor that the module takes, or of ``whole`` numbers on demand; others are refused."""
     check_readable(module, call=call)
     taken = as_inputs(x, module, call=call)
-    if not isinstance(taken, Tensor) or not taken.is_floating_point():
+    if not isinstance(taken, Tensor) or not (whole or taken.is_floating_point()):
         what = str(taken.dtype) if isinstance(taken, Tensor) else f"a {type(taken).__name__}"
-        cure = "Pass embeddings or pixels as one floating tensor; for tokens, wrap the layers after the embedding"
+        cure = "Pass embeddings or pixels as one floating tensor; for tokens use token_attribution or occlusion"
         raise InputError(lesson(call, f"x is {what}", "inputs that can be changed a little", cure))
     return taken

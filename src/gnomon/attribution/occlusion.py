@@ -12,10 +12,11 @@ Cost: a forward pass for each window.
 True
 """
 
+from itertools import product
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
@@ -26,7 +27,8 @@ from gnomon.core.untouched import untouched
 __all__ = ["occlusion"]
 
 CALL = "occlusion(module, x)"
-ROWS = 128
+ROWS = 32
+"""Examples in a pass, where one window alone has fewer: larger passes fall out of the processor's caches."""
 
 
 def occlusion(
@@ -34,6 +36,7 @@ def occlusion(
 ) -> Attribution:
     """Cover windows of the input one after the other, equation (1); images by squares over all channels.
 
+    Inputs may be whole numbers, such as tokens; ``cover`` is then the token that stands for nothing.
     Hypotheses: see the module.
     Reference: [zeiler2014visualizing].
     Cost: a forward pass for each window.
@@ -41,30 +44,32 @@ def occlusion(
     >>> occlusion(nn.Flatten(), torch.rand(2, 1, 4, 4), 0, window=2, stride=2).values.shape
     torch.Size([2, 1, 4, 4])
     """
-    inputs = one_tensor(x, module, call=CALL)
+    inputs = one_tensor(x, module, call=CALL, whole=True)
     size, step = integer("window", window, call=CALL), integer("stride", stride, call=CALL)
-    masks = _masks(inputs, size, step)
+    patch = inputs.new_tensor(cover)
+    places = _windows(inputs.shape[1:], size, step)
+    together = max(1, ROWS // len(inputs))
     with untouched(module), torch.no_grad():
         which = chosen(module, inputs, target, call=CALL)
         before = scores(module, inputs, which, call=CALL)
-        total, seen = torch.zeros_like(inputs), torch.zeros_like(inputs[0])
-        for part in masks.split(max(1, ROWS // len(inputs))):
-            covered = torch.where(part[:, None], inputs.new_tensor(float(cover)), inputs[None])
-            after = scores(module, covered.flatten(0, 1), which.repeat(len(part)), call=CALL)
-            fall = before[None] - after.reshape(len(part), -1)
-            total += torch.einsum("wn,w...->n...", fall, part.to(inputs))
-            seen += part.sum(0)
+        total = torch.zeros(inputs.shape, dtype=before.dtype, device=inputs.device)
+        seen = torch.zeros(inputs.shape[1:], dtype=before.dtype, device=inputs.device)
+        copies = inputs.repeat(together, *(1,) * (inputs.dim() - 1)).reshape(together, *inputs.shape)
+        for first in range(0, len(places), together):
+            part = places[first : first + together]
+            for copy, place in zip(copies, part, strict=False):
+                copy[place] = patch
+            made = scores(module, copies[: len(part)].flatten(0, 1), which.repeat(len(part)), call=CALL)
+            for copy, place, after in zip(copies, part, made.reshape(len(part), -1), strict=False):
+                total[place] += (before - after).reshape(-1, *(1,) * (inputs.dim() - 1))
+                seen[place[1:]] += 1
+                copy[place] = inputs[place]
     return Attribution(total / seen.clamp(min=1), which, "occlusion")  # (1)
 
 
-def _masks(x: Tensor, size: int, step: int) -> Tensor:
-    """Windows (w, *shape of an example) as True inside."""
-    shape = x.shape[1:]
+def _windows(shape: torch.Size, size: int, step: int) -> list[tuple[slice, ...]]:
+    """Places of the windows in a batch of examples of a shape; of images, squares over all channels."""
     space = shape[1:] if len(shape) == 3 else shape
+    ahead = (slice(None),) * (1 + len(shape) - len(space))
     starts = [sorted({*range(0, max(1, n - size + 1), step), max(0, n - size)}) for n in space]
-    found = []
-    for corner in torch.cartesian_prod(*map(torch.tensor, starts)).reshape(-1, len(space)).tolist():
-        mask = torch.zeros(space, dtype=torch.bool, device=x.device)
-        mask[tuple(slice(a, a + size) for a in corner)] = True
-        found.append(mask.expand(shape))
-    return torch.stack(found)
+    return [(*ahead, *(slice(a, a + size) for a in corner)) for corner in product(*starts)]

@@ -18,9 +18,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.attribution.layers import one_tensor
+from gnomon.attribution.layers import one_tensor, used_layers
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.layers import activations, layer_names
+from gnomon.core.layers import activations
 from gnomon.core.results import Axis, Line, Plot, Result
 
 __all__ = ["OrbitCurvature", "orbit_curvature"]
@@ -70,7 +70,7 @@ def orbit_curvature(module: nn.Module, orbits: Any) -> OrbitCurvature:
         cure = "Pass a tensor (orbits, steps, ...) with at least three steps"
         raise InputError(lesson(CALL, "the orbits have no axis of steps", "paths of inputs", cure))
     flat = one_tensor(orbits.flatten(0, 1), module, call=CALL)
-    kept = {"input": flat} | activations(module, flat, layer_names(module), call=CALL)
+    kept = {"input": flat} | activations(module, flat, used_layers(module, flat, call=CALL), call=CALL)
     names, turns, shares = [], [], []
     for name, h in kept.items():
         if len(h) != len(flat):

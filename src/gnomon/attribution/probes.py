@@ -24,9 +24,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from gnomon.attribution.layers import used_layers
 from gnomon.core.checks import check_readable
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.layers import activations, layer_names
+from gnomon.core.layers import activations
 from gnomon.core.record import Record
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.source import source
@@ -36,6 +37,8 @@ __all__ = ["LayerProbe", "LayerProbes", "intrinsic_dimension", "layer_probe"]
 CALL = "layer_probe(module, data)"
 MOST = 2000
 RIDGE = 1e-3
+LARGEST = 20_000
+"""Features of a representation at most: larger ones, such as large images as rows of pixels, are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +101,11 @@ def layer_probe(module: nn.Module, data: Any, *, layers: Sequence[str] | None = 
         cure = "Pass at least 8 examples with whole numbers as classes"
         raise InputError(lesson(CALL, "there are too few examples, or no classes", "examples with classes", cure))
     y = batch.y.unique(return_inverse=True)[1]
-    names = list(layers) if layers is not None else list(layer_names(module))
-    kept = activations(module, batch.x, names, call=CALL)
-    points = {"input": batch.x} if isinstance(batch.x, Tensor) else {}
-    found = [_probe(name, pooled(h), y) for name, h in (points | kept).items() if len(h) == len(y)]
+    names = list(layers) if layers is not None else used_layers(module, batch.x, call=CALL)
+    kept = activations(module, batch.x, names, call=CALL, keep=pooled)
+    seen = isinstance(batch.x, Tensor) and batch.x.is_floating_point() and batch.x[0].numel() <= LARGEST
+    rows = ({"input": pooled(batch.x)} if seen else {}) | kept
+    found = [_probe(name, h, y) for name, h in rows.items() if len(h) == len(y) and h.shape[1] <= LARGEST]
     return LayerProbes(tuple(found))
 
 
@@ -118,14 +122,22 @@ def _probe(name: str, h: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> LayerPro
     h = h / h[fit].square().mean().sqrt().clamp(min=1e-30)
     goal = nn.functional.one_hot(y).double()
     rows = torch.cat([h, torch.ones(len(h), 1, dtype=h.dtype)], 1)
-    inner = rows[fit].T @ rows[fit] + RIDGE * int(fit.sum()) * torch.eye(rows.shape[1], dtype=h.dtype)
-    weights = torch.linalg.solve(inner, rows[fit].T @ goal[fit])
-    linear = float(((rows[~fit] @ weights).argmax(1) == y[~fit]).double().mean())
+    linear = float((_ridge(rows[fit], goal[fit], rows[~fit]).argmax(1) == y[~fit]).double().mean())
     apart = torch.cdist(h, h)
     nearest = float((y[fit][apart[~fit][:, fit].argmin(1)] == y[~fit]).double().mean())
     same = (y[:, None] == y) & ~torch.eye(len(y), dtype=torch.bool)
     contraction = float(apart[same].mean() / apart.mean().clamp(min=1e-30))  # (2)
     return LayerProbe(name, linear, nearest, _fisher(h, y), contraction, intrinsic_dimension(h))
+
+
+def _ridge(rows: Tensor, goal: Tensor, others: Tensor) -> Tensor:
+    """Predictions of ridge regression, from the smaller of the two matrices of products."""
+    n, d = rows.shape
+    if d <= n:
+        inner = rows.T @ rows + RIDGE * n * torch.eye(d, dtype=rows.dtype)
+        return others @ torch.linalg.solve(inner, rows.T @ goal)
+    inner = rows @ rows.T + RIDGE * n * torch.eye(n, dtype=rows.dtype)
+    return (others @ rows.T) @ torch.linalg.solve(inner, goal)
 
 
 def _fisher(h: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> float:

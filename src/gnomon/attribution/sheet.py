@@ -47,8 +47,8 @@ class ContactSheet(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Shortcuts, and maps that ignore the model."""
-        return (*self.shortcuts.findings, *self.sanity.findings)
+        """Shortcuts; a map that ignores the model is a fault of the map, and its caption says so."""
+        return self.shortcuts.findings
 
     def plots(self) -> tuple[Plot, ...]:
         """Maps, shortcuts, frequencies and probes, in this order."""
@@ -57,6 +57,8 @@ class ContactSheet(Result):
         if values.dim() == 4:
             row = torch.cat(list(values.abs().sum(1)), 1)
             words = "Bright pixels carried the decision (integrated gradients); one square for each example."
+            if not self.sanity.depends_on_model:
+                words += " With shuffled weights the maps hardly change: they show the images more than the network."
             picture = Image("attribution", row.double().cpu())
             maps = (Plot("What the network looks at", (picture,), Axis(), Axis(), words),)
         mask = self.mask.plots() if self.mask is not None else ()

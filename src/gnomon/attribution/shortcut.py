@@ -1,22 +1,27 @@
 """Shortcuts: single features or single frequencies that carry a network's decisions.
 
-    drop(i)  = accuracy of the network - its accuracy with feature i exchanged between examples                 (1)
-    alone(i) = accuracy of the nearest neighbor in feature i alone, each example left out                       (2)
+    lost(i)  = share of right decisions that change when feature i comes from an example of another class         (1)
+    alone(i) = accuracy of the nearest neighbors in feature i alone, on examples that are not among them          (2)
 
-Candidates are the pixels, or frequencies of images, that tell classes apart best by themselves (largest ratio of the
-variance between classes to that within), and the features with the largest gradients. A feature is called a shortcut
-where the network uses it (1) and it would do by itself (2): single pixels and frequencies of real images do not.
-Hypotheses: classes as targets; at least 30 examples.
-Reference: [geirhos2020shortcut].
-Cost: a forward pass for each of about 24 candidates.
+Feature i is called a shortcut where two hypotheses are refuted: that (1) is at most `LOST`, and that (2) is at most
+`AHEAD` above that of the best other feature of its kind, or leaves half of what chance leaves. Both are exact binomial
+tests at a share of the level: it is divided by two and by the number of all features and frequencies. So a network that
+uses no feature which stands out is accused with at most the stated probability, however the features depend on each
+other. Recipients and donors, and examples and neighbors, come from two halves of the data, each used once, so that the
+trials are independent. Pixels that are near each other are not compared: a mark may be larger than a pixel.
+Hypotheses: classes as targets; at least 30 examples, drawn independently.
+Reference: [geirhos2020shortcut]; [holm1979simple] for many tests at once.
+Cost: a forward pass of at most 256 examples for each of about 24 candidates.
 
->>> x = torch.randn(200, 4)
+>>> x = torch.randn(200, 4, generator=torch.Generator().manual_seed(0))
 >>> net = nn.Linear(4, 2)
 >>> _ = net.weight.data.copy_(torch.tensor([[0.0, 0, 0, -1], [0, 0, 0, 1]])), net.bias.data.zero_()
 >>> shortcuts(net, (x, (x[:, 3] > 0).long())).named
 ('feature 3',)
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +31,7 @@ from torch import Tensor, nn
 
 from gnomon.attribution.gradient import gradient
 from gnomon.attribution.layers import one_tensor
-from gnomon.core.checks import check_readable, check_seed
+from gnomon.core.checks import check_readable, check_seed, number
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.metrics import decisions
 from gnomon.core.outputs import outputs
@@ -41,47 +46,55 @@ MOST = 512
 """Examples at most."""
 CANDIDATES = 8
 """Features, or frequencies, that each way of looking proposes."""
-USED, ALONE = 0.1, 0.75
-"""Shares of accuracy - chance: a shortcut is worth the first to the network, and gives the second by itself."""
-REPEATS = 2
+LOST, AHEAD = 0.05, 0.1
+"""Share of decisions that one feature of many may carry, and accuracy by which one may be ahead of all others."""
+NEAR = 0.25
+"""Distance of pixels that are compared, as a share of the image's sides."""
+NEIGHBORS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Reliance(Record):
-    """A feature or a frequency, the accuracy (1) that is lost without it, and the accuracy (2) that it gives alone.
+    """A feature or a frequency: the decisions (1) lost without it, the accuracy (2) it gives alone, and its p-value.
 
-    >>> Reliance("pixel (0, 0)", 0.7, 1.0).name
+    ``p`` is the larger of the two tests' p-values times twice the number of features and frequencies.
+
+    >>> Reliance("pixel (0, 0)", 0.7, 1.0, 1e-9).name
     'pixel (0, 0)'
     """
 
     name: str
-    drop: float
+    lost: float
     alone: float
+    p: float
 
 
 @dataclass(frozen=True, slots=True)
 class Shortcuts(Result):
-    """What single features and frequencies are worth to a network, the most important first."""
+    """What single features and frequencies are worth to a network, the most important first.
+
+    ``level`` bounds the probability that a network without shortcuts is said to have one.
+    """
 
     reliance: tuple[Reliance, ...]
     accuracy: float
     chance: float
+    level: float
 
     @property
     def named(self) -> tuple[str, ...]:
         """The shortcuts by name."""
-        known = max(self.accuracy - self.chance, 0.05)
-        return tuple(r.name for r in self.reliance if r.drop >= USED * known and r.alone >= self.chance + ALONE * known)
+        return tuple(r.name for r in self.reliance if r.p <= self.level)
 
     @property
     def verdict(self) -> str:
         """One sentence."""
         if self.named:
             return f"The network takes a shortcut, {', '.join(self.named)}: it gives the classes by itself."
+        if not self.reliance:
+            return "No feature can be exchanged between examples."
         top = self.reliance[0]
-        return (
-            f"No single feature gives the classes; the most important is {top.name}, worth {top.drop:.1%} of accuracy."
-        )
+        return f"No single feature carries the decisions; {top.name} most of them, {top.lost:.1%}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -90,24 +103,24 @@ class Shortcuts(Result):
             return ()
         names = ", ".join(self.named)
         first = next(r for r in self.reliance if r.name in self.named)
-        what = f"The network uses {names}, which gives the classes by itself ({first.alone:.0%} right): exchanged "
-        what += f"between examples, it costs {first.drop:.0%} of accuracy."
+        what = f"The network uses {names}, which gives the classes by itself ({first.alone:.0%} right): taken from an "
+        what += f"example of another class, it changes {first.lost:.0%} of the right decisions."
         cure = "Look for a label, mark or artifact of recording there; remove it from the data and train again."
-        evidence = tuple(Value(f"accuracy lost without {r.name}", r.drop) for r in self.reliance[:3])
+        evidence = tuple(Value(f"decisions lost without {r.name}", r.lost) for r in self.reliance[:3])
         severity = 0.2 if "feature" in names else 0.6  # one column of a table may well be the task itself
         return (Finding("shortcut", what, cure, severity, "inputs", evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The accuracy lost without each candidate."""
-        bars = Bars("accuracy lost", [r.name for r in self.reliance[:12]], [r.drop for r in self.reliance[:12]])
-        words = "A long first bar is a shortcut: the network has learnt one feature instead of the task."
-        return (Plot("What single features are worth", (bars,), Axis("accuracy lost without it"), caption=words),)
+        """The decisions that are lost without each candidate."""
+        bars = Bars("decisions lost", [r.name for r in self.reliance[:12]], [r.lost for r in self.reliance[:12]])
+        words = "A long first bar is a shortcut: the network has learned one feature instead of the task."
+        return (Plot("What single features are worth", (bars,), Axis("share of decisions"), caption=words),)
 
 
-def shortcuts(module: nn.Module, data: Any, *, seed: int = 0) -> Shortcuts:
-    """Look for single features or frequencies that carry a network's decisions, equation (1).
+def shortcuts(module: nn.Module, data: Any, *, level: float = 0.005, seed: int = 0) -> Shortcuts:
+    """Look for single features or frequencies that carry a network's decisions, equations (1) and (2).
 
-    Hypotheses: see the module.
+    Hypotheses: see the module. ``level`` bounds the probability of a false alarm.
     Reference: [geirhos2020shortcut].
     Cost: see the module.
 
@@ -119,21 +132,89 @@ def shortcuts(module: nn.Module, data: Any, *, seed: int = 0) -> Shortcuts:
     if batch.y is None or batch.y.is_floating_point() or batch.y.dim() != 1 or len(batch) < 30:
         cure = "Pass at least 30 examples with whole numbers as classes"
         raise InputError(lesson(CALL, "there are too few examples, or no classes", "examples with classes", cure))
+    allowed = number("level", level, call=CALL, above=0, below=1)
     x, y = one_tensor(batch.x, module, call=CALL), batch.y.long()
-    before = _accuracy(module, x, y)
-    draw = torch.Generator().manual_seed(check_seed(seed, call=CALL))
-    flat, coded = x.flatten(1), y.unique(return_inverse=True)[1]
-    slopes = gradient(module, x).values.flatten(1).abs().mean(0) * flat.std(0)
-    most = min(CANDIDATES, len(slopes))
-    best = {int(i) for rank in (separation(flat, coded), slopes) for i in rank.topk(most).indices}
-    found = []
-    for i in sorted(best):
-        drops = [before - _accuracy(module, _exchanged(flat, i, draw).reshape(x.shape), y) for _ in range(REPEATS)]
-        found.append(Reliance(_pixel(i, x.shape[1:]), sum(drops) / REPEATS, _alone(flat[:, [i]], y)))  # (1)
+    pairs = _Pairs.of(module, x, y, check_seed(seed, call=CALL))
+    kinds = [_features(module, pairs)]
+    count = x[0].numel()
     if x.dim() == 4:
-        found += _frequencies(module, x, y, coded, before, draw)
-    chance = float(y.bincount().max()) / len(y)
-    return Shortcuts(tuple(sorted(found, key=lambda r: -r.drop)), before, chance)
+        kinds.append(_frequencies(module, pairs))
+        count += x.shape[2] * (x.shape[3] // 2 + 1) - 1
+    share = allowed / (2 * count)
+    told = [_judged(trial, trials, pairs, share, 2 * count) for trials in kinds for trial in trials]
+    return Shortcuts(tuple(sorted(told, key=lambda r: (r.p, -r.lost))), pairs.accuracy, pairs.chance, allowed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """What was counted for one feature, and its place: features of places that are far apart are compared."""
+
+    name: str
+    place: tuple[float, ...]
+    lost: int
+    told: int
+
+
+def _judged(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", share: float, count: int) -> Reliance:
+    """The two tests of a feature."""
+    from scipy.stats import beta, binom
+
+    n, used = len(pairs.y), int(pairs.right.sum())
+    rivals = [t.told for t in trials if t is not trial and math.dist(t.place, trial.place) > NEAR]
+    bound = (1 + pairs.chance) / 2
+    if rivals and max(rivals) < n:
+        best = float(beta.ppf(1 - share, max(rivals) + 1, n - max(rivals)))  # above their accuracy, at this level
+        bound = max(bound, best + AHEAD)
+    elif rivals:
+        bound = 1.0
+    stands_out = float(binom.sf(trial.told - 1, n, bound)) if bound < 1 else 1.0
+    carries = float(binom.sf(trial.lost - 1, used, LOST))
+    return Reliance(trial.name, trial.lost / max(used, 1), trial.told / n, min(1.0, count * max(stands_out, carries)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pairs:
+    """Recipients with their donors, each example in one pair at most; ``right`` where (1) counts."""
+
+    x: Tensor
+    y: Tensor
+    donor: Tensor
+    theirs: Tensor
+    right: Tensor
+    accuracy: float
+    chance: float
+
+    @classmethod
+    def of(cls, module: nn.Module, x: Tensor, y: Tensor, seed: int) -> "_Pairs":
+        order = torch.randperm(len(y), generator=torch.Generator().manual_seed(seed))
+        a, b = order[: len(y) // 2].to(x.device), order[len(y) // 2 : 2 * (len(y) // 2)].to(x.device)
+        y = y.to(x.device)
+        correct = _decided(module, x[a]) == y[a]
+        chance = float(y.bincount().max()) / len(y)
+        return cls(x[a], y[a], x[b], y[b], correct & (y[a] != y[b]), float(correct.double().mean()), chance)
+
+    def trial(
+        self, module: nn.Module, name: str, place: tuple[float, ...], mixed: Tensor, parts: tuple[Tensor, Tensor]
+    ) -> _Trial:
+        """Counts of one feature: recipients with the donors' feature, and the feature of both as rows (n, d)."""
+        lost = int((_decided(module, mixed[self.right]) != self.y[self.right]).sum()) if self.right.any() else 0  # (1)
+        near = torch.cdist(parts[0].double(), parts[1].double())
+        votes = self.theirs[near.topk(min(NEIGHBORS, near.shape[1]), largest=False).indices]
+        return _Trial(name, place, lost, int((votes.mode(1).values == self.y).sum()))  # (2)
+
+
+def _features(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
+    own, theirs, shape = pairs.x.flatten(1), pairs.donor.flatten(1), pairs.x.shape[1:]
+    coded = pairs.theirs.unique(return_inverse=True)[1]
+    slopes = gradient(module, pairs.donor).values.flatten(1).abs().mean(0) * theirs.std(0)
+    most = min(CANDIDATES, len(slopes))
+    found = []
+    for i in sorted({int(i) for rank in (separation(theirs, coded), slopes) for i in rank.topk(most).indices}):
+        mixed = own.clone()
+        mixed[:, i] = theirs[:, i]
+        name, place = _pixel(i, shape)
+        found.append(pairs.trial(module, name, place, mixed.reshape(pairs.x.shape), (own[:, [i]], theirs[:, [i]])))
+    return found
 
 
 def separation(flat: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> Float[Tensor, " d"]:
@@ -147,50 +228,39 @@ def separation(flat: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> Float[Tensor
     return torch.where(total > 1e-12 * total.max(), ratio, torch.zeros_like(ratio))
 
 
-def _frequencies(
-    module: nn.Module, x: Tensor, y: Tensor, coded: Tensor, before: float, draw: torch.Generator
-) -> list[Reliance]:
-    """The same for frequencies other than zero: w and -w are exchanged together, in all channels."""
-    waves = torch.fft.rfft2(x)
-    n, c, h, w = waves.shape
-    parts = torch.stack([waves.real, waves.imag], 1).reshape(n, 2 * c, h * w)
-    ratio = torch.stack([separation(parts[:, j], coded) for j in range(2 * c)]).amax(0)
-    ratio[0] = 0.0
+def _frequencies(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
+    """The same for frequencies other than zero: w and -w come together, in all channels."""
+    size = pairs.x.shape[2:]
+    own, theirs = torch.fft.rfft2(pairs.x), torch.fft.rfft2(pairs.donor)
+    n, c, h, w = own.shape
+    coded = pairs.theirs.unique(return_inverse=True)[1]
+    parts = torch.stack([theirs.real, theirs.imag], 1).reshape(n, 2 * c, h, w)
+    ratio = torch.stack([separation(parts[:, j].flatten(1), coded) for j in range(2 * c)]).amax(0).reshape(h, w)
+    alike = [0, size[1] // 2] if size[1] % 2 == 0 else [0]  # columns that store w and -w
+    ratio[h // 2 + 1 :, alike] = 0.0
+    ratio[0, 0] = 0.0
     found = []
-    for i in ratio.topk(min(CANDIDATES, h * w - 1)).indices.tolist():
+    for i in ratio.flatten().topk(min(CANDIDATES, h * w - 1)).indices.tolist():
         row, column = divmod(i, w)
-        drops = []
-        for _ in range(REPEATS):
-            order = torch.randperm(n, generator=draw)
-            mixed = waves.clone()
-            mixed[:, :, row, column] = waves[order][:, :, row, column]
-            if column == 0 or 2 * column == x.shape[3]:  # the mirror frequency is stored as well
-                mixed[:, :, -row % h, column] = waves[order][:, :, -row % h, column]
-            drops.append(before - _accuracy(module, torch.fft.irfft2(mixed, s=x.shape[2:]), y))
+        mixed = own.clone()
+        mixed[:, :, row, column] = theirs[:, :, row, column]
+        if column in alike:
+            mixed[:, :, -row % h, column] = theirs[:, :, -row % h, column]
+        rows = tuple(torch.view_as_real(v[:, :, row, column].contiguous()).flatten(1) for v in (own, theirs))
         signed = row if row <= h // 2 else row - h
-        alone = _alone(parts[:, :, i], y)
-        found.append(Reliance(f"frequency ({signed}, {column})", sum(drops) / REPEATS, alone))
+        name, place = f"frequency ({signed}, {column})", (float(signed), float(column))
+        found.append(pairs.trial(module, name, place, torch.fft.irfft2(mixed, s=size), (rows[0], rows[1])))
     return found
 
 
-def _accuracy(module: nn.Module, x: Tensor, y: Tensor) -> float:
-    return float((decisions(outputs(module, x, call=CALL)) == y).double().mean())
+def _decided(module: nn.Module, x: Tensor) -> Tensor:
+    return decisions(outputs(module, x, call=CALL))
 
 
-def _alone(points: Float[Tensor, "n d"], y: Tensor) -> float:
-    apart = torch.cdist(points.double(), points.double())
-    apart.fill_diagonal_(torch.inf)
-    return float((y[apart.argmin(1)] == y).double().mean())  # (2)
-
-
-def _exchanged(flat: Tensor, i: int, draw: torch.Generator) -> Tensor:
-    mixed = flat.clone()
-    mixed[:, i] = flat[torch.randperm(len(flat), generator=draw).to(flat.device), i]
-    return mixed
-
-
-def _pixel(i: int, shape: torch.Size) -> str:
+def _pixel(i: int, shape: torch.Size) -> tuple[str, tuple[float, ...]]:
+    """The name of a feature, and its place: that of a pixel as a share of the sides, else its number."""
     if len(shape) != 3:
-        return f"feature {i}"
+        return f"feature {i}", (float(i),)
     channel, row, column = (int(v) for v in torch.unravel_index(torch.tensor(i), shape))
-    return f"pixel ({row}, {column})" + (f" of channel {channel}" if shape[0] > 1 else "")
+    name = f"pixel ({row}, {column})" + (f" of channel {channel}" if shape[0] > 1 else "")
+    return name, (row / shape[1], column / shape[2])

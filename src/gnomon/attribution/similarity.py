@@ -20,10 +20,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.attribution.layers import one_tensor
+from gnomon.attribution.layers import one_tensor, used_layers
 from gnomon.attribution.probes import pooled
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.layers import activations, layer_names
+from gnomon.core.layers import activations
 from gnomon.core.results import Axis, Image, Plot, Result
 
 __all__ = ["LayerSimilarity", "cka", "layer_similarity", "procrustes"]
@@ -83,7 +83,7 @@ class LayerSimilarity(Result):
 def layer_similarity(first: nn.Module, second: nn.Module, x: Any) -> LayerSimilarity:
     """Compare all layers of two models (or of one with itself) on the same inputs.
 
-    Cost: a forward pass of each, and CKA for each pair.
+    Cost: a forward pass of each, the products of all examples for each layer, and a product for each pair.
 
     >>> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
     >>> layer_similarity(net, net, torch.randn(9, 2)).cka.diagonal().round(decimals=4).tolist()
@@ -91,11 +91,18 @@ def layer_similarity(first: nn.Module, second: nn.Module, x: Any) -> LayerSimila
     """
     tables = []
     for net in (first, second):
-        inputs = one_tensor(x, net, call=CALL)
-        kept = activations(net, inputs, layer_names(net), call=CALL)
-        tables.append({name: pooled(h) for name, h in kept.items() if len(h) == len(inputs)})
-    grid = torch.tensor([[cka(a, b) for b in tables[1].values()] for a in tables[0].values()])
-    return LayerSimilarity(tuple(tables[0]), tuple(tables[1]), grid)
+        inputs = one_tensor(x, net, call=CALL, whole=True)
+        kept = activations(net, inputs, used_layers(net, inputs, call=CALL), call=CALL, keep=pooled)
+        tables.append({name: _kernel(h) for name, h in kept.items() if len(h) == len(inputs)})
+    rows = [torch.stack(list(table.values())) for table in tables]
+    return LayerSimilarity(tuple(tables[0]), tuple(tables[1]), (rows[0] @ rows[1].T).float())  # (1)
+
+
+def _kernel(h: Tensor) -> Tensor:
+    """The centered products of all examples, as one vector of length one: CKA is the cosine of two of these."""
+    centered = h.double() - h.double().mean(0)
+    products = (centered @ centered.T).flatten()
+    return products / products.norm().clamp(min=1e-300)
 
 
 def _centered(a: Tensor, b: Tensor, call: str) -> tuple[Tensor, Tensor]:

@@ -125,7 +125,7 @@ def top_activating(module: nn.Module, layer: str, direction: int | Tensor, data:
     """
     check_readable(module, call=TOP)
     batch = source(data, module=module, call=TOP).whole()
-    h = pooled(activations(module, batch.x, (layer,), call=TOP)[layer])
+    h = activations(module, batch.x, (layer,), call=TOP, keep=pooled)[layer]
     return _top(h, _vector(direction, h.shape[1], TOP).to(h), batch.y, integer("k", k, call=TOP))
 
 
@@ -166,7 +166,7 @@ def direction_semantics(
         raise InputError(
             lesson(SEMANTICS, "the data have no classes", "examples with classes", "Pass (inputs, classes)")
         )
-    h = pooled(activations(module, batch.x, (layer,), call=SEMANTICS)[layer])
+    h = activations(module, batch.x, (layer,), call=SEMANTICS, keep=pooled)[layer]
     draw = torch.Generator().manual_seed(check_seed(seed, call=SEMANTICS))
     spread = h.std(0) > 1e-9 * h.abs().max()
     basis = torch.eye(h.shape[1], dtype=h.dtype)[spread][:directions]

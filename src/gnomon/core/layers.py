@@ -7,7 +7,7 @@
 {'0': (4, 3), '1': (4, 3)}
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -70,10 +70,13 @@ def captured(module: nn.Module, layers: Sequence[str], *, call: str) -> Iterator
             handle.remove()
 
 
-def activations(module: nn.Module, x: Inputs, layers: Sequence[str], *, call: str) -> dict[str, Tensor]:
+def activations(
+    module: nn.Module, x: Inputs, layers: Sequence[str], *, call: str, keep: Callable[[Tensor], Tensor] = Tensor.detach
+) -> dict[str, Tensor]:
     """The outputs of some layers for all inputs, in eval mode and without gradients; the module stays as it was.
 
-    Cost: one forward pass, and the outputs in memory.
+    ``keep`` says what is kept of the output for each batch; all of it where nothing is said.
+    Cost: one forward pass, and what is kept in memory.
 
     >>> sorted(activations(nn.Sequential(nn.Flatten()), torch.ones(2, 1, 2), ("0",), call="probe")["0"].shape)
     [2, 2]
@@ -85,7 +88,7 @@ def activations(module: nn.Module, x: Inputs, layers: Sequence[str], *, call: st
             invoke(module, take(x, slice(start, start + SIZE)), call=call)
             for name in layers:
                 if name in kept:
-                    found[name].append(kept[name].detach())
+                    found[name].append(keep(kept[name].detach()))
     missing = [name for name, parts in found.items() if not parts]
     if missing:
         raise InputError(

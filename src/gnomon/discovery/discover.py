@@ -21,6 +21,7 @@ import numpy as np
 from gnomon.core.checks import check_kind, integer
 from gnomon.core.errors import InputError, lesson
 from gnomon.discovery.candidates import Library
+from gnomon.discovery.constrained import constrain
 from gnomon.discovery.equation import Equation, Residuals
 from gnomon.discovery.forms import AbstractForm, System, WeakForm
 from gnomon.discovery.grid import Data, read
@@ -38,7 +39,7 @@ COLLINEAR = 1e-9
 
 def discover(
     u: Any, dx: Any, dt: Any, *, library: Library | None = None, form: AbstractForm | None = None,
-    selection: Selection | None = None, time_order: int = 1,
+    selection: Selection | None = None, time_order: int = 1, constraints: Sequence[str] = (),
 ) -> Discovery:  # fmt: skip
     """Find the partial differential equation that data on a grid follow, equation (1).
 
@@ -52,6 +53,7 @@ def discover(
         form: `WeakForm` or `Pointwise`, with their options.
         selection: how terms are chosen, and the replicates of the bootstrap.
         time_order: 2 for equations such as u_tt = c^2 u_xx.
+        constraints: linear relations of coefficients as text, such as ``"u_t[v] + v_t[u] = 0"``.
 
     Hypotheses: a uniform grid; a right-hand side that is a sum of few terms of the library.
     Reference: [rudy2017data], with the weak form of [messenger2021weak].
@@ -65,30 +67,34 @@ def discover(
     lib = Library() if library is None else library
     check_kind("library", lib, Library, call=CALL, cure="Pass gnomon.discovery.Library(...)")
     data = read(u, dx, dt, known=lib.known, functions=lib.functions, call=CALL)
-    return search(data, lib, form or WeakForm(), selection or Selection(), time_order, call=CALL)
+    return search(data, lib, form or WeakForm(), selection or Selection(), time_order, constraints, call=CALL)
 
 
 def search(
-    data: Data, library: Library, form: AbstractForm, selection: Selection, time_order: int, *, call: str
-) -> Discovery:
+    data: Data, library: Library, form: AbstractForm, selection: Selection, time_order: int,
+    constraints: Sequence[str], *, call: str,
+) -> Discovery:  # fmt: skip
     """The equation of each field of checked data."""
     check_kind("form", form, AbstractForm, call=call, cure="Pass WeakForm() or Pointwise()")
     check_kind("selection", selection, Selection, call=call, cure="Pass gnomon.discovery.Selection(...)")
     order = integer("time_order", time_order, call=call)
     terms = library.terms(tuple(data.fields), data.letters[:-1], modulus=data.is_complex, call=call)
     groups = grouped(terms, library.tied, call)
-    found = []
+    found, systems = [], []
     for name, system in form.systems(data, terms, order, call=call).items():
-        merged = _merged(system, terms, groups)
-        check_columns(merged.columns, [_name(group) for group in groups], call)
-        found.append(fit(f"{name}_{'t' * order}", merged, groups, selection.checked(call)))
+        systems.append(_merged(system, terms, groups))
+        check_columns(systems[-1].columns, [_name(group) for group in groups], call)
+        found.append(fit(f"{name}_{'t' * order}", systems[-1], groups, selection.checked(call)))
+    if constraints:
+        return Discovery(constrain(found, systems, groups, tuple(constraints), selection, call=call), data)
     return Discovery(tuple(found), data)
 
 
 def fit(target: str, system: System, groups: Sequence[tuple[Term, ...]], selection: Selection) -> Equation:
     """The sparse equation of one system, with its bootstrap and its residuals."""
     moments = Moments.of(system.columns, system.target, system.independent)
-    best = choice(moments, selection)
+    known = path(moments, selection)
+    best = choice(moments, selection, known)
     support = best.support
     weights = _least_squares(system.columns[:, list(support)], system.target)  # (1)
     inclusion, spread = resampled(system, support, selection)
@@ -100,13 +106,13 @@ def fit(target: str, system: System, groups: Sequence[tuple[Term, ...]], selecti
         tuple(plain(w) for _, w, _ in expanded),
         tuple(float(s) for _, _, s in expanded),
         {t.name: float(p) for group, p in zip(groups, inclusion, strict=True) for t in group},
-        path(moments, selection),
-        _residuals(system, support, best.misfit, moments, selection, [_name(group) for group in groups]),
+        known,
+        _residuals(system, support, best.misfit, moments, [_name(group) for group in groups]),
     )
 
 
 def _residuals(
-    system: System, support: tuple[int, ...], misfit: float, moments: Moments, selection: Selection, names: list[str]
+    system: System, support: tuple[int, ...], misfit: float, moments: Moments, names: list[str]
 ) -> Residuals:
     chosen, y = list(support), system.target
     first = np.arange(len(y)) % 2 == 0 if system.count < 2 else system.blocks < (system.count + 1) // 2
@@ -114,15 +120,11 @@ def _residuals(
     second = y[~first]
     rest, size = system.columns[~first][:, chosen] @ fitted - second, float(np.linalg.norm(second))
     apart = float(np.linalg.norm(rest)) / max(size, 1e-300)
-    others = {
-        j: moments.candidate(tuple(sorted((*support, j))), selection.floor).misfit
-        for j in range(len(names))
-        if j not in support
-    }
-    if not others:
+    others = moments.misfits_with(support)
+    j = int(np.argmin(others))
+    if not np.isfinite(others[j]):
         return Residuals(misfit, apart, "", 0.0)
-    j = min(others, key=lambda k: others[k])
-    return Residuals(misfit, apart, names[j], 1 - others[j] / misfit if misfit > 0 else 0.0)
+    return Residuals(misfit, apart, names[j], 1 - float(others[j]) ** 0.5 / misfit if misfit > 0 else 0.0)
 
 
 def check_columns(columns: np.ndarray, names: Sequence[str], call: str) -> None:
@@ -132,7 +134,8 @@ def check_columns(columns: np.ndarray, names: Sequence[str], call: str) -> None:
     if zero:
         cure = "Leave them out with Library(only=...), or lower degree and order"
         raise InputError(lesson(call, f"the terms {', '.join(zero)} vanish on these data", "terms that are seen", cure))
-    _, sizes, right = np.linalg.svd(columns / norms, full_matrices=False)
+    short = np.linalg.qr(columns / norms, mode="r") if len(columns) > len(names) else columns / norms
+    _, sizes, right = np.linalg.svd(short, full_matrices=False)
     if len(columns) < len(names) or sizes[-1] < COLLINEAR * sizes[0]:
         vector = np.abs(right[-1])
         involved = [name for name, v in zip(names, vector, strict=True) if v > 0.05 * vector.max()]

@@ -41,9 +41,11 @@ IMPLICIT = "discover_implicit(x, dt)"
 
 def discover_ode(
     x: Any, dt: Any, *, names: Sequence[str] | None = None, library: Library | None = None,
-    form: AbstractForm | None = None, selection: Selection | None = None,
+    form: AbstractForm | None = None, selection: Selection | None = None, constraints: Sequence[str] = (),
 ) -> Discovery:  # fmt: skip
     """Find the system (1) that a trajectory (times, variables) follows; named x, y, z if nothing is said.
+
+    ``constraints`` are linear relations of coefficients as text, such as ``"x_t[y] + y_t[x] = 0"``.
 
     Hypotheses: see the module.
     Reference: [brunton2016discovering], with the weak form of [messenger2021weak].
@@ -56,7 +58,7 @@ def discover_ode(
     lib = Library(degree=2) if library is None else library
     fields = _named(x, names, CALL)
     data = read(fields, (), dt, known=lib.known, functions=lib.functions, call=CALL)
-    return search(data, lib, form or WeakForm(), selection or Selection(), 1, call=CALL)
+    return search(data, lib, form or WeakForm(), selection or Selection(), 1, constraints, call=CALL)
 
 
 def discover_implicit(

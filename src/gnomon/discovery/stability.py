@@ -15,8 +15,9 @@ Cost: one product per block for the moments; then small matrices only.
 
 import numpy as np
 
+from gnomon.discovery.elimination import eliminated
 from gnomon.discovery.forms.base import System
-from gnomon.discovery.regression import Moments, Selection, fast_choice
+from gnomon.discovery.regression import LEAST, Selection
 
 
 def resampled(system: System, support: tuple[int, ...], selection: Selection) -> tuple[np.ndarray, np.ndarray]:
@@ -28,18 +29,39 @@ def resampled(system: System, support: tuple[int, ...], selection: Selection) ->
     norms = np.where(norms > 0, norms, 1.0)
     gram, cross, square = _by_block(system.columns / norms, system.target, system.blocks, system.count)
     draw = np.random.default_rng(abs(selection.seed))
-    inclusion, found = np.zeros(terms), []
-    for _ in range(selection.replicates):
-        times = np.bincount(draw.integers(system.count, size=system.count), minlength=system.count).astype(float)
-        moments = Moments(
-            np.tensordot(times, gram, 1), np.tensordot(times, cross, 1), float(times @ square), system.independent
-        )
-        if moments.square <= 0:
-            continue
-        inclusion[list(fast_choice(_normalized(moments), selection.floor))] += 1  # (1)
-        found.append(moments.weights(support) / norms[list(support)])
-    spread = np.std(found, axis=0) if found and support else np.zeros(len(support))  # (2)
+    drawn = draw.integers(system.count, size=(selection.replicates, system.count))
+    times = np.stack([np.bincount(row, minlength=system.count) for row in drawn]).astype(float)
+    squares = times @ square
+    times, squares = times[squares > 0], squares[squares > 0]
+    grams = (times @ gram.reshape(system.count, -1)).reshape(-1, terms, terms)
+    crosses = times @ cross
+    inclusion = _chosen(grams, crosses, squares, system.independent, selection.floor).sum(0)  # (1)
+    spread = _spread(grams, crosses, list(support)) / norms[list(support)]  # (2)
     return inclusion / selection.replicates, spread
+
+
+def _chosen(
+    grams: np.ndarray, crosses: np.ndarray, squares: np.ndarray, independent: float, floor: float
+) -> np.ndarray:
+    """Which terms the best support of elimination has, (replicates, terms)."""
+    scale = np.sqrt(np.maximum(np.einsum("rii->ri", grams).real, 1e-300))
+    grams = grams / (scale[:, :, None] * scale[:, None, :])
+    order, cost = eliminated(grams, crosses / scale)
+    after = np.cumsum(cost[:, ::-1], 1)[:, ::-1]  # what the terms that are left explain
+    explained = np.concatenate([after, np.zeros((len(after), 1))], 1)
+    p, m = order.shape[1], max(independent, LEAST)
+    misfit = np.maximum(1 - explained / squares[:, None], 0.0)
+    best = (m * np.log(misfit + floor**2) + np.arange(p, -1, -1) * np.log(m)).argmin(1)
+    kept = np.zeros(order.shape, dtype=bool)
+    np.put_along_axis(kept, order, np.arange(p) >= best[:, None], 1)
+    return kept
+
+
+def _spread(grams: np.ndarray, crosses: np.ndarray, support: list[int]) -> np.ndarray:
+    if not support or not len(grams):
+        return np.zeros(len(support))
+    inner = np.linalg.pinv(grams[:, support][:, :, support], rcond=1e-14, hermitian=True)
+    return np.std((inner @ crosses[:, support, None])[:, :, 0], axis=0)
 
 
 def _by_block(columns: np.ndarray, target: np.ndarray, blocks: np.ndarray, count: int) -> tuple[np.ndarray, ...]:
@@ -50,8 +72,3 @@ def _by_block(columns: np.ndarray, target: np.ndarray, blocks: np.ndarray, count
     gram = np.stack([a.conj().T @ a for a, _ in pieces])
     cross = np.stack([a.conj().T @ y for a, y in pieces])
     return gram, cross, np.array([np.vdot(y, y).real for _, y in pieces])
-
-
-def _normalized(moments: Moments) -> Moments:
-    scale = np.sqrt(np.maximum(np.diag(moments.gram).real, 1e-300))
-    return Moments(moments.gram / np.outer(scale, scale), moments.cross / scale, moments.square, moments.independent)

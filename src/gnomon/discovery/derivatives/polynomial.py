@@ -23,7 +23,7 @@ __all__ = ["Polynomial", "smoothing_window"]
 
 CALL = "Polynomial(half_width)"
 DEGREES = (4, 8, 12)
-LINES = 100
+LINES = 50
 """Lines of the data that cross-validation looks at, at most."""
 
 
@@ -64,17 +64,28 @@ def smoothing_window(u: np.ndarray, axis: int) -> tuple[int, int]:
     >>> clean[1] > noisy[1], noisy[0] > clean[0] / 2
     (True, True)
     """
-    from scipy.signal import savgol_coeffs, savgol_filter
-
     lines = np.moveaxis(u, axis, 0).reshape(u.shape[axis], -1)
     lines = lines[:, :: max(1, lines.shape[1] // LINES)]
-    lines = np.concatenate([lines.real, lines.imag], 1) if np.iscomplexobj(u) else lines
+    lines = (np.concatenate([lines.real, lines.imag], 1) if np.iscomplexobj(u) else lines).T
+    pairs, n = _pairs(lines.shape[1]), lines.shape[1]
+    if not pairs:
+        return 2, 4
+    kernels = np.zeros((len(pairs), n))
+    for row, (half, degree) in zip(kernels, pairs, strict=True):
+        row[: 2 * half + 1] = _own_weights(half, degree)
+    waves = np.fft.rfft(lines, axis=1)
+    fitted = np.fft.irfft(waves[None] * np.fft.rfft(kernels, axis=1)[:, None], n, axis=2)  # kernels are symmetric
     errors = {}
-    for half, degree in _pairs(len(lines)):
-        own = savgol_coeffs(2 * half + 1, degree)[half]
-        rest = (lines - savgol_filter(lines, 2 * half + 1, degree, axis=0, mode="interp"))[half:-half]
-        errors[half, degree] = float(np.mean((rest / (1 - own)) ** 2))  # (2)
-    return min(errors, key=lambda pair: errors[pair], default=(2, 4))
+    for (half, degree), kernel, values in zip(pairs, kernels, fitted, strict=True):
+        rest = lines[:, half : n - half] - values[:, 2 * half :]
+        errors[half, degree] = float(np.mean(rest**2)) / (1 - kernel[half]) ** 2  # (2)
+    return min(errors, key=lambda pair: errors[pair])
+
+
+def _own_weights(half: int, degree: int) -> np.ndarray:
+    """The weights of a window's samples in the fit (1) at its middle."""
+    basis = np.linalg.qr(np.polynomial.legendre.legvander(np.linspace(-1, 1, 2 * half + 1), degree))[0]
+    return basis @ basis[half]
 
 
 def _pairs(n: int) -> list[tuple[int, int]]:

@@ -21,6 +21,7 @@ Cost: for each term one product of the data with a short matrix along each axis.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import prod
 
 import numpy as np
@@ -34,12 +35,15 @@ from gnomon.discovery.term import Term
 
 __all__ = ["WeakForm"]
 
+
 SHARES = (0.01, 0.015, 0.02, 0.03, 0.04, 0.06, 0.08, 0.1)
 """Half widths that are tried, as shares of an axis."""
 LEAST = 6
 """Points on each side of a bump at least: fewer do not resolve its derivatives."""
 ROWS = 2400
 """Bumps at most, about."""
+LINES, PLACES = 60, 60
+"""Lines of the data, and bumps along each, by which half widths are compared."""
 OVERLAP = 4
 """Bumps that cover a point along an axis, at most."""
 
@@ -71,8 +75,8 @@ class WeakForm(AbstractForm):
             letter: _Bumps(n, half, h, integer("degree", self.degree, call=call, least=4), q)
             for letter, n, half, h, q in zip(axes, data.shape, halves, data.steps.values(), counts, strict=True)
         }
-        cache: dict[tuple[str, str], np.ndarray] = {}
-        columns = np.stack([self._column(data, term, bumps, cache, call) for term in terms], 1)
+        values = _Values(data, self.derivative, call)
+        columns = np.stack([_column(values, term, bumps) for term in terms], 1)
         lengths = [len(bumps[letter].centers) for letter in axes]
         free = [max(1.0, n / (2 * half)) for n, half in zip(data.shape, halves, strict=True)]
         blocks = block_numbers(
@@ -80,8 +84,8 @@ class WeakForm(AbstractForm):
         )
         independent = prod(free) * (2 if data.is_complex else 1)
         return {
-            name: System(columns, _tested(values, bumps, "t" * time), blocks, independent)
-            for name, values in data.fields.items()
+            name: System(columns, _tested(field, bumps, "t" * time), blocks, independent)
+            for name, field in data.fields.items()
         }
 
     def _half_widths(self, data: Data, call: str) -> tuple[int, ...]:
@@ -95,44 +99,52 @@ class WeakForm(AbstractForm):
             min(_matched(values, axis, self.degree, order) for values in fields) for axis, order in enumerate(orders)
         )
 
-    def _column(
-        self, data: Data, term: Term, bumps: dict[str, "_Bumps"], cache: dict[tuple[str, str], np.ndarray], call: str
-    ) -> np.ndarray:
-        derived, rest = term.derived, [f for f in term.factors if not f.derivative]
-        if len(derived) == 1 and derived[0].power == 1:
-            one = derived[0]
-            if not rest:
-                return _tested(data.value(one.symbol, call=call), bumps, one.derivative)
-            if len(rest) == 1 and rest[0].symbol == one.symbol and len(one.derivative) == 1:
-                power = rest[0].power + 1
-                return _tested(data.value(one.symbol, call=call) ** power, bumps, one.derivative) / power
-        values = np.ones(data.shape)
-        for factor in rest:
-            values = values * data.value(factor.symbol, call=call) ** factor.power
-        for factor in derived:
-            values = (
-                values
-                * _derivative(data, factor.symbol, factor.derivative, self.derivative, cache, call) ** factor.power
-            )
-        return _tested(values, bumps, "")
+
+def _column(values: "_Values", term: Term, bumps: dict[str, "_Bumps"]) -> np.ndarray:
+    derived, rest = term.derived, [f for f in term.factors if not f.derivative]
+    if len(derived) == 1 and derived[0].power == 1:
+        one = derived[0]
+        if not rest:
+            return _tested(values.of(one.symbol), bumps, one.derivative)
+        if len(rest) == 1 and rest[0].symbol == one.symbol and len(one.derivative) == 1:
+            power = rest[0].power + 1
+            return _tested(values.of(one.symbol, "", power), bumps, one.derivative) / power
+    parts = [values.of(f.symbol, f.derivative, f.power) for f in (*rest, *derived)]
+    return _tested(reduce(np.multiply, parts) if parts else np.ones(values.data.shape), bumps, "")
 
 
 class _Bumps:
-    """The bumps (1) along one axis, as matrices (centers, points), one for each derivative; made when asked for."""
+    """The bumps (1) along one axis, as matrices (centers, points), for each derivative; made when asked for."""
 
     def __init__(self, n: int, half: int, h: float, degree: int, count: int) -> None:
         self.n, self.half, self.h, self.degree = n, half, h, degree
         self.centers = np.unique(np.linspace(half, n - 1 - half, count).round().astype(int))
-        self._made: dict[int, np.ndarray] = {}
+        self._made: dict[int, list[tuple[slice, np.ndarray]]] = {}
 
-    def matrix(self, order: int) -> np.ndarray:
+    def window(self, order: int) -> np.ndarray:
+        return (-1) ** order * bump(self.half, self.degree, order) / (self.half * self.h) ** order
+
+    def pieces(self, order: int) -> list[tuple[slice, np.ndarray]]:
+        """The matrix in pieces of neighboring centers, each with the points that it reads: the rest is zero."""
         if order not in self._made:
-            window = (-1) ** order * bump(self.half, self.degree, order) / (self.half * self.h) ** order
-            matrix = np.zeros((len(self.centers), self.n))
-            for row, center in zip(matrix, self.centers, strict=True):
-                row[center - self.half : center + self.half + 1] = window
-            self._made[order] = matrix
+            window, found = self.window(order), []
+            count = max(1, round(len(self.centers) * self.half / self.n))  # pieces about two windows wide
+            for centers in np.array_split(self.centers, count):
+                first, last = int(centers[0]) - self.half, int(centers[-1]) + self.half + 1
+                matrix = np.zeros((len(centers), last - first))
+                for row, center in zip(matrix, centers, strict=True):
+                    row[center - self.half - first : center + self.half + 1 - first] = window
+                found.append((slice(first, last), matrix))
+            self._made[order] = found
         return self._made[order]
+
+    def products(self, values: np.ndarray, order: int) -> np.ndarray:
+        """Bumps against values (rows, points, columns), along the points."""
+        parts = self.pieces(order)
+        if values.shape[2] == 1:
+            flat = values[:, :, 0]
+            return np.concatenate([flat[:, reach] @ matrix.T for reach, matrix in parts], 1)[:, :, None]
+        return np.concatenate([matrix @ values[:, reach] for reach, matrix in parts], 1)
 
 
 def bump(half: int, degree: int, order: int) -> np.ndarray:
@@ -144,21 +156,34 @@ def bump(half: int, degree: int, order: int) -> np.ndarray:
 
 def _tested(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarray:
     """(-1)^|k| <D^k psi, values> for all bumps, axis by axis; the axis that shrinks most comes first."""  # (2)
-    order = sorted(enumerate(bumps.items()), key=lambda pair: len(pair[1][1].centers) / pair[1][1].n)
+    if np.iscomplexobj(values):  # bumps are real: two real products cost half of a complex one
+        both = np.stack([values.real, values.imag])
+        return _contracted(both, bumps, by) @ np.array([1.0, 1j])
+    return _contracted(values[None], bumps, by)[:, 0]
+
+
+def _contracted(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarray:
+    """Rows (bumps, parts) from real parts (parts, *grid)."""
+    order = sorted(enumerate(bumps.items(), 1), key=lambda pair: len(pair[1][1].centers) / pair[1][1].n)
     for axis, (letter, row) in order:
-        values = np.moveaxis(np.tensordot(row.matrix(by.count(letter)), values, (1, axis)), 0, axis)
-    return values.ravel()
+        shape = values.shape
+        flat = values.reshape(-1, shape[axis], int(np.prod(shape[axis + 1 :])))
+        values = row.products(flat, by.count(letter)).reshape(*shape[:axis], -1, *shape[axis + 1 :])
+    return values.reshape(len(values), -1).T
 
 
 def _matched(values: np.ndarray, axis: int, degree: int, order: int) -> int:
-    """The half width of equation (3), from at most 200 lines of a field."""
+    """The half width of equation (3), from some lines and places of a field."""
     n = values.shape[axis]
     lines = np.moveaxis(values, axis, 0).reshape(n, -1)
-    lines = lines[:, :: max(1, lines.shape[1] // 200)]
+    lines = lines[:, :: max(1, lines.shape[1] // LINES)]
+    lines = np.concatenate([lines.real, lines.imag], 1) if np.iscomplexobj(lines) else lines
     through = {}
     for half in sorted({max(LEAST, round(share * n)) for share in SHARES}):
-        matrix = _Bumps(n, half, 1.0, degree, 60).matrix(order)
-        through[half] = float(np.linalg.norm(matrix @ lines) / len(matrix) ** 0.5 / np.linalg.norm(matrix[0]))  # (3)
+        tested = _Bumps(n, half, 1.0, degree, PLACES)
+        made = tested.products(lines[None], order)
+        noise = float(np.linalg.norm(tested.window(order)))
+        through[half] = float(np.linalg.norm(made) / len(tested.centers) ** 0.5 / noise)  # (3)
     return max(through, key=lambda half: through[half])
 
 
@@ -170,23 +195,32 @@ def _centers(shape: Sequence[int], halves: Sequence[int]) -> list[int]:
     return [max(2, int(w / scale)) for w in wanted]
 
 
-def _derivative(
-    data: Data, symbol: str, by: str, rule: AbstractDerivative, cache: dict[tuple[str, str], np.ndarray], call: str
-) -> np.ndarray:
-    """A derivative of a symbol at all points, one direction after the other, each computed once."""
-    key = (symbol, by)
-    if key not in cache:
-        values = data.value(symbol, call=call)
-        for letter in dict.fromkeys(by):
-            axis = data.letters.index(letter)
-            if isinstance(rule, Polynomial) and rule.half_width is None:  # one window for all orders
-                if (symbol, "window " + letter) not in cache:
-                    cache[symbol, "window " + letter] = np.asarray(
-                        smoothing_window(data.value(symbol, call=call), axis)
-                    )
-                half, degree = cache[symbol, "window " + letter].tolist()
-                values = Polynomial(half, degree)(values, data.steps[letter], by.count(letter), axis)
+class _Values:
+    """Powers of symbols and of their derivatives at all points, each computed once."""
+
+    def __init__(self, data: Data, rule: AbstractDerivative, call: str) -> None:
+        self.data, self.rule, self.call = data, rule, call
+        self._made: dict[tuple[str, str, int], np.ndarray] = {}
+        self._windows: dict[tuple[str, int], Polynomial] = {}
+
+    def of(self, symbol: str, by: str = "", power: int = 1) -> np.ndarray:
+        key = (symbol, by, power)
+        if key not in self._made:
+            if power > 1:
+                self._made[key] = self.of(symbol, by, power - 1) * self.of(symbol, by)
             else:
-                values = rule(values, data.steps[letter], by.count(letter), axis)
-        cache[key] = values
-    return cache[key]
+                values = self.data.value(symbol, call=self.call)
+                for letter in dict.fromkeys(by):
+                    axis = self.data.letters.index(letter)
+                    rule = self._rule(symbol, axis)
+                    values = rule(values, self.data.steps[letter], by.count(letter), axis)
+                self._made[key] = values
+        return self._made[key]
+
+    def _rule(self, symbol: str, axis: int) -> AbstractDerivative:
+        """The rule of differentiation, with one window for all orders."""
+        if not isinstance(self.rule, Polynomial) or self.rule.half_width is not None:
+            return self.rule
+        if (symbol, axis) not in self._windows:
+            self._windows[symbol, axis] = Polynomial(*smoothing_window(self.of(symbol), axis))
+        return self._windows[symbol, axis]

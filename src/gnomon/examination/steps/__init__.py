@@ -2,6 +2,7 @@
 
 from gnomon.examination.step import AbstractStep
 from gnomon.examination.steps.architecture import ArchitectureStep
+from gnomon.examination.steps.attribution import AttributionStep
 from gnomon.examination.steps.columns import ColumnsStep
 from gnomon.examination.steps.curvature import CurvatureStep
 from gnomon.examination.steps.data import DataStep
@@ -42,6 +43,7 @@ STEPS: tuple[AbstractStep, ...] = (
     InvarianceStep(),
     SequencesStep(),
     GraphsStep(),
+    AttributionStep(),
     LimitStep(),
 )
 """Before training, during, after; the runner moves a step only behind those whose products it needs or uses."""

@@ -2,39 +2,65 @@
 
 from torch import Tensor
 
-from gnomon.attribution import ContactSheet, contact_sheet
+from gnomon.attribution import ContactSheet, Shortcuts, contact_sheet, shortcuts
 from gnomon.core.results import Definition, Value
+from gnomon.examination.cost import rung
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
+from gnomon.examination.timed import needs
 from gnomon.report import Content
 from gnomon.training import Run
 
-MOST, FEWEST = 512, 30
+SIZES = (128, 256, 512)
+"""Numbers of examples that are looked at."""
+FEWEST = 30
+LEVEL = 0.005
+"""The probability, at most, that a network without shortcuts is said to have one."""
+ALONE, WHOLE, MAPS = 5.0, 12.0, 800.0
+"""Forward and backward passes: for each example of the search for shortcuts, of the whole sheet, and for its maps."""
 
 
 class AttributionStep(AbstractStep):
-    """Shortcuts, attributions with their sanity check, frequencies, and probes of layers, of the trained network."""
+    """Shortcuts of the trained network; where time allows attributions, frequencies, and probes of layers."""
 
-    key, title, share = "attribution", "What the network looks at", 0.05
+    key, title, share = "attribution", "What the network looks at", 0.03
     question = "By what does the network decide: the task, or a shortcut?"
+    needs = (Profile,)
     uses = (Run,)
-    gives = ContactSheet
+    gives = Shortcuts
+
+    def possible(self, subject: Subject, products: Products, *, fit: bool) -> bool:  # noqa: D102
+        return subject.task.classes > 1
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
-        examples = subject.probe.some(MOST)
+        each, run = max(products[Profile].cost.each, 1e-9), products.get(Run)
+        affordable = context.seconds / 2 / each
+        size = rung(SIZES, affordable / ALONE)
+        if ALONE * size > 2 * affordable:
+            raise needs(f"A search for shortcuts on {size} examples", ALONE * size * each, context)
+        source = subject.train if subject.test is None else subject.test
+        examples = subject.examples(source.probe(size, seed=context.seed))
         if subject.task.classes < 2 or len(examples) < FEWEST:
             raise Skipped(f"There are no classes, or fewer than {FEWEST} examples.")
         if not isinstance(examples.x, Tensor) or not examples.x.is_floating_point():
             raise Skipped("The inputs are not one tensor of numbers that can be changed a little.")
-        run = products.get(Run)
-        sheet = contact_sheet(subject.module if run is None else run.model, (examples.x, examples.y), seed=context.seed)
-        top = sheet.shortcuts.reliance[0]
-        values = [
-            Value(f"accuracy lost without {top.name}", top.drop, meaning="the most important single feature"),
-            Value("rank correlation of maps with those of shuffled weights", sheet.sanity.weights),
-        ]
+        model, data = subject.module if run is None else run.model, (examples.x, examples.y)
+        if affordable < MAPS + WHOLE * size:
+            found = shortcuts(model, data, level=LEVEL, seed=context.seed)
+            return StepResult(_content(found, None), found)
+        sheet = contact_sheet(model, data, seed=context.seed)
+        return StepResult(_content(sheet.shortcuts, sheet), sheet.shortcuts)
+
+
+def _content(found: Shortcuts, sheet: ContactSheet | None) -> Content:
+    values = [Value("probability of a false alarm, at most", found.level)]
+    values += [Value(f"decisions lost without {r.name}", r.lost) for r in found.reliance[:1]]
+    if sheet is not None:
+        values.append(Value("rank correlation of maps with those of shuffled weights", sheet.sanity.weights))
         if sheet.mask is not None:
             values.append(Value("share of frequencies needed", sheet.mask.kept))
-        definition = Definition("accuracy − accuracy with the feature exchanged between examples", "what it is worth")
-        content = Content(sheet.verdict, sheet.findings, tuple(values), sheet.plots(), (definition,))
-        return StepResult(content, sheet)
+    share = "share of right decisions that change when the feature is another example's"
+    definition = Definition(share, "decisions lost without a feature")
+    shown = found if sheet is None else sheet
+    return Content(shown.verdict, found.findings, tuple(values), shown.plots(), (definition,))

@@ -1,0 +1,114 @@
+"""Attributions to tokens, through the embedding that reads them.
+
+    A_t = sum_k (e_tk - b_tk) int_0^1 d f / d e_tk (b + s (e - b)) ds,    sum_t A_t = f(e) - f(b)                 (1)
+
+e are the rows of the embedding, (tokens, size), b those of a baseline token, or zeros.
+Hypotheses: the module reads its tokens with one nn.Embedding, once.
+Reference: [sundararajan2017axiomatic], section 6.
+Cost: ``steps`` forward and backward passes.
+
+>>> net = nn.Sequential(nn.Embedding(5, 3), nn.Flatten(), nn.Linear(6, 1, bias=False))
+>>> found = token_attribution(net, torch.tensor([[1, 4]]))
+>>> bool(torch.allclose(found.values.sum(1), net(torch.tensor([[1, 4]]))[:, 0], atol=1e-6))
+True
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.attribution.gradient import integrated_gradients
+from gnomon.attribution.layers import one_tensor
+from gnomon.attribution.record import Attribution
+from gnomon.attribution.targets import chosen
+from gnomon.core.checks import integer
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import invoke
+from gnomon.core.untouched import untouched
+
+__all__ = ["token_attribution"]
+
+CALL = "token_attribution(module, tokens)"
+ROWS = 128
+"""Sequences at a time: all steps of the integral then see whole sets of them."""
+
+
+def token_attribution(
+    module: nn.Module, tokens: Any, target: Any = None, *, baseline: int | None = None, steps: int = 50
+) -> Attribution:
+    """How much each token of each sequence (n, length) matters for an output, equation (1).
+
+    ``baseline`` is the token that stands for nothing; without it the embedding is taken to zero.
+    Hypotheses: see the module.
+    Reference: [sundararajan2017axiomatic].
+    Cost: ``steps`` forward and backward passes.
+
+    >>> net = nn.Sequential(nn.Embedding(5, 3), nn.Flatten(), nn.Linear(6, 2))
+    >>> token_attribution(net, torch.tensor([[1, 4], [0, 2]]), baseline=0).values[1, 0]
+    tensor(0.)
+    """
+    read = one_tensor(tokens, module, call=CALL, whole=True)
+    if read.is_floating_point() or read.dim() != 2:
+        cure = "Pass whole numbers (n, length); for inputs that are numbers use integrated_gradients"
+        raise InputError(lesson(CALL, f"the tokens are {read.dtype} of {read.dim()} axes", "tokens", cure))
+    embedding = _embedding(module, read)
+    with untouched(module), torch.no_grad():
+        which, rows = chosen(module, read, target, call=CALL), embedding(read)
+        token = None if baseline is None else integer("baseline", baseline, call=CALL, least=0)
+        start = 0.0 if token is None else embedding(torch.full_like(read[:1], token))[0]
+    found = [
+        integrated_gradients(_After(module, embedding, part), embedded, goal, baseline=start, steps=steps)
+        for part, embedded, goal in zip(read.split(ROWS), rows.split(ROWS), which.split(ROWS), strict=True)
+    ]
+    values = torch.cat([part.values.sum(2) for part in found])  # (1)
+    missed = torch.cat([part.completeness for part in found if part.completeness is not None])
+    return Attribution(values, which, "integrated gradients of tokens", missed)
+
+
+class _After(nn.Module):
+    """The module as a function of what its embedding puts out; repeated batches read the tokens again."""
+
+    def __init__(self, module: nn.Module, embedding: nn.Embedding, tokens: Tensor) -> None:
+        super().__init__()
+        self.module, self.embedding, self.tokens = module, embedding, tokens
+
+    def forward(self, rows: Tensor) -> Any:
+        repeats = -(-len(rows) // len(self.tokens))
+        tokens = self.tokens.repeat(repeats, 1)[: len(rows)]
+        with _replaced(self.embedding, rows):
+            return self.module(tokens)
+
+
+@contextmanager
+def _replaced(embedding: nn.Embedding, rows: Tensor) -> Iterator[None]:
+    handle = embedding.register_forward_hook(lambda *_: rows)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def _embedding(module: nn.Module, tokens: Tensor) -> nn.Embedding:
+    """The embedding that is given the tokens themselves."""
+    found: list[nn.Embedding] = []
+
+    def seen(part: nn.Module, arguments: tuple[Any, ...], _: Any) -> None:
+        given = arguments[0] if arguments else None
+        if isinstance(given, Tensor) and given.shape == tokens[:1].shape and bool((given == tokens[:1]).all()):
+            found.append(part)  # type: ignore[arg-type]
+
+    handles = [part.register_forward_hook(seen) for part in module.modules() if isinstance(part, nn.Embedding)]
+    try:
+        with untouched(module), torch.no_grad():
+            invoke(module, tokens[:1], call=CALL)
+    finally:
+        for handle in handles:
+            handle.remove()
+    if len(found) != 1:
+        text = "no embedding reads the tokens" if not found else f"{len(found)} embeddings read the tokens"
+        cure = "Use occlusion(module, tokens, cover=...), which needs none"
+        raise InputError(lesson(CALL, text, "one nn.Embedding that reads the tokens once", cure))
+    return found[0]
