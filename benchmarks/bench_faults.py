@@ -3,6 +3,7 @@
     python benchmarks/bench_faults.py                         all cases, 30 seconds each
     python benchmarks/bench_faults.py --cases lstm --budget 20  those with a word in their name
     python benchmarks/bench_faults.py --processor               the same whatever else the machine does
+    python benchmarks/bench_faults.py --more                    cases of other kinds, which no threshold was chosen on
     python benchmarks/bench_faults.py --table                   the table of what has been run so far
 
 Results are kept in ``--out`` (JSON lines) and a case that is there is not run again, so that a run can be stopped and
@@ -17,8 +18,10 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
+import faults_cases
+import faults_more
 import torch
-from faults_cases import FAULTY, HEALTHY, Case
+from faults_cases import Case
 from measure import record
 from torch import nn
 from torch.utils.data import DataLoader
@@ -37,26 +40,28 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=30.0)
     parser.add_argument("--processor", action="store_true", help="count the budget in processor time, not by the wall")
     parser.add_argument("--seed", type=int, default=0, help="of the examples drawn, and of the examination")
-    parser.add_argument("--out", default="build/bench_faults.jsonl")
+    parser.add_argument("--more", action="store_true", help="the cases of faults_more.py")
+    parser.add_argument("--out", help="by default build/bench_faults.jsonl, or bench_faults_more.jsonl")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--only", choices=("healthy", "faulty"), help="one half of the cases")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no case after so many seconds")
     options = parser.parse_args()
-    out = Path(options.out)
+    cases = faults_more if options.more else faults_cases
+    out = Path(options.out or f"build/bench_faults{'_more' * options.more}.jsonl")
     out.parent.mkdir(parents=True, exist_ok=True)
     done = {r["name"]: r for r in map(json.loads, out.read_text().splitlines())} if out.exists() else {}
     words = [word for word in options.cases.split(",") if word]
     begin = time.perf_counter()
-    chosen = {"healthy": HEALTHY, "faulty": FAULTY, None: [*HEALTHY, *FAULTY]}[options.only]
+    chosen = {"healthy": cases.HEALTHY, "faulty": cases.FAULTY, None: [*cases.HEALTHY, *cases.FAULTY]}[options.only]
     for one in [] if options.table else chosen:
         late = time.perf_counter() - begin > options.seconds
         if one.name in done or late or (words and not any(word in one.name for word in words)):
             continue
-        done[one.name] = result = examined(one, options, one in HEALTHY)
+        done[one.name] = result = examined(one, options, one in cases.HEALTHY)
         with out.open("a") as file:
             file.write(json.dumps(result) + "\n")
         print(line(result), flush=True)
-    summary(done, write=options.table)
+    summary(done, "More faults of practice" if options.more else "Faults of practice", write=options.table)
 
 
 def examined(one: Case, options: argparse.Namespace, healthy: bool) -> dict:
@@ -138,7 +143,7 @@ def spent(done: dict[str, dict]) -> str:
     return f"{each}{one}. Seeds: {sorted({r.get('seed', 0) for r in done.values()})}."
 
 
-def summary(done: dict[str, dict], *, write: bool) -> None:
+def summary(done: dict[str, dict], title: str, *, write: bool) -> None:
     """The table, and the shares of each outcome."""
     healthy, faulty = ([r for r in done.values() if r["healthy"] is side] for side in (True, False))
     if not done:
@@ -166,7 +171,7 @@ def summary(done: dict[str, dict], *, write: bool) -> None:
         )
     print(note)
     if write:
-        record("Faults of practice", ["case", "named", "findings", "time"], rows, note)
+        record(title, ["case", "named", "findings", "time"], rows, note)
 
 
 if __name__ == "__main__":
