@@ -24,7 +24,7 @@ from gnomon.core.source import AbstractSource
 from gnomon.examination.consistency import consistent
 from gnomon.examination.recipe import recipe
 from gnomon.examination.record import Examination
-from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, ordered
+from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, ordered, plainly
 from gnomon.examination.steps import STEPS
 from gnomon.examination.steps.data import DataSummary
 from gnomon.examination.steps.margins import Decisions
@@ -216,8 +216,7 @@ def _run(
 
 
 def _sentence(error: Exception) -> str:
-    first = str(error).splitlines()[0] if str(error) else ""
-    return first if isinstance(error, GnomonError) else f"{type(error).__name__}: {first}"
+    return plainly(error) if isinstance(error, GnomonError) else f"{type(error).__name__}: {plainly(error)}"
 
 
 def _section(step: AbstractStep, state: State, reason: str, seconds: float, whole: str = "") -> Section:

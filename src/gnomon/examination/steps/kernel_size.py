@@ -6,11 +6,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from gnomon.core.errors import InputError
 from gnomon.core.inputs import Inputs
 from gnomon.core.record import Record
 from gnomon.examination.cost import LADDER, Cost, rung
 from gnomon.examination.projection import Combined
-from gnomon.examination.step import Context
+from gnomon.examination.step import Context, Skipped, plainly
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import guard, needs
 from gnomon.tangent import ntk
@@ -44,7 +45,10 @@ class KernelMeans(Record):
     def kernel(self, x: Inputs, context: Context, y: Inputs | None = None) -> Tensor:
         """The kernel, given up when the time is spent; that of x with itself has no eigenvalue below zero."""
         look = guard(context, "The tangent kernel")
-        computed = ntk(self.module, x, y, progress=look)
+        try:
+            computed = ntk(self.module, x, y, progress=look)
+        except InputError as error:  # outputs that are random, or that mix examples, which other sections name
+            raise Skipped(f"There is no tangent kernel. {plainly(error)}") from error
         return computed.double() if y is not None else beyond_rounding(computed)
 
     def of(self, module: nn.Module) -> nn.Module:

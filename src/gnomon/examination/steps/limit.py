@@ -13,7 +13,7 @@ from gnomon.core.record import Record
 from gnomon.core.results import Definition, Finding, Hypothesis, Value
 from gnomon.examination.levels import level
 from gnomon.examination.pictures import score_bars
-from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, plainly
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Examples, Subject
 from gnomon.examination.timed import needs
@@ -55,11 +55,11 @@ class LimitStep(AbstractStep):
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         if products[Profile].program is None:
-            raise Skipped(f"The limit cannot be computed from the module: {products[Profile].reason}")
+            raise Skipped(f"Theory has no formula for a very wide version of this network. {products[Profile].reason}")
         if context.seconds < COMPILING and not _compiled(products[Profile].program):
             raise Skipped(
-                "The first computation of this kind on a machine compiles for about half a minute: "
-                f"once {COMPILING} s are left for it, all later examinations have it."
+                "This is compiled once on every machine, which takes about half a minute: examine once with a budget "
+                "of five minutes, and all later examinations have this section."
             )
         limit = Limit(subject.module)
         examples = subject.probe.some(affordable(limit, subject, context))
@@ -162,4 +162,4 @@ def _kernel(limit: Limit, x: object) -> Tensor:
     try:
         return limit.ntk(x)
     except GnomonError as error:
-        raise Skipped(str(error)) from error
+        raise Skipped(plainly(error)) from error
