@@ -30,7 +30,9 @@ from gnomon.core.record import Record
 from gnomon.examination.subject import Subject
 from gnomon.report import Content, State
 
-__all__ = ["NOT_ENOUGH", "AbstractStep", "Context", "Products", "Skipped", "StepResult", "ordered", "plainly"]
+__all__ = [
+    "NOT_ENOUGH", "AbstractStep", "Context", "OutOfTime", "Products", "Skipped", "StepResult", "ordered", "plainly",
+]  # fmt: skip
 
 T = TypeVar("T")
 NOT_ENOUGH = "Not trained long enough to say:"
@@ -39,6 +41,10 @@ NOT_ENOUGH = "Not trained long enough to say:"
 
 class Skipped(Exception):
     """A premise of the step does not hold, or the step cannot be afforded; the text is the reason."""
+
+
+class OutOfTime(Skipped):
+    """The step cannot be afforded in the time that is left."""
 
 
 @dataclass(frozen=True, slots=True)

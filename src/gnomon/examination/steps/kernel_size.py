@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import torch
-from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError
@@ -43,13 +41,12 @@ class KernelMeans(Record):
         return rung(SIZES, max(fits))
 
     def kernel(self, x: Inputs, context: Context, y: Inputs | None = None) -> Tensor:
-        """The kernel, given up when the time is spent; that of x with itself has no eigenvalue below zero."""
+        """The kernel, given up when the time is spent."""
         look = guard(context, "The tangent kernel")
         try:
-            computed = ntk(self.module, x, y, progress=look)
+            return ntk(self.module, x, y, progress=look).double()
         except InputError as error:  # outputs that are random, or that mix examples, which other sections name
             raise Skipped(f"There is no tangent kernel. {plainly(error)}") from error
-        return computed.double() if y is not None else beyond_rounding(computed)
 
     def of(self, module: nn.Module) -> nn.Module:
         """Another network in the same way: all of its outputs, or the same combination of them."""
@@ -58,21 +55,6 @@ class KernelMeans(Record):
         other = Combined(module, len(self.module.signs), seed=0)
         other.signs = self.module.signs
         return other
-
-
-def beyond_rounding(kernel: Float[Tensor, "n n"]) -> Float[Tensor, "n n"]:
-    """The kernel in float64 with the bound of its rounding, n eps max K_ii, added to its diagonal.
-
-    Sums of gradients in float32 leave eigenvalues of that size undecided, also their sign; theory needs them positive.
-    Cost: a copy.
-
-    >>> import torch
-    >>> k = beyond_rounding(torch.ones(3, 3) - 1e-7 * torch.eye(3))
-    >>> bool(torch.linalg.eigvalsh(k)[0] > 0), float(k[0, 1])
-    (True, 1.0)
-    """
-    bound = len(kernel) * torch.finfo(kernel.dtype).eps * float(kernel.diagonal().abs().max())
-    return kernel.double() + bound * torch.eye(len(kernel), dtype=torch.float64, device=kernel.device)
 
 
 def kernel_means(subject: Subject, cost: Cost, context: Context) -> KernelMeans:

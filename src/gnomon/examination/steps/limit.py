@@ -64,7 +64,7 @@ class LimitStep(AbstractStep):
         limit = Limit(subject.module)
         examples = subject.probe.some(affordable(limit, subject, context))
         test = None if subject.test is None else subject.examples(
-            subject.test.probe(tested(len(examples)), seed=context.seed)
+            subject.test.probe(beside(len(examples)), seed=context.seed)
         )  # fmt: skip
         prediction = leave_one_out(_kernel(limit, examples.x), subject.targets(examples.y))
         values = [Value("examples used", len(examples), meaning=f"of {len(subject.train)}")]
@@ -106,10 +106,10 @@ def _tested(
     return (Value("test accuracy", share, interval, "estimate", meaning=f"{len(test)} test examples"),), share
 
 
-def tested(fitted: int) -> int:
+def beside(fitted: int) -> int:
     """Test examples beside so many that are fitted.
 
-    >>> tested(64), tested(800)
+    >>> beside(64), beside(800)
     (256, 800)
     """
     return min(TEST, TESTED * fitted)
@@ -123,7 +123,7 @@ def affordable(limit: Limit, subject: Subject, context: Context) -> int:
         pair = max(_seconds(limit, subject, 3 * SMALL, context) - times[1], 1e-6) / (8 * SMALL**2)
         fixed = max(times[1] - pair * SMALL**2, 0.0)
     test = 0 if subject.test is None else len(subject.test)
-    cost = {n: fixed + pair * n * (n + min(test, tested(n))) for n in SIZES}
+    cost = {n: fixed + pair * n * (n + min(test, beside(n))) for n in SIZES}
     fits = [n for n in SIZES if cost[n] <= 0.5 * context.seconds]
     if not fits:
         raise needs(f"The kernel of {SIZES[0]} examples, the fewest that tell anything,", 2 * cost[SIZES[0]], context)

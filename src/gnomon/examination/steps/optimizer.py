@@ -17,6 +17,8 @@ from gnomon.training import Run
 
 STEPS, LEAST, BATCH = 40, 12, 32
 """Steps of a short run at most and at least, and examples of a batch where none are named."""
+LONGER = 2.5
+"""Times its share that the step may take for the fewest steps: nothing else judges a learning rate of any optimizer."""
 EXAMPLES = (64, 128, 256, 512)
 """Examples on which the loss is measured."""
 
@@ -49,6 +51,8 @@ class OptimizerStep(AbstractStep):
         some = subject.probe.some(rung(EXAMPLES, 0.15 * context.seconds / each))
         looking = 4 / 3 * len(some)  # four passes without gradients
         steps = int(min(STEPS, (0.9 * context.seconds / each - looking) / batch))
+        if steps < LEAST and (LEAST * batch + looking) * each < LONGER * context.seconds:
+            steps = LEAST
         if steps < LEAST:
             raise needs(f"{LEAST} steps in each of {RUNS} short runs", (LEAST * batch + looking) * each, context)
         loss = own_loss(subject) or subject.task.loss
