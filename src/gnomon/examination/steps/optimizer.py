@@ -62,7 +62,7 @@ class OptimizerStep(AbstractStep):
         )  # fmt: skip
         lr = subject.optimizer.lr
         whole = products.get(Run)
-        reached = None if whole is None else float(whole.loss[0] - whole.loss[-1])
+        reached = None if whole is None else start - float(whole.loss[-1])  # from the same start as the short runs
         findings = step_size_findings(falls, start=start, lr=lr, steps=steps, reached=reached)
         values = tuple(Value(f"fall of the loss with lr={lr * c:.3g}", g) for c, g in sorted(falls.items()))
         good = f"In {steps} steps no other learning rate does far better than {lr:.3g}."
