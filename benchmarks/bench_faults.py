@@ -3,6 +3,8 @@
     python benchmarks/bench_faults.py                         all cases, 30 seconds each
     python benchmarks/bench_faults.py --cases lstm --budget 20  those with a word in their name
     python benchmarks/bench_faults.py --processor               the same whatever else the machine does
+    python benchmarks/bench_faults.py --more                    cases of other kinds, which no threshold was chosen on
+    python benchmarks/bench_faults.py --family 200 --budget 4   healthy networks and data drawn at random, for false alarms
     python benchmarks/bench_faults.py --table                   the table of what has been run so far
 
 Results are kept in ``--out`` (JSON lines) and a case that is there is not run again, so that a run can be stopped and
@@ -17,18 +19,23 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
+import faults_cases
+import faults_family
+import faults_more
 import torch
-from faults_cases import FAULTY, HEALTHY, Case
+from faults_cases import Case
 from measure import record
 from torch import nn
 from torch.utils.data import DataLoader
 
 import gnomon
 from gnomon.core.errors import InputError
+from gnomon.core.metrics import binomial_interval
 from gnomon.training import Run
 
 SLACK, MORE = 1.15, 5.0
 """An examination may take so many times its budget, and so many seconds more."""
+TITLES = {"": "Faults of practice", "_more": "More faults of practice", "_family": "False alarms"}
 
 
 def main() -> None:
@@ -37,26 +44,38 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=30.0)
     parser.add_argument("--processor", action="store_true", help="count the budget in processor time, not by the wall")
     parser.add_argument("--seed", type=int, default=0, help="of the examples drawn, and of the examination")
-    parser.add_argument("--out", default="build/bench_faults.jsonl")
+    parser.add_argument("--more", action="store_true", help="the cases of faults_more.py")
+    parser.add_argument("--family", type=int, default=0, help="so many healthy cases drawn at random")
+    parser.add_argument("--out", help="by default build/bench_faults.jsonl, bench_faults_more.jsonl, ..._family.jsonl")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--only", choices=("healthy", "faulty"), help="one half of the cases")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no case after so many seconds")
     options = parser.parse_args()
-    out = Path(options.out)
+    kind = "_family" if options.family else "_more" if options.more else ""
+    healthy, faulty = listed(options)
+    out = Path(options.out or f"build/bench_faults{kind}.jsonl")
     out.parent.mkdir(parents=True, exist_ok=True)
     done = {r["name"]: r for r in map(json.loads, out.read_text().splitlines())} if out.exists() else {}
     words = [word for word in options.cases.split(",") if word]
     begin = time.perf_counter()
-    chosen = {"healthy": HEALTHY, "faulty": FAULTY, None: [*HEALTHY, *FAULTY]}[options.only]
+    chosen = {"healthy": healthy, "faulty": faulty, None: [*healthy, *faulty]}[options.only]
     for one in [] if options.table else chosen:
         late = time.perf_counter() - begin > options.seconds
         if one.name in done or late or (words and not any(word in one.name for word in words)):
             continue
-        done[one.name] = result = examined(one, options, one in HEALTHY)
+        done[one.name] = result = examined(one, options, one in healthy)
         with out.open("a") as file:
             file.write(json.dumps(result) + "\n")
         print(line(result), flush=True)
-    summary(done, write=options.table)
+    (alarms if options.family else summary)(done, TITLES[kind], write=options.table)
+
+
+def listed(options: argparse.Namespace) -> tuple[list[Case], list[Case]]:
+    """The healthy and the faulty cases."""
+    if options.family:
+        return faults_family.family(options.family), []
+    cases = faults_more if options.more else faults_cases
+    return cases.HEALTHY, cases.FAULTY
 
 
 def examined(one: Case, options: argparse.Namespace, healthy: bool) -> dict:
@@ -79,7 +98,7 @@ def examined(one: Case, options: argparse.Namespace, healthy: bool) -> dict:
     failed = [s.answer for s in result.sections if s.state == "failed"]
     run = result.products.get(Run)
     reached = plain = None
-    if healthy and run is not None and run.test_accuracy is not None:
+    if healthy and not options.family and run is not None and run.test_accuracy is not None:
         plain = loop(net, train, test, own * run.seconds, given)
         reached = None if plain is None else right(run.model, *test)
     return base | {
@@ -138,7 +157,7 @@ def spent(done: dict[str, dict]) -> str:
     return f"{each}{one}. Seeds: {sorted({r.get('seed', 0) for r in done.values()})}."
 
 
-def summary(done: dict[str, dict], *, write: bool) -> None:
+def summary(done: dict[str, dict], title: str, *, write: bool) -> None:
     """The table, and the shares of each outcome."""
     healthy, faulty = ([r for r in done.values() if r["healthy"] is side] for side in (True, False))
     if not done:
@@ -166,7 +185,24 @@ def summary(done: dict[str, dict], *, write: bool) -> None:
         )
     print(note)
     if write:
-        record("Faults of practice", ["case", "named", "findings", "time"], rows, note)
+        record(title, ["case", "named", "findings", "time"], rows, note)
+
+
+def alarms(done: dict[str, dict], title: str, *, write: bool) -> None:
+    """The faults that healthy networks were given, and how many were given any."""
+    accused = [r for r in done.values() if r["faults"]]
+    over = sum(r["seconds"] > SLACK * r["budget"] + MORE for r in done.values())
+    warned = Counter(kind for r in done.values() for kind in r["found"] if kind not in r["faults"])
+    high = binomial_interval(len(accused), len(done)).high
+    note = (
+        f"{len(done)} healthy runs, {len(accused)} given a fault ({len(accused) / len(done):.1%}; at most {high:.1%} at 95 %\n"
+        f"confidence). {over} took longer than {SLACK} x budget + {MORE:g} s. Warnings, which are no faults:\n"
+        f"{', '.join(f'{kind} {times}' for kind, times in warned.most_common())}. {spent(done)}"
+    )
+    print(note)
+    if write:
+        rows = [[r["name"], ", ".join(r["faults"]), (r.get("whats") or r["faults"])[0]] for r in accused]
+        record(title, ["case", "fault", "what was said"], rows, note)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Networks and data of realistic size for `bench_faults.py`: each function builds one, from one seed."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
+DATA = Path(os.environ.get("GNOMON_SHARED", Path(__file__).resolve().parents[2] / "shared")) / "data"
 
 
 def mnist(n=4000, m=1000, seed=0):

@@ -1,12 +1,13 @@
 """Networks and data of a practitioner's size, healthy ones: what the benchmarks of examinations run on."""
 
+import os
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import nn
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
+DATA = Path(os.environ.get("GNOMON_SHARED", Path(__file__).resolve().parents[2] / "shared")) / "data"
 
 
 class Residual(nn.Module):

@@ -6,6 +6,8 @@ from torch import nn
 
 from gnomon.data import digits
 from gnomon.examination import examine, rank
+from gnomon.examination.cost import fitting_threads
+from gnomon.examination.subject import subject
 from gnomon.training import SGD
 
 SPLIT = digits(400, 200)
@@ -70,3 +72,27 @@ def test_a_ranking_ends_in_its_time():
     steps = {c.name: c.burst.steps for c in ranking.candidates}
     assert clock.now <= 1.15 * 30 + 5 and not ranking.unranked
     assert steps["cheap"] == steps["also cheap"] == 100 and 0 < steps["dear"] < 100
+
+
+class _Faster:
+    """A clock on which a second passes in a time that falls with torch's threads, as the power says."""
+
+    def __init__(self, power):
+        self.now, self.power = 0.0, power
+
+    def __call__(self):
+        self.now += torch.get_num_threads() ** -self.power
+        return self.now
+
+
+@pytest.mark.parametrize("power, threads", [(1.0, 2), (0.2, 1), (-3.0, 1)], ids=["idle", "hardly faster", "busy"])
+def test_several_threads_are_used_where_they_are_faster_and_their_number_is_left_as_it_was(power, threads):
+    before = torch.get_num_threads()
+    network = subject(nn.Linear(2, 1), (torch.randn(40, 2), torch.randn(40)), None, seed=0)
+    try:
+        torch.set_num_threads(2)
+        with fitting_threads(network, _Faster(power), 1e6) as used:
+            assert used == torch.get_num_threads() == threads
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)

@@ -184,3 +184,22 @@ def test_a_network_whose_weights_are_not_finite_is_told():
         net[0].weight.fill_(float("nan"))
     with pytest.raises(gnomon.InputError, match="finite outputs"):
         examine(net, TRAIN)
+
+
+def _asked(*late):
+    keys = ("data", "wiring", "columns", "signal", "kernel", "limit")
+    return Examination(
+        "net", tuple(Section(k, k, "?", Content("."), "late" if k in late else "answered") for k in keys), {}
+    )
+
+
+@pytest.mark.parametrize(
+    "late, enough, words",
+    [((), True, "net: no fault found."),
+     (("limit",), True, "net: no fault found. 1 question did not fit into the budget."),
+     (("wiring", "limit"), False, "net: too little time to tell. 2 of 6 questions did not fit into the budget.")],
+)  # fmt: skip
+def test_nobody_is_called_healthy_for_lack_of_time(late, enough, words):
+    result = _asked(*late)
+    assert result.verdict == words and result.enough is enough
+    assert [s.status for s in result.sections if s.key in late] == ["skipped"] * len(late)

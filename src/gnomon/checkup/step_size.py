@@ -8,6 +8,7 @@ for 1/100 or 100 where these do better. With g(c) the fall of the loss on fixed 
 
 While steps are small g grows like c, so that (2) means a rate far below one that works. Where a whole run is known, it
 must also have brought less than half of what the larger rate brings in k steps: a small rate with patience is no fault.
+Nor is a large one whose whole run came as far as the smaller rate did in k steps: momentum may overshoot at first.
 Without a run, `ALONE` takes the place of `FRACTION`. The loss is that of batch statistics where there is batch norm: by
 running ones it falls while these settle, whatever the rate.
 
@@ -66,13 +67,16 @@ def step_size_findings(
 
     >>> step_size_findings({0.1: 0.5, 1.0: float("nan")}, start=1.0, lr=10.0, steps=30)[0].kind
     'learning-rate-too-large'
+    >>> step_size_findings({0.1: 0.5, 1.0: 0.05}, start=1.0, lr=0.1, steps=30, reached=0.8)
+    ()
     """
     own = falls.get(1.0, float("nan"))
     evidence = tuple(Value(f"fall of the loss at {lr * c:.2g}", g) for c, g in sorted(falls.items()))
     smaller = {c: g for c, g in falls.items() if c < 1 and isfinite(g)}
     larger = {c: g for c, g in falls.items() if c > 1 and isfinite(g)}
     factor, best = max(smaller.items(), key=lambda one: one[1], default=(0.01, 0.0))
-    if not isfinite(own) or (best > SEEN * start and own < LESS * best):  # (1)
+    settled = reached is not None and reached >= best  # it only began badly, as momentum may
+    if not isfinite(own) or (best > SEEN * start and own < LESS * best and not settled):  # (1)
         result = "the loss is no longer finite" if not isfinite(own) else f"the loss changed by {-own:+.2g}"
         what = f"After {steps} steps with lr={lr:.3g} {result}, with lr={factor * lr:.3g} by {-best:+.2g}."
         cure = f"Lower it in the optimizer: lr={factor * lr:.2g} or less."

@@ -66,9 +66,12 @@ def examine(
 
     from gnomon.cli import sources
     from gnomon.examination import examine as examine_network
+    from gnomon.examination.kinds import checked_kinds
 
     console = Console(stderr=as_json or markdown)
     seconds = sources.seconds(budget, CALL)
+    words = [word.strip() for word in fail_on.split(",") if word.strip()] + (["fault"] if strict else [])
+    kinds = checked_kinds(words, CALL)
     given = sources.data(data, target, seed, CALL)
     for note in given.notes:
         console.print(f"Note: {note}.", markup=False, highlight=False)
@@ -92,10 +95,12 @@ def examine(
     else:
         show(result, console)
         console.print(f"\nReport: [bold]{path}[/bold]")
-    kinds = [word.strip() for word in fail_on.split(",") if word.strip()] + (["fault"] if strict else [])
     if failing := result.matching(kinds):
         names = ", ".join(dict.fromkeys(finding.kind for finding in failing))
         Console(stderr=True).print(f"Failed for: {names}", markup=False)
+        raise typer.Exit(1)
+    if kinds and not result.enough:
+        Console(stderr=True).print("Failed for: too little time to tell, give a larger --budget", markup=False)
         raise typer.Exit(1)
 
 

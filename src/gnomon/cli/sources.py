@@ -122,6 +122,9 @@ def optimizer(name: str | None, lr: float | None, momentum: float, decay: float,
 def held_out(x: Any, y: Any, seed: int, notes: tuple[str, ...] = ()) -> Data:
     """A fifth of the examples, drawn by the seed, is kept for testing."""
     n = len(y)
+    if len(x) != n:
+        what = f"there are {len(x)} inputs and {n} targets"
+        raise InputError(lesson("--data", what, "a target for each input", "Check how the data were made"))
     order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
     cut = max(1, int(HELD_OUT * n)) if n > 4 else 0
     test, train = order[:cut].sort().values, order[cut:].sort().values

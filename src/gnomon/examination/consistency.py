@@ -60,7 +60,7 @@ def standing(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     kinds = {finding.kind for finding in findings}
     left_out = {kind for causes, effects in FOLLOWS if kinds & set(causes) for kind in effects if kind not in causes}
     kept = [finding for finding in findings if finding.kind not in left_out]
-    kept = [f for f in kept if f.kind not in OUTCOMES or f is max((g for g in kept if g.kind == f.kind), key=_severity)]
+    kept = [f for f in kept if f is max((g for g in kept if _alike(f, g)), key=_severity)]
     for one, other in OPPOSED:
         graver, lesser = sorted((_gravest(kept, one), _gravest(kept, other)), reverse=True)
         if lesser > 0:
@@ -95,6 +95,11 @@ def _with(section: Section, stays: set[int]) -> Section:
     said = any(f.what in section.answer for f in section.findings if id(f) not in stays)
     answer = f"{section.answer} This follows from what is found elsewhere." if said else section.answer
     return replace(section, content=replace(section.content, answer=answer, findings=findings))
+
+
+def _alike(one: Finding, other: Finding) -> bool:
+    """Whether two findings say the same: one kind at one place, or one outcome of training wherever it shows."""
+    return one.kind == other.kind and (one.kind in OUTCOMES or one.where == other.where)
 
 
 def _severity(finding: Finding) -> float:

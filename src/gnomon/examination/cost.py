@@ -9,7 +9,8 @@ seed gives the same numbers unless the time is so short, or the machine so busy,
 64
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -20,12 +21,14 @@ from gnomon.core.pure import evaluating, random_state, undisturbed
 from gnomon.core.record import Record
 from gnomon.examination.subject import Subject
 
-__all__ = ["Cost", "LADDER", "measured_cost", "rung"]
+__all__ = ["Cost", "LADDER", "fitting_threads", "measured_cost", "rung"]
 
 FEW, MANY = 2, 32
 """Examples of the two measurements; the second is left out where the first shows that it would take too long."""
 LADDER = (8, 16, 32, 64, 128, 256, 512)
 """Numbers of examples from which probes are chosen."""
+GAIN, TRIED = 1.3, 0.03
+"""Factor by which several threads must be faster than one, and the share of the time that trying both may take."""
 UPDATE = 1e-8
 """Seconds, about, in which an optimizer moves one parameter: it reads and writes some forty bytes."""
 
@@ -72,6 +75,43 @@ def measured_cost(subject: Subject, clock: Clock, seconds: float) -> Cost:
     long = min(_passed(subject, subject.probe.some(m).x, clock) for _ in range(2))
     each = max((long - short) / (m - n), 0.05 * long / m)
     return Cost(max(long - each * m, 0.0), each, UPDATE * parameters)
+
+
+@contextmanager
+def fitting_threads(subject: Subject, clock: Clock, seconds: float) -> Iterator[int]:
+    """As many threads as torch has, if they are faster than one by `GAIN` here and now, or else one; then as before.
+
+    On a machine that others use as well, threads that wait for each other at every operation can make a small network
+    ten times slower than one thread alone.
+    Cost: some passes on two examples, and on 32 where `TRIED` of the time allows it.
+
+    >>> from gnomon.core.clock import Ticking
+    >>> from gnomon.examination.subject import subject as of
+    >>> network = of(torch.nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), None, seed=0)
+    >>> with fitting_threads(network, Ticking(0.5), 10.0) as threads:          # as long with one as with all
+    ...     threads == torch.get_num_threads() == 1
+    True
+    """
+    before = torch.get_num_threads()
+    try:
+        if before > 1:
+            torch.set_num_threads(before if _worthwhile(subject, clock, seconds, before) else 1)
+        yield torch.get_num_threads()
+    finally:
+        torch.set_num_threads(before)
+
+
+def _worthwhile(subject: Subject, clock: Clock, seconds: float, threads: int) -> bool:
+    def timed(count_: int, n: int) -> float:
+        torch.set_num_threads(count_)
+        return min(_passed(subject, subject.probe.some(n).x, clock) for _ in range(2))
+
+    try:
+        few = timed(1, FEW)
+        n = MANY if 4 * few * MANY / FEW < TRIED * seconds else FEW
+        return GAIN * timed(threads, n) < timed(1, n)
+    except Exception:  # the section that describes the network says why it has no gradient
+        return False
 
 
 def rung(ladder: Sequence[int], at_most: float) -> int:

@@ -31,6 +31,8 @@ TILES = (
     ("examples", "", "Worst examples"),
 )
 """Small pictures of the first screen: the section, the title of its plot (the first where none is named), the words."""
+BEFORE = ("data", "wiring", "columns", "signal")
+"""Sections without which nobody can say that there is no fault."""
 PICTURES = ("training", "signal", "kernel")
 """Sections whose first picture stands for the examination."""
 
@@ -63,6 +65,11 @@ class Examination(Result):
     def healthy(self) -> bool:
         """Whether no fault was found."""
         return not self.faults
+
+    @property
+    def enough(self) -> bool:
+        """Whether the time sufficed for the questions that every network is asked, those before training."""
+        return not any(s.state == "late" for s in self.sections if s.key in BEFORE)
 
     @property
     def verdict(self) -> str:
@@ -143,6 +150,10 @@ def _verdict(name: str, sections: tuple[Section, ...], partial: bool) -> str:
     more = f" {_counted(len(findings), 'thing')} could be better." if findings else ""
     short = any(s.key == "training" and s.state == "unsure" for s in sections)
     more += " It was not trained long enough to say how training ends." if short else ""
+    late = [s for s in sections if s.state == "late"]
+    if any(s.key in BEFORE for s in late):
+        return f"{name}: too little time to tell. {len(late)} of {len(sections)} questions did not fit into the budget."
+    more += f" {_counted(len(late), 'question')} did not fit into the budget." if late else ""
     return f"{name}: no fault found{' before it was stopped' if partial else ''}.{more}"
 
 

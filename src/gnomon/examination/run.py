@@ -19,16 +19,19 @@ from gnomon.core.checks import number
 from gnomon.core.clock import Clock
 from gnomon.core.errors import GnomonError
 from gnomon.core.inputs import Inputs, tensors
+from gnomon.core.metrics import binomial_interval
 from gnomon.core.pure import evaluating, random_state
 from gnomon.core.source import AbstractSource
 from gnomon.examination.consistency import consistent
+from gnomon.examination.cost import fitting_threads
 from gnomon.examination.recipe import recipe
 from gnomon.examination.record import Examination
-from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, ordered
+from gnomon.examination.step import AbstractStep, Context, OutOfTime, Products, Skipped, StepResult, ordered, plainly
 from gnomon.examination.steps import STEPS
 from gnomon.examination.steps.data import DataSummary
 from gnomon.examination.steps.margins import Decisions
 from gnomon.examination.subject import CALL, Subject, subject
+from gnomon.program import read
 from gnomon.report import Content, Section, State
 from gnomon.training import Run, Schedule
 from gnomon.training.evaluate import Loss
@@ -95,7 +98,7 @@ def examine(
 
     Hypotheses: the network gives each example its own row of outputs.
     Reference: [jacot2018neural], [cohen2021gradient], [chizat2019lazy].
-    Cost: ``budget`` seconds at most, but for the first compilation of the fused kernels.
+    Cost: ``budget`` seconds at most, but for imports of two seconds, once in a process.
 
     >>> x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
     >>> result = examine(nn.Linear(3, 2), (x, (x[:, 0] > 0).long()), budget=5)
@@ -105,18 +108,32 @@ def examine(
     budget = number("budget", budget, call=CALL, above=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AdaptedInputWarning)  # the section on the data says so
+        _prepare()
         start = clock()
         plan = functools.partial(
             recipe, lr=lr, batch=batch, epochs=epochs, schedule=schedule, loss=loss, augment=augment
         )
         network = subject(module, train, test, optimizer=optimizer, seed=seed, name=name, plan=plan, notes=notes)
         wanted = not isinstance(module, nn.Module) if fit is None else fit
-        sections, products, partial = run_steps(
-            STEPS if steps is None else steps, network, end=start + budget, seed=seed, fit=wanted,
-            progress=progress, clock=clock,
-        )  # fmt: skip
-        made = manifest(network, seed, budget, command, clock() - start)
+        with fitting_threads(network, clock, budget):
+            sections, products, partial = run_steps(
+                STEPS if steps is None else steps, network, end=start + budget, seed=seed, fit=wanted,
+                progress=progress, clock=clock,
+            )  # fmt: skip
+            made = manifest(network, seed, budget, command, clock() - start)
     return Examination(network.name, sections, made, partial, products)
+
+
+@functools.cache
+def _prepare() -> None:
+    """Import what steps import when they are first used, once in a process, before the budget begins.
+
+    Reading a module and the first interval of a share load some nine hundred modules of torch, sympy and scipy, in
+    about two seconds.
+    """
+    with random_state(0):
+        read(nn.Linear(1, 1), torch.zeros(2, 1, dtype=torch.float64))
+    binomial_interval(1, 2)
 
 
 def run_steps(
@@ -147,16 +164,20 @@ def run_steps(
         deadline = began + (end - began) * step.share / (step.share + sum(others))
         try:
             if began >= end:
-                raise Skipped("The time was spent before this step could begin: give a larger budget.")
+                raise OutOfTime("The time was spent before this step could begin: give a larger budget.")
             result = _run(step, steps, network, products, Context(seed, deadline, fit, clock))
             seconds = clock() - began
             sections.append(Section(step.key, step.title, step.question, result.content, result.state, seconds))
             products = products if result.product is None else products.plus(step.gives, result.product)
         except Skipped as reason:
-            sections.append(_section(step, "skipped", str(reason), clock() - began))
+            state: State = "late" if isinstance(reason, OutOfTime) else "skipped"
+            sections.append(_section(step, state, str(reason), clock() - began))
         except KeyboardInterrupt:
             partial = True
             sections.append(_section(step, "skipped", "Interrupted.", clock() - began))
+        except NotImplementedError as error:  # torch has first derivatives of everything, second ones not of all
+            why = f"PyTorch does not implement a derivative that this needs: {plainly(error)}"
+            sections.append(_section(step, "skipped", why, clock() - began))
         except Exception as error:  # one instrument that fails must not lose the results of the others
             whole = "".join(traceback.format_exception(error))
             sections.append(_section(step, "failed", _sentence(error), clock() - began, whole))
@@ -217,7 +238,7 @@ def _run(
 
 def _sentence(error: Exception) -> str:
     first = str(error).splitlines()[0] if str(error) else ""
-    return first if isinstance(error, GnomonError) else f"{type(error).__name__}: {first}"
+    return plainly(error) if isinstance(error, GnomonError) else f"{type(error).__name__}: {first}"
 
 
 def _section(step: AbstractStep, state: State, reason: str, seconds: float, whole: str = "") -> Section:

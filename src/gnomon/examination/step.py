@@ -17,6 +17,7 @@ steps by these declarations, and passes to each the products it has declared and
 ['count', 'double']
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +30,9 @@ from gnomon.core.record import Record
 from gnomon.examination.subject import Subject
 from gnomon.report import Content, State
 
-__all__ = ["NOT_ENOUGH", "AbstractStep", "Context", "Products", "Skipped", "StepResult", "ordered"]
+__all__ = [
+    "NOT_ENOUGH", "AbstractStep", "Context", "OutOfTime", "Products", "Skipped", "StepResult", "ordered", "plainly",
+]  # fmt: skip
 
 T = TypeVar("T")
 NOT_ENOUGH = "Not trained long enough to say:"
@@ -38,6 +41,10 @@ NOT_ENOUGH = "Not trained long enough to say:"
 
 class Skipped(Exception):
     """A premise of the step does not hold, or the step cannot be afforded; the text is the reason."""
+
+
+class OutOfTime(Skipped):
+    """The step cannot be afforded in the time that is left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +164,19 @@ def ordered(steps: Sequence[AbstractStep]) -> tuple[AbstractStep, ...]:
         order.append(waiting.pop(0))
         sorter.done(order[-1])
     return tuple(steps[i] for i in order)
+
+
+def plainly(error: Exception) -> str:
+    """What an error says, for a page: without the call that was made and without the hypothesis in brackets.
+
+    Cost: none.
+
+    >>> plainly(ValueError("ntk(net, x): two passes differ [H: a deterministic network]. Call net.eval()."))
+    'Two passes differ. Call net.eval().'
+    """
+    text = re.sub(r" \[H: [^\]]*\]", "", str(error).splitlines()[0] if str(error) else "")
+    text = re.sub(r"^[\w.]+\([^:]*\): ", "", text)
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def require_gradients(subject: Subject) -> None:

@@ -6,7 +6,7 @@
 >>> guard(context, "A kernel of 64 examples")(2, 10)
 Traceback (most recent call last):
 ...
-gnomon.examination.step.Skipped: A kernel of 64 examples was not done in its share of the time: give a larger budget.
+gnomon.examination.step.OutOfTime: A kernel of 64 examples was not done in its share of the time: give a larger budget.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.clock import Clock
-from gnomon.examination.step import Context, Skipped
+from gnomon.examination.step import Context, OutOfTime
 from gnomon.linalg.operator import AbstractOperator
 
 __all__ = ["TimedOperator", "guard", "needs"]
@@ -33,12 +33,12 @@ def guard(context: Context, what: str) -> Callable[[int, int], None]:
 
     def look(done: int, total: int) -> None:
         if context.seconds < 0 and done < total:
-            raise Skipped(f"{what} was not done in its share of the time: give a larger budget.")
+            raise OutOfTime(f"{what} was not done in its share of the time: give a larger budget.")
 
     return look
 
 
-def needs(what: str, seconds: float, context: Context) -> Skipped:
+def needs(what: str, seconds: float, context: Context) -> OutOfTime:
     """The reason why something cannot be afforded, with what it would need.
 
     Cost: none.
@@ -46,7 +46,7 @@ def needs(what: str, seconds: float, context: Context) -> Skipped:
     >>> print(needs("A kernel", 20.0, Context(0, deadline=3.0, fit=False, clock=lambda: 1.0)))
     A kernel would take about 20 s, and 2 s are left.
     """
-    return Skipped(f"{what} would take about {seconds:.2g} s, and {max(context.seconds, 0):.2g} s are left.")
+    return OutOfTime(f"{what} would take about {seconds:.2g} s, and {max(context.seconds, 0):.2g} s are left.")
 
 
 @dataclass(slots=True)

@@ -39,7 +39,7 @@ NOTHING = 1e-300
 """Stands for zero in logarithms."""
 
 SEVERITY = {
-    "not-finite": 0.99, "zero-weights": 0.98, "input-scale": 0.985, "all-dead": 0.96,
+    "not-finite": 0.99, "zero-weights": 0.98, "input-scale": 0.985, "all-dead": 0.96, "all-constant": 0.9,
     "vanishing-activations": 0.95, "exploding-activations": 0.95, "vanishing-gradients": 0.94,
     "exploding-gradients": 0.94, "zero-last-layer": 0.8, "merged-inputs": 0.7,
 }  # fmt: skip
@@ -110,6 +110,8 @@ def _change(layers: list[LayerSignal], quantity: str) -> list[Finding]:
     if len(order) < 2:
         return []
     logs = [log(max(getattr(layer, quantity), NOTHING)) for layer in order]
+    if backwards and not _beyond_the_head(logs):
+        return []
     total, steps = logs[-1] - logs[0], [b - a for a, b in zip(logs, logs[1:], strict=False)]
     group = max(1, len(logs) // 3)
     reached = max(logs[-group:]) if total < 0 else min(logs[-group:])  # what passes by other ways has not vanished
@@ -129,6 +131,15 @@ def _change(layers: list[LayerSignal], quantity: str) -> list[Finding]:
     kind = f"{word}-{plural}"
     evidence = Value("change of the squares", exp(total)), Value("accepted factor", RANGE)
     return [Finding(kind, what, _cure(word), SEVERITY[kind], name, evidence)]
+
+
+def _beyond_the_head(logs: list[float]) -> bool:
+    """Whether relative gradients change over the layers before the last one as well.
+
+    The last layer has few weights for each of its inputs, and with one output of 256 units a relative gradient that is
+    a thousand times that of the layer before it: a difference between these two alone is no fault.
+    """
+    return len(logs) > 2 and abs(logs[-1] - logs[1]) > TREND * log(RANGE)
 
 
 def _narrow(layers: list[LayerSignal]) -> list[Finding]:
@@ -171,7 +182,9 @@ def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
         if layer.dead is not None and layer.dead > DEAD and counted:
             what = f"{layer.dead:.0%} of the {layer.units} units of '{layer.name}' ({layer.kind}) are dead."
             cure = "Lower the learning rate or the biases, or use an activation that is flat nowhere."
-            severity = SEVERITY["all-dead"] if layer.dead == 1 else 0.5 + 0.25 * layer.dead
+            fed = layer.weighted or "Norm" in layer.kind  # such a layer is constant where what it is given is
+            own = "all-constant" if fed else "all-dead"
+            severity = SEVERITY[own] if layer.dead == 1 else 0.5 + 0.25 * layer.dead
             evidence = Value("share of dead units", layer.dead), Value("accepted share", DEAD)
             return [Finding("dead-units", what, cure, severity, layer.name, evidence)]
     return []

@@ -22,8 +22,9 @@ from gnomon.report.exhibit import Exhibit
 
 __all__ = ["Content", "Page", "Section", "State", "Status", "Tile"]
 
-State = Literal["answered", "unsure", "skipped", "failed"]
-"""Whether the question of a section has an answer; "unsure" where what was measured is not enough to tell."""
+State = Literal["answered", "unsure", "skipped", "late", "failed"]
+"""Whether the question of a section has an answer; "unsure" where what was measured is not enough to tell, "late" where
+the time did not suffice for it."""
 Status = Literal["good", "unsure", "note", "warning", "fault", "skipped", "failed"]
 """How a section came out: the level of its gravest finding, "good" without one, or why there is no answer."""
 
@@ -64,8 +65,8 @@ class Section(Record):
     @property
     def status(self) -> Status:
         """Derived from the findings."""
-        if self.state in ("skipped", "failed"):
-            return self.state
+        if self.state in ("skipped", "late", "failed"):
+            return "failed" if self.state == "failed" else "skipped"
         if not self.findings:
             return "good" if self.state == "answered" else "unsure"
         name = max(finding.level for finding in self.findings).name.lower()

@@ -9,7 +9,7 @@ from gnomon.core.inputs import tensors
 from gnomon.core.record import Record
 from gnomon.core.results import Finding, Hypothesis, Value, shown
 from gnomon.examination.cost import Cost, measured_cost
-from gnomon.examination.step import AbstractStep, Context, Products, StepResult
+from gnomon.examination.step import AbstractStep, Context, Products, StepResult, plainly
 from gnomon.examination.subject import Subject
 from gnomon.program import Program, read
 from gnomon.report import Content
@@ -85,4 +85,4 @@ def _program(subject: Subject) -> tuple[Program | None, str]:
     try:
         return read(subject.module, x[:2].double()), "every layer has a rule"
     except GnomonError as error:
-        return None, str(error)
+        return None, plainly(error)

@@ -3,10 +3,11 @@
 import torch
 from torch import Tensor
 
+from gnomon.core.errors import NotFiniteError
 from gnomon.core.metrics import accuracy
 from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Value
 from gnomon.dynamics import Trajectory
-from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, plainly
 from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
 from gnomon.forecast import predict
@@ -38,17 +39,20 @@ class ForecastStep(AbstractStep):
         if product.means.estimate(TEST) > 0.5 * context.seconds:
             test = None  # what the test examples would do is left out before the rest is
         y_test = None if test is None else subject.targets(test.y)
-        run = predict(
-            product.kernel,
-            subject.targets(examples.y),
-            test=None if test is None else product.means.kernel(test.x, context, examples.x),
-            y_test=y_test,
-            f0=subject.outputs(examples.x).double(),
-            f0_test=None if test is None else subject.outputs(test.x).double(),
-            loss=subject.task.loss,
-            optimizer=way,
-            times=_times(product, None if way is None else way.lr),
-        )
+        try:
+            run = predict(
+                beyond_rounding(product.kernel, next(subject.module.parameters()).dtype),
+                subject.targets(examples.y),
+                test=None if test is None else product.means.kernel(test.x, context, examples.x),
+                y_test=y_test,
+                f0=subject.outputs(examples.x).double(),
+                f0_test=None if test is None else subject.outputs(test.x).double(),
+                loss=subject.task.loss,
+                optimizer=way,
+                times=_times(product, None if way is None else way.lr),
+            )
+        except NotFiniteError as error:  # a learning rate far above the limit, which other sections name
+            raise Skipped(plainly(error)) from error
         values = [
             Value("training loss at the start", float(run.loss[0])),
             Value("training loss at the end", float(run.loss[-1]), meaning=f"time {float(run.times[-1]):.3g}"),
@@ -72,6 +76,20 @@ class ForecastStep(AbstractStep):
             _answer(run, way), _findings(run), tuple(values), (_plot(run),), (definition,), hypotheses, data
         )  # fmt: skip
         return StepResult(content, run)
+
+
+def beyond_rounding(kernel: Tensor, dtype: torch.dtype) -> Tensor:
+    """A kernel that was computed in ``dtype`` with the bound of its rounding, n eps max K_ii, added to its diagonal.
+
+    Eigenvalues of that size are undecided, also their sign; theory needs them positive.
+    Cost: a copy.
+
+    >>> k = beyond_rounding(torch.ones(3, 3).double() - 1e-7 * torch.eye(3).double(), torch.float32)
+    >>> bool(torch.linalg.eigvalsh(k)[0] > 0), float(k[0, 1])
+    (True, 1.0)
+    """
+    bound = len(kernel) * torch.finfo(dtype).eps * float(kernel.diagonal().abs().max())
+    return kernel + bound * torch.eye(len(kernel), dtype=kernel.dtype, device=kernel.device)
 
 
 def _answer(run: Trajectory, way: SGD | None) -> str:

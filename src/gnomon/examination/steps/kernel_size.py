@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
+from gnomon.core.errors import InputError
 from gnomon.core.inputs import Inputs
 from gnomon.core.record import Record
 from gnomon.examination.cost import LADDER, Cost, rung
 from gnomon.examination.projection import Combined
-from gnomon.examination.step import Context
+from gnomon.examination.step import Context, Skipped, plainly
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import guard, needs
 from gnomon.tangent import ntk
@@ -42,7 +43,10 @@ class KernelMeans(Record):
     def kernel(self, x: Inputs, context: Context, y: Inputs | None = None) -> Tensor:
         """The kernel, given up when the time is spent."""
         look = guard(context, "The tangent kernel")
-        return ntk(self.module, x, y, progress=look).double()
+        try:
+            return ntk(self.module, x, y, progress=look).double()
+        except InputError as error:  # outputs that are random, or that mix examples, which other sections name
+            raise Skipped(f"There is no tangent kernel. {plainly(error)}") from error
 
     def of(self, module: nn.Module) -> nn.Module:
         """Another network in the same way: all of its outputs, or the same combination of them."""

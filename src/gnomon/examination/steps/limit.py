@@ -13,18 +13,20 @@ from gnomon.core.record import Record
 from gnomon.core.results import Definition, Finding, Hypothesis, Value
 from gnomon.examination.levels import level
 from gnomon.examination.pictures import score_bars
-from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, plainly
 from gnomon.examination.steps.architecture import Profile
-from gnomon.examination.subject import Subject
+from gnomon.examination.subject import Examples, Subject
+from gnomon.examination.timed import needs
 from gnomon.kernels import Limit, fused
 from gnomon.linalg.leave_one_out import LeaveOneOut, leave_one_out
 from gnomon.program.steps import Conv, Program
 from gnomon.report import Content
 from gnomon.training import Run
 
-SMALL, TEST = 16, 800
+SMALL, TEST, TESTED = 16, 800, 4
+"""Examples that the cost is measured on; test examples at most, and for each of those that are fitted."""
 SIZES = (64, 128, 256, 512, 800)
-"""Numbers of examples; the largest that the time allows is taken."""
+"""Numbers of examples that are fitted; the largest that the time allows is taken."""
 COMPILING = 60
 """Seconds that must be left where nothing was compiled before."""
 WORDS = "What the features that it starts with are good for; training that learns better ones can go beyond."
@@ -53,14 +55,17 @@ class LimitStep(AbstractStep):
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         if products[Profile].program is None:
-            raise Skipped(f"The limit cannot be computed from the module: {products[Profile].reason}")
+            raise Skipped(f"Theory has no formula for a very wide version of this network. {products[Profile].reason}")
         if context.seconds < COMPILING and not _compiled(products[Profile].program):
             raise Skipped(
-                "The first computation of this kind on a machine compiles for about half a minute: "
-                f"once {COMPILING} s are left for it, all later examinations have it."
+                "This is compiled once on every machine, which takes about half a minute: examine once with a budget "
+                "of five minutes, and all later examinations have this section."
             )
         limit = Limit(subject.module)
         examples = subject.probe.some(affordable(limit, subject, context))
+        test = None if subject.test is None else subject.examples(
+            subject.test.probe(beside(len(examples)), seed=context.seed)
+        )  # fmt: skip
         prediction = leave_one_out(_kernel(limit, examples.x), subject.targets(examples.y))
         values = [Value("examples used", len(examples), meaning=f"of {len(subject.train)}")]
         if subject.task.classes:
@@ -74,26 +79,25 @@ class LimitStep(AbstractStep):
             values.append(Value("leave-one-out error", prediction.error, meaning="of the targets' variance"))
             explained = f"{1 - prediction.error:.1%} of the targets' variance (leave-one-out)"
             answer = f"A very wide version, which learns no features of its own, would explain {explained}."
-        tested, score = _tested(limit, subject, prediction, examples.x, context.seed)
+        shown, score = _tested(limit, subject, prediction, examples.x, test)
         definition = Definition(
             "Θ∞(x, x′) = lim E[∇f(x)·∇f(x′)]", "the infinite-width limit: all widths to infinity", "jacot2018neural"
         )
         readable = Hypothesis("every layer has a rule for its infinite-width limit", True)
-        findings = _below(products.get(Run), score, subject)
+        findings = _below(products.get(Run), score, 0 if test is None else len(test))
         guess = float(torch.bincount(subject.probe.y).max()) / len(subject.probe) if subject.task.classes else None
         bars = {"always guessing the largest class": guess, "very wide, left out": prediction.accuracy}
         plots = score_bars(bars | {"very wide, test": score}, WORDS) if subject.task.classes else ()
-        content = Content(answer, findings, (*values, *tested), plots, (definition,), (readable,))
+        content = Content(answer, findings, (*values, *shown), plots, (definition,), (readable,))
         return StepResult(content, LimitScore(prediction, score))
 
 
 def _tested(
-    limit: Limit, subject: Subject, prediction: LeaveOneOut, x: object, seed: int
+    limit: Limit, subject: Subject, prediction: LeaveOneOut, x: object, test: Examples | None
 ) -> tuple[tuple[Value, ...], float | None]:
     """The score of the fit on test examples: as a value, and its accuracy."""
-    if subject.test is None:
+    if test is None:
         return (), None
-    test = subject.examples(subject.test.probe(TEST, seed=seed))
     f, y = prediction.at(limit.ntk(test.x, x)), subject.targets(test.y)
     if not subject.task.classes:
         return (Value("test error", 1 - explained_variance(f, y), meaning="of the targets' variance"),), None
@@ -102,18 +106,28 @@ def _tested(
     return (Value("test accuracy", share, interval, "estimate", meaning=f"{len(test)} test examples"),), share
 
 
+def beside(fitted: int) -> int:
+    """Test examples beside so many that are fitted.
+
+    >>> beside(64), beside(800)
+    (256, 800)
+    """
+    return min(TEST, TESTED * fitted)
+
+
 def affordable(limit: Limit, subject: Subject, context: Context) -> int:
-    """As many examples as the time allows, of a ladder: a fixed cost and one per pair, from small kernels."""
+    """As many examples as half of the time allows, of a ladder: a fixed cost and one per pair, from small kernels."""
     times = [_seconds(limit, subject, SMALL, context) for _ in range(2)]
+    pair, fixed = times[1] / SMALL**2, 0.0
     if context.seconds > 9 * times[1]:
-        times.append(_seconds(limit, subject, 3 * SMALL, context))
-        pair = max(times[2] - times[1], 1e-6) / (8 * SMALL**2)
+        pair = max(_seconds(limit, subject, 3 * SMALL, context) - times[1], 1e-6) / (8 * SMALL**2)
         fixed = max(times[1] - pair * SMALL**2, 0.0)
-        test = 0 if subject.test is None else min(TEST, len(subject.test))
-        fits = [n for n in SIZES if fixed + pair * n * (n + test) <= 0.5 * context.seconds]
-        if fits:
-            return max(fits)
-    raise Skipped(f"{SMALL} examples take {times[1]:.1f} s, and {max(context.seconds, 0):.1f} s are left.")
+    test = 0 if subject.test is None else len(subject.test)
+    cost = {n: fixed + pair * n * (n + min(test, beside(n))) for n in SIZES}
+    fits = [n for n in SIZES if cost[n] <= 0.5 * context.seconds]
+    if not fits:
+        raise needs(f"The kernel of {SIZES[0]} examples, the fewest that tell anything,", 2 * cost[SIZES[0]], context)
+    return max(fits)
 
 
 def _compiled(program: Program | None) -> bool:
@@ -123,11 +137,12 @@ def _compiled(program: Program | None) -> bool:
     return any(kept.glob("planes.*.nbi" if convolves else "chain.*.nbi"))
 
 
-def _below(run: Run | None, wide: float | None, subject: Subject) -> tuple[Finding, ...]:
-    """That a training which was long enough ended below the infinitely wide network, by more than chance."""
-    if run is None or wide is None or run.test_accuracy is None or run.shortage or subject.test is None:
+def _below(run: Run | None, wide: float | None, n: int) -> tuple[Finding, ...]:
+    """That a training which was long enough ended below the infinitely wide network on n test examples, by more than
+    chance."""
+    if run is None or wide is None or run.test_accuracy is None or run.shortage:
         return ()
-    reached, n = float(run.test_accuracy[-1]), min(TEST, len(subject.test))
+    reached = float(run.test_accuracy[-1])
     chance = NormalDist().inv_cdf(1 - level("below-limit")) * (2 * wide * (1 - wide) / n) ** 0.5
     if wide <= reached + max(0.02, chance):
         return ()
@@ -147,4 +162,4 @@ def _kernel(limit: Limit, x: object) -> Tensor:
     try:
         return limit.ntk(x)
     except GnomonError as error:
-        raise Skipped(str(error)) from error
+        raise Skipped(plainly(error)) from error

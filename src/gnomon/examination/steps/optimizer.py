@@ -17,6 +17,8 @@ from gnomon.training import Run
 
 STEPS, LEAST, BATCH = 40, 12, 32
 """Steps of a short run at most and at least, and examples of a batch where none are named."""
+LONGER = 2.5
+"""Times its share that the step may take for the fewest steps: nothing else judges a learning rate of any optimizer."""
 EXAMPLES = (64, 128, 256, 512)
 """Examples on which the loss is measured."""
 
@@ -49,6 +51,8 @@ class OptimizerStep(AbstractStep):
         some = subject.probe.some(rung(EXAMPLES, 0.15 * context.seconds / each))
         looking = 4 / 3 * len(some)  # four passes without gradients
         steps = int(min(STEPS, (0.9 * context.seconds / each - looking) / batch))
+        if steps < LEAST and (LEAST * batch + looking) * each < LONGER * context.seconds:
+            steps = LEAST
         if steps < LEAST:
             raise needs(f"{LEAST} steps in each of {RUNS} short runs", (LEAST * batch + looking) * each, context)
         loss = own_loss(subject) or subject.task.loss
@@ -58,7 +62,7 @@ class OptimizerStep(AbstractStep):
         )  # fmt: skip
         lr = subject.optimizer.lr
         whole = products.get(Run)
-        reached = None if whole is None else float(whole.loss[0] - whole.loss[-1])
+        reached = None if whole is None else start - float(whole.loss[-1])  # from the same start as the short runs
         findings = step_size_findings(falls, start=start, lr=lr, steps=steps, reached=reached)
         values = tuple(Value(f"fall of the loss with lr={lr * c:.3g}", g) for c, g in sorted(falls.items()))
         good = f"In {steps} steps no other learning rate does far better than {lr:.3g}."

@@ -26,7 +26,8 @@ LADDER = (64, 128, 256, 512, 1024)
 """Examples of train and of test that the trained network is judged by, as the time allows."""
 DEAD, STATISTICS = 64, 256
 """Examples by which units are judged, and running statistics of batch norm at most."""
-
+IDLE, FAILED = 0.4, {"underfit", "not-learning"}
+"""Severity of dead units in a network that learned, a warning; and what a network that did not is told."""
 SIMPLE = 2500
 """Examples that a simple model is fitted to and judged by, at most."""
 PASSES = 1.5
@@ -68,22 +69,22 @@ class OutcomeStep(AbstractStep):
         outcome: Outcome | None = None
         values: tuple[Value, ...] = ()
         if not short:
-            findings = (*_units(subject, run.model), *statistics(subject, run.model, min(n, STATISTICS)))
-        if not short and subject.task.classes:
-            outcome, judged, values = _classes(subject, run.model, products.get(DataChecks), n, context.seed)
-            findings = (*findings, *judged)
-        elif not short:
-            judged, values = _numbers(subject, run.model, n, context.seed)
-            findings = (*findings, *judged)
+            if subject.task.classes:
+                outcome, judged, values = _classes(subject, run.model, products.get(DataChecks), n, context.seed)
+            else:
+                judged, values = _numbers(subject, run.model, n, context.seed)
+            units = _units(subject, run.model, learned=not FAILED & {finding.kind for finding in judged})
+            findings = (*units, *statistics(subject, run.model, min(n, STATISTICS)), *judged)
         findings = tuple(sorted(findings, key=lambda finding: -finding.severity))
         good = f"Training was too short to judge: {short}." if short else "Training learned what could be expected."
         content = Content(findings[0].what if findings else good, findings, values)
         return StepResult(content, TrainedChecks(outcome), "unsure" if short else "answered")
 
 
-def _units(subject: Subject, model: nn.Module) -> tuple[Finding, ...]:
-    found = signal(model, subject.probe.some(DEAD).x).findings
-    return tuple(finding for finding in found if finding.kind in ("dead-units", "not-finite"))
+def _units(subject: Subject, model: nn.Module, *, learned: bool) -> tuple[Finding, ...]:
+    """Dead units of the trained network: no fault where it learned all the same, only capacity that is not used."""
+    found = [f for f in signal(model, subject.probe.some(DEAD).x).findings if f.kind in ("dead-units", "not-finite")]
+    return tuple(replace(f, severity=min(f.severity, IDLE)) if learned and f.kind == "dead-units" else f for f in found)
 
 
 def _classes(subject: Subject, model: nn.Module, checks: DataChecks | None, n: int, seed: int) -> _Judged:

@@ -44,7 +44,10 @@ class RegimeStep(AbstractStep):
             Value("change of the parameters", moved.parameters),
             Value("change of the outputs", moved.outputs),
         )
-        layers = {name: change for name, change in moved.activations.items() if name}
+        inside = "" if means.module is subject.module else "module."  # a combination of outputs wraps the network
+        layers = {
+            name.removeprefix(inside): c for name, c in moved.activations.items() if name and f"{name}." != inside
+        }
         bars = Bars("change", list(layers), list(layers.values()))
         words = "How much training changed what each layer computes."
         plot = Plot("Change of each layer", (bars,), Axis("relative change of its outputs"), caption=words)
@@ -71,6 +74,6 @@ def _share(change: float) -> str:
 
 
 def _meter(change: float) -> Plot:
-    meter = Meter("change", change, (0.01, LAZY, RICH, 5.0), ("kept (lazy)", "partly", "learned (rich)"))
+    meter = Meter("change", change, (0.01, LAZY, RICH, 100.0), ("kept (lazy)", "partly", "learned (rich)"))
     words = "How much training changed what the network can learn (relative change of the tangent kernel)."
     return Plot("Features", (meter,), Axis("relative change", log=True), caption=words)

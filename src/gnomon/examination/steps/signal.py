@@ -11,7 +11,7 @@ from gnomon.core.errors import GnomonError
 from gnomon.core.inputs import take
 from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Scatter, Value
 from gnomon.examination.chain import chain
-from gnomon.examination.step import AbstractStep, Context, Products, StepResult
+from gnomon.examination.step import AbstractStep, Context, Products, StepResult, plainly
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
@@ -99,7 +99,7 @@ def _theory(subject: Subject, x: Any, profile: Profile | None, context: Context)
             assert isinstance(some, Tensor)
             predicted = layers(limit, some.double())
     except GnomonError as error:
-        return {}, str(error)
+        return {}, plainly(error)
     return {layer.where: layer.second_moment for layer in predicted}, "the law is that of the present weights"
 
 

@@ -22,8 +22,9 @@ PRODUCTS = (8, 12, 20, 30)
 """Numbers of Hessian products."""
 MEMORY = 2**30
 """Bytes of the vectors of Lanczos, each as long as all parameters."""
-SMALL = 0.1
-"""Share of the stable learning rate below which a larger one is worth trying."""
+SMALL, FAR = 0.1, 0.01
+"""Share of the stable learning rate below which a larger one is worth trying, which is a note, and below which training
+takes a hundred times as long as it could, which is a warning."""
 
 
 class StabilityStep(AbstractStep):
@@ -76,9 +77,10 @@ def _findings(used: SGD, bound: float, answer: str) -> tuple[Finding, ...]:
     if used.lr > bound:
         cure = f"Use a learning rate of at most {0.5 * bound:.2g}."
         return (Finding("learning-rate-too-large", answer, cure, 0.85, "optimizer", evidence),)
-    if used.lr < SMALL * bound:
+    pace = used.lr / (1 - used.momentum) / (bound / (1 + used.momentum))  # momentum adds up 1 / (1 - beta) steps
+    if pace < SMALL:
         cure = f"Try a larger learning rate, up to {0.5 * bound:.2g}."
-        return (Finding("learning-rate-small", answer, cure, 0.3, "optimizer", evidence),)
+        return (Finding("learning-rate-small", answer, cure, 0.3 if pace < FAR else 0.2, "optimizer", evidence),)
     return ()
 
 

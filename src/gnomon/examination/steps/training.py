@@ -21,6 +21,7 @@ from gnomon.examination.steps.data import DataSummary
 from gnomon.examination.steps.forecast import TIME
 from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
+from gnomon.examination.timed import needs
 from gnomon.examination.tracker import TimeSpent, Tracker
 from gnomon.landscape import Sharpness
 from gnomon.report import Content
@@ -63,9 +64,7 @@ class TrainingStep(AbstractStep):
         cost = products[Profile].cost
         size = subject.recipe.batch or batch_size(len(subject.train), cost, context.seconds)
         if context.seconds < 3 * cost.step(size):
-            raise Skipped(
-                f"A step on {size} examples takes about {cost.step(size):.2g} s, and {context.seconds:.2g} s are left."
-            )
+            raise needs(f"Three steps on {size} examples", 3 * cost.step(size), context)
         run = _trained(subject, size, cost, context)
         if run.stopped == "interrupted":
             raise KeyboardInterrupt
