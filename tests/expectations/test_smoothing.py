@@ -87,6 +87,43 @@ def test_a_smoothed_corner(deviation):
     assert (np.abs(found - wanted) <= rule * (m.abs().numpy() + deviation) + rounding).all()
 
 
+@pytest.mark.parametrize("octave", [-6, -2, -1, 0, 1, 3])
+def test_a_smoothed_box_to_the_ends_of_its_tails(octave):
+    """E[1(|m + t z| < 1)], at every place and variance of an octave: the tail behind the last cut counts as well."""
+    box = Derivative(torch.nn.Hardtanh())
+    pieces = find(box, 1.0, 6000.0)
+    polynomials(box, pieces)
+    edges, coefficients = smoothing._octave(pieces, RADIUS, octave)
+    x = np.linspace(-1, 1, 33)
+    for share in (1.0, 1.3, 1.999):
+        t = sqrt(share * 2.0**octave)
+        series = np.cos(np.arange(smoothing.ORDER) * np.arccos(2 * share - 3))
+        near = (edges[:-1] < 1 + 12 * t) & (edges[1:] > -1 - 12 * t)
+        for left, right, own in zip(edges[:-1][near], edges[1:][near], coefficients[near], strict=True):
+            m = np.concatenate([left + (right - left) * (x + 1) / 2, np.clip([1 + 5 * t, 1 + 7 * t], left, right)])
+            found = np.polynomial.polynomial.polyval((2 * m - left - right) / (right - left), series @ own)
+            wanted = ndtr((1 - m) / t) - ndtr((-1 - m) / t)
+            assert np.abs(found - wanted).max() <= 2 * RESOLVED
+
+
+@pytest.mark.parametrize("a, b, angle", [(2.0, 300.0, 3e-3), (10.0, 73.0, 0.012), (73.0, 10.0, 0.09), (1.0, 1e4, 1e-4)])
+def test_boxes_of_very_different_deviations(a, b, angle):
+    """P(|u| < 1, |v| < 1), whose inner integral is a difference of two normal tails."""
+    box, rho = Derivative(torch.nn.Hardtanh()), np.cos(angle)
+    found = integrals(box, np.array([a]), np.array([b]), np.array([rho]))[0]
+    spread = b * np.sin(angle)
+    steps = np.array([-9, -7, -5, -3, -1.5, 0, 1.5, 3, 5, 7, 9]) * spread
+    places = np.concatenate([np.linspace(-1, 1, 9) / a, (steps - 1) / (b * rho), (steps + 1) / (b * rho)])
+    edges = np.unique(np.clip(places, -1 / a, 1 / a))
+    nodes, weights = np.polynomial.legendre.leggauss(30)
+    half, middle = np.diff(edges)[:, None] / 2, (edges[1:] + edges[:-1])[:, None] / 2
+    x = middle + half * nodes
+    given = ndtr((1 - b * rho * x) / spread) - ndtr((-1 - b * rho * x) / spread)
+    wanted = (half * weights * np.exp(-(x**2) / 2) * given).sum() / sqrt(2 * np.pi)
+    scale = sqrt((2 * ndtr(1 / a) - 1) * (2 * ndtr(1 / b) - 1))
+    assert abs(found - wanted) <= 4 * RESOLVED * scale
+
+
 def test_an_octave_is_made_once(monkeypatch):
     made = []
     octave = smoothing._octave

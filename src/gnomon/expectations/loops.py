@@ -8,12 +8,10 @@ density, on panels of one width. For f, h and numbers s, t, m
 is a sum over the intervals between all edges, by the rule of Gauss.
 """
 
-from math import sqrt
-
 import numpy as np
 from numba import njit
 
-from gnomon.core.machine.loops import INNER, bare, entry
+from gnomon.core.machine.loops import INNER, bare, entry, wide
 
 NODES = 8  # of Gauss's rule between two edges
 SUMMING = {**INNER, "fastmath": {*INNER["fastmath"], "reassoc"}}  # the order of a short sum is left to the vector unit
@@ -71,32 +69,29 @@ def sums(i, j, covariance, inverse_a, inverse_b, alpha, beta, tail_a, tail_b, to
     """Mehler's series where it is certified; NaN elsewhere, and where u = +-v; returns how many.
 
     Standard deviations come as their inverses (0 for 0); correlations beyond ``aligned`` are taken for +-1. Tails are
-    square roots, relative to the whole, after each block of terms, a power of two of them.
+    square roots, relative to the whole, after each block of terms.
     """
     alpha, beta, tail_a, tail_b = bare(alpha), bare(beta), bare(tail_a), bare(tail_b)
     left, most = 0, tail_a.shape[1] - 1
-    powers = np.empty(most * TERMS)
+    lanes = bare(np.empty(TERMS))
     for q in range(len(covariance)):
-        a, b = i[q], j[q]
+        a, b = np.uintp(i[q]), np.uintp(j[q])
         r = covariance[q] * inverse_a[a] * inverse_b[b]
         if abs(r) >= aligned:
             r = 1.0 if r > 0.0 else -1.0
         rho[q] = r
-        small = r * r
-        small *= small
-        small *= small
-        small *= small
-        blocks, half = 1, 1.0
-        while blocks < most and small * tail_a[a, blocks] * tail_b[b, blocks] > tolerance:
-            blocks, small, half = 2 * blocks, small * small, small
-        between = 3 * (blocks // 4)
-        if between and half * sqrt(half) * tail_a[a, between] * tail_b[b, between] <= tolerance:
-            blocks, small = between, half * sqrt(half)
+        step = r * r
+        step *= step
+        step *= step
+        step *= step
+        blocks, small = 1, step
+        while blocks < most and small * tail_a[a, np.uintp(blocks)] * tail_b[b, np.uintp(blocks)] > tolerance:
+            blocks, small = blocks + 1, small * step
         if abs(r) == 1.0 or small * tail_a[a, blocks] * tail_b[b, blocks] > tolerance:
             out[q] = np.nan
             left += 1
         else:
-            out[q] = _series(alpha[a], beta[b], blocks * TERMS, r, powers)
+            out[q] = _series(alpha[a], beta[b], blocks, r, step, lanes)
     return left
 
 
@@ -130,18 +125,28 @@ def hermite_sums(z, weighted, alpha):
 
 
 @njit(**SUMMING)
-def _series(alpha, beta, terms, r, powers):
-    """Powers by doubling, then one sum."""
-    powers[0] = 1.0
-    known, step = 1, r
-    while known < terms:
-        for k in range(min(known, terms - known)):
-            powers[known + k] = powers[k] * step
-        known, step = 2 * known, step * step
-    value = 0.0
-    for k in range(terms):
-        value += alpha[k] * beta[k] * powers[k]
-    return value
+def _series(alpha, beta, blocks, r, step, lanes):
+    """The sum of alpha_k beta_k r^k, ``step`` = r^16: Horner's scheme in sixteen lanes, which are then joined by twos."""
+    wide()
+    start = np.uintp(TERMS * (blocks - 1))
+    for k in range(TERMS):
+        lanes[k] = alpha[start + np.uintp(k)] * beta[start + np.uintp(k)]
+    for _ in range(blocks - 1):
+        start -= np.uintp(TERMS)
+        for k in range(TERMS):
+            lanes[k] = lanes[k] * step + alpha[start + np.uintp(k)] * beta[start + np.uintp(k)]
+    square = r * r
+    fourth = square * square
+    first = _joined(lanes[0], lanes[1], lanes[2], lanes[3], r, square)
+    second = _joined(lanes[4], lanes[5], lanes[6], lanes[7], r, square)
+    third = _joined(lanes[8], lanes[9], lanes[10], lanes[11], r, square)
+    last = _joined(lanes[12], lanes[13], lanes[14], lanes[15], r, square)
+    return _joined(first, second, third, last, fourth, fourth * fourth)
+
+
+@njit(**SUMMING)
+def _joined(a, b, c, d, r, square):
+    return (a + b * r) + (c + d * r) * square
 
 
 @njit(**INNER)

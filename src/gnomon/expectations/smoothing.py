@@ -220,6 +220,8 @@ def _edges(pieces: Pieces, deviation: float) -> Tensor:
         crowded = place - kept[-1] < 0.999 * step
         if not crowded:
             kept.append(place)
+    if crowded and end - kept[-1] > step:  # what follows the last cut as well
+        kept.append(kept[-1] + step)
     return torch.tensor([*kept, end], dtype=torch.float64)
 
 

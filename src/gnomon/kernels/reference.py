@@ -10,7 +10,7 @@ from gnomon.core.machine.progress import Progress
 from gnomon.core.memory import Tile, tiles
 from gnomon.kernels import propagate
 from gnomon.kernels.plan import Plan
-from gnomon.kernels.rules.base import Pair
+from gnomon.kernels.rules.base import Pair, mirror
 
 
 def run(
@@ -61,15 +61,11 @@ def _write(out: dict[str, Tensor], pair: Pair, t: Tile, symmetric: bool) -> None
     for kind, target in out.items():
         tile = pair.nngp if kind == "nngp" else pair.ntk
         assert tile is not None
-        if symmetric:
-            tile = _mirrored(tile, t.row, t.col)
-            target[cols, rows] = tile.T.to(target.dtype)
         target[rows, cols] = tile.to(target.dtype)
-
-
-def _mirrored(tile: Tensor, row: int, col: int) -> Tensor:
-    """A tile on the diagonal, exactly symmetric; others as they are."""
-    return tile.tril() + tile.tril(-1).T if row == col else tile
+        if symmetric and t.row == t.col:
+            mirror(target[rows, cols])
+        elif symmetric:
+            target[cols, rows] = target[rows, cols].T
 
 
 def _measured(made: Plan, data: propagate.Features) -> propagate.Statistics:

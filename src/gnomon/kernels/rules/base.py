@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+STRIP = 64  # rows whose mirror images are copied together, so that both stay in a cache
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -78,6 +80,24 @@ def diagonal(array: Tensor, batch: int, rank: int) -> Tensor:
     size = grid.numel()
     square = array.reshape(*array.shape[:batch], size, size)
     return square.diagonal(dim1=-2, dim2=-1).reshape(*array.shape[:batch], *grid)
+
+
+def mirror(array: Tensor) -> None:
+    """Copy what is below the diagonal of the first two axes to above it, in place, strip by strip.
+
+    >>> square = torch.tensor([[1.0, 9.0], [2.0, 3.0]])
+    >>> mirror(square)
+    >>> square
+    tensor([[1., 2.],
+            [2., 3.]])
+    """
+    for left in range(0, len(array), STRIP):
+        rows, right = slice(left, left + STRIP), min(left + STRIP, len(array))
+        square = array[rows, rows]
+        below = torch.ones(square.shape[:2], dtype=torch.bool, device=array.device).tril()
+        below = below.reshape(*square.shape[:2], *(1,) * (array.dim() - 2))
+        array[rows, rows] = torch.where(below, square, square.transpose(0, 1))
+        array[rows, right:] = array[right:, rows].transpose(0, 1)
 
 
 def pad(array: Tensor, dim: int, before: int, after: int, *, circular: bool) -> Tensor:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.kernels.rules.base import pad
+from gnomon.kernels.rules.base import mirror, pad
 from gnomon.program.steps import Input, Window
 
 LONG = 16  # features beyond which two summation orders may differ by more than the duals forgive
+STRIP = 64  # rows that are looked at together
 NEAR = 1e-9  # pairs with a cosine within this of one are recomputed by (2)
 
 
@@ -48,7 +49,7 @@ class DataRule:
         if c > LONG:
             moments = _near_equal(a, b, moments)
         if x is y:
-            moments = (moments + moments.transpose(0, 1)) / 2  # matrix products may round both triangles differently
+            mirror(moments)  # matrix products may round both triangles differently
         return moments.reshape(n, m, *grid)
 
 
@@ -68,9 +69,14 @@ def _near_equal(a: Tensor, b: Tensor, moments: Tensor) -> Tensor:
     """Replace the entries of nearly equal rows by equation (2)."""
     c = a.shape[1]
     va, vb = (a * a).sum(1)[:, None] / c, (b * b).sum(1)[None] / c
-    half = (va + vb) / 2
-    i, j, p = torch.nonzero(moments > (1 - NEAR) * half, as_tuple=True)
+    found = []
+    for top in range(0, len(a), STRIP):  # a strip stays in a cache, its means need no room
+        rows = slice(top, top + STRIP)
+        i, j, p = torch.nonzero(moments[rows] > (1 - NEAR) / 2 * (va[rows] + vb), as_tuple=True)
+        found.append((i + top, j, p))
+    i, j, p = (torch.cat(parts) for parts in zip(*found, strict=True))
     if len(i) == 0 or len(i) > a.shape[0] * b.shape[0]:
         return moments
-    exact = half[i, j, p] - (a[i, :, p] - b[j, :, p]).square().sum(1) / (2 * c)  # (2)
+    half = (va[i, 0, p] + vb[0, j, p]) / 2
+    exact = half - (a[i, :, p] - b[j, :, p]).square().sum(1) / (2 * c)  # (2)
     return moments.index_put((i, j, p), exact)

@@ -1,0 +1,128 @@
+"""Pairs of Gaussian variables as arrays: distinct deviations, which of them each pair has, covariances; their blocks.
+
+A block of a matrix has few columns, so that what belongs to them stays in a cache; of the pairs of points among
+themselves, blocks hold one half, and the other is its mirror image, exactly.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.expectations.polar import ALIGNED
+
+__all__ = ["ALIGNED_FROM", "Block", "Pairs", "inverse"]
+
+ALIGNED_FROM = 1 - ALIGNED * float(np.finfo(np.float64).eps)  # correlations that are taken for one
+AT_ONCE = 2**15  # pairs of a block
+COLUMNS = 64  # of a block of a matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Where some pairs are in the arrays of all; ``mirror`` tells that (j, i) has the value of (i, j)."""
+
+    where: tuple[slice, ...]
+    mirror: bool
+
+    def write(self, values: np.ndarray, out: np.ndarray) -> None:
+        """Put the values of these pairs, and their mirror images, where they belong."""
+        found = values.reshape(out[self.where].shape)
+        if self.mirror:
+            if self.where[0].start == self.where[1].start:  # a square on the diagonal, of which one half counts
+                square = found[: found.shape[1]]
+                square[:] = np.tril(square) + np.tril(square, -1).T
+            out.T[self.where] = found
+        out[self.where] = found
+
+    def missing(self, out: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Indices of those that have no value yet; of two mirror images, the one below the diagonal."""
+        found = np.nonzero(np.isnan(out[self.where]))
+        offsets = [s.start for s in self.where] + [0] * (out.ndim - len(self.where))
+        places = tuple(f + o for f, o in zip(found, offsets, strict=True))
+        if self.mirror:
+            below = places[0] >= places[1]
+            places = tuple(p[below] for p in places)
+        return places
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Distinct standard deviations, which of them each entry of a and of b has, and the covariances of all pairs."""
+
+    root_a: Float[Tensor, " n"]
+    index_a: np.ndarray
+    root_b: Float[Tensor, " m"]
+    index_b: np.ndarray
+    covariance: np.ndarray
+
+    @classmethod
+    def of(cls, a: Tensor, b: Tensor, c: Tensor) -> "Pairs":
+        """From variances and covariances that broadcast; of one dimension at least.
+
+        >>> one = torch.ones(2, dtype=torch.float64)
+        >>> Pairs.of(one[:, None], one, one / 2).root_a
+        tensor([1.], dtype=torch.float64)
+        """
+        shape = torch.broadcast_shapes(a.shape, b.shape, c.shape, (1,))
+        return cls(*_distinct(a, len(shape)), *_distinct(b, len(shape)), c.expand(shape).numpy())
+
+    def at(self, where: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Indices and covariances of some pairs."""
+        i, j = (np.broadcast_to(t, self.covariance.shape)[where] for t in (self.index_a, self.index_b))
+        return i.flatten(), j.flatten(), self.covariance[where].flatten()
+
+    def some(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Indices and absolute correlations of pairs all over."""
+        count = self.covariance.size
+        place = np.linspace(0, count - 1, min(most, count)).astype(np.int64)
+        i, j, c = self.at(np.unravel_index(place, self.covariance.shape))
+        return i, j, np.minimum(np.abs(c * inverse(self.root_a)[i] * inverse(self.root_b)[j]), 1.0)
+
+    def missing(self, places: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Indices and correlations of some pairs; what is nearly +-1 is taken for it."""
+        i, j, c = self.at(places)
+        rho = c * inverse(self.root_a)[i] * inverse(self.root_b)[j]
+        return i, j, np.where(np.abs(rho) >= ALIGNED_FROM, np.sign(rho), rho)
+
+    def blocks(self, *, symmetric: bool) -> list[Block]:
+        """All pairs; one half of them where they are mirrored and their values are ``symmetric``."""
+        shape = self.covariance.shape
+        if len(shape) != 2:
+            many = max(1, AT_ONCE * shape[0] // self.covariance.size)
+            return [Block((slice(start, start + many),), False) for start in range(0, shape[0], many)]
+        half, rows = symmetric and self._mirrored(), AT_ONCE // COLUMNS
+        return [
+            Block((slice(top, top + rows), slice(left, left + COLUMNS)), half)
+            for left in range(0, shape[1], COLUMNS)
+            for top in range(left if half else 0, shape[0], rows)
+        ]
+
+    def _mirrored(self) -> bool:
+        """Whether the pairs are those of points among themselves."""
+        n = len(self.covariance)
+        if self.index_a.shape != (n, 1) or self.index_b.shape != (1, n):
+            return False
+        if not np.array_equal(self.index_a, self.index_b.T) or not torch.equal(self.root_a, self.root_b):
+            return False
+        strips = [slice(left, left + COLUMNS) for left in range(0, n, COLUMNS)]
+        return all(np.array_equal(self.covariance[s, : s.stop], self.covariance[: s.stop, s].T) for s in strips)
+
+
+def inverse(root: Tensor) -> np.ndarray:
+    """1 / root, and 0 for 0. Cost: elementwise.
+
+    >>> inverse(torch.tensor([0.0, 2.0])).tolist()
+    [0.0, 0.5]
+    """
+    return torch.where(root > 0, 1 / root, 0).numpy()
+
+
+def _distinct(variance: Tensor, dimensions: int) -> tuple[Tensor, np.ndarray]:
+    """Standard deviations and the place of each entry among them, with leading dimensions as a broadcast adds them."""
+    values, index = variance.clamp(min=0).unique(return_inverse=True)
+    shape = (1,) * (dimensions - variance.dim()) + tuple(variance.shape)
+    return values.sqrt(), index.view(shape).to(torch.int32).numpy()
