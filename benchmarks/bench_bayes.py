@@ -21,7 +21,6 @@ from torch import nn
 from gnomon.bayes import laplace, sample
 from gnomon.training import Adam, train
 
-
 SEEDS = 3
 """One run's effective sample size varies by a third: both sides run with so many seeds."""
 
