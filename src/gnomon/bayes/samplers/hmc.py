@@ -7,16 +7,12 @@ With momenta v ~ N(0, M) and the energy H(x, v) = -log p(x) + v^T M^-1 v / 2, a 
 is accepted with probability min(1, exp(H(start) - H(end))). Leapfrog keeps volumes and errs in H by O(e^2) for any
 number of steps; explicit Euler, as sometimes printed, multiplies the energy of a harmonic well by 1 + e^2 each step.
 
-During warm-up e follows the acceptance (dual averaging), M^-1 the variances of the draws, and the path length T ascends
-the gradient of how far squared distances from the mean, along the direction in which the scaled draws vary most, are
-carried by each gradient that is paid for,
-
-    C(T) / sqrt(T),    C(T) = E[((u^T (x' - m))^2 - (u^T (x - m))^2)^2] / 4                                (2)
-
-Each path has the length h T with h from a Halton sequence, so that no period of the dynamics is hit again and again.
+During warm-up e follows the acceptance (dual averaging), M^-1 the variances of the draws, and the path length T becomes
+the one with the most effective draws for each gradient, as measured along all paths (`gnomon.bayes.samplers.travel`).
+Each path has the length 2 h T with h from a Halton sequence, so that no period of the dynamics is hit again and again.
 
 Hypotheses: a log density with a gradient, on all of R^d.
-Reference: [neal2011mcmc]; [hoffman2021adaptive] and [sountsov2021focusing] for (2).
+Reference: [neal2011mcmc]; [hoffman2021adaptive] for path lengths that adapt over several chains.
 Cost: one gradient for each leapfrog step of each chain, all chains in one batch.
 """
 
@@ -30,6 +26,7 @@ from torch import Tensor
 from gnomon.bayes.density import Density
 from gnomon.bayes.draws import Draws
 from gnomon.bayes.samplers.base import AbstractSampler, StepSize, noise
+from gnomon.bayes.samplers.travel import Travel
 from gnomon.core.checks import integer, number
 from gnomon.core.record import Record
 
@@ -37,8 +34,8 @@ __all__ = ["HMC", "leapfrog"]
 
 RUNAWAY = 1000.0
 """An error of the energy from which on a path counts as divergent, as in Stan."""
-RATE = 0.05
-"""Of Adam on the logarithm of the path length."""
+BEYOND = 1.5
+"""Paths of the warm-up are so many times longer, so that what longer ones would bring is seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +70,7 @@ class HMC(Record, AbstractSampler):
         state = _State(self, density, start, generator)
         kept, accepted, divergences = torch.empty(chains, draws, d, dtype=start.dtype), 0.0, 0
         for t in range(-warmup, draws):
-            probability, error = state.move(warmup + t)
+            probability, error = state.move(warmup + t, warm=t < 0)
             if t < 0:
                 state.adapt(probability, warmup + t, warmup)
             else:
@@ -115,67 +112,54 @@ class _State:
         self.gradients = len(start)
         self.size = StepSize(self._first_step(), options.accept)
         self.log_length = log(options.length or max(self.size.now, 1.0))
-        self._moments, self._updates = [0.0, 0.0], 0
         self._seen: list[Tensor] = []
-        self._main: Tensor | None = None  # the direction u of (2)
+        self._travel: Travel | None = None
 
-    def move(self, t: int) -> tuple[Tensor, Tensor]:
+    def move(self, t: int, *, warm: bool) -> tuple[Tensor, Tensor]:
         """One path of every chain: probabilities of acceptance, and errors of the energy."""
-        share = _halton(t + 1)
-        steps = min(self.options.most, max(1, ceil(2 * share * exp(self.log_length) / self.size.now)))
+        longer = BEYOND if warm and self._travel is not None else 1.0
+        steps = min(self.options.most, max(1, ceil(2 * longer * _halton(t + 1) * exp(self.log_length) / self.size.now)))
         v = noise(self.x, self.generator) / self.variance.sqrt()
-        x, w, value, gradient = leapfrog(self.density, self.x, v, self.gradient, self.size.now, self.variance, steps)
+        energy = (self.variance * v.square()).sum(1) / 2 - self.value
+        x, w, value, gradient = self.x, v, self.value, self.gradient
+        for i in range(1, steps + 1):
+            x, w, value, gradient = leapfrog(self.density, x, w, gradient, self.size.now, self.variance, 1)
+            if i == steps or (warm and self._travel is not None):
+                error = ((self.variance * w.square()).sum(1) / 2 - value - energy).nan_to_num(torch.inf, torch.inf)
+                probability = (-error).exp().clamp(max=1)
+            if warm and self._travel is not None:
+                self._travel.see(i * self.size.now, self.x, x, probability)
         self.gradients += steps * len(x)
-        error = (self.value - (self.variance * v.square()).sum(1) / 2) - (
-            value - (self.variance * w.square()).sum(1) / 2
-        )
-        error = error.nan_to_num(nan=torch.inf, posinf=torch.inf)
-        probability = (-error).exp().clamp(max=1)
-        self._before, self._after, self._speed, self._share = self.x, x, self.variance * w, share
         taken = torch.rand(len(x), generator=self.generator, dtype=x.dtype) < probability
         self.x = torch.where(taken[:, None], x, self.x)
-        self.value, self.gradient = (
-            torch.where(taken, value, self.value),
-            torch.where(taken[:, None], gradient, self.gradient),
-        )
+        self.value = torch.where(taken, value, self.value)
+        self.gradient = torch.where(taken[:, None], gradient, self.gradient)
         return probability, error
 
     def adapt(self, probability: Tensor, t: int, warmup: int) -> None:
         """Learn from the last path: the step size always, the path length and the variances of coordinates in turn."""
         self.size.update(float(probability.mean()))
-        if self.options.length is None and self._main is not None:
-            self._lengthen(probability, self._main)
         self._seen.append(self.x)
+        if self._travel is not None and (t % 5 == 0 or t + 1 == warmup):
+            self._lengthen(self._travel)
         if t + 1 in {warmup // 8, warmup // 4, warmup // 2, 3 * warmup // 4} and len(self._seen) > 4:
             points = torch.cat(self._seen[len(self._seen) // 2 :])
             n = len(points)
             self.variance = (points.var(0) * n + 1e-3 * 5) / (n + 5)  # drawn towards a small unit, as in Stan
-            self._main = self._leading((points - points.mean(0)) / self.variance.sqrt())
+            if self.options.length is None:
+                scale = self.variance.sqrt()
+                self._travel = Travel(points, scale, self._leading((points - points.mean(0)) / scale))
             self._seen = []
             self.size.now = self._first_step()
             self.size.settle()
         if t + 1 == warmup:
             self.size.settle()
 
-    def _lengthen(self, probability: Tensor, main: Tensor) -> None:
-        """One step of Adam on log T along the gradient of (2); paths count by their acceptance."""
-        if float(probability.sum()) < 1e-3 or not bool(self._after.isfinite().all()):
-            return
-        weight = probability / probability.sum()
-        scale = self.variance.sqrt()
-        after, before, speed = (v / scale @ main for v in (self._after, self._before, self._speed))
-        a, b = after - (weight * after).sum(), before - before.mean()
-        carried = a.square() - b.square()
-        travel = 2 * self._share * exp(self.log_length)
-        grows = float((weight * carried * a * speed).sum()) * travel
-        slope = grows - float((weight * carried.square()).sum()) / 8  # (2)
-        self._updates += 1
-        k = self._updates
-        self._moments = [0.9 * self._moments[0] + 0.1 * slope, 0.95 * self._moments[1] + 0.05 * slope**2]
-        first, second = self._moments[0] / (1 - 0.9**k), self._moments[1] / (1 - 0.95**k)
-        moved = self.log_length + RATE * first / (second**0.5 + 1e-12)
+    def _lengthen(self, travel: Travel) -> None:
+        """Take the length that pays best; where that is the longest yet seen, try twice as long."""
         step = self.size.average
-        self.log_length = min(max(moved, log(step)), log(step * self.options.most / 2))
+        length, ended = travel.best(step)
+        self.log_length = min(log(2 * length if ended else length), log(step * self.options.most / 2))
 
     def _leading(self, points: Tensor) -> Tensor:
         """The unit vector along which points vary most, by power iteration: a rough one does."""
