@@ -44,7 +44,7 @@ from gnomon.geometry.regions import (
     regions_on_line,
 )
 from gnomon.geometry.regularity import LabelRegularity, label_regularity
-from gnomon.geometry.robust import RobustAccuracy, robust_accuracy
+from gnomon.geometry.robust import ENSEMBLE, THOROUGH, RobustAccuracy, robust_accuracy
 from gnomon.geometry.scales import SignalScales, signal_scales
 from gnomon.geometry.separation import (
     LinearCapacity,
@@ -59,6 +59,8 @@ from gnomon.geometry.supremum import SupDistance, sup_distance
 from gnomon.geometry.variance import VarianceShares, variance_shares
 
 __all__ = [
+    "ENSEMBLE",
+    "THOROUGH",
     "ActivationGain",
     "Attack",
     "Backward",

@@ -21,6 +21,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.metrics import binomial_interval, decisions
 from gnomon.core.results import Bars, Finding, Hypothesis, Interval, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
+from gnomon.core.saved import fitting, saved_bytes
 from gnomon.geometry.attacks.apgd import APGD, TargetedAPGD
 from gnomon.geometry.attacks.base import AbstractAttack, Victim, margin
 from gnomon.geometry.attacks.closest import Closest
@@ -172,7 +173,7 @@ def robust_accuracy(
 
 
 PIECE = 500
-"""Examples that one attack works on at once."""
+"""Examples that one attack works on at once, fewer where their graphs would take half of the free memory."""
 
 
 class _Search:
@@ -183,15 +184,16 @@ class _Search:
         self.victim, self.x, self.y, self.threat, self.generator = victim, x, y, threat, generator
         self.robust, self.found, self.batch, self.blind = robust, x.clone(), batch, False
         self.near, self.least = x.clone(), torch.full((len(x),), torch.inf).to(x)
+        self.piece = fitting(saved_bytes(lambda: victim.scores(x[:1].detach().requires_grad_()), victim.module), PIECE)
 
     def run(self, method: AbstractAttack, progress: Callable[[str, int], None] | None) -> int:
         """Run one attack on what is unbroken; how many it broke."""
-        left, group = self.robust.nonzero()[:, 0], PIECE
+        left, group = self.robust.nonzero()[:, 0], self.piece
         stops = isinstance(method, Closest) and not self.blind
         if progress is not None:
             progress(method.name, len(left))
         if isinstance(method, Closest):
-            left, group = (left, PIECE) if self.blind else (left[self._order(left)], method.group)
+            left, group = (left, self.piece) if self.blind else (left[self._order(left)], min(method.group, self.piece))
             method = (method.blind or method.method) if self.blind else method.method
         tried, wrong = self.found.clone(), [left[:0]]
         groups = left.split(group)
@@ -218,7 +220,7 @@ class _Search:
     def _order(self, left: Tensor) -> Tensor:
         """The unbroken, those first whose margin needs the least further move by its linearization."""
         away = []
-        for part in left.split(PIECE):
+        for part in left.split(self.piece):
             value, gradient, _ = self.victim.slope(self.near[part], self.y[part], margin)
             away.append(value / self.threat.dual(gradient).clamp_min(1e-30))
         return torch.cat(away).argsort()

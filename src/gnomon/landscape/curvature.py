@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from gnomon.core.checks import check_readable, integer
 from gnomon.core.errors import InputError, NotFiniteError, called, lesson, out_of_range
 from gnomon.core.inputs import Inputs, invoke, tensor_of
-from gnomon.core.memory import SHARE, free_bytes
 from gnomon.core.pure import Pure, evaluating, plain_kernels, random_state, undisturbed
+from gnomon.core.saved import fitting, saved_bytes
 from gnomon.linalg.conjugate import InverseProduct, inverse_product
 from gnomon.linalg.diagonal import DiagonalEstimate, diagonal
 from gnomon.linalg.lanczos import Eigenpairs, SpectralDensity, spectral_density, top_eigenpairs
@@ -211,19 +211,11 @@ class AbstractCurvature(AbstractOperator):
 
 def _affordable(module: nn.Module, objective: Objective) -> int:
     """Examples whose graph fits in half of the free memory, at most `TILE`: from what one example keeps."""
-    own = {t.untyped_storage().data_ptr() for t in (*module.parameters(), *module.buffers())}
-    kept: dict[int, int] = {}
-
-    def keep(t: Tensor) -> Tensor:
-        storage = t.untyped_storage()
-        if storage.data_ptr() not in own:
-            kept[storage.data_ptr()] = storage.nbytes()
-        return t
-
     batch = objective.data.first(1)
-    with _Reading(module), torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(keep, lambda t: t):
-        objective.loss_of(invoke(module, batch.x, call=objective.call), objective.of_batch(batch)[1])
-    return max(1, min(TILE, int(SHARE * free_bytes() / (TWICE * max(1, sum(kept.values()))))))
+    y = objective.of_batch(batch)[1]
+    with _Reading(module):
+        each = saved_bytes(lambda: objective.loss_of(invoke(module, batch.x, call=objective.call), y), module)
+    return fitting(TWICE * each, TILE)
 
 
 class _Reading:

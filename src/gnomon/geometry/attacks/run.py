@@ -22,6 +22,7 @@ from gnomon.core.classes import are_classes, numbers
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Axis, Histogram, Plot, Result
 from gnomon.core.results.plain import HIDDEN
+from gnomon.core.saved import fitting, saved_bytes
 from gnomon.core.source import source
 from gnomon.geometry.attacks.apgd import APGD
 from gnomon.geometry.attacks.base import AbstractAttack, Victim
@@ -31,6 +32,8 @@ from gnomon.geometry.radii import RobustRadii
 
 __all__ = ["Attack", "attack", "examples_of", "minimal_distance"]
 
+PIECE = 1000
+"""Examples that are attacked at once, fewer where their graphs would take half of the free memory."""
 SEEN = 32
 """Examples whose scores are looked at before an attack."""
 ROUNDING = 1e-5
@@ -134,8 +137,7 @@ def attack(
     with Victim(module, call).attacked() as victim:
         clean = victim.right(x, y)
         z = x.clone()
-        if bool(clean.any()):
-            z[clean] = method.run(victim, x[clean], y[clean], threat, generator)
+        _run(method, victim, x, y, z, clean, threat, generator)
         fooled = ~victim.right(z, y)
     return Attack(z, fooled, threat.size(z - x), clean, threat, method.name)
 
@@ -171,11 +173,19 @@ def minimal_distance(
     with Victim(module, call).attacked() as victim:
         clean = victim.right(x, y)
         z = x.clone()
-        if bool(clean.any()):
-            z[clean] = method.run(victim, x[clean], y[clean], threat, generator)
+        _run(method, victim, x, y, z, clean, threat, generator)
         z = torch.where(wide(clean, x), drawn_back(victim, x, y, z), x)
         found = torch.where(victim.right(z, y), torch.inf, threat.size(z - x))
     return RobustRadii(torch.zeros_like(found), found, clean, threat.norm, "none", method.name)
+
+
+def _run(method: AbstractAttack, victim: Victim, x: Tensor, y: Tensor, z: Tensor, clean: Tensor, threat: Threat,
+         generator: torch.Generator) -> None:  # fmt: skip
+    """Attack what is rightly classified, in pieces whose graphs fit in memory; the points go into z."""
+    each = saved_bytes(lambda: victim.scores(x[:1].detach().requires_grad_()), victim.module)
+    for part in clean.nonzero()[:, 0].split(fitting(each, PIECE)):
+        if len(part):
+            z[part] = method.run(victim, x[part], y[part], threat, generator)
 
 
 def check_bounds(x: Tensor, threat: Threat, call: str) -> None:

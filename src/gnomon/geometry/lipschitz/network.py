@@ -30,6 +30,10 @@ from gnomon.geometry.lipschitz.operators import DENSE, matrix_of, operator_norm
 
 __all__ = ["LipschitzBounds", "lipschitz_bounds", "pair_bounds"]
 
+MULTIPLICATIONS = 2e11
+"""That the search for steep points may take."""
+STEPS = 8
+"""Of the power iteration for the slope at a point."""
 POINTS = 64
 """Inputs at which the Jacobian is looked at first."""
 
@@ -95,7 +99,8 @@ def lipschitz_bounds(module: nn.Module, x: Any, *, search: int = 30, seed: int =
 
     Hypotheses: affine layers, relu, leaky relu, max-pool, sums; Euclidean norms on both sides.
     Reference: [virmaux2018lipschitz].
-    Cost: an operator norm for each block, and ``search`` Jacobians of 64 inputs.
+    Cost: an operator norm for each block, and ``search`` Jacobians of 64 inputs, fewer of both
+    where they would take more than 2e11 multiplications, about a minute.
 
     >>> net = nn.Sequential(nn.Linear(2, 2, bias=False), nn.ReLU(), nn.Linear(2, 2, bias=False))
     >>> with torch.no_grad():
@@ -118,7 +123,7 @@ def lipschitz_bounds(module: nn.Module, x: Any, *, search: int = 30, seed: int =
         blocks = _blocks(graph, points[:1])
         product = _propagate(graph, blocks)
         chain, refined = _chained(graph, blocks)
-        lower = _steepest(copy, points, search, seed)
+        lower = _steepest(copy, *_affordable(graph, points, search), seed)
     return LipschitzBounds(
         lower, min(refined, chain, product), min(chain, product), product, {b.where: b.norm for b in blocks}
     )
@@ -245,6 +250,18 @@ def _runs(blocks: list[_Block], slopes: list[float]) -> dict[int, tuple[int, Cha
     return found
 
 
+def _affordable(graph: Graph, points: Tensor, rounds: int) -> tuple[Tensor, int]:
+    """As many inputs and rounds of the search as the budget of multiplications allows, at least one of each."""
+    values, work = graph.values(points[:1]), 1.0
+    for step, value in zip(graph.steps, values, strict=True):
+        weight = getattr(step.layer, "weight", None)
+        if isinstance(weight, Tensor) and weight.dim() > 1:
+            work += weight.numel() * value[0].numel() / weight.shape[0]
+    each = 4 * STEPS * work  # forward, and two backward passes of a power iteration
+    kept = points[: max(1, int(MULTIPLICATIONS / (each * (rounds + 1))))]
+    return kept, min(rounds, max(1, int(MULTIPLICATIONS / (each * len(kept)))))
+
+
 def _steepest(module: nn.Module, x: Tensor, rounds: int, seed: int) -> float:
     """The largest singular value of the Jacobian that a search finds; equation (4)."""
     generator = torch.Generator().manual_seed(seed)
@@ -260,7 +277,7 @@ def _steepest(module: nn.Module, x: Tensor, rounds: int, seed: int) -> float:
     return float(found.max())
 
 
-def _slopes(module: nn.Module, x: Tensor, steps: int = 8) -> Tensor:
+def _slopes(module: nn.Module, x: Tensor, steps: int = STEPS) -> Tensor:
     """|J| at each point by power iteration: forward difference-free, J v by two backward passes."""
     leaf = x.detach().requires_grad_()
     f = module(leaf)

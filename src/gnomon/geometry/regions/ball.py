@@ -23,12 +23,12 @@ from gnomon.core.results import Bars, Plot, Result
 from gnomon.geometry.certificates.bounds import interval_bounds, linear_bounds
 from gnomon.geometry.certificates.region import Region
 from gnomon.geometry.graph import Graph, read_graph
-from gnomon.geometry.regions.cutting import pattern
+from gnomon.geometry.regions.cutting import pattern, points_at_once
 
 __all__ = ["BallPatterns", "patterns_in_ball"]
 
-PIECE = 500
-"""Points that pass at once."""
+ENTRIES = 2**28
+"""Units times points at most; larger networks have fewer points."""
 DEAREST = 2000
 """Units up to which signs are bounded by linear bounds; above, by intervals, which are looser and cheap."""
 
@@ -72,7 +72,7 @@ def patterns_in_ball(
         center: one input, without a batch axis.
         radius: of the ball.
         norm: "2", a ball, or "inf", a cube; points are drawn uniformly.
-        points: draws.
+        points: draws, fewer where points times units are above 2.7e8.
         seed: of the draws.
 
     Hypotheses: see the module. Reference: [good1953population], [hanin2019deep].
@@ -95,8 +95,11 @@ def patterns_in_ball(
     copy = twin(module, call=call).double().cpu().eval().requires_grad_(requires_grad=False)
     with undisturbed(copy), evaluating(copy), torch.no_grad():
         graph = read_graph(copy, x, call=call)
+        m = min(m, max(2, ENTRIES // pattern(graph, x).shape[1]))
         move = _drawn(m, x, norm, generator)
-        rows = torch.cat([pattern(graph, x + r * part) for part in move.split(PIECE)])
+        rows = torch.cat(
+            [pattern(graph, x + r * part).to(torch.int16) for part in move.split(points_at_once(graph, x))]
+        )
         stable = _stable(graph, Region.of(x, torch.tensor([r]).double(), norm, (-torch.inf, torch.inf)))
     _, counts = rows.unique(dim=0, return_counts=True)
     changes = (rows != rows[:1]).any(0)

@@ -13,7 +13,10 @@ from torch import Tensor, nn
 
 from gnomon.geometry.graph import Graph, GraphStep
 
-__all__ = ["crossings", "cut", "pattern", "split_values"]
+__all__ = ["crossings", "cut", "pattern", "points_at_once", "split_values"]
+
+NUMBERS = 2**26
+"""Values of all steps that are held at once."""
 
 ROUNDING = 1e-10
 """Of the largest value, below which a sign is taken for rounding."""
@@ -34,6 +37,18 @@ def split_values(step: GraphStep, values: Tensor) -> Tensor:
     i, j = torch.triu_indices(windows.shape[-1], windows.shape[-1], 1)
     difference = windows[..., i] - windows[..., j]
     return torch.where(difference.isfinite(), difference, torch.ones_like(difference)).flatten(1)
+
+
+def points_at_once(graph: Graph, x: Tensor) -> int:
+    """How many points may pass at once so that the values of all steps stay within bounds; at least two.
+
+    Cost: a forward pass of one point.
+
+    >>> from gnomon.geometry.graph import read_graph
+    >>> points_at_once(read_graph(nn.ReLU(), torch.zeros(1, 2), call="f()"), torch.zeros(1, 2))
+    16777216
+    """
+    return max(2, NUMBERS // sum(value[0].numel() for value in graph.values(x[:1])))
 
 
 def pattern(graph: Graph, x: Tensor) -> Tensor:

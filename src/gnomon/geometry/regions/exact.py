@@ -10,6 +10,7 @@ plane every argument cuts the polygons on which all before it is affine. Layer a
 Reference: [zaslavsky1975facing] for (1), [montufar2014number] for (2).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import comb
 from typing import Any
@@ -23,11 +24,13 @@ from gnomon.core.errors import BudgetError, InputError, lesson
 from gnomon.core.pure import evaluating, twin, undisturbed
 from gnomon.core.results import Axis, Image, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
-from gnomon.geometry.graph import Graph, read_graph
-from gnomon.geometry.regions.cutting import crossings, cut, pattern, split_values
+from gnomon.geometry.graph import Graph, GraphStep, read_graph
+from gnomon.geometry.regions.cutting import crossings, cut, pattern, points_at_once, split_values
 
 __all__ = ["LineRegions", "PlaneRegions", "maximal_regions", "regions_in_plane", "regions_on_line"]
 
+MOST_ON_LINE = 200_000
+"""Pieces above which a line is given up."""
 MOST = 200_000
 """Cells above which the plane is given up."""
 PIXELS = 120
@@ -142,15 +145,33 @@ def regions_on_line(module: nn.Module, start: Any, end: Any) -> LineRegions:
     a, b = (_point(v, name, call) for v, name in ((start, "start"), (end, "end")))
     copy, graph = _read(module, a, call)
     with undisturbed(copy), evaluating(copy), torch.no_grad():
-        t = torch.tensor([0.0, 1.0], dtype=torch.float64)
+        t, size = torch.tensor([0.0, 1.0], dtype=torch.float64), points_at_once(graph, a[None])
         for step in graph.steps:
             if step.kind in ("relu", "max"):
-                values = graph.values(_along(a, b, t))[step.inputs[0]]
-                t = torch.cat([t, crossings(t, split_values(step, values))]).unique()
-        middles = (t[1:] + t[:-1]) / 2
-        patterns = pattern(graph, _along(a, b, middles))
-        changed = (patterns[1:] != patterns[:-1]).any(1)
-    return LineRegions(t[1:-1][changed], patterns.shape[1])
+                t = torch.cat([t, *_crossed(graph, step, a, b, t, size)]).unique()
+                if len(t) > MOST_ON_LINE:
+                    found = f"there are over {MOST_ON_LINE} pieces"
+                    raise BudgetError(lesson(call, found, "few enough regions to hold", "Pass a shorter segment"))
+        changed, units = _changes(graph, a, b, (t[1:] + t[:-1]) / 2, size)
+    return LineRegions(t[1:-1][changed], units)
+
+
+def _crossed(graph: Graph, step: GraphStep, a: Tensor, b: Tensor, t: Tensor, size: int) -> Iterator[Tensor]:
+    """Where the functions that decide a step cross zero between neighboring t, piece by piece; ends are shared."""
+    for start in range(0, len(t) - 1, size - 1):
+        part = t[start : start + size]
+        yield crossings(part, split_values(step, graph.values(_along(a, b, part))[step.inputs[0]]))
+
+
+def _changes(graph: Graph, a: Tensor, b: Tensor, t: Tensor, size: int) -> tuple[Tensor, int]:
+    """Whether the pattern changes between neighboring t, and the number of units."""
+    found, before = [], None
+    for part in t.split(size):
+        rows = pattern(graph, _along(a, b, part))
+        joined = rows if before is None else torch.cat([before, rows])
+        found.append((joined[1:] != joined[:-1]).any(1))
+        before = rows[-1:]
+    return torch.cat(found), rows.shape[1]
 
 
 def regions_in_plane(module: nn.Module, center: Any, directions: Any, *, radius: float = 1.0) -> PlaneRegions:
