@@ -10,6 +10,7 @@ import torch
 from torch import fx, nn
 
 from gnomon.core.attention import SelfAttending
+from gnomon.core.tied import Tied
 from gnomon.program.affine import convolution, linear
 from gnomon.program.attention import self_attention
 from gnomon.program.branches import concatenate
@@ -17,12 +18,13 @@ from gnomon.program.builder import Builder
 from gnomon.program.elementwise import ARITHMETIC, FUNCTIONS, MODULES, activation_module, elementwise, prelu
 from gnomon.program.encoder import encoder, encoder_layer
 from gnomon.program.mixing import product
-from gnomon.program.moves import permute, reshape, take
+from gnomon.program.moves import expand, permute, reshape, take
 from gnomon.program.multihead import multihead
 from gnomon.program.normalization import batch_norm, dropout, group_norm, layer_norm
 from gnomon.program.pooling import adaptive_average_pool, average_pool, mean, pad, upsample
 from gnomon.program.recurrent import recurrent
 from gnomon.program.refused import REFUSED
+from gnomon.program.tied import tied_convolution
 from gnomon.program.tokens import embedding
 from gnomon.program.transposed import transposed_convolution
 from gnomon.program.values import Call, Fixed, Parameter, Random
@@ -142,6 +144,8 @@ def describe(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
         return _data(b, call)
     if isinstance(call.module, SelfAttending):
         return self_attention(b, call)
+    if isinstance(call.module, Tied):
+        return tied_convolution(b, call)
     if call.module is not None:
         kind = next((c for c in type(call.module).__mro__ if c in LAYERS), None)
         if kind is not None and type(call.module).forward is kind.forward:
@@ -175,6 +179,8 @@ def _moved(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
             return permute(b, call, function)
         if call.name in TAKES:
             return take(b, call, function)
+        if call.name in ("expand", "expand_as"):
+            return expand(b, call)
     raise b.unread(call, "has no rule")
 
 
