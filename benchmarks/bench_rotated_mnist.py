@@ -45,16 +45,15 @@ def data(shared: Path, draw: int):
     return rotated(x[rows], draw), y[rows], rotated(xt, 1000), yt
 
 
-def roto(x: torch.Tensor) -> torch.Tensor:
-    """Invariants of the images, with a border; those of the test images, which all draws share, are kept."""
-    kept = KEPT.with_name("rotated_mnist_test.pt")
-    if len(x) == TEST and kept.exists():
-        return torch.load(kept, weights_only=True)
-    padded = nn.functional.pad(x[:, 0], (2, 2, 2, 2))
-    found = torch.cat([roto_translation_scattering(block, J=3, L=8) for block in padded.split(100)])
-    if len(x) == TEST:
-        torch.save(found, kept)
-    return found
+def roto(x: torch.Tensor, name: str) -> torch.Tensor:
+    """Logarithms of the invariants of the images, with a border; kept, since all draws share the test images."""
+    kept = KEPT.with_name(f"rotated_mnist_{name}.pt")
+    if not kept.exists():
+        padded = nn.functional.pad(x[:, 0], (2, 2, 2, 2))
+        start = time.process_time()
+        rows = torch.cat([roto_translation_scattering(block, J=3, L=8) for block in padded.split(100)])
+        torch.save([rows, time.process_time() - start], kept)
+    return (torch.load(kept, weights_only=True)[0].abs() + 1e-4).log()
 
 
 def plain_cnn(width: int = 22) -> nn.Module:
@@ -99,9 +98,12 @@ def measured(name: str, shared: Path, draw: int) -> dict:
     start = time.process_time()
     if name in ("plain scattering", "roto-translation scattering"):
         plain = Scattering2d(3, (28, 28))
-        rows = roto if name[0] == "r" else (lambda z: plain(z[:, 0]).flatten(1))
-        model = make_pipeline(StandardScaler(), SVC(C=10.0)).fit(rows(x).numpy(), y.numpy())
-        error, numbers = float((model.predict(rows(xt).numpy()) != yt.numpy()).mean()), 0
+        if name[0] == "r":
+            rows, test = roto(x, str(draw)), roto(xt, "test")
+        else:
+            rows, test = (plain(z[:, 0]).flatten(1) for z in (x, xt))
+        model = make_pipeline(StandardScaler(), SVC(C=10.0)).fit(rows.numpy(), y.numpy())
+        error, numbers = float((model.predict(test.numpy()) != yt.numpy()).mean()), 0
     else:
         torch.manual_seed(draw)
         net = group_cnn() if name[0] == "C" else plain_cnn()

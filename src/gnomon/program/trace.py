@@ -84,7 +84,7 @@ class Tracer(fx.Tracer):
         self.example = example
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        """Layers of torch.nn (but not containers), classes that inherit their forward, modules that describe themselves."""
+        """Layers of torch.nn (not containers), classes that inherit their forward, modules that describe themselves."""
         inherited = getattr(type(m).forward, "__module__", "").startswith("torch.nn") and not isinstance(
             m, nn.Sequential
         )

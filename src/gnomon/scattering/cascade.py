@@ -9,6 +9,7 @@ the CPU that need no gradients take the compiled one (`blocks`).
 
 import torch
 from torch import Tensor
+from torch.autograd.forward_ad import unpack_dual
 
 from gnomon.scattering.band import Band, Plan
 
@@ -23,8 +24,7 @@ def cascade(plan: Plan, padded: Tensor) -> Tensor:
     """
     if has_values(padded) and not len(padded):  # Fourier transforms of nothing are refused
         return _coefficients(plan, padded.new_zeros(1, *padded.shape[1:]))[:0]
-    gradients = padded.requires_grad and torch.is_grad_enabled()
-    if not has_values(padded) or gradients or padded.device.type != "cpu":
+    if not has_values(padded) or _derived(padded) or padded.device.type != "cpu":
         return _coefficients(plan, padded)
     from gnomon.scattering.blocks import in_blocks  # imports numba
 
@@ -42,6 +42,11 @@ def has_values(x: Tensor) -> bool:
     if torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None or x.is_meta:
         return False
     return type(x) in (Tensor, torch.nn.Parameter) and not torch._C._functorch.is_functorch_wrapped_tensor(x)
+
+
+def _derived(x: Tensor) -> bool:
+    """Whether somebody asks for derivatives, backward or forward."""
+    return (x.requires_grad and torch.is_grad_enabled()) or unpack_dual(x).tangent is not None
 
 
 def _coefficients(plan: Plan, padded: Tensor) -> Tensor:
