@@ -1,17 +1,17 @@
 """Scattering transforms against kymatio 0.3.0, in one run: seconds, peak memory, and the share inside Fourier transforms.
 
-    python benchmarks/bench_scattering.py
+    python benchmarks/bench_scattering.py [repetitions]
 
 kymatio lives in an environment of its own (kymatio==0.3.0, scipy<1.17, the same torch), whose Python is named in
 GNOMON_KYMATIO_PYTHON. Both sides use torch on two threads in float32. Times are the smallest of several, in turn.
 """
 
-import json
+import ctypes
 import os
-import resource
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import torch
 
@@ -43,24 +43,32 @@ def timed(function):
     return time.perf_counter() - start
 
 
+def memory():
+    """Megabytes in use and at their highest since it was last asked; the highest starts anew. Linux."""
+    ctypes.CDLL(None).malloc_trim(0)
+    lines = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    Path("/proc/self/clear_refs").write_text("5")
+    return [int(lines[name].split()[0]) / 1024 for name in ("VmRSS", "VmHWM")]
+
+
 def serve(side, name):
-    """Answer every line of input with the seconds of one call; the memory that calls added comes with it."""
+    """First the memory that a call adds at its highest; then, for every line of input, the seconds of one call."""
     torch.set_num_threads(2)
     module, x = transform(side, name), torch.randn(CASES[name][2], generator=torch.Generator().manual_seed(0))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    module(x[:1])  # what is compiled, read or kept once does not count
+    memory()
+    before = memory()[0]
     module(x)
+    print(memory()[1] - before, flush=True)
     for _ in sys.stdin:
-        seconds = timed(lambda: module(x))
-        grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-        print(json.dumps([seconds, grown]), flush=True)
+        print(timed(lambda: module(x)), flush=True)
 
 
 def fourier_only(name):
     """Seconds of our call on one thread, and of its Fourier transforms alone."""
     torch.set_num_threads(1)
     module, x = transform("gnomon", name), torch.randn(CASES[name][2])
-    spent = [0.0]
-    originals = torch.fft.fftn, torch.fft.ifftn
+    spent, originals = [0.0], (torch.fft.rfftn, torch.fft.ifftn)
 
     def counted(function):
         def call(*args, **options):
@@ -73,48 +81,59 @@ def fourier_only(name):
 
     module(x)
     best = (float("inf"), 0.0)
-    torch.fft.fftn, torch.fft.ifftn = (counted(f) for f in originals)
+    torch.fft.rfftn, torch.fft.ifftn = (counted(f) for f in originals)
     for _ in range(3):
         spent[0] = 0.0
         best = min(best, (timed(lambda: module(x)), spent[0]))
-    torch.fft.fftn, torch.fft.ifftn = originals
+    torch.fft.rfftn, torch.fft.ifftn = originals
     return best
 
 
 def compare(name, repetitions):
     """The smallest seconds and the memory of both sides, called in turn."""
-    pythons = {"gnomon": sys.executable, "kymatio": KYMATIO}
+    found = {}
     sides = {
         side: subprocess.Popen(
             [python, "-W", "ignore", __file__, side, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        for side, python in pythons.items()
+        for side, python in (("gnomon", sys.executable), ("kymatio", KYMATIO))
     }
-    found = {side: [] for side in sides}
+    for side, process in sides.items():
+        found[side] = [float("inf"), float(process.stdout.readline())]
     for _ in range(repetitions):
         for side, process in sides.items():
+            time.sleep(0.3)  # threads of the other side have stopped waiting for work
             process.stdin.write("\n")
             process.stdin.flush()
-            found[side].append(json.loads(process.stdout.readline()))
+            found[side][0] = min(found[side][0], float(process.stdout.readline()))
     for process in sides.values():
         process.stdin.close()
         process.wait()
-    return {side: (min(s for s, _ in values), max(m for _, m in values)) for side, values in found.items()}
+    return found
 
 
-def main():
+def main(repetitions):
     """One row for each case."""
     if not KYMATIO:
         sys.exit("Name the Python of an environment with kymatio 0.3.0 in GNOMON_KYMATIO_PYTHON")
-    print("| case | gnomon s | kymatio s | ratio | gnomon MB | kymatio MB | in FFTs | distance from FFTs alone |")
-    print("|---|---|---|---|---|---|---|---|")
+    rows = []
     for name in CASES:
-        both = compare(name, 5)
-        (mine, memory), (theirs, more) = both["gnomon"], both["kymatio"]
+        both = compare(name, repetitions)
+        (mine, room), (theirs, more) = both["gnomon"], both["kymatio"]
         total, fourier = fourier_only(name)
-        row = f"{mine:.3f} | {theirs:.3f} | {theirs / mine:.1f} | {memory:.0f} | {more:.0f}"
-        print(f"| {name} | {row} | {fourier / total:.0%} | {total / fourier:.1f}x |", flush=True)
+        row = [f"{mine:.3f}", f"{theirs:.3f}", f"{theirs / mine:.1f}x", f"{room:.0f}", f"{more:.0f}"]
+        rows.append([name, *row, f"{fourier / total:.0%}", f"{total / fourier:.2f}x"])
+        print(rows[-1], flush=True)
+    from measure import record  # the peer's environment has not all that it needs
+
+    note = (
+        "Seconds of one call on two threads in float32, the smallest of several, both sides in turn; MB: what a call adds at\n"
+        "its highest, outputs included. In FFTs: share of our time on one thread; times FFTs: our time by that of its Fourier\n"
+        f"transforms alone. {repetitions} repetitions."
+    )
+    columns = ["case", "gnomon s", "kymatio s", "ratio", "gnomon MB", "kymatio MB", "in FFTs", "times FFTs"]
+    record("Scattering beside kymatio 0.3.0", columns, rows, note)
 
 
 if __name__ == "__main__":
-    serve(*sys.argv[1:]) if len(sys.argv) == 3 else main()
+    serve(*sys.argv[1:]) if len(sys.argv) == 3 else main(int((sys.argv[1:] or [5])[0]))

@@ -60,3 +60,43 @@ def scattering_2d(x, J, L, mode="reflect"):
             if j2 > j1:
                 second.append(last(np.abs(through(u, cut(next_wave, j1), 2 ** (j2 - j1))), j2))
     return np.stack([last(padded, 0), *first, *second])
+
+
+def scattering_1d(x, widths, waves, T, oversampling=0, mode="reflect"):
+    """Coefficients of one signal, padded by ``widths``; ``waves`` are (xi, sigma, level) of both transforms."""
+    padded = np.pad(x, widths, mode=mode)
+    size, last = len(padded), max(int(np.log2(T)) - oversampling, 0)
+    periods = (np.arange(size) + size * np.arange(-5, 6)[:, None]) / size
+
+    def unit(spectrum):
+        return spectrum / np.abs(np.fft.ifft(spectrum)).sum()
+
+    def bell(xi, sigma):
+        return np.exp(-((periods - xi) ** 2) / (2 * sigma**2)).sum(0)
+
+    def wavelet(xi, sigma):
+        return unit(bell(xi, sigma) - bell(xi, sigma)[0] / bell(0, sigma)[0] * bell(0, sigma))
+
+    def rate(level):
+        return max(min(level, int(np.log2(T))) - oversampling, 0)
+
+    def through(u, filtering, every):
+        k = size // len(u)  # what was subsampled k times sees the mean of the k places that fold onto one
+        return np.fft.ifft(np.fft.fft(u) * filtering.reshape(k, -1).mean(0))[::every]
+
+    window = unit(bell(0, 0.1 / T))
+    kept = slice(-(-widths[0] // 2**last), -(-(widths[0] + len(x)) // 2**last))
+
+    def average(u, at):
+        return through(u, window, 2 ** (last - at)).real[kept]
+
+    first, second = [], []
+    for xi, sigma, level in waves[0]:
+        at = rate(level)
+        u = np.abs(through(padded, wavelet(xi, sigma), 2**at))
+        first.append(average(u, at))
+        for xi2, sigma2, level2 in waves[1]:
+            if level2 > level:
+                later = max(rate(level2), at)
+                second.append(average(np.abs(through(u, wavelet(xi2, sigma2), 2 ** (later - at))), later))
+    return np.stack([average(padded, 0), *first, *second])

@@ -22,6 +22,7 @@ from gnomon.kernels.rules.heads import HeadsRule
 from gnomon.kernels.rules.normalization import DropoutRule, NormalizeRule
 from gnomon.kernels.rules.positions import AttendRule, BlendRule, MixRule, MoveRule
 from gnomon.kernels.rules.recurrence import RecurRule
+from gnomon.kernels.rules.taps import TapsRule
 from gnomon.program.expression import Expression
 from gnomon.program.laws import Init, Law, laws
 from gnomon.program.linear import line
@@ -43,6 +44,7 @@ from gnomon.program.steps import (
     Stack,
     Step,
     Sum,
+    Taps,
 )  # fmt: skip
 
 CLOSED_TEMPORARIES, NUMERIC_TEMPORARIES = 6, 1  # arrays that the evaluation of a dual holds at its peak
@@ -132,6 +134,9 @@ def _rule(
             return DenseRule(step.op, Terms.of(step.op.weights, chosen[step.op.weights.path], standard=standard), rank)
         case Conv():
             return ConvRule(step.op, Terms.of(step.op.weights, chosen[step.op.weights.path], standard=standard))
+        case Taps():
+            terms = Terms.of(step.op.weights, chosen[step.op.weights.path], standard=standard)
+            return TapsRule(step.op, terms, step.grid)
         case Activation():
             straight = line(step.op.expression)
             if straight is not None:

@@ -31,6 +31,7 @@ from gnomon.program.steps import (
     Recur,
     Step,
     Sum,
+    Taps,
     Window,
 )  # fmt: skip
 from gnomon.program.trace import attribute
@@ -60,7 +61,7 @@ class Builder:
         self.steps.append(Step(op, inputs, where, lay.grid(layout), lay.channels(layout), gaussian))
         before = frozenset[str]().union(*(self.layers[i] for i in inputs))
         tails: frozenset[str] | None
-        if isinstance(op, Dense | Conv):
+        if isinstance(op, Dense | Conv | Taps):
             self.layers.append(before | {op.weights.path})
             tails = frozenset({op.weights.path})
         else:

@@ -47,6 +47,23 @@ def permute(b: Builder, call: Call, function: Callable[..., Any]) -> Random:
     return b.settle(value, layout, call.where, index)
 
 
+def expand(b: Builder, call: Call) -> Random:
+    """expand, expand_as: a dimension of size one is repeated along positions."""
+    value: Random = call.args[0]
+    old = lay.shape_of(value.layout)
+    if len(old) != len(call.shape):
+        raise b.unread(call, "adds dimensions in front of the batch")
+    grown = [i for i, (a, s) in enumerate(zip(old, call.shape, strict=True)) if a != s]
+    if any(axis.role is not Role.POSITION for i in grown for axis in value.layout[i]):
+        raise b.unread(call, "repeats samples or channels")
+    layout = tuple((Axis(call.shape[i], Role.POSITION),) if i in grown else d for i, d in enumerate(value.layout))
+    sides = [[a.size for a in d if a.role is Role.POSITION] for d in value.layout]
+    before = [int(torch.Size(side).numel()) for side in sides]
+    after = [call.shape[i] if i in grown else n for i, n in enumerate(before)]
+    index = torch.arange(int(torch.Size(before).numel())).reshape(before).expand(after).reshape(-1)
+    return b.settle(value, layout, call.where, index)
+
+
 def take(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
     """Indexing, narrow, select, flip, roll, split, chunk, unbind along positions."""
     value: Random = call.args[0]

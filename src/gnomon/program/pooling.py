@@ -30,7 +30,7 @@ def average_pool(b: Builder, call: Call) -> Random:
         ceil, count = call.get(4, "ceil_mode", False), call.get(5, "count_include_pad", True)
         divisor = call.get(6, "divisor_override")
     matrices = []
-    for axis, size in enumerate(lay.grid(value.layout)):
+    for axis, size in enumerate(lay.shape_of(value.layout)[2:]):
         k, s, p = (_at(v, axis) for v in (kernel, stride, padding))
         eye = torch.eye(size, dtype=torch.float64)[:, None]
         matrices.append(functional.avg_pool1d(eye, k, s, p, ceil, count)[:, 0].T)
@@ -43,7 +43,7 @@ def adaptive_average_pool(b: Builder, call: Call) -> Random:
     """nn.AdaptiveAvgPool1d / 2d and their functional forms."""
     value = _image(b, call)
     matrices = []
-    for size, out in zip(lay.grid(value.layout), call.shape[2:], strict=True):
+    for size, out in zip(lay.shape_of(value.layout)[2:], call.shape[2:], strict=True):
         eye = torch.eye(size, dtype=torch.float64)[:, None]
         matrices.append(functional.adaptive_avg_pool1d(eye, out)[:, 0].T)
     return mix(b, call, value, matrices, call.shape)
@@ -58,7 +58,7 @@ def upsample(b: Builder, call: Call) -> Random:
     if mode not in ("nearest", "linear", "bilinear"):
         raise b.unread(call, f"interpolates with mode '{mode}'; 'nearest', 'linear' and 'bilinear' have a rule")
     matrices = []
-    for size, out in zip(lay.grid(value.layout), call.shape[2:], strict=True):
+    for size, out in zip(lay.shape_of(value.layout)[2:], call.shape[2:], strict=True):
         eye = torch.eye(size, dtype=torch.float64)[:, None]
         flat = "nearest" if mode == "nearest" else "linear"
         matrices.append(functional.interpolate(eye, out, mode=flat, align_corners=corners)[:, 0].T)
@@ -132,17 +132,19 @@ def mean(b: Builder, call: Call) -> Random:
 
 
 def mix(b: Builder, call: Call, value: Random, matrices: list[Tensor], shape: tuple[int, ...]) -> Random:
-    """Emit the map; what was Gaussian stays Gaussian."""
+    """Emit the map; what was Gaussian stays Gaussian, and elements of a group among the channels stay as they are."""
+    elements: list[Tensor | None] = [None] * len(lay.position_axes(value.layout, 1))
     layout = (*value.layout[:2], *(((Axis(s, Role.POSITION),)) for s in shape[2:]))
     gaussian = b.steps[value.source].gaussian
-    return b.emit(Mix(tuple(matrices)), (value.source,), call.where, layout, gaussian=gaussian)
+    return b.emit(Mix((*elements, *matrices)), (value.source,), call.where, layout, gaussian=gaussian)
 
 
 def _image(b: Builder, call: Call) -> Random:
     value = b.flush(call.args[0], call)
     shape = lay.shape_of(value.layout)
     roles = [{a.role for a in d} for d in value.layout]
-    if roles[0] != {Role.BATCH} or roles[1] != {Role.CHANNEL} or any(r - {Role.POSITION} for r in roles[2:]):
+    channels = value.layout[1][:1] and value.layout[1][0].role is Role.CHANNEL and Role.BATCH not in roles[1]
+    if roles[0] != {Role.BATCH} or not channels or any(r - {Role.POSITION} for r in roles[2:]):
         raise b.unread(call, "pools a tensor that is not (batch, channels, positions)")
     return b.settle(value, (*value.layout[:2], *((Axis(s, Role.POSITION),) for s in shape[2:])), call.where)
 

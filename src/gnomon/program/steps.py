@@ -39,6 +39,7 @@ __all__ = [
     "Stack",
     "Step",
     "Sum",
+    "Taps",
     "Trainable",
     "Weights",
     "Window",
@@ -99,6 +100,14 @@ class Conv:
 
     weights: Weights
     window: Window
+
+
+@dataclass(frozen=True, slots=True)
+class Taps:
+    """An affine map with weights shared by positions: y[s] = b + sum_t w_t x[index[t, s]]; -1 stands for zero."""
+
+    weights: Weights
+    index: Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +215,7 @@ class Recur:
 
 Op = (
     Input | Dense | Conv | Activation | Mix | Move | Sum | Concat | Stack | Normalize | Dropout | Attend | AttendHeads
-    | Blend | Recur
+    | Blend | Recur | Taps
 )  # fmt: skip
 
 
@@ -234,7 +243,7 @@ class Program(Record):
     @property
     def weights(self) -> tuple[Weights, ...]:
         """The affine layers in execution order."""
-        return tuple(s.op.weights for s in self.steps if isinstance(s.op, Dense | Conv | Attend | Recur))
+        return tuple(s.op.weights for s in self.steps if isinstance(s.op, Dense | Conv | Attend | Recur | Taps))
 
     def __str__(self) -> str:
         """One line per step, and one per note."""

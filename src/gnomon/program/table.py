@@ -10,6 +10,7 @@ import torch
 from torch import fx, nn
 
 from gnomon.core.attention import SelfAttending
+from gnomon.core.tied import Tied
 from gnomon.program.affine import convolution, linear
 from gnomon.program.attention import self_attention
 from gnomon.program.bert import bert
@@ -19,12 +20,13 @@ from gnomon.program.elementwise import ARITHMETIC, FUNCTIONS, MODULES, activatio
 from gnomon.program.encoder import encoder, encoder_layer
 from gnomon.program.geometric import messages
 from gnomon.program.mixing import chosen, product
-from gnomon.program.moves import permute, reshape, take
+from gnomon.program.moves import expand, permute, reshape, take
 from gnomon.program.multihead import multihead
 from gnomon.program.normalization import batch_norm, dropout, group_norm, layer_norm
 from gnomon.program.pooling import adaptive_average_pool, average_pool, mean, pad, upsample
 from gnomon.program.recurrent import recurrent
 from gnomon.program.refused import REFUSED
+from gnomon.program.tied import tied_convolution
 from gnomon.program.tokens import embedding
 from gnomon.program.trace import is_bert, passes_messages
 from gnomon.program.transposed import transposed_convolution
@@ -149,6 +151,8 @@ def describe(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
         return messages(b, call)
     if is_bert(call.module):
         return bert(b, call)
+    if isinstance(call.module, Tied):
+        return tied_convolution(b, call)
     if call.module is not None:
         kind = next((c for c in type(call.module).__mro__ if c in LAYERS), None)
         if kind is not None and type(call.module).forward is kind.forward:
@@ -183,6 +187,8 @@ def _moved(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
         if call.name in TAKES:
             picked = chosen(b, call) if call.name == "getitem" else None
             return take(b, call, function) if picked is None else picked
+        if call.name in ("expand", "expand_as"):
+            return expand(b, call)
     raise b.unread(call, "has no rule")
 
 

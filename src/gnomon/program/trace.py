@@ -16,6 +16,7 @@ from torch.nn.utils.weight_norm import WeightNorm
 
 from gnomon.core.attention import SelfAttending
 from gnomon.core.errors import GnomonError, InputError, ReadError, lesson
+from gnomon.core.tied import Tied
 
 __all__ = ["RECOMPUTED", "attribute", "global_hooks", "hooked", "trace"]
 
@@ -124,11 +125,11 @@ class Tracer(fx.Tracer):
         self.example = example
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        """Layers of torch.nn (but not containers), classes that inherit their forward, and attention modules."""
+        """Layers of torch.nn (not containers), classes that inherit their forward, modules that describe themselves."""
         inherited = getattr(type(m).forward, "__module__", "").startswith("torch.nn") and not isinstance(
             m, nn.Sequential
         )
-        whole = isinstance(m, SelfAttending) or passes_messages(m) or is_bert(m)
+        whole = isinstance(m, SelfAttending | Tied) or passes_messages(m) or is_bert(m)
         return inherited or whole or super().is_leaf_module(m, module_qualified_name)
 
     def create_proxy(self, *args: Any, **options: Any) -> fx.Proxy:

@@ -2,14 +2,16 @@
 
 Lives here: the scattering transforms `Scattering1d` and `Scattering2d`; what a bank of filters, ours or a convolution
 of a model, does to frequencies (`report`); how much a representation changes under deformations
-(`deformation_sensitivity`); the share of energy in each order (`energy_by_order`); a wavelet transform that is undone
-exactly; moments of stationary processes, invariants to rotations, and signals with given coefficients.
+(`deformation_sensitivity`); the Gabor functions nearest to learned filters (`gabor_fit`); the share of energy in each
+order (`energy_by_order`); a wavelet transform that is undone exactly; moments of stationary processes, invariants to
+rotations, and signals with given coefficients.
 Does not live here: classifiers (`gnomon.estimators`), group convolutions (`gnomon.symmetry`).
 May import: core; torch, numpy, numba.
 """
 
 from gnomon.scattering.deformation import DeformationSensitivity, deformation_sensitivity, fourier_modulus
 from gnomon.scattering.energy import EnergyByOrder, energy_by_order
+from gnomon.scattering.gabor import GaborFit, gabor_fit
 from gnomon.scattering.images import Scattering2d
 from gnomon.scattering.moments import ScatteringMoments, scattering_moments
 from gnomon.scattering.path import Path
@@ -23,6 +25,7 @@ __all__ = [
     "DeformationSensitivity",
     "EnergyByOrder",
     "FilterReport",
+    "GaborFit",
     "Path",
     "Reconstruction",
     "Scattering1d",
@@ -32,6 +35,7 @@ __all__ = [
     "deformation_sensitivity",
     "energy_by_order",
     "fourier_modulus",
+    "gabor_fit",
     "invert",
     "report",
     "roto_translation_scattering",

@@ -14,29 +14,28 @@ from gnomon.core.record import Record
 
 NEGLIGIBLE = 1e-10
 """Filter values below this share of the largest are left out: beyond seven standard deviations of a Gaussian."""
-SMALL = 64
-"""Outputs up to which the average over a plane is one matrix product and not two."""
 
 
 @dataclass(frozen=True, slots=True)
 class Average2d(Record):
-    """u -> rows u columns^T; ``whole`` is both at once, for small planes."""
+    """u -> rows u columns^T."""
 
     rows: Tensor
     columns: Tensor
-    whole: Tensor | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Height and width of what comes out."""
+        return len(self.rows), len(self.columns)
 
     def __call__(self, u: Tensor) -> Tensor:
         """The averages (count, height, width)."""
-        if self.whole is not None:
-            return (u.flatten(1) @ self.whole).unflatten(1, (len(self.rows), len(self.columns)))
         return self.rows @ (u @ self.columns.mT)
 
     def cast(self, dtype: torch.dtype, device: torch.device) -> "Average2d":
-        """The same in another dtype and on another device."""
-        rows, columns = self.rows.to(device, dtype), self.columns.to(device, dtype)
-        small = len(rows) * len(columns) <= SMALL
-        return Average2d(rows, columns, torch.kron(rows, columns).T.contiguous() if small else None)
+        """The same in another dtype and on another device; what that dtype does not see is zero."""
+        rows, columns = (m.where(m.abs() > _least(dtype) * m.abs().max(), 0.0) for m in (self.rows, self.columns))
+        return Average2d(rows.to(device, dtype), columns.to(device, dtype))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +44,11 @@ class Average1d(Record):
 
     pieces: Tensor
     blocks: Tensor
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Height and width of what comes out."""
+        return 1, len(self.blocks)
 
     def __call__(self, u: Tensor) -> Tensor:
         """The averages (count, 1, length)."""
@@ -65,7 +69,8 @@ class Band(Record):
     """Wavelets that are subsampled alike, what averages them, and the wavelets that come after them.
 
     ``filters`` (places, count, m_1, m_2) are the values at each of the places of the input's grid that fold onto one
-    place of the grid (m_1, m_2); ``offsets`` are those places. ``twice`` has each value twice, for the compiled loop.
+    place of the grid (m_1, m_2); ``offsets`` are those places. For the compiled loop, ``twice`` has each value twice,
+    and ``extents`` say which columns of each row count.
     """
 
     filters: Tensor
@@ -74,6 +79,7 @@ class Band(Record):
     after: tuple["Band", ...] = ()
     twice: Any = None
     corners: Any = None
+    extents: Any = None
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -85,6 +91,10 @@ class Band(Record):
         """The number of wavelets."""
         return self.filters.shape[1]
 
+    def each(self) -> int:
+        """Complex numbers that one of the wavelets needs at a time, those after it included."""
+        return max([self.grid[0] * self.grid[1], *(b.count * b.grid[0] * b.grid[1] for b in self.after)])
+
     def cast(self, dtype: torch.dtype, device: torch.device) -> "Band":
         """The same in another dtype and on another device."""
         filters = self.filters.to(device, dtype)
@@ -92,7 +102,8 @@ class Band(Record):
         twice = filters.repeat_interleave(2, -1).numpy() if loops else None
         corners = np.array([(row, 2 * column) for row, column in self.offsets])
         after = tuple(band.cast(dtype, device) for band in self.after)
-        return Band(filters, self.offsets, self.average.cast(dtype, device), after, twice, corners)
+        extents = _extents(self.filters.numpy(), _least(dtype)) if loops else None
+        return Band(filters, self.offsets, self.average.cast(dtype, device), after, twice, corners, extents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +124,15 @@ class Plan(Record):
             self.casts[key] = made
         return made
 
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Paths, height and width of the coefficients."""
+        paths = 1 + sum(band.count * (1 + sum(b.count for b in band.after)) for band in self.bands)
+        return paths, *self.average.shape
+
     def largest(self) -> int:
-        """The most complex numbers that one signal needs at a time."""
-        sizes = [band.count * max([1, *(b.count * b.grid[0] * b.grid[1] for b in band.after)]) for band in self.bands]
-        return max(sizes + [band.count * band.grid[0] * band.grid[1] for band in self.bands])
+        """The most complex numbers that one signal needs for a band."""
+        return max(band.count * band.each() for band in self.bands)
 
 
 def band_of(filters: np.ndarray, grid: tuple[int, int], average: Average, after: tuple[Band, ...] = ()) -> Band:
@@ -136,6 +152,20 @@ def band_of(filters: np.ndarray, grid: tuple[int, int], average: Average, after:
     kept = np.flatnonzero(largest > NEGLIGIBLE * largest.max())
     offsets = tuple((int(a) // k2 * m1, int(a) % k2 * m2) for a in kept)
     return Band(torch.from_numpy(places[kept] / (k1 * k2)), offsets, average, after)
+
+
+def _least(dtype: torch.dtype) -> float:
+    """The share of the largest value below which a dtype does not see the rest."""
+    return max(NEGLIGIBLE, torch.finfo(dtype).eps / 8)
+
+
+def _extents(filters: np.ndarray, least: float) -> np.ndarray:
+    """Where the values that count begin and end in each row, for rows that hold each value twice."""
+    seen = np.abs(filters) > least * np.abs(filters).max()
+    some, width = seen.any(-1), filters.shape[-1]
+    first = np.where(some, seen.argmax(-1), 0)
+    last = np.where(some, width - seen[..., ::-1].argmax(-1), 0)
+    return 2 * np.stack([first, last], -1)
 
 
 def average_of_plane(windows: tuple[np.ndarray, np.ndarray], steps: int) -> Average2d:

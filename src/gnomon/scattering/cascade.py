@@ -3,19 +3,17 @@
     S_0 = x * phi,   U_1 = |x * psi_1|,   S_1 = U_1 * phi,   S_2 = |U_1 * psi_2| * phi                        (1)
 
 Products with wavelets are taken in frequency and folded to the resolution that the band needs; the averages, whose
-outputs are few, are matrix products. Numbers on the CPU that need no gradients go through compiled loops, in blocks
-that stay in the cache, shared out among as many threads as torch uses; everything else through torch.
+outputs are few, are matrix products. This is the road through torch, which has gradients and goes anywhere; numbers on
+the CPU that need no gradients take the compiled one (`blocks`).
 """
-
-from concurrent.futures import ThreadPoolExecutor
 
 import torch
 from torch import Tensor
+from torch.autograd.forward_ad import unpack_dual
 
 from gnomon.scattering.band import Band, Plan
 
-BLOCK = 200_000
-"""Complex numbers in a block at a time, about the second-level cache of a core."""
+__all__ = ["cascade", "has_values"]
 
 
 def cascade(plan: Plan, padded: Tensor) -> Tensor:
@@ -25,15 +23,12 @@ def cascade(plan: Plan, padded: Tensor) -> Tensor:
     follow.
     """
     if has_values(padded) and not len(padded):  # Fourier transforms of nothing are refused
-        return _coefficients(plan, padded.new_zeros(1, *padded.shape[1:]), fast=False)[:0]
-    if not has_values(padded) or padded.requires_grad or padded.device.type != "cpu":
-        return _coefficients(plan, padded, fast=False)
-    block = max(1, BLOCK // plan.largest())
-    parts = padded.split(block)
-    threads = min(torch.get_num_threads(), len(parts))
-    if threads == 1:
-        return torch.cat([_coefficients(plan, part, fast=True) for part in parts])
-    return torch.cat(_shared_out(plan, parts, threads))
+        return _coefficients(plan, padded.new_zeros(1, *padded.shape[1:]))[:0]
+    if not has_values(padded) or _derived(padded) or padded.device.type != "cpu":
+        return _coefficients(plan, padded)
+    from gnomon.scattering.blocks import in_blocks  # imports numba
+
+    return in_blocks(plan, padded.detach())
 
 
 def has_values(x: Tensor) -> bool:
@@ -49,33 +44,21 @@ def has_values(x: Tensor) -> bool:
     return type(x) in (Tensor, torch.nn.Parameter) and not torch._C._functorch.is_functorch_wrapped_tensor(x)
 
 
-def _shared_out(plan: Plan, parts: tuple[Tensor, ...], threads: int) -> list[Tensor]:
-    """The coefficients of parts, one part a thread at a time, and one thread for the products inside."""
-    before = torch.get_num_threads()
-
-    def one(part: Tensor) -> Tensor:
-        with torch.inference_mode(torch.is_inference(part)):
-            return _coefficients(plan, part, fast=True)
-
-    try:
-        with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-            return list(pool.map(one, parts))
-    finally:
-        torch.set_num_threads(before)  # the matrix library has one number for all threads
+def _derived(x: Tensor) -> bool:
+    """Whether somebody asks for derivatives, backward or forward."""
+    return (x.requires_grad and torch.is_grad_enabled()) or unpack_dual(x).tangent is not None
 
 
-def _coefficients(plan: Plan, padded: Tensor, *, fast: bool) -> Tensor:
+def _coefficients(plan: Plan, padded: Tensor) -> Tensor:
     count = len(padded)
     first, second = [plan.average(padded)[:, None]], []
-    spectrum = _spectrum(padded)
+    spectrum = torch.fft.fftn(padded, dim=_axes(padded))
     for band in plan.bands:
-        u = _moduli(spectrum, band, fast=fast)
+        u = _moduli(spectrum, band)
         first.append(band.average(u).unflatten(0, (count, band.count)))
         if band.after:
-            inner = _spectrum(u)
-            found = [
-                b.average(_moduli(inner, b, fast=fast)).unflatten(0, (count, band.count, b.count)) for b in band.after
-            ]
+            inner = torch.fft.fftn(u, dim=_axes(u))
+            found = [b.average(_moduli(inner, b)).unflatten(0, (count, band.count, b.count)) for b in band.after]
             second.append(torch.cat(found, 2).flatten(1, 2))
     return torch.cat(first + second, 1)
 
@@ -84,27 +67,10 @@ def _axes(x: Tensor) -> tuple[int, ...]:
     return (-2, -1) if x.shape[-2] > 1 else (-1,)
 
 
-def _spectrum(u: Tensor) -> Tensor:
-    """The whole spectrum; torch computes half of it for real numbers and mirrors that."""
-    return torch.fft.fftn(u, dim=_axes(u))
-
-
-def _moduli(spectrum: Tensor, band: Band, *, fast: bool) -> Tensor:
+def _moduli(spectrum: Tensor, band: Band) -> Tensor:
     """|u * psi| for each wavelet of a band, subsampled: (count times wavelets, m_1, m_2)."""
-    if not fast:
-        folded = _folded(spectrum, band)
-        return torch.fft.ifftn(folded, dim=_axes(folded)).abs().flatten(0, 1)
-    from gnomon.scattering import loops  # imports numba
-
-    shape = (len(spectrum), band.count, *band.grid)
-    pairs = torch.view_as_real(spectrum)
-    folded = torch.empty(*shape, 2, dtype=pairs.dtype)
-    loops.fold(pairs.flatten(2).numpy(), band.twice, band.corners, folded.flatten(3).numpy())
-    waves = torch.view_as_complex(folded).flatten(0, 1)
-    waves = torch.fft.ifftn(waves, dim=_axes(waves))
-    moduli = torch.empty(waves.shape, dtype=pairs.dtype)
-    loops.modulus(torch.view_as_real(waves).flatten().numpy(), moduli.flatten().numpy())
-    return moduli
+    folded = _folded(spectrum, band)
+    return torch.fft.ifftn(folded, dim=_axes(folded)).abs().flatten(0, 1)
 
 
 def _folded(spectrum: Tensor, band: Band) -> Tensor:

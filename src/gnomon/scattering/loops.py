@@ -1,11 +1,11 @@
-"""The two loops of scattering that are not Fourier transforms, compiled: multiply and fold, and the modulus.
+"""The loops of scattering that are not Fourier transforms, compiled.
 
 A product with a filter that is then subsampled by k is, in frequency, a sum over the k^2 places that fall on one:
 
     y[l, r, c] = sum_a x[r + a_1 m_1, c + a_2 m_2] f[a, l, r, c]                                              (1)
 
-Only the places a where some filter is not negligible are summed. Complex numbers are pairs of neighbors in x and y, and
-f holds each value twice, so that one multiplication serves both.
+Only the places a, and of each row only the columns, where a filter is not negligible are summed. Complex numbers are
+pairs of neighbors in x and y, and f holds each value twice, so that one multiplication serves both.
 """
 
 import math
@@ -25,22 +25,41 @@ def _compiled(function: Any) -> Any:
 
 
 @_compiled
-def fold(x: Any, f: Any, offsets: Any, y: Any) -> None:
-    """Equation (1): x (count, n_1, 2 n_2), f (places, filters, m_1, 2 m_2), y (count, filters, m_1, 2 m_2)."""
+def fold(x: Any, f: Any, offsets: Any, extents: Any, y: Any) -> None:
+    """Equation (1): x (count, n_1, 2 n_2), f (places, filters, m_1, 2 m_2), y (count, filters, m_1, 2 m_2).
+
+    ``extents`` (places, filters, m_1, 2) are the first column of each row that counts and the one after the last.
+    """
     count, filters, rows, width = y.shape
+    for r in range(rows):  # outermost: what one row needs of x and f is read once and stays in the first cache
+        for i in range(count):
+            for j in range(filters):
+                y[i, j, r, :] = 0
+        for a in range(len(offsets)):
+            row, start = offsets[a, 0] + r, offsets[a, 1]
+            for j in range(filters):
+                first, last = extents[a, j, r, 0], extents[a, j, r, 1]
+                if first == last:
+                    continue
+                factor = f[a, j, r, first:last]
+                for i in range(count):
+                    part, some = x[i, row, start + first : start + last], y[i, j, r, first:last]
+                    for c in range(last - first):
+                        some[c] += part[c] * factor[c]  # (1)
+
+
+@_compiled
+def mirror(half: Any, whole: Any) -> None:
+    """The whole spectrum (count, n_1, 2 n_2) of real planes from its first n_2 / 2 + 1 columns."""
+    count, rows, width = whole.shape
+    kept = half.shape[2]
     for i in range(count):
-        for j in range(filters):
-            for r in range(rows):
-                out = y[i, j, r]
-                start = offsets[0, 1]
-                first, weight = x[i, offsets[0, 0] + r, start : start + width], f[0, j, r]
-                for c in range(width):
-                    out[c] = first[c] * weight[c]
-                for a in range(1, len(offsets)):
-                    start = offsets[a, 1]
-                    part, factor = x[i, offsets[a, 0] + r, start : start + width], f[a, j, r]
-                    for c in range(width):
-                        out[c] += part[c] * factor[c]  # (1)
+        for r in range(rows):
+            line, other = whole[i, r], half[i, (rows - r) % rows]
+            line[:kept] = half[i, r]
+            for c in range(kept, width, 2):
+                line[c] = other[width - c]
+                line[c + 1] = -other[width - c + 1]
 
 
 @_compiled
@@ -48,3 +67,24 @@ def modulus(z: Any, u: Any) -> None:
     """u = |z| with the real and imaginary parts of z as neighbors."""
     for i in range(len(u)):
         u[i] = math.sqrt(z[2 * i] * z[2 * i] + z[2 * i + 1] * z[2 * i + 1])
+
+
+@_compiled
+def average_moduli(z: Any, weights: Any, keep: bool, u: Any, sums: Any) -> None:
+    """sums[i, o] = sum_r weights[o, r] |z[i, r]|, over the rows of z (count, m_1, 2 m_2).
+
+    The moduli stay in u (count, m_1, m_2) where they are kept; otherwise one row of them is room enough.
+    """
+    count, rows, _ = z.shape
+    for i in range(count):
+        sums[i] = 0
+        for r in range(rows):
+            wave, line = z[i, r], u[i * keep, r * keep]
+            for c in range(len(line)):
+                line[c] = math.sqrt(wave[2 * c] * wave[2 * c] + wave[2 * c + 1] * wave[2 * c + 1])
+            for o in range(len(weights)):
+                weight = weights[o, r]
+                if weight != 0:  # a window reaches few rows
+                    total = sums[i, o]
+                    for c in range(len(line)):
+                        total[c] += weight * line[c]

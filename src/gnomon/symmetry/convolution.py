@@ -7,7 +7,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gnomon.core.checks import check_kind, integer
-from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.errors import InputError, NoLimitError, lesson, out_of_range
+from gnomon.core.tied import TiedForm
 from gnomon.symmetry.group import Group
 
 __all__ = ["GroupConv2d"]
@@ -121,6 +122,29 @@ class GroupConv2d(nn.Module):
             x = functional.pad(x, (self.padding,) * 4, mode="circular")
             return functional.conv2d(x, self.expanded(), bias, self.stride)
         return functional.conv2d(x, self.expanded(), bias, self.stride, self.padding)
+
+    def tied_form(self, height: int, width: int) -> TiedForm:
+        """Which place and element of the input each weight meets at each output; `gnomon.limit` reads it."""
+        if not self.group.exact:
+            found = f"its {self.group.rotations} rotations interpolate the kernel"
+            cure = "Use cyclic(4) or dihedral(4), or estimate it: gnomon.sampled_limit(net, samples=64)"
+            raise NoLimitError(lesson("GroupConv2d", found, "every output weight is one of the parameters", cure))
+        size, order, depth = self.kernel_size, self.group.order, self.weight.shape[2]
+        out = [(n + 2 * self.padding - size) // self.stride + 1 for n in (height, width)]
+        at = self.group.kernels(size).argmax(1)  # (element, tap): where the tap goes
+        rows, columns = (
+            torch.arange(n)[None, None] * self.stride - self.padding + place[:, :, None]
+            for n, place in zip(out, (at // size, at % size), strict=True)
+        )  # (element, tap, row or column)
+        if self.padding_mode == "circular":
+            rows, columns = rows % height, columns % width
+        inside = ((rows >= 0) & (rows < height))[..., None] & ((columns >= 0) & (columns < width))[:, :, None]
+        place = (rows * width)[..., None] + columns[:, :, None]  # (element, tap, row, column)
+        product = self.group.product
+        seen = [[0 if self.lifting else product(g, k) for g in range(order)] for k in range(depth)]
+        parts = torch.tensor(seen)[:, :, None, None, None] * (height * width) + place  # (depth, element, tap, ...)
+        index = parts.where(inside, -1).transpose(1, 2).reshape(depth * size**2, -1)
+        return TiedForm(index, depth, order, (out[0], out[1]))
 
     def extra_repr(self) -> str:
         """The options."""

@@ -22,9 +22,12 @@ def orbit_average(
 
         K_G(x, y) = (1 / |G|) sum_g K(x, g y)                                                                 (1)
 
-    A kernel drawn independently at each place has the same law when it is turned, so the pre-activations of group
-    element g on y have the covariances of the plain network on g^{-1} y; pooling over the group averages them,
-    layer by layer, at any depth. Measured on wide networks for the NNGP; for the NTK it is derived in the same way.
+    A kernel drawn independently at each place has the same law when it is turned, so the outputs of group element g on
+    y have the covariances of the plain network on g^{-1} y, layer by layer, at any depth, and pooling over the group
+    averages them. `gnomon.limit` reads group convolutions by themselves and finds the same; this is the reason.
+
+    The NTK follows in the same way in the NTK parametrization. In the standard one a layer counts with its fan-in,
+    which is |G| times that of the plain layer for all but the lifting one: there (1) holds for the NNGP alone.
 
     Hypotheses: a group that maps pixels to pixels, square images, no stride, a mean over places and elements at the
     end, weights independent and identically distributed. Reference: [cohen2016group].
@@ -49,9 +52,10 @@ def orbit_average(
 def plain(network: nn.Module) -> nn.Module:
     """The network with every group convolution replaced by a plain one of as many channels, newly drawn.
 
-    `gnomon.limit` reads it; `orbit_average` of its kernel is that of the group-convolutional network,
+    `gnomon.limit` reads both; `orbit_average` of the plain one's kernel is that of the group-convolutional network,
 
-        kernel of the network = orbit_average(limit(plain(network)).ntk, x, group=group)                      (1)
+        limit(network, parametrization="ntk").ntk(x)
+            = orbit_average(limit(plain(network), parametrization="ntk").ntk, x, group=group)                 (1)
 
     Hypotheses: those of `orbit_average`; a network that is an ``nn.Sequential``, or parts of one.
     Reference: [cohen2016group].

@@ -30,7 +30,8 @@ class SetLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The outputs for all members."""
-        return self.own(x) + self.all(x.mean(-2, keepdim=True))  # (1)
+        own = self.own(x)
+        return own + self.all(x.mean(-2, keepdim=True)).expand_as(own)  # (1)
 
 
 class SetPool(nn.Module):

@@ -1,0 +1,37 @@
+"""How a convolution whose weights are used in several positions describes itself, so that `gnomon.program` reads it.
+
+>>> import torch
+>>> TiedForm(torch.tensor([[0, 1]]), 1, 2, (1, 1)).index.shape
+torch.Size([1, 2])
+"""
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from torch import Tensor
+
+__all__ = ["Tied", "TiedForm"]
+
+
+@dataclass(frozen=True, slots=True)
+class TiedForm:
+    """y[s] = b + sum_t w_t x[index[t, s]] over channels: which place of the input each weight meets at each output.
+
+    ``index`` is (taps, outputs), -1 where a tap falls on zero padding. Places count elements of a group (``before`` of
+    them in the input, ``after`` in the output, innermost among the channels), then rows, then columns; ``size`` is the
+    height and width of the output.
+    """
+
+    index: Tensor
+    before: int
+    after: int
+    size: tuple[int, int]
+
+
+@runtime_checkable
+class Tied(Protocol):
+    """An affine module on (batch, channels times elements, height, width) with ``weight`` and ``bias``."""
+
+    def tied_form(self, height: int, width: int) -> TiedForm:
+        """Its form for inputs of this size."""
+        ...

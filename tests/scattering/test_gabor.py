@@ -1,0 +1,52 @@
+import pytest
+import torch
+from torch import nn
+
+from gnomon import InputError
+from gnomon.scattering import gabor_fit
+
+
+def planted(size, seed, channels=1):
+    """A layer of Gabor functions, and their frequencies and centers."""
+    draw = torch.Generator().manual_seed(seed)
+    angle, length = (torch.rand(4, generator=draw, dtype=torch.float64) for _ in range(2))
+    xi = (0.8 + length)[:, None] * torch.stack([(3.0 * angle).cos(), (3.0 * angle).sin().abs()], 1)
+    center = 2 * torch.rand(4, 2, generator=draw, dtype=torch.float64) - 1
+    u = torch.stack(torch.meshgrid(*(torch.arange(size).double() - (size - 1) / 2,) * 2, indexing="ij"), -1)
+    at = u - center[:, None, None]
+    wave = torch.exp(-(at[..., 0] ** 2 / 8 + at[..., 1] ** 2 / 5)) * torch.cos((at * xi[:, None, None]).sum(-1) + 0.4)
+    layer = nn.Conv2d(channels, 4, size, bias=False).double()
+    color = torch.linspace(1, 2, channels, dtype=torch.float64)
+    layer.weight.data = wave[:, None] * color[:, None, None]
+    return layer, xi, center
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_planted_functions_are_found(channels):
+    layer, xi, center = planted(11, 0, channels)
+    before = layer.weight.clone()
+    fit = gabor_fit(layer)
+    assert torch.equal(layer.weight, before)
+    assert bool((fit.explained > 1 - 1e-6).all())
+    assert torch.allclose(fit.frequency, xi, atol=1e-3) and torch.allclose(fit.center, center, atol=1e-2)
+    assert torch.allclose(fit.precision, torch.diag(torch.tensor([1 / 8, 1 / 5])).double().expand(4, 2, 2), atol=1e-3)
+    assert "4 of 4 filters" in fit.verdict and len(fit.plots()) == 2
+
+
+def test_noise_is_not_taken_for_a_function():
+    torch.manual_seed(0)
+    fit = gabor_fit(nn.Conv2d(1, 6, 11))
+    assert float(fit.explained.median()) < 0.3 and "0 of 6" in fit.verdict
+
+
+def test_zero_filters_and_refusals():
+    layer = nn.Conv2d(1, 2, 5)
+    layer.weight.data.zero_()
+    assert gabor_fit(layer).explained.tolist() == [0, 0]
+    with pytest.raises(InputError, match="kernels have 9 entries, and a Gabor function has 9 numbers"):
+        gabor_fit(nn.Conv2d(1, 2, 3))
+    with pytest.raises(InputError, match="nn.Conv2d"):
+        gabor_fit(nn.Linear(2, 2))
+    layer.weight.data.fill_(torch.nan)
+    with pytest.raises(InputError, match="not finite"):
+        gabor_fit(layer)
