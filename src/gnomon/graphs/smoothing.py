@@ -119,7 +119,8 @@ def oversmoothing(module: nn.Module, x: Tensor, graph: Any) -> Oversmoothing:
     call = "oversmoothing(module, x, graph)"
     check_module(module, call=call)
     met: list[tuple[str, Tensor, bool]] = []
-    parts = [(name, m) for name, m in module.named_modules() if name]
+    inner = [f"{name}." for name, m in module.named_modules() if name and hasattr(m, "propagate")]  # one layer each
+    parts = [(n, m) for n, m in module.named_modules() if n and not any(n.startswith(prefix) for prefix in inner)]
     with untouched(module), torch.no_grad():
         shape = x.shape[:-1]  # (nodes,) or (n, nodes)
         hooks = [m.register_forward_hook(_watch(name, shape, met), with_kwargs=True) for name, m in parts]
@@ -129,6 +130,7 @@ def oversmoothing(module: nn.Module, x: Tensor, graph: Any) -> Oversmoothing:
             for hook in hooks:
                 hook.remove()
     given = [(name, h) for name, h, graphs in met if graphs]
+    given = [(name, h) for name, h in given if not any(other.startswith(f"{name}.") for other, _ in given)]
     seen = given or [(name, h) for name, h, _ in met]  # layers that see the graph; where there are none, all
     if not seen and isinstance(out, Tensor) and out.shape[:-1] == shape:
         seen = [("output", out)]

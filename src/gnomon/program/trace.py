@@ -243,10 +243,20 @@ def find_result(node: fx.Node, root: nn.Module, example: Tensor) -> None:
         with _plain():
             value = attribute(root, str(node.target))
         node.meta["result"] = value.to("meta") if isinstance(value, Tensor) else value
-    elif node.op == "call_module" and is_bert(root.get_submodule(str(node.target))):
-        node.meta["result"] = torch.empty((BATCH, 1), device="meta")  # read by its parts, which know their shapes
+    elif node.op == "call_module" and (made := _known(root.get_submodule(str(node.target)), node)) is not None:
+        node.meta["result"] = made
     else:
         node.meta["result"] = _run(node, root)
+
+
+def _known(module: nn.Module, node: fx.Node) -> Tensor | None:
+    """The result of a module that is read by its parts and does not run on the meta device; None for all others."""
+    if is_bert(module):
+        return torch.empty((BATCH, 1), device="meta")
+    first = node.all_input_nodes[0].meta["result"] if node.all_input_nodes else None
+    if passes_messages(module) and isinstance(first, Tensor) and hasattr(module, "out_channels"):
+        return torch.empty((*first.shape[:-1], int(module.out_channels)), device="meta")
+    return None
 
 
 def function_of(node: fx.Node, root: nn.Module) -> Callable[..., Any]:
