@@ -61,7 +61,7 @@ def test_maps_of_tokens_are_checked_like_those_of_pixels():
     net = Reader().eval()
     assert sanity_check(token_attribution, net, TOKENS).weights < 0.99
     curve = deletion_insertion(net, TOKENS, token_attribution(net, TOKENS, 1, baseline=5), cover=5, points=3)
-    covered = net(torch.full_like(TOKENS, 5))[:, 1].mean()
+    covered = net(torch.full_like(TOKENS, 5)).detach()[:, 1].mean()
     assert curve.deletion[-1] == pytest.approx(float(covered), abs=1e-6)
     probed = layer_probe(net, (TOKENS.repeat(4, 1), torch.arange(12) % 3))
     assert probed.layers[0].name == "embedding" and "input" not in probed.verdict
