@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.attribution import occlusion, token_attribution
+from gnomon.attribution import deletion_insertion, layer_probe, occlusion, sanity_check, token_attribution
 from gnomon.core import InputError
 
 TOKENS = torch.tensor([[1, 4, 2, 0], [3, 3, 5, 1], [2, 1, 0, 0]])
@@ -55,6 +55,16 @@ def test_covered_tokens_are_those_that_the_module_reads():
     other = TOKENS.clone()
     other[:, 1] = 5
     assert torch.allclose(found.values[:, 1], (net(TOKENS) - net(other))[:, 2], atol=1e-6)
+
+
+def test_maps_of_tokens_are_checked_like_those_of_pixels():
+    net = Reader().eval()
+    assert sanity_check(token_attribution, net, TOKENS).weights < 0.99
+    curve = deletion_insertion(net, TOKENS, token_attribution(net, TOKENS, 1, baseline=5), cover=5, points=3)
+    covered = net(torch.full_like(TOKENS, 5)).detach()[:, 1].mean()
+    assert curve.deletion[-1] == pytest.approx(float(covered), abs=1e-6)
+    probed = layer_probe(net, (TOKENS.repeat(4, 1), torch.arange(12) % 3))
+    assert probed.layers[0].name == "embedding" and "input" not in probed.verdict
 
 
 def test_what_reads_no_tokens_is_refused():

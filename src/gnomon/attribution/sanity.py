@@ -90,7 +90,7 @@ def sanity_check(
     >>> sanity_check(lambda net, x, target: Attribution(x.abs(), target, "edges"), nn.Linear(8, 2), torch.rand(6, 8))
     Sanity: 'edges' does not depend on the model: ...
     """
-    inputs = one_tensor(x, module, call=CALL)
+    inputs = one_tensor(x, module, call=CALL, whole=True)
     which = chosen(module, inputs, target, call=CALL)
     own = method(module, inputs, which)
     if not isinstance(own, Attribution):
@@ -173,7 +173,7 @@ def deletion_insertion(
     >>> len(deletion_insertion(net, x, gradient(net, x)).deletion)
     11
     """
-    inputs = one_tensor(x, module, call=CURVE)
+    inputs = one_tensor(x, module, call=CURVE, whole=True)
     if attribution.values.shape != inputs.shape:
         found = f"the attribution has the shape {tuple(attribution.values.shape)} and x {tuple(inputs.shape)}"
         raise InputError(lesson(CURVE, found, "a value for each feature", "Use an attribution of the input itself"))

@@ -108,7 +108,7 @@ class Shortcuts(Result):
         cure = "Look for a label, mark or artifact of recording there; remove it from the data and train again."
         evidence = tuple(Value(f"decisions lost without {r.name}", r.lost) for r in self.reliance[:3])
         severity = 0.2 if "feature" in names else 0.6  # one column of a table may well be the task itself
-        return (Finding("shortcut", what, cure, severity, "inputs", evidence),)
+        return (Finding("shortcut", what, cure, severity, "inputs", evidence, self.level),)
 
     def plots(self) -> tuple[Plot, ...]:
         """The decisions that are lost without each candidate."""

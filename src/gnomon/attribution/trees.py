@@ -67,7 +67,7 @@ def surrogate_tree(
     """
     from sklearn.tree import DecisionTreeClassifier, export_text
 
-    inputs = one_tensor(x, module, call=CALL)
+    inputs = one_tensor(x, module, call=CALL, whole=True)
     decided = decisions(outputs(module, inputs, call=CALL))
     order = torch.randperm(len(inputs), generator=torch.Generator().manual_seed(check_seed(seed, call=CALL)))
     cut = max(1, 2 * len(order) // 3)
