@@ -18,8 +18,8 @@ from torch import Tensor
 
 from gnomon.core.errors import NotFiniteError, lesson
 from gnomon.core.machine.threads import share_out
-from gnomon.expectations.line import Sampler
-from gnomon.expectations.linear import Road, road
+from gnomon.expectations.line import Sampler, second_moment
+from gnomon.expectations.linear import Road, lines, road
 from gnomon.expectations.mehler import LEVELS, Coefficients, coefficients
 from gnomon.expectations.pairs import ALIGNED_FROM, Block, Pairs, inverse
 from gnomon.expectations.smoothing import Tables, double_integrals, octaves, parity, polynomials, tables
@@ -28,9 +28,11 @@ CERTIFIED = 1e-10  # of sqrt(E[f^2] E[g^2])
 CLOSED = 1e-9  # the same for closed forms of piecewise linear functions, whose rounding is all the error they have
 NEAR = 3e-6  # seconds of a double integral
 TERM = 4e-7  # seconds of a coefficient of one variance
-SLOW, PART = 0.7, 0.3  # correlations from which a short series ends; of so many pairs, and it is not begun
+PART, TRIED = 0.5, 16  # of the pairs make a short series worth it, as so many variances show
 FEW = 1e-3  # of the pairs may be left to double integrals by the closed form
 SAMPLE = 4096  # pairs that are looked at to choose the length of the series
+BAD_ARGUMENT = "an argument is not finite", "Look for the first layer whose covariance is not"
+BAD_RESULT = "an expectation is not finite", "Use a function that is finite on the whole line"
 HELD, INTEGRALS = 2**17, 2**10  # double integrals whose places are held, and those of a task
 
 
@@ -48,12 +50,9 @@ def expectation(f: Sampler, g: Sampler, a: Tensor, b: Tensor, c: Tensor) -> Tens
     if not shape.numel():
         return torch.empty(shape, dtype=torch.float64, device=device)
     a, b, c = (t.detach().cpu() for t in (a, b, c))
-    if not all(_finite(t) for t in (a, b, c)):
-        raise _not_finite("an argument is not finite", "Look for the first layer whose covariance is not")
-    result = torch.from_numpy(_Work.of(f, g, Pairs.of(a, b, c)).values()).view(shape)
-    if not _finite(result):
-        raise _not_finite("an expectation is not finite", "Use a function that is finite on the whole line")
-    return result.to(device)
+    if not bool(a.isfinite().all() and b.isfinite().all()):
+        raise _not_finite(*BAD_ARGUMENT)
+    return torch.from_numpy(_Work.of(f, g, Pairs.of(a, b, c)).values()).view(shape).to(device)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +68,18 @@ class _Work:
     @classmethod
     def of(cls, f: Sampler, g: Sampler, pairs: Pairs) -> "_Work":
         """By the series; of piecewise linear functions, by the closed form where the series would be long."""
-        closed = road(f, g, pairs.root_a, pairs.root_b, certified=CLOSED, aligned=ALIGNED_FROM)
-        if closed is None or not _certain(closed[0], pairs):
-            return cls(f, g, pairs, *_series(f, g, pairs, LEVELS))
-        if float((pairs.some(SAMPLE)[2] > SLOW).mean()) >= PART:
-            return cls(f, g, pairs, *closed)
-        series, own = _series(f, g, pairs, LEVELS[:1])
-        return cls(f, g, pairs, _one_after_the_other(series, closed[0]), own)
+        if lines(f, pairs.root_a) is None or lines(g, pairs.root_b) is None:
+            found, second = _series(f, g, pairs, LEVELS)
+            return cls(f, g, pairs, found, second[0])
+        short = _short_is_enough(f, g, pairs)
+        if short:
+            series, second = _series(f, g, pairs, LEVELS[:1])
+        else:
+            second = second_moment(f, pairs.root_a).numpy(), second_moment(g, pairs.root_b).numpy()
+        closed = road(f, g, pairs.root_a, pairs.root_b, second, certified=CLOSED, aligned=ALIGNED_FROM)
+        if not _certain(closed, pairs):
+            return cls(f, g, pairs, _series(f, g, pairs, LEVELS)[0], second[0])
+        return cls(f, g, pairs, _one_after_the_other(series, closed) if short else closed, second[0])
 
     def values(self) -> np.ndarray:
         """The road, and then double integrals where it gives no value."""
@@ -83,8 +87,12 @@ class _Work:
 
         def summed(k: int, room: None) -> int:
             i, j, c = self.pairs.at(blocks[k].where)
+            if not np.isfinite(c).all():
+                raise _not_finite(*BAD_ARGUMENT)
             out = np.empty(c.shape)
             left = self.road(i, j, c, np.empty(c.shape), out)
+            if np.isfinite(out).sum() != len(out) - left:
+                raise _not_finite(*BAD_RESULT)
             blocks[k].write(out, result)
             return k if left else -1
 
@@ -100,9 +108,12 @@ class _Work:
             if sum(len(places[0]) for places in held) >= HELD or k + 1 == len(blocks):
                 places = tuple(np.concatenate(p) for p in zip(*held, strict=True))
                 held = []
-                result[places] = self._integrals(*self.pairs.missing(places))
+                values = self._integrals(*self.pairs.missing(places))
+                if not np.isfinite(values).all():
+                    raise _not_finite(*BAD_RESULT)
+                result[places] = values
                 if block.mirror:
-                    result.T[places] = result[places]
+                    result.T[places] = values
 
     def _integrals(self, i: np.ndarray, j: np.ndarray, rho: np.ndarray) -> np.ndarray:
         """Double integrals; single ones where u = v."""
@@ -125,6 +136,15 @@ class _Work:
         share_out(integrated, _tasks(len(rest), INTEGRALS), lambda: None, None)
         out[rest] = found
         return out
+
+
+def _short_is_enough(f: Sampler, g: Sampler, pairs: Pairs) -> bool:
+    """Whether the shortest series is certified for a good part of the pairs, as far as a few variances show."""
+    tails = []
+    for function, root in ((f, pairs.root_a), (g, pairs.root_b)):
+        some = root[torch.linspace(0, len(root) - 1, min(TRIED, len(root))).long()]
+        tails.append(float(coefficients(function, some, LEVELS[0]).tail[:, -1].max()))
+    return float((pairs.some(SAMPLE)[2] ** LEVELS[0] * tails[0] * tails[1] <= CERTIFIED).mean()) >= PART
 
 
 def _certain(closed: Road, pairs: Pairs) -> bool:
@@ -150,8 +170,10 @@ def _one_after_the_other(first: Road, second: Road) -> Road:
     return found
 
 
-def _series(f: Sampler, g: Sampler, pairs: Pairs, levels: tuple[int, ...]) -> tuple[Road, np.ndarray]:
-    """Mehler's series, as long as pays: a longer one must save more double integrals than it costs; and E[f^2]."""
+def _series(
+    f: Sampler, g: Sampler, pairs: Pairs, levels: tuple[int, ...]
+) -> tuple[Road, tuple[np.ndarray, np.ndarray]]:
+    """Mehler's series, as long as pays: a longer one must save more double integrals than it costs; E[f^2], E[g^2]."""
     i, j, rho = pairs.some(SAMPLE)
     shared = f is g and torch.equal(pairs.root_a, pairs.root_b)
     count = len(pairs.root_a) + (0 if shared else len(pairs.root_b))
@@ -177,17 +199,11 @@ def _series(f: Sampler, g: Sampler, pairs: Pairs, levels: tuple[int, ...]) -> tu
 
         return int(sums(i, j, c, a, b, of_f.alpha, of_g.alpha, of_f.tail, of_g.tail, CERTIFIED, ALIGNED_FROM, rho, out))
 
-    return summed, few[0].second  # from the panels of ``second_moment``: equal to the last digit
+    return summed, (few[0].second, few[1].second)  # from the panels of ``second_moment``: equal to the last digit
 
 
 def _tasks(count: int, size: int) -> list[slice]:
     return [slice(k, k + size) for k in range(0, count, size)]
-
-
-def _finite(t: Tensor) -> bool:
-    """Whether all numbers are finite, without a copy."""
-    least, most = torch.aminmax(t)
-    return bool(torch.isfinite(least) & torch.isfinite(most))
 
 
 def _tables(

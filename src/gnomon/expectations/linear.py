@@ -11,7 +11,7 @@ are short: f is then small beside its terms), the pair is left to others:
     error <= SLIPS m(u) m(v) sqrt(E[f(u)^2] E[g(v)^2]),    m = the sum of all terms / sqrt(E[f^2])              (2)
 
 Hypotheses: at most MOST corners, on each side of zero. Reference: that of wedges.py.
-Cost: see wedges.py; 400 evaluations of the function per variance, for E[f^2].
+Cost: see wedges.py.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.expectations.line import RADII, Sampler, at_zero, second_moment
+from gnomon.expectations.line import RADII, Sampler, at_zero
 from gnomon.expectations.pieces import Pieces
 from gnomon.expectations.smoothing import polynomials
 
@@ -72,35 +72,33 @@ def lines(f: Sampler, root: Float[Tensor, " n"]) -> Lines | None:
 
 
 def road(
-    f: Sampler, g: Sampler, root_a: Float[Tensor, " n"], root_b: Float[Tensor, " m"], *, certified: float,
-    aligned: float,
-) -> tuple[Road, np.ndarray] | None:  # fmt: skip
-    """Expectations of pairs of two piecewise linear functions, and E[f^2]; None if one of them is anything else.
+    f: Sampler, g: Sampler, root_a: Float[Tensor, " n"], root_b: Float[Tensor, " m"],
+    second: tuple[np.ndarray, np.ndarray], *, certified: float, aligned: float,
+) -> Road:  # fmt: skip
+    """Expectations of pairs of two piecewise linear functions, of which ``second`` are E[f^2] and E[g^2].
 
     Pairs whose error (2) is not below ``certified`` get no value; correlations from ``aligned`` on are taken for 1.
-    Cost: see the module.
+    Hypotheses: both have ``lines``. Cost: see the module.
 
-    >>> root, c = torch.ones(1, dtype=torch.float64), np.full(1, 0.5)
+    >>> root, c, half = torch.ones(1, dtype=torch.float64), np.full(1, 0.5), np.full(1, 0.5)
     >>> f, zero, out = Sampler(torch.relu), np.zeros(1, np.int32), np.empty(1)
-    >>> found = road(f, f, root, root, certified=1e-10, aligned=1.0)[0](zero, zero, c, np.empty(1), out)
-    >>> round(float(out[0]), 10)
-    0.3044988905
+    >>> found = road(f, f, root, root, (half, half), certified=1e-10, aligned=1.0)
+    >>> found(zero, zero, c, np.empty(1), out), round(float(out[0]), 10)
+    (0, 0.3044988905)
     """
-    first, second = lines(f, root_a), lines(g, root_b)
-    if first is None or second is None:
-        return None
-    own = second_moment(f, root_a)
-    left = _side(f, first, root_a, own, certified)
+    first, other = lines(f, root_a), lines(g, root_b)
+    assert first is not None and other is not None  # the caller has asked
+    left = _side(f, first, root_a, second[0], certified)
     shared = f is g and torch.equal(root_a, root_b)
-    right = left if shared else _side(g, second, root_b, second_moment(g, root_b), certified)
-    weights = _weights(first, second)
+    right = left if shared else _side(g, other, root_b, second[1], certified)
+    weights = _weights(first, other)
 
     def found(i: np.ndarray, j: np.ndarray, c: np.ndarray, rho: np.ndarray, out: np.ndarray) -> int:
         from gnomon.expectations.wedges import rules, wedges
 
         return int(wedges(i, j, c, left, right, weights, rules(), aligned, f is g, rho, out))
 
-    return found, own.numpy()
+    return found
 
 
 def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
@@ -132,14 +130,14 @@ def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
 
 
 def _side(
-    f: Sampler, made: Lines, root: Tensor, own: Tensor, certified: float
+    f: Sampler, made: Lines, root: Tensor, own: np.ndarray, certified: float
 ) -> tuple[Float[np.ndarray, "7 n"], Float[np.ndarray, "corners 4 n"]]:
     """Numbers of single points, as wedges.py takes them.
 
     Rows: root, level, slope times root, what corners add to E[f(u)] and to E[X f(u)], and m of (2) in both ways, scaled
     so that their product may be one. Rows of corners: distance in deviations, Q and N there, and whether it is felt.
     """
-    s, size = root.numpy(), np.sqrt(own.numpy())
+    s, size = root.numpy(), np.sqrt(own)
     still = s == 0
     h = np.maximum(made.distance[:, None] / np.where(still, 1.0, s), NEAREST)
     q, density = torch.erfc(torch.from_numpy(h * 0.5**0.5)).numpy() / 2, np.exp(-0.5 * h * h) * (2 * pi) ** -0.5

@@ -126,7 +126,7 @@ def hermite_sums(z, weighted, alpha):
 
 @njit(**SUMMING)
 def _series(alpha, beta, blocks, r, step, lanes):
-    """The sum of alpha_k beta_k r^k, ``step`` = r^16: Horner's scheme in sixteen lanes, which are then joined by twos."""
+    """The sum of alpha_k beta_k r^k, ``step`` = r^16: Horner's scheme in sixteen lanes, joined by twos at last."""
     wide()
     start = np.uintp(TERMS * (blocks - 1))
     for k in range(TERMS):

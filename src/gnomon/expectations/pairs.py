@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.machine.threads import share_out
 from gnomon.expectations.polar import ALIGNED
 
 __all__ = ["ALIGNED_FROM", "Block", "Pairs", "inverse"]
@@ -108,8 +109,12 @@ class Pairs:
             return False
         if not np.array_equal(self.index_a, self.index_b.T) or not torch.equal(self.root_a, self.root_b):
             return False
-        strips = [slice(left, left + COLUMNS) for left in range(0, n, COLUMNS)]
-        return all(np.array_equal(self.covariance[s, : s.stop], self.covariance[: s.stop, s].T) for s in strips)
+
+        def equal(left: int, room: None) -> bool:
+            rows = slice(left, left + COLUMNS)
+            return np.array_equal(self.covariance[rows, : rows.stop], self.covariance[: rows.stop, rows].T)
+
+        return all(share_out(equal, range(0, n, COLUMNS), lambda: None, None))
 
 
 def inverse(root: Tensor) -> np.ndarray:

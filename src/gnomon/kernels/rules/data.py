@@ -79,4 +79,4 @@ def _near_equal(a: Tensor, b: Tensor, moments: Tensor) -> Tensor:
         return moments
     half = (va[i, 0, p] + vb[0, j, p]) / 2
     exact = half - (a[i, :, p] - b[j, :, p]).square().sum(1) / (2 * c)  # (2)
-    return moments.index_put((i, j, p), exact)
+    return moments.index_put_((i, j, p), exact)
