@@ -188,6 +188,18 @@ def test_cost_is_measured_on_growing_numbers_of_points_and_extrapolated(monkeypa
     assert small == pytest.approx(0.02 + 5e-4 + 6e-6)
 
 
+def test_cost_counts_each_pair_of_one_set_of_points_once(monkeypatch):
+    now = [0.0]
+
+    def run(n1, n2):
+        now[0] += 0.02 + 1e-6 * n1 * (n1 + 1) / 2
+
+    monkeypatch.setattr(cost, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(cost.torch, "get_num_threads", lambda: 1)
+    found, _ = cost.seconds(run, 5000, 5000, symmetric=True)
+    assert found == pytest.approx(0.02 + 1e-6 * 5000 * 5001 / 2, rel=1e-9)
+
+
 def test_what_every_call_takes_is_not_taken_for_the_price_of_a_pair(monkeypatch):
     """A call whose first trial already takes a tenth of a second, whatever the points: deep or slow machines."""
     now = [0.0]

@@ -2,9 +2,10 @@
 
 import pytest
 import torch
+from scipy.stats import norm, t
 
 from gnomon.core.errors import InputError, NotFiniteError
-from gnomon.linalg.lanczos import spectral_density, top_eigenpairs, tridiagonal
+from gnomon.linalg.lanczos import SpectralDensity, spectral_density, top_eigenpairs, tridiagonal
 from gnomon.linalg.operator import Dense
 
 
@@ -110,3 +111,12 @@ def test_a_space_that_is_exhausted_before_the_start_is_left_goes_on_with_a_vecto
     matrix[0, 0], matrix[1, 1] = 2.0, 1.0
     values = top_eigenpairs(Dense(matrix), 2, seed=0).values
     assert torch.allclose(values, torch.tensor([2.0, 1.0]), atol=1e-6)
+
+
+def test_the_error_of_a_density_is_students_interval_over_its_starts():
+    """Four starts with one eigenvalue each: densities N(. - point) that differ, at one place."""
+    points, width = torch.tensor([0.0, 0.5, 1.0, 2.0], dtype=torch.float64), 0.7
+    density = SpectralDensity(points, torch.full((4,), 0.25, dtype=torch.float64), 4)
+    each = torch.from_numpy(norm.pdf(0.3, points.numpy(), width))
+    wanted = float(t.ppf(0.95, 3)) * float(each.std()) / 2
+    assert float(density.error(torch.tensor([0.3]).double(), width, confidence=0.9)) == pytest.approx(wanted)

@@ -2,9 +2,10 @@
 
 import pytest
 import torch
-from scipy.stats import binom
+from scipy.stats import binom, t
 
 from gnomon.core.errors import InputError
+from gnomon.linalg.diagonal import diagonal
 from gnomon.linalg.operator import Dense
 from gnomon.linalg.trace import hutch_plus_plus, hutchinson
 
@@ -64,3 +65,14 @@ def test_exact_cases_and_bad_requests():
     ):
         with pytest.raises(InputError, match="a whole number of at least [26]"):
             call()
+
+
+def test_the_interval_of_a_diagonal_is_that_of_student():
+    """Two draws z o A z of signs z, by hand: their mean, and t times their deviation over the root of their number."""
+    a, m = positive(5, 1.0), 7
+    found = diagonal(Dense(a), samples=m, confidence=0.9, seed=3)
+    generator = torch.Generator().manual_seed(3)
+    signs = [torch.randint(0, 2, (5,), generator=generator) * 2.0 - 1 for _ in range(m)]
+    draws = torch.stack([z * (a @ z) for z in (s.double() for s in signs)])
+    assert torch.allclose(found.values, draws.mean(0), atol=1e-12)
+    assert torch.allclose(found.half_widths, float(t.ppf(0.95, m - 1)) * draws.std(0) / m**0.5, atol=1e-12)
