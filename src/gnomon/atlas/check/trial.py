@@ -94,7 +94,7 @@ def trial(
         w' = w - lr grad L(w),    lr = 1 / lambda_1(H) at the start where none is given                          (1)
 
     Where the loss rose on its way and has not fallen in the end, and no rate is given, a quarter of it is tried, three
-    times at most. Where the curvature on all of them would take more than half of ``seconds``, there are fewer examples.
+    times at most. Where the curvature on all of them would take more than half of ``seconds``, fewer are taken.
 
     Hypotheses: the network gives one tensor with a row for each example.
     Reference: [cohen2021gradient], for the curvature.
@@ -130,7 +130,7 @@ def trial(
 
 
 def _affordable(module: nn.Module, examples: Examples, seconds: float, clock: Clock) -> Examples:
-    """So many of the examples as the curvature can be computed on in half of the time; timed on a few, the second time."""
+    """So many of the examples as the curvature can be computed on in half of the time, by timing a forward pass."""
     few = examples.some(TIMED)
     outputs(module, few.x, call=CALL)
     start = clock()

@@ -17,7 +17,7 @@ FEW = "the labels depend on few directions"
 
 
 def problem(n, d, few, seed):
-    """Points of the cube [-1, 1]^d; the labels are the sign of a product of two inputs, or whether a point is far out."""
+    """Points of the cube [-1, 1]^d; labels are the sign of a product of two inputs, or whether a point is far out."""
     draw = torch.Generator().manual_seed(seed)
     x = 2 * torch.rand(n, d, generator=draw, dtype=torch.float64) - 1
     return x, torch.sign(x[:, 0] * x[:, 1] if few else x.square().sum(1) - d / 3)  # the mean of |x|^2 is d / 3

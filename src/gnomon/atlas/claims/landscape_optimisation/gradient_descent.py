@@ -4,8 +4,8 @@ For h = (1/2) (x - x*)^T H (x - x*) a step is x' - x* = (1 - lr H) (x - x*), so 
 
     |x' - x*| / |x - x*| <= max_i |1 - lr lambda_i|                                                      (1)
 
-and the ratio tends to the right side, because the slowest direction is all that is left: here the others, at rates of at
-most 0.7 against 0.85, have fallen to (0.7 / 0.85)^60 = 1e-5 of it in 60 steps.
+and the ratio tends to the right side, because the slowest direction is all that is left: here the others, at rates of
+at most 0.7 against 0.85, have fallen to (0.7 / 0.85)^60 = 1e-5 of it in 60 steps.
 """
 
 import numpy as np
