@@ -27,7 +27,8 @@ def train(spread, n, width, steps):
     net = torch.nn.Sequential(torch.nn.Linear(3, width), torch.nn.Tanh(), torch.nn.Linear(width, 1)).double()
     for p in net.parameters():
         p.data = 0.3 + spread * torch.randn_like(p)
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.8 / width)  # units that are alike curve the loss together, in proportion to their number
+    rate = 0.8 / width  # units that are alike curve the loss together, in proportion to their number
+    optimizer = torch.optim.SGD(net.parameters(), lr=rate)
     for _ in range(steps):
         optimizer.zero_grad()
         (net(x) - y).square().mean().backward()
