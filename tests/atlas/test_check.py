@@ -60,6 +60,12 @@ def test_steps_beyond_the_limit_are_refuted():
     assert with_large.rows["learning-rate-regimes"]["verdict"] == "refuted"
 
 
+def test_curvature_says_nothing_where_batches_are_normalized():
+    """Curvature is read with kept statistics, and training saw those of the batch: another loss."""
+    told = check(net(between=(nn.BatchNorm1d(16),)), data(), ["learning-rate-regimes"], steps=3)
+    assert "not the same loss" in told.rows["learning-rate-regimes"]["reason"]
+
+
 def test_signals_are_kept_or_not():
     good, bad = net(64, bias=False), net(64, bias=False, gain=0.1)
     for layer in good:
@@ -149,7 +155,9 @@ def test_a_convolutional_network_on_mnist(shared):
         nn.Linear(800, 10),
     )  # fmt: skip
     told = check(cnn, (x.reshape(-1, 1, 28, 28).float() / 255, y.long()), steps=150)
-    assert told.loss[1] < told.loss[0]
+    assert (
+        told.loss[1] < 0.5 * told.loss[0]
+    )  # at 1 / curvature all units die in the first steps; a quarter of it trains
     for name in ("hidden-unit-permutation-symmetry", "lipschitz-product-bound", "learning-rate-regimes"):
         assert told.rows[name]["verdict"] == "holds", told.rows[name]["reason"]
     assert "not measured" not in " ".join(row["reason"].lower() for row in told.rows.values())

@@ -211,7 +211,7 @@ def test_influence_is_the_difference_of_two_fits():
 
 
 def test_temperature_smoothing_and_distillation_have_their_closed_forms():
-    """label-smoothing: logits differ by ln((1 - e + e/k) / (e/k)) at the minimum.
+    """label-smoothing: gap of the logits = ln((1 - e + e/k) / (e/k)) at the minimum.
 
     distillation: l = -sum_y softmax_y(F / T) log softmax_y(G / T), of slope (softmax(G / T) - softmax(F / T)) / T.
     """

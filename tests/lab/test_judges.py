@@ -147,12 +147,12 @@ def test_the_slope_of_the_leading_order_has_its_stated_confidence(points):
     """One curve: 10 % of true statements are refused at 90 %, to 4 standard errors; repetitions: no more than that."""
     x, judge = 0.01 * 2.0 ** np.arange(points), rate_is(confidence=0.9, resolution=1e9, next_order=1.0)
     rng = generator(5)
-    bend = np.exp(0.3 * rng.normal(size=(1500, 1, 1)) * x)
-    curves = x**2 * bend * np.exp(0.05 * rng.normal(size=(1500, 3, points)))
+    bend = np.exp(0.3 * rng.normal(size=(800, 1, 1)) * x)
+    curves = x**2 * bend * np.exp(0.05 * rng.normal(size=(800, 3, points)))
     single = np.mean([judge(2.0, (x, c[0])).verdict is REFUTED for c in curves])
-    several = np.mean([judge(2.0, (x, c)).verdict is REFUTED for c in curves[:500]])
-    assert abs(single - 0.1) < 4 * np.sqrt(0.09 / 1500)
-    assert several < 0.1 + 4 * np.sqrt(0.09 / 500)
+    several = np.mean([judge(2.0, (x, c)).verdict is REFUTED for c in curves[:300]])
+    assert abs(single - 0.1) < 4 * np.sqrt(0.09 / 800)
+    assert several < 0.1 + 4 * np.sqrt(0.09 / 300)
 
 
 @pytest.mark.parametrize("points", [4, 5])

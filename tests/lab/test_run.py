@@ -64,3 +64,13 @@ def test_a_claim_must_be_consistent():
         claim(breaks="something else")
     with pytest.raises(InputError, match=r"observed uses \['depth'\], which are no parameters"):
         claim(observed=lambda depth: 1.0)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**48, 2**70])
+def test_a_seed_that_no_generator_takes_is_refused(seed):
+    with pytest.raises(InputError, match="seed"):
+        run(claim(), seed=seed)
+
+
+def test_large_seeds_run():
+    assert run(claim(), seed=2**48 - 1).parameters["seed"] == 2**48 - 1

@@ -20,10 +20,14 @@ import torch
 
 from gnomon.core.checks import check_seed
 from gnomon.core.clock import Clock
+from gnomon.core.errors import InputError, out_of_range
 from gnomon.core.results import Finding, Hypothesis, Plot, Result
 from gnomon.core.results.plain import HIDDEN, plain
 from gnomon.lab.claim import Claim, Scale, used
 from gnomon.lab.verdict import Judgment, Verdict
+
+SEEDS = 2**48
+"""Seeds are below it, so that claims may number their repetitions by multiples of the seed, within 63 bits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +116,10 @@ def run(
     {'n': 9, 'seed': 3}
     """
     start = clock()
-    chosen = claim.settings(settings or {}, scale) | {"seed": check_seed(seed, call=f"run({claim.id})")}
+    call = f"run({claim.id})"
+    if not 0 <= check_seed(seed, call=call) < SEEDS:
+        raise InputError(out_of_range(call, "seed", "a whole number from 0 to 2^48", seed))
+    chosen = claim.settings(settings or {}, scale) | {"seed": int(seed)}
     with torch.random.fork_rng(devices=[]):
         predicted = _called(claim.predicted, chosen)
         judgment = _judged(claim, predicted, _called(claim.observed, chosen))

@@ -4,6 +4,8 @@
 True
 """
 
+from torch import nn
+
 from gnomon.atlas.check.trial import CALL, Trial
 from gnomon.core.results import Axis, Line, Plot, Value
 from gnomon.geometry.homogeneous import degree
@@ -28,6 +30,9 @@ def step_limit(trial: Trial) -> Judgment:
     >>> step_limit(trial(nn.Linear(2, 1, bias=False), (torch.eye(2), torch.ones(2)), steps=3)).verdict.name
     'HOLDS'
     """
+    if any(isinstance(part, nn.modules.batchnorm._BatchNorm) for part in trial.before.modules()):
+        words = "Batch normalization trains with the statistics of the batch, and curvature is read with those it kept."
+        return Judgment(Verdict.INCONCLUSIVE, f"{words} They are not the same loss.")
     y = trial.task.loss_targets(trial.examples.y)
     last = float(sharpness(trial.after, trial.examples.x, y, loss=trial.task.loss).value)
     limit = 2 / trial.lr

@@ -33,9 +33,9 @@ EXAMPLES = 64
 """Examples on which kernels are computed, at most."""
 TRAINED = 512
 """Examples that are trained on, at most."""
-ATTEMPTS, FELL, ROUNDING = 4, 0.98, 1e-5
+ATTEMPTS, FELL, ROUNDING, LONG = 4, 0.98, 1e-5, 100
 """Runs at most where no learning rate is given, the share of its start below which the loss has fallen, and what of it
-is rounding of float32 sums.
+is rounding of float32 sums; steps after which a loss that has not fallen is taken for that of dead units.
 
 Descent at 1 / curvature of the start may jump over a cliff and leave all units dead; a quarter of the rate then helps.
 """
@@ -93,8 +93,9 @@ def trial(
 
         w' = w - lr grad L(w),    lr = 1 / lambda_1(H) at the start where none is given                          (1)
 
-    Where the loss rose on its way and has not fallen in the end, and no rate is given, a quarter of it is tried, three
-    times at most. Where the curvature on all of them would take more than half of ``seconds``, there are fewer examples.
+    Where the loss has not fallen in the end, although it rose on its way or there were many steps, and no rate is given,
+    a quarter of it is tried, three times at most. Where the curvature on all examples would take more than half of
+    ``seconds``, fewer are taken.
 
     Hypotheses: the network gives one tensor with a row for each example.
     Reference: [cohen2021gradient], for the curvature.
@@ -123,14 +124,14 @@ def trial(
         )  # fmt: skip
         first = float(run.loss[0])
         rose = run.stopped == "diverged" or float(run.loss.max()) > (1 + ROUNDING) * first
-        if not rose or float(run.loss[-1]) < FELL * first:
+        if float(run.loss[-1]) < FELL * first or not (rose or steps >= LONG):
             break
     margins = tuple(zip(map(float, run.watched.get("margin", ())), map(float, run.watched["norm"]), strict=False))
     return Trial(whole.module, run, examples, task, rate, float(curvature), margins)
 
 
 def _affordable(module: nn.Module, examples: Examples, seconds: float, clock: Clock) -> Examples:
-    """So many of the examples as the curvature can be computed on in half of the time; timed on a few, the second time."""
+    """So many of the examples as the curvature can be computed on in half of the time, by timing a forward pass."""
     few = examples.some(TIMED)
     outputs(module, few.x, call=CALL)
     start = clock()

@@ -57,7 +57,7 @@ CLAIM = Claim(
     premises=(Premise(SMALL),),
     breaks=SMALL,
     parameters={"width": 4},
-    judge=rate_is(within=0.1, because="the next order at these depths"),
+    judge=rate_is(next_order=-1.0, label="layers"),
     predicted=predicted,
     observed=observed,
     control=control,

@@ -45,7 +45,7 @@ CLAIM = Claim(
     premises=(Premise(SMOOTH),),
     breaks=SMOOTH,
     parameters={"pieces": (8, 16, 32, 64)},
-    judge=rate_is(within=0.05, because="the next order at these widths"),
+    judge=rate_is(next_order=-1.0, label="pieces"),
     predicted=predicted,
     observed=observed,
     control=control,

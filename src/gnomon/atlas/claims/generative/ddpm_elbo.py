@@ -59,9 +59,7 @@ CLAIM = Claim(
     breaks=MEANS,
     parameters={"sizes": (100, 200, 400, 800)},
     full={"sizes": (100, 400, 1600, 6400)},
-    judge=rate_is(
-        confidence=0.99, within=0.15, because="terms of order 1 / T^2, and those of the first step", label="steps"
-    ),
+    judge=rate_is(next_order=-1.0, label="steps"),
     predicted=predicted,
     observed=observed,
     control=control,

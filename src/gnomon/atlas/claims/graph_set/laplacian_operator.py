@@ -45,7 +45,7 @@ CLAIM = Claim(
     premises=(Premise(CENTER),),
     breaks=CENTER,
     parameters={"points": 64},
-    judge=rate_is(within=0.05, because="the next order at these h"),
+    judge=rate_is(next_order=2.0, label="h"),
     predicted=predicted,
     observed=observed,
     control=control,

@@ -4,7 +4,8 @@ For h = (1/2) (x - x*)^T H (x - x*) a step is x' - x* = (1 - lr H) (x - x*), so 
 
     |x' - x*| / |x - x*| <= max_i |1 - lr lambda_i|                                                      (1)
 
-and the ratio tends to the right side, because the slowest direction is all that is left.
+and the ratio tends to the right side, because the slowest direction is all that is left: here the others, at rates of
+at most 0.7 against 0.85, have fallen to (0.7 / 0.85)^60 = 1e-5 of it in 60 steps.
 """
 
 import numpy as np
@@ -16,10 +17,10 @@ QUADRATIC = "the loss is quadratic"
 
 
 def problem(d, seed):
-    """A matrix with eigenvalues from 1 to 10 in random directions, the minimum, and the learning rate."""
+    """A matrix with eigenvalues 1 and 2 to 10 in random directions, the minimum, and the learning rate."""
     rng = np.random.default_rng(seed)
     q = np.linalg.qr(rng.normal(size=(d, d)))[0]
-    return q @ np.diag(np.linspace(1, 10, d)) @ q.T, rng.normal(size=d), 0.15
+    return q @ np.diag([1.0, *np.linspace(2, 10, d - 1)]) @ q.T, rng.normal(size=d), 0.15
 
 
 def predicted(d, steps, seed):

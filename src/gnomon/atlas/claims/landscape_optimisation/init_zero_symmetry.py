@@ -4,7 +4,9 @@ Two units with equal weights in and out have equal activations and gradients, he
 
     W_i(0) = W_j(0), v_i(0) = v_j(0)  =>  W_i(t) = W_j(t), v_i(t) = v_j(t)                               (1)
 
-so that the matrix of a layer that starts constant keeps rank 1.
+so that the matrix of a layer that starts constant keeps rank 1. In floating point the sums of different units differ by
+rounding, and where the loss curves downward between alike units the difference grows with every step; the statement is
+exact for real numbers and holds to rounding for a hundred steps.
 """
 
 import torch
@@ -25,7 +27,8 @@ def train(spread, n, width, steps):
     net = torch.nn.Sequential(torch.nn.Linear(3, width), torch.nn.Tanh(), torch.nn.Linear(width, 1)).double()
     for p in net.parameters():
         p.data = 0.3 + spread * torch.randn_like(p)
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    rate = 0.8 / width  # units that are alike curve the loss together, in proportion to their number
+    optimizer = torch.optim.SGD(net.parameters(), lr=rate)
     for _ in range(steps):
         optimizer.zero_grad()
         (net(x) - y).square().mean().backward()
@@ -52,8 +55,10 @@ CLAIM = Claim(
     premises=(Premise(ALIKE),),
     breaks=ALIKE,
     parameters={"n": 20, "width": 8, "steps": 100},
-    full={"n": 200, "width": 64, "steps": 1000},
-    judge=equals(within=1e-10, because="sums over units in another order, 100 steps of some eps each"),
+    full={"n": 200, "width": 64, "steps": 100},
+    judge=equals(
+        within=3e-10, because="100 steps of eps each, which curvature of -1 multiplies by up to 1.1^100 = 1e4"
+    ),
     predicted=predicted,
     observed=observed,
     control=control,

@@ -41,7 +41,7 @@ CLAIM = Claim(
     source=Source("theorem", "vaswani2017attention"),
     premises=(Premise(ROOT),),
     breaks=ROOT,
-    parameters={"size": 64, "pairs": 1000, "repeats": 12},
+    parameters={"size": 64, "pairs": 1000, "repeats": 40},
     judge=mean_equals(resolution=0.05),
     predicted=predicted,
     observed=observed,

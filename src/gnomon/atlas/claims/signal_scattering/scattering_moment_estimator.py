@@ -50,9 +50,7 @@ CLAIM = Claim(
     premises=(Premise(FORGETS),),
     breaks=FORGETS,
     parameters={"sizes": (64, 128, 256, 512, 1024), "realizations": 400},
-    judge=rate_is(
-        within=0.15, resolution=0.4, because="variances of 400 realizations are known to 7 percent", label="N"
-    ),
+    judge=rate_is(resolution=0.4, label="N"),
     predicted=predicted,
     observed=observed,
     control=control,

@@ -52,7 +52,7 @@ CLAIM = Claim(
     premises=(Premise(AVERAGED),),
     breaks=AVERAGED,
     parameters={"scales": (4, 5, 6, 7), "shift": 2},
-    judge=rate_is(within=0.15, because="the packet and the shift are not infinitely short beside 2^J", label="2^J"),
+    judge=rate_is(next_order=-1.0, label="2^J"),
     predicted=predicted,
     observed=observed,
     control=control,

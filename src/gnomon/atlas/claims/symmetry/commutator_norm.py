@@ -74,7 +74,7 @@ CLAIM = Claim(
     premises=(Premise(LOCAL),),
     breaks=LOCAL,
     parameters={"n": 32, "strengths": (0.01, 0.02, 0.04, 0.08)},
-    judge=rate_is(within=0.1, because="the next order in the strength", label="strength"),
+    judge=rate_is(next_order=1.0, label="strength"),
     predicted=predicted,
     observed=observed,
     control=control,
