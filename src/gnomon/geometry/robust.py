@@ -134,7 +134,7 @@ def robust_accuracy(
         norm: "inf", the largest change of an entry, or "2", the Euclidean length.
         bounds: the least and the largest value that an input may have.
         attacks: those to run, in this order.
-        batch: examples in a batch when you will use the model; all at once by default.
+        batch: examples in a batch when you will use the model; 256 by default.
         seed: of random starts.
         progress: called with (name of an attack, examples that are left) before each attack.
 
@@ -155,7 +155,7 @@ def robust_accuracy(
     call = "robust_accuracy(module, data)"
     threat = Threat.of(eps, norm, bounds, call)
     x, y = examples_of(module, data, call)
-    batch = len(x) if batch is None else integer("batch", batch, call=call)
+    batch = USED if batch is None else integer("batch", batch, call=call)
     generator = torch.Generator().manual_seed(check_seed(seed, call=call))
     check = flight_check(module, x, y, threat, call)
     for premise in check.failed:
@@ -173,6 +173,8 @@ def robust_accuracy(
     return RobustAccuracy(search.robust, search.found, clean, tuple(broken), threat, check.premises)
 
 
+USED = 256
+"""Examples in a batch in which what was found is classified again, where the caller names no number."""
 PIECE = 500
 """Examples that one attack works on at once, fewer where their graphs would take half of the free memory."""
 
