@@ -43,7 +43,6 @@ def main():
     times["density, 40 products"] = time.process_time() - start
     weights = density / density.sum()
     found["density, mean"] = float((grid * weights).sum())
-    found["density, share above 1 % of the top"] = float(weights[grid.abs() > 0.01 * top].sum())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(json.dumps({"found": found, "seconds": times, "peak": peak}))
 

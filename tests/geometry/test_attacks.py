@@ -17,6 +17,7 @@ from gnomon.geometry.attacks import (
     Closest,
     DeepFool,
     MinimumNorm,
+    Sampled,
     Square,
     TargetedAPGD,
     attack,
@@ -173,6 +174,13 @@ def test_dear_attacks_end_where_a_group_of_the_closest_withstands(trained):
     assert left > 30 and 10 <= sum(seen) < left  # it stopped early
     all_of_them = robust_accuracy(net, (x, y), eps=eps, attacks=(APGD(20), PGD(3)))
     assert abs(far.value - all_of_them.value) < 1 / 60 + 1e-9
+
+
+def test_a_sample_decides_whether_the_rest_follows(trained):
+    net, x, y = trained
+    for eps, follows in ((0.12, True), (1e-4, False)):  # at 1e-4 nothing breaks
+        told = robust_accuracy(net, (x, y), eps=eps, attacks=(Sampled(PGD(5), (PGD(20),), group=20),)).broken
+        assert len(told) == (2 if follows else 1) and (told[0][1] > 0) == follows
 
 
 def test_one_perturbation_changes_more_decisions_than_noise(trained):

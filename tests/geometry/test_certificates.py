@@ -117,8 +117,8 @@ def test_no_contradiction_in_ten_thousand_pairs_of_examples_and_radii(kind, norm
     """Every certificate against every attack: 2,600 pairs for each of four cases, each pair with three proofs."""
     torch.manual_seed(1)
     x, y = images()
-    conv = (nn.Conv2d(1, 6, 3, stride=2, padding=1), nn.BatchNorm2d(6), nn.LeakyReLU(0.1), nn.Conv2d(6, 8, 3, padding=1),
-            nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(32, 10))  # fmt: skip
+    conv = (nn.Conv2d(1, 4, 3, stride=2, padding=1), nn.BatchNorm2d(4), nn.LeakyReLU(0.1), nn.Conv2d(4, 4, 3, padding=1),
+            nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(16, 10))  # fmt: skip
     net = trained(
         nn.Sequential(*conv) if kind == "convolutional" else nn.Sequential(nn.Flatten(), *network(64, 30, 10)), x, y
     )
@@ -130,8 +130,8 @@ def test_no_contradiction_in_ten_thousand_pairs_of_examples_and_radii(kind, norm
         above = minimal_distance(net, (x, y), norm=norm, method=nearest)
         for below in proven:
             assert not bool((above.clean & (above.above < below)).any())
-    for eps in (0.02, 0.04, 0.06, 0.1, 0.15) if norm == "inf" else (0.1, 0.2, 0.3, 0.5, 0.8):
-        assert any(0 < int((below >= eps).sum()) for below in proven) or eps > 0.1  # there is something to contradict
+    best = torch.stack(proven).amax(0)
+    for eps in best[best > 0].quantile(torch.tensor([0.05, 0.25, 0.5, 0.75, 0.95])).tolist():  # much to contradict
         for method in methods:
             broken = attack(net, (x, y), eps=eps, norm=norm, method=method)
             for below in proven:

@@ -31,7 +31,7 @@ from gnomon.landscape import (
     start_sensitivity,
     steps_ahead,
 )
-from gnomon.training import SGD
+from gnomon.training import SGD, Adam
 
 
 def linear(w):
@@ -192,6 +192,16 @@ def test_ranges_of_learning_rates_and_scales():
     assert found.stopped == "diverged" and 0.5 < found.largest < 8 and found.lrs[-1] > 2
     told = scale_robustness(bent(), X @ torch.ones(2, 3).double(), Y, scales=(0.1, 1.0), steps=50)
     assert len(told.losses) == 2 and told.plots()
+
+
+@pytest.mark.parametrize("rule", [SGD(9.0), Adam(9.0), torch.optim.AdamW])
+def test_the_range_is_that_of_the_optimizer_and_its_own_rate_is_not_used(rule):
+    """The first step on w^2 / 2 from 30: descent multiplies by 1 - lr, Adam moves by lr, AdamW decays as well."""
+    net, x = nn.Linear(1, 1, bias=False).double(), torch.ones(32, 1).double()
+    nn.init.constant_(net.weight, 30.0)
+    found = lr_range(net, x, torch.zeros(32).double(), low=1e-3, high=10, steps=60, optimizer=rule)
+    after = {"SGD": 30 * (1 - 1e-3), "Adam": 30 - 1e-3}.get(type(rule).__name__, 30 * (1 - 1e-5) - 1e-3)
+    assert float(net.weight.detach()) == 30 and found.losses[1] == pytest.approx(after**2 / 2, rel=1e-9)
 
 
 def test_batch_norm_takes_out_two_components_of_the_gradient():

@@ -8,7 +8,7 @@ again: it lies in B(x_i), and the model as the user calls it, in batches of the 
 Reference: [croce2020reliable].
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +24,7 @@ from gnomon.core.results.plain import HIDDEN
 from gnomon.core.saved import fitting, saved_bytes
 from gnomon.geometry.attacks.apgd import APGD, TargetedAPGD
 from gnomon.geometry.attacks.base import AbstractAttack, Victim, margin
-from gnomon.geometry.attacks.closest import Closest
+from gnomon.geometry.attacks.closest import Closest, Sampled
 from gnomon.geometry.attacks.gradient import FGSM, PGD
 from gnomon.geometry.attacks.run import ROUNDING, examples_of
 from gnomon.geometry.attacks.square import Square
@@ -35,9 +35,9 @@ __all__ = ["ENSEMBLE", "THOROUGH", "RobustAccuracy", "robust_accuracy"]
 
 ENSEMBLE: tuple[AbstractAttack, ...] = (
     FGSM(), PGD(10, 0.25), APGD(40), Closest(TargetedAPGD(40, 4)), Closest(TargetedAPGD(60), 20),
-    Closest(Square(1000), 20, blind=Square()),
+    Sampled(Square(2000), rest=(Square(5000), TargetedAPGD(100))),
 )  # fmt: skip
-"""The attacks, the cheapest first; the dear ones stop where a group of the closest examples withstands."""
+"""The attacks, the cheapest first; the dear ones stop where a group of examples withstands."""
 THOROUGH: tuple[AbstractAttack, ...] = (FGSM(), PGD(10, 0.25), APGD(100), TargetedAPGD(100), Square(5000))
 """All attacks on all examples: tens of times dearer, for a last word."""
 BLIND = 0.05
@@ -134,7 +134,7 @@ def robust_accuracy(
         norm: "inf", the largest change of an entry, or "2", the Euclidean length.
         bounds: the least and the largest value that an input may have.
         attacks: those to run, in this order.
-        batch: examples in a batch when you will use the model; all at once by default.
+        batch: examples in a batch when you will use the model; 256 by default.
         seed: of random starts.
         progress: called with (name of an attack, examples that are left) before each attack.
 
@@ -142,7 +142,9 @@ def robust_accuracy(
 
     Hypotheses: those of `preflight`; what no attack broke is not proven robust, see `robust_radius`.
     Reference: [croce2020reliable].
-    Cost: at most about 1,000 gradients and 5,000 forward passes of the examples that withstand all else.
+    Cost: about 50 gradients of every example; 160 to 700 of those that came closest to breaking, in groups of 20 to 50
+    until a group withstands; 2,000 forward passes of 50 random ones, and where these break one 5,000 forward passes and
+    900 gradients of all that are left, as `THOROUGH` takes in any case.
 
     >>> net, x = nn.Linear(2, 2, bias=False), torch.tensor([[0.0, 1.0], [0.6, 0.4]])
     >>> with torch.no_grad():
@@ -154,7 +156,7 @@ def robust_accuracy(
     call = "robust_accuracy(module, data)"
     threat = Threat.of(eps, norm, bounds, call)
     x, y = examples_of(module, data, call)
-    batch = len(x) if batch is None else integer("batch", batch, call=call)
+    batch = USED if batch is None else integer("batch", batch, call=call)
     generator = torch.Generator().manual_seed(check_seed(seed, call=call))
     check = flight_check(module, x, y, threat, call)
     for premise in check.failed:
@@ -167,11 +169,13 @@ def robust_accuracy(
         if check.masked and bool(robust.any()):
             seen = robust.nonzero()[:PROBE, 0]
             search.blind = gradients_tell(victim, x[seen], y[seen], threat).holds is False
-        broken = [(method.name, search.run(method, progress)) for method in attacks if bool(search.robust.any())]
+        broken = [told for method in attacks for told in search.run(method, progress)]
     clean = float(robust.double().mean())
     return RobustAccuracy(search.robust, search.found, clean, tuple(broken), threat, check.premises)
 
 
+USED = 256
+"""Examples in a batch in which what was found is classified again, where the caller names no number."""
 PIECE = 500
 """Examples that one attack works on at once, fewer where their graphs would take half of the free memory."""
 
@@ -186,17 +190,31 @@ class _Search:
         self.near, self.least = x.clone(), torch.full((len(x),), torch.inf).to(x)
         self.piece = fitting(saved_bytes(lambda: victim.scores(x[:1].detach().requires_grad_()), victim.module), PIECE)
 
-    def run(self, method: AbstractAttack, progress: Callable[[str, int], None] | None) -> int:
-        """Run one attack on what is unbroken; how many it broke."""
-        left, group = self.robust.nonzero()[:, 0], self.piece
-        stops = isinstance(method, Closest) and not self.blind
+    def run(self, method: AbstractAttack, progress: Callable[[str, int], None] | None) -> Iterator[tuple[str, int]]:
+        """Run an attack on what is unbroken; the name and how many it broke, of each that ran."""
+        left = self.robust.nonzero()[:, 0]
+        if not len(left):
+            return
         if progress is not None:
             progress(method.name, len(left))
-        if isinstance(method, Closest):
-            left, group = (left, self.piece) if self.blind else (left[self._order(left)], min(method.group, self.piece))
-            method = (method.blind or method.method) if self.blind else method.method
-        tried, wrong = self.found.clone(), [left[:0]]
-        groups = left.split(group)
+        if isinstance(method, Sampled):
+            if not self.blind:
+                few = left[torch.randperm(len(left), generator=self.generator)[: method.group]]
+                told = self._try(method.method, few.split(self.piece), stops=False)
+                yield method.name, told
+                if not told:
+                    return
+            for other in method.rest:
+                yield from self.run(other, progress)
+        elif isinstance(method, Closest) and not self.blind:
+            groups = left[self._order(left)].split(min(method.group, self.piece))
+            yield method.name, self._try(method.method, groups, stops=True)
+        else:
+            yield method.name, self._try(method, left.split(self.piece), stops=False)
+
+    def _try(self, method: AbstractAttack, groups: Sequence[Tensor], *, stops: bool) -> int:
+        """Run an attack on groups of examples, one after another; how many it broke."""
+        tried, wrong = self.found.clone(), [groups[0][:0]]
         for part in groups:
             z = method.run(self.victim, self.x[part], self.y[part], self.threat, self.generator)
             tried[part] = self.threat.project(self.x[part], z)

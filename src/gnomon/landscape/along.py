@@ -130,4 +130,5 @@ def run_constants(
             excess = value - floor
             mu = float(g.square().sum()) / (2 * excess) if excess > 1e-12 * max(abs(value), 1e-300) else nan  # (3)
             rows.append((value, ahead.local, ahead.smoothness[0], ahead.cosines[0], mu))
-    return RunConstants(*(tuple(row[i] for row in rows) for i in range(5)), rate)
+    losses, here, along, cosines, polyaks = (tuple(row[i] for row in rows) for i in range(5))
+    return RunConstants(losses, here, along, cosines, polyaks, rate)

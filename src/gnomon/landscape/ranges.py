@@ -10,21 +10,22 @@ Hypotheses: (1) the loss reacts within a few steps. Reference: [smith2017cyclica
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from math import isfinite, nan
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from gnomon.core.checks import check_readable, check_seed, integer, number
 from gnomon.core.errors import InputError
 from gnomon.core.pure import evaluating, random_state, twin
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
-from gnomon.training import train
+from gnomon.training import SGD, Adam, train
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.gradient import moved_parameters
-from gnomon.training.native import Choice
+from gnomon.training.native import Choice, named
 
 __all__ = ["LrRange", "ScaleRobustness", "lr_range", "scale_robustness"]
 
@@ -44,10 +45,14 @@ class LrRange(Result):
 
     @property
     def steepest(self) -> float:
-        """The learning rate at which the smoothed loss falls fastest per decade: one to train with."""
-        smooth = _smoothed(self.losses)
-        falls = [a - b for a, b in zip(smooth, smooth[1:], strict=False)]
-        return self.lrs[falls.index(max(falls)) + 1]
+        """The learning rate at which the loss falls fastest per decade: one to train with.
+
+        Means over a tenth of the steps on both sides are compared, so that the noise of batches does not decide.
+        """
+        n = len(self.losses)
+        w = max(1, n // 10)
+        falls = [sum(self.losses[i - w : i]) / w - sum(self.losses[i : i + w]) / w for i in range(w, n - w + 1)]
+        return self.lrs[w + falls.index(max(falls))]
 
     @property
     def largest(self) -> float:
@@ -106,10 +111,11 @@ def lr_range(
     high: float = 10.0,
     steps: int = 100,
     batch: int = 64,
+    optimizer: Choice | None = None,
     loss: Loss | None = None,
     seed: int = 0,
 ) -> LrRange:
-    """The range of learning rates of plain descent, from one run whose rate grows until it diverges; equation (1).
+    """The range of learning rates of an optimizer, from one run whose rate grows until it diverges; equation (1).
 
     Args:
         module: left as it was; a copy is trained, in training mode.
@@ -119,6 +125,7 @@ def lr_range(
         high: the last.
         steps: of the run.
         batch: examples in a batch.
+        optimizer: as in `gnomon.train`, whose own learning rate is not used; by default plain descent.
         loss: as in `gnomon.train`.
         seed: of the batches.
 
@@ -141,11 +148,13 @@ def lr_range(
     rates = [first * (last / first) ** (s / (count - 1)) for s in range(count)]  # (1)
     model, stopped = twin(module, call=call), "finished"
     losses: list[float] = []
+    rule = SGD(first) if optimizer is None else named(optimizer, module, call)
     with random_state(seed), torch.inference_mode(False), torch.enable_grad():
         objective = Objective.of(x, y, model, loss, call).indexable()
         moved = moved_parameters(model, call)
+        memory = rule.memory(moved)
         with evaluating(model, training=True):
-            for rate in rates:
+            for step, rate in enumerate(rates, 1):
                 index = torch.randperm(len(objective))[:size]
                 value = objective.value(model, *objective.at(index))
                 now = float(value.detach())
@@ -153,9 +162,13 @@ def lr_range(
                     stopped = "diverged"
                     break
                 losses.append(now)
-                for p, g in zip(moved, torch.autograd.grad(value, moved, allow_unused=True), strict=True):
-                    if g is not None:
-                        p.data.sub_(rate * g)
+                slopes = torch.autograd.grad(value, moved, allow_unused=True)
+                if isinstance(memory, torch.optim.Optimizer):
+                    for group in memory.param_groups:
+                        group["lr"] = rate
+                elif isinstance(rule, SGD | Adam):
+                    rule = replace(rule, lr=rate)
+                rule.move(moved, partial(_known, value.detach(), slopes), memory, step)
     if len(losses) < 3:
         raise InputError(f"{call}: the loss left all bounds at lr = {first:g} already. Pass a smaller low.")
     return LrRange(tuple(rates[: len(losses)]), tuple(losses), stopped)
@@ -206,6 +219,10 @@ def scale_robustness(
         run = train(scaled, x, y, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=seed, record=[steps])
         losses.append(nan if run.stopped == "diverged" else float(run.loss[-1]))  # (2)
     return ScaleRobustness(factors, tuple(losses))
+
+
+def _known(value: Tensor, slopes: Sequence[Tensor | None]) -> tuple[Tensor, Sequence[Tensor | None]]:
+    return value, slopes
 
 
 def _smoothed(values: Sequence[float], width: int = 5) -> list[float]:

@@ -42,7 +42,7 @@ def measure_statistics(model: nn.Module, objective: Objective, *, size: int = 51
                 if len(y) > 1:
                     objective.value(model, x, y)
     finally:
-        for part, mode in zip(model.modules(), modes, strict=True):
-            part.training = mode
+        for one, mode in zip(model.modules(), modes, strict=True):
+            one.training = mode
         for part, momentum in zip(layers, momenta, strict=True):
             part.momentum = momentum

@@ -86,13 +86,11 @@ def train(
         progress: called with (steps done, steps) after each step.
         clock: what ``seconds`` is read from, once per step.
 
-    Hypotheses: none.
-    Reference: [robbins1951stochastic].
+    Hypotheses: none. Reference: [robbins1951stochastic].
     Cost: a forward and a backward pass for each step, a forward pass on all examples for each record.
 
     >>> from gnomon.training import SGD
-    >>> net = nn.Linear(2, 1, bias=False)
-    >>> x, y = torch.eye(2), torch.tensor([1.0, -1.0])
+    >>> net, x, y = nn.Linear(2, 1, bias=False), torch.eye(2), torch.tensor([1.0, -1.0])
     >>> run = train(net, x, y, optimizer=SGD(0.5), steps=60)         # each weight's error shrinks by 1 - 0.5 / 2
     >>> torch.allclose(run.model.weight, torch.tensor([[1.0, -1.0]]), atol=1e-6)
     True

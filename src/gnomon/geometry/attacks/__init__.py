@@ -2,7 +2,7 @@
 
 from gnomon.geometry.attacks.apgd import APGD, TargetedAPGD
 from gnomon.geometry.attacks.base import AbstractAttack
-from gnomon.geometry.attacks.closest import Closest
+from gnomon.geometry.attacks.closest import Closest, Sampled
 from gnomon.geometry.attacks.deepfool import DeepFool
 from gnomon.geometry.attacks.gradient import FGSM, PGD
 from gnomon.geometry.attacks.minimum import MinimumNorm
@@ -14,6 +14,7 @@ __all__ = [
     "APGD",
     "FGSM",
     "PGD",
+    "Sampled",
     "AbstractAttack",
     "Attack",
     "Closest",

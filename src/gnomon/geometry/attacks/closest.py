@@ -19,15 +19,14 @@ from gnomon.core.record import Record
 from gnomon.geometry.attacks.base import AbstractAttack, Victim
 from gnomon.geometry.attacks.threat import Threat
 
-__all__ = ["Closest"]
+__all__ = ["Closest", "Sampled"]
 
 
 @dataclass(frozen=True, slots=True)
 class Closest(Record, AbstractAttack):
     """Another attack for `robust_accuracy`, there run on ``group`` examples at a time, the closest to breaking first.
 
-    ``blind`` runs in its place, on all examples that are left, where gradients tell nothing. Alone, in `attack`, it
-    runs on all examples.
+    Where gradients tell nothing it runs on all examples that are left. Alone, in `attack`, it runs on all examples.
 
     >>> from gnomon.geometry.attacks import Square
     >>> Closest(Square(100), group=40).name
@@ -36,11 +35,35 @@ class Closest(Record, AbstractAttack):
 
     method: AbstractAttack
     group: int = 50
-    blind: AbstractAttack | None = None
 
     @property
     def name(self) -> str:
         """That of the other attack."""
+        return self.method.name
+
+    def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
+        return self.method.run(victim, x, y, threat, generator)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled(Record, AbstractAttack):
+    """An attack for `robust_accuracy`, there tried on ``group`` random examples: if it breaks one, the ``rest`` follow.
+
+    Whether an attack without gradients finds more than those with gradients is a property of the model, which a sample
+    tells; the rest, on all examples that are left, is dear. Where gradients tell nothing the rest follows in any case.
+
+    >>> from gnomon.geometry.attacks import Square
+    >>> Sampled(Square(100), (Square(5000),)).name
+    'Square'
+    """
+
+    method: AbstractAttack
+    rest: tuple[AbstractAttack, ...]
+    group: int = 50
+
+    @property
+    def name(self) -> str:
+        """That of the attack that is tried."""
         return self.method.name
 
     def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
