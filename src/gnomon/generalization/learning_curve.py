@@ -11,12 +11,7 @@ with l the eigenvalues of the kernel's operator. None of these must be known: on
 
 and D2 = D1 + k dD1/dk, so each s gives one point k of (1), and (2) at n follows from (2) at N: an n with the same k has
 the error of N rows times (1 - D2 / N) / (1 - D2 / n). Fewer rows than N have the k of a larger ridge s > r, more rows
-that of a smaller one, as far as s > 0 reaches; beyond that the curve is continued as a n^-b + c. What (2) tells of more
-rows than there are is tried on halves and quarters of the rows, whose error at all N rows is known:
-
-    error(f N) = told(f N) error(N) / (mean over parts of N / f rows of what they tell of N),   f = 2, 4             (4)
-
-with the logarithm of the factor interpolated in that of f. Gaussian features need no such factor; images do.
+that of a smaller one, as far as s > 0 reaches; beyond that the curve is continued as a n^-b + c.
 
 Hypotheses: rows are independent and test rows drawn as they are (with groups, such as several rows of one writer, the
 curve is that of new rows of the same groups); squared loss; features as random as Gaussian ones of their covariance.
@@ -32,7 +27,7 @@ Reference: [simon2023eigenlearning] for (1) and (2), [wei2022more] for estimates
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, log, log2
+from math import log2
 from typing import Any
 
 import torch
@@ -55,8 +50,6 @@ GRID = 400
 KEPT, LOWEST = 0.1, 1e-11
 """Least 1 - D2 / N, and s in units of the largest eigenvalue, at which (3) is read: below, few rows decide the error,
 and rounding decides the eigenvalues."""
-SMALL = 50
-"""Rows of a part of the rows, at least, that is asked for the error of all; equation (4)."""
 BEYOND = 4
 """How many times the rows at hand are looked ahead at most."""
 WORTH = 0.1
@@ -65,7 +58,7 @@ WORTH = 0.1
 
 @dataclass(frozen=True, slots=True)
 class LearningCurve(Result):
-    """Predicted mean squared errors at some numbers of examples, equations (1) to (4).
+    """Predicted mean squared errors at some numbers of examples, equations (1) to (3).
 
     ``now`` is the leave-one-out error of all rows, ``doubled`` what twice the rows would give with its interval (None
     where the curve cannot be continued), ``spread`` the variance of the targets, which is the error of their mean;
@@ -117,7 +110,7 @@ class LearningCurve(Result):
 def learning_curve(
     kernel: Float[Tensor, "n n"], y: Any, *, sizes: Sequence[int] | None = None, ridge: float | None = None
 ) -> LearningCurve:
-    """Predict the test error of kernel regression at other numbers of examples, equations (1) to (4).
+    """Predict the test error of kernel regression at other numbers of examples, equations (1) to (3).
 
     Args:
         kernel: of all rows with each other, such as ``gnomon.limit(net).ntk(x)`` or ``gnomon.ntk(net, x)``.
@@ -127,7 +120,7 @@ def learning_curve(
 
     Hypotheses: those of the module.
     Reference: [simon2023eigenlearning], [wei2022more].
-    Cost: 12 n^3 for the eigendecompositions of all rows, of halves and of quarters.
+    Cost: 9 n^3 for one eigendecomposition.
 
     >>> k = torch.eye(40).double()                                      # nothing is learned: the error stays
     >>> curve = learning_curve(k, torch.tensor([1.0, -1.0] * 20), sizes=[20])
@@ -150,10 +143,9 @@ def learning_curve(
     known = _Known(values.clamp_min(0), vectors, centered, chosen)
     now, noise = known.left_out(chosen)
     law = _continued(known, now)
-    drift = _drift(k, centered, chosen, now)
-    predicted = [_told(known, law, now, size, drift) for size in asked]
+    predicted = [_told(known, law, now, size) for size in asked]
     spread = float(centered.square().sum(1).mean())
-    doubled = _doubled(known, law, now, noise, drift)
+    doubled = _doubled(known, law, now, noise)
     return LearningCurve(tuple(asked), tuple(predicted), n, now, spread, doubled, known.reach, law)
 
 
@@ -217,66 +209,33 @@ def _continued(known: _Known, now: float) -> ScalingLaw | None:
     return scaling_law(sizes, errors) if min(errors) > 0 else None
 
 
-def _raw(known: _Known, law: ScalingLaw | None, now: float, size: int) -> float | None:
-    """The error at a number of rows, by (2) or by the law beyond its reach; None where neither tells it."""
+def _told(known: _Known, law: ScalingLaw | None, now: float, size: int) -> float:
+    """The error at a number of rows, by (2) or by the law beyond its reach."""
     if size <= known.reach:
         return now if size == known.n else known.at(size)
     if size > BEYOND * known.n or law is None or not law.trusted:
-        return None
-    return float(law.at(size).value)
-
-
-def _drift(k: Tensor, y: Tensor, ridge: float, now: float) -> tuple[float, float]:
-    """Logarithms of the factors of (4) at twice and at four times the rows; 0 where the parts tell nothing."""
-    n = len(k)
-    order = torch.randperm(n, generator=torch.Generator().manual_seed(0))
-    found = [0.0]
-    for parts in (2, BEYOND):
-        told: list[float | None] = []
-        for part in order.tensor_split(parts) if n >= parts * SMALL else ():
-            values, vectors = torch.linalg.eigh(k[part][:, part])
-            known = _Known(values.clamp_min(0), vectors, y[part] - y[part].mean(0), ridge)
-            here, _ = known.left_out(ridge)
-            told.append(_raw(known, _continued(known, here), here, min(n, BEYOND * len(part))))
-        sure = [value for value in told if value is not None and value > 0]
-        usable = len(sure) == len(told) > 0 and now > 0
-        found.append(log(now * len(sure) / sum(sure)) if usable else found[-1])  # (4)
-    return found[1], found[2]
-
-
-def _factor(ratio: float, drift: tuple[float, float]) -> float:
-    """That of (4) at so many times the rows; 1 up to those at hand."""
-    u = max(0.0, log2(ratio))
-    return exp(drift[0] * min(u, 1.0) + (drift[1] - drift[0]) * max(u - 1.0, 0.0))
-
-
-def _told(known: _Known, law: ScalingLaw | None, now: float, size: int, drift: tuple[float, float]) -> float:
-    """The error at a number of rows, equations (2) and (4)."""
-    value = _raw(known, law, now, size)
-    if value is None:
         most = BEYOND * known.n if law is not None and law.trusted else known.reach
         found = f"{size} examples are asked for and there are {known.n}"
         raise InputError(lesson(CALL, found, f"at most {most}", f"Pass sizes of at most {most}"))
-    return value * _factor(size / known.n, drift)
+    return float(law.at(size).value)
 
 
-def _doubled(
-    known: _Known, law: ScalingLaw | None, now: float, noise: float, drift: tuple[float, float]
-) -> Value | None:
-    """The error with twice as many rows.
+def _doubled(known: _Known, law: ScalingLaw | None, now: float, noise: float) -> Value | None:
+    """The error with twice as many rows; its interval is that of the mean of the leave-one-out errors.
 
-    Its interval is that of the mean of the leave-one-out errors, and holds also what is told without the factor (4),
-    beyond the reach the law's interval and the curve continued by the slope of its last octave.
+    Beyond the reach it holds also the law's interval and the curve continued by the slope of its last octave.
     """
     size, reach = 2 * known.n, known.reach
-    raw = _raw(known, law, now, size)
-    if raw is None:
+    ends: tuple[float, ...] = ()
+    if size <= reach:
+        value = known.at(size)
+    elif law is not None and law.trusted:
+        told = law.at(size)
+        value, last, before = float(told.value), known.at(reach), known.at(reach // 2)
+        straight = last * (size / reach) ** min(0.0, log2(last / before))
+        ends = (straight, told.interval.low, told.interval.high) if told.interval is not None else (straight,)
+    else:
         return None
-    value, ends = raw * _factor(2.0, drift), [raw]
-    if size > reach and law is not None:
-        last, before, told = known.at(reach), known.at(reach // 2), law.at(size).interval
-        ends += [last * (size / reach) ** min(0.0, log2(last / before))]
-        ends += [] if told is None else [told.low, told.high]
     half = 2 * noise * value / max(now, 1e-300)
     interval = Interval(max(0.0, min((value, *ends)) - half), max((value, *ends)) + half, 0.95)
     return Value(f"error at {size}", value, interval, "estimate")
