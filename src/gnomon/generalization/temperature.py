@@ -106,7 +106,8 @@ def temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Temp
     value = (low + high) / 2
     least = loss(value)
     top = least + 3.841459 / (2 * len(f))  # Wilks: twice the log likelihood ratio is chi-square
-    interval = Interval(*(_crossing(loss, top, value, float(end)) for end in (GRID[0], GRID[-1])), CONFIDENCE)
+    ends = [_crossing(loss, top, value, float(end)) for end in (GRID[0], GRID[-1])]
+    interval = Interval(ends[0], ends[1], CONFIDENCE)
     before = float(nn.functional.cross_entropy(f, labels.long()))
     return Temperature(value, interval, before, least, len(f))
 

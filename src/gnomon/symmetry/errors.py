@@ -188,13 +188,13 @@ def _layer(name: str, parts: list[tuple[Tensor, Tensor | None]], drawn: bool) ->
     return LayerError(
         name,
         float(still.mean()),
-        interval_of(still, drawn),
+        interval_of(still, drawn=drawn),
         None if with_group is None else float(with_group.mean()),
-        None if with_group is None else interval_of(with_group, drawn),
+        None if with_group is None else interval_of(with_group, drawn=drawn),
     )
 
 
-def interval_of(values: Tensor, drawn: bool = False) -> Interval:
+def interval_of(values: Tensor, *, drawn: bool = False) -> Interval:
     """A 95 % interval of the mean of errors (moves, examples): over examples, and over moves where they are drawn.
 
     Hypotheses: independent examples, and independent moves.
