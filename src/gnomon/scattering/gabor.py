@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.func import jacfwd, vmap
 
 from gnomon.core.checks import check_kind
 from gnomon.core.errors import InputError, lesson
@@ -112,7 +111,7 @@ def gabor_fit(layer: nn.Conv2d) -> GaborFit:
     count = starts.shape[1]
     targets = patterns.repeat_interleave(count, 0)
     ends = _levenberg_marquardt(starts.flatten(0, 1), targets, places, tuple(weight.shape[2:]))
-    losses = _each(ends, targets, places, tuple(weight.shape[2:])).square().sum(1).unflatten(0, (-1, count))
+    losses = _residual(ends, targets, places, tuple(weight.shape[2:])).square().sum(1).unflatten(0, (-1, count))
     best = ends.unflatten(0, (-1, count))[torch.arange(len(weight)), losses.argmin(1)]
     missed = weight.square().sum((1, 2, 3)) - patterns.square().sum(1)  # by one pattern for all channels
     return _record(best, patterns, weight, places, losses.amin(1) + missed)
@@ -123,12 +122,12 @@ def _record(best: Tensor, patterns: Tensor, weight: Tensor, places: Tensor, resi
     size = tuple(weight.shape[2:])
     total = (weight - weight.mean((1, 2, 3), keepdim=True)).square().sum((1, 2, 3))
     explained = (1 - residual / total.clamp(min=1e-300)).where(total > 0, 0.0)  # (2)
-    waves = vmap(lambda p: _waves(p, places, size))(best)  # (filters, 2, entries)
-    amounts = vmap(_amounts)(waves, patterns)  # A cos p, -A sin p
+    amounts = _amounts(_waves(best, places, size), patterns)  # A cos p, -A sin p
     amplitude, phase = amounts.norm(dim=1), torch.atan2(-amounts[:, 1], amounts[:, 0])
-    center, root, xi = vmap(lambda p: _shape(p, size))(best)
-    turn = (xi[:, 1] < 0) | ((xi[:, 1] == 0) & (xi[:, 0] < 0))
-    sign = torch.where(turn, -1.0, 1.0)
+    center, spread, turn, xi = _shape(best, size)
+    root = turn / spread[..., None]
+    left = (xi[:, 1] < 0) | ((xi[:, 1] == 0) & (xi[:, 0] < 0))
+    sign = torch.where(left, -1.0, 1.0)
     return GaborFit(xi * sign[:, None], root.mT @ root / 2, center, amplitude, phase * sign, explained)
 
 
@@ -171,53 +170,69 @@ def _near(place: Tensor, side: int) -> Tensor:
     return torch.minimum(gap, side - gap) <= 4
 
 
-def _shape(p: Tensor, size: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor]:
-    """Center, root of twice the precision, frequency; windows are 0.4 pixels wide to twice the side."""
-    largest = float(max(size))
-    spread = (0.4 + p[2:4].exp()).clamp(max=2 * largest)
-    c, s = p[4].cos(), p[4].sin()
-    turn = torch.stack([torch.stack([c, s]), torch.stack([-s, c])])
-    center = 0.75 * largest * torch.tanh(p[:2] / (0.75 * largest))
-    return center, turn / spread[:, None], p[5:]
+def _shape(p: Tensor, size: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Centers, widths of 0.4 pixels to twice the side, directions (along, across), frequencies."""
+    spread = (0.4 + p[:, 2:4].exp()).clamp(max=2.0 * max(size))
+    c, s = p[:, 4].cos(), p[:, 4].sin()
+    turn = torch.stack([torch.stack([c, s], 1), torch.stack([-s, c], 1)], 1)
+    return p[:, :2], spread, turn, p[:, 5:]
 
 
 def _waves(p: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
-    """The two waves, cosine and sine, in their window: (2, entries)."""
-    center, root, xi = _shape(p, size)
-    u = places - center
-    window = torch.exp(-(u @ root.mT).square().sum(1) / 2)
-    return torch.stack([window * torch.cos(u @ xi), window * torch.sin(u @ xi)])
+    """The two waves, cosine and sine, in their window: (count, entries, 2)."""
+    center, spread, turn, xi = _shape(p, size)
+    u = places - center[:, None]
+    window = torch.exp(-(u @ turn.mT / spread[:, None]).square().sum(2) / 2)
+    angle = (u * xi[:, None]).sum(2)
+    return window[..., None] * torch.stack([angle.cos(), angle.sin()], 2)
 
 
-def _amounts(waves: Tensor, target: Tensor) -> Tensor:
-    """Least squares of a target by both waves."""
-    gram = waves @ waves.mT
-    ridge = 1e-9 * gram.trace() + 1e-300
-    return torch.linalg.solve(gram + ridge * torch.eye(2, dtype=waves.dtype), waves @ target)
+def _amounts(waves: Tensor, targets: Tensor) -> Tensor:
+    """Least squares of each target by both waves: (count, 2)."""
+    gram = waves.mT @ waves
+    ridge = 1e-9 * gram.diagonal(dim1=1, dim2=2).sum(1) + 1e-300
+    normal = gram + ridge[:, None, None] * torch.eye(2, dtype=waves.dtype)
+    return torch.linalg.solve(normal, waves.mT @ targets[..., None])[..., 0]
 
 
-def _residual(p: Tensor, target: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
-    """What is left of a target, equation (1), with the best amplitude and phase."""
+def _residual(p: Tensor, targets: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
+    """What is left of each target, equation (1), with the best amplitude and phase."""
     waves = _waves(p, places, size)
-    return target - _amounts(waves, target) @ waves
+    return targets - (waves @ _amounts(waves, targets)[..., None])[..., 0]
 
 
-def _each(p: Tensor, targets: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
-    return vmap(lambda a, b: _residual(a, b, places, size))(p, targets)
+def _slopes(p: Tensor, targets: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
+    """Derivatives of the functions, (count, entries, 7), less what amplitude and phase take up."""
+    center, spread, turn, xi = _shape(p, size)
+    waves = _waves(p, places, size)
+    amounts = _amounts(waves, targets)
+    value = (waves @ amounts[..., None])[..., 0]
+    other = (waves @ torch.stack([amounts[:, 1], -amounts[:, 0]], 1)[..., None])[..., 0]  # by the angle of the wave
+    u = places - center[:, None]
+    q = u @ turn.mT / spread[:, None]
+    wide = (p[:, 2:4].exp() / spread).where(spread < 2.0 * max(size), 0.0)
+    ratio = spread[:, 1] / spread[:, 0]
+    by_center = value[..., None] * ((q / spread[:, None]) @ turn) - other[..., None] * xi[:, None]
+    by_width = value[..., None] * q.square() * wide[:, None]
+    by_angle = value * q[..., 0] * q[..., 1] * (1 / ratio - ratio)[:, None]
+    slopes = torch.cat([by_center, by_width, by_angle[..., None], other[..., None] * u], 2)
+    basis = torch.linalg.qr(waves + 1e-12 * waves.abs().amax((1, 2), keepdim=True).clamp(min=1e-150))[0]
+    return slopes - basis @ (basis.mT @ slopes)
 
 
 def _levenberg_marquardt(p: Tensor, targets: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
     """Damped least-squares steps for all filters and starts at once; a step that does not help is not taken."""
-    slope = vmap(lambda a, b: jacfwd(lambda q: _residual(q, b, places, size))(a))
-    damping = torch.full((len(p),), 1e-2, dtype=p.dtype)
-    loss = _each(p, targets, places, size).square().sum(1)
+    damping, reach = torch.full((len(p),), 1e-2, dtype=p.dtype), 0.75 * max(size)
+    loss = _residual(p, targets, places, size).square().sum(1)
     for _ in range(STEPS):
-        left, jacobian = _each(p, targets, places, size), slope(p, targets)
-        normal = jacobian.mT @ jacobian
-        scale = normal.diagonal(dim1=1, dim2=2) + 1e-9 * normal.diagonal(dim1=1, dim2=2).sum(1, keepdim=True) + 1e-300
-        step = torch.linalg.solve(normal + torch.diag_embed(damping[:, None] * scale), (jacobian.mT @ left[..., None]))
-        tried = p - step[..., 0].clamp(-1, 1)
-        after = _each(tried, targets, places, size).square().sum(1)
+        left, slopes = _residual(p, targets, places, size), _slopes(p, targets, places, size)
+        normal = slopes.mT @ slopes
+        scale = normal.diagonal(dim1=1, dim2=2)
+        scale = scale + 1e-9 * scale.sum(1, keepdim=True) + 1e-300
+        step = torch.linalg.solve(normal + torch.diag_embed(damping[:, None] * scale), slopes.mT @ left[..., None])
+        tried = p + step[..., 0].clamp(-1, 1)
+        tried[:, :2] = tried[:, :2].clamp(-reach, reach)
+        after = _residual(tried, targets, places, size).square().sum(1)
         better = after < loss
         p, loss = torch.where(better[:, None], tried, p), torch.where(better, after, loss)
         damping = torch.where(better, damping * 0.3, damping * 4).clamp(1e-9, 1e9)

@@ -24,7 +24,7 @@ def inputs(size, seed):
 
 
 def predicted(size, J, seed):
-    """Inner products with the wavelets, built by (1), at the places 2^j n on a circle; then multiplications a sample."""
+    """Inner products with the wavelets, built by (1), at the places 2^j n on a circle; multiplications a sample."""
     x, low, rows = inputs(size, seed), np.ones(1), []
     g = H[::-1] * [1, -1, 1, -1]
     for j in range(J):
