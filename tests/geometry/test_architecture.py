@@ -143,7 +143,7 @@ def test_the_barron_norm_of_waves_is_exact_and_that_of_a_jump_grows():
 
 
 def test_the_distance_of_functions_has_its_error_bar():
-    """function-distance-metric: d(f, g) = sup_x |f(x) - g(x)|, within both bounds for sin and its tangent line."""
+    """function-distance-metric: grid max <= sup |f - g| <= grid max + L h; of sin and its tangent, pi / 2 - 1."""
     truth = math.pi / 2 - 1
     box = [(0.0, math.pi / 2)]
     found = geometry.sup_distance(torch.sin, lambda x: x, box, points=50, lipschitz=1.0)

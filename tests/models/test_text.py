@@ -7,7 +7,7 @@ from gnomon.models import NeuralODE, runge_kutta, sentence_pair, word_pieces
 
 
 def test_words_are_cut_by_the_longest_piece():
-    """bert-input-format: abcd = ab + ##c + ##d, the longest piece first, though a + ##bcd would be shorter."""
+    """bert-input-format: piece_i = the longest in the vocabulary; "abcd" is ab ##c ##d though a ##bcd is shorter."""
     vocabulary = {"a", "ab", "##c", "##d", "##bcd", "un", "##able"}
     assert word_pieces("abcd", vocabulary) == ["ab", "##c", "##d"]
     assert word_pieces("unable", vocabulary) == ["un", "##able"]

@@ -17,6 +17,7 @@ from gnomon.core.checks import check_readable
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.core.source import source_of_inputs
 from gnomon.core.untouched import untouched
+from gnomon.geometry.distances import _real
 from gnomon.geometry.jacobian import jacobian_spectrum
 
 __all__ = ["Invertibility", "invertibility"]
@@ -31,7 +32,8 @@ FAR = 1e-3
 @dataclass(frozen=True, slots=True)
 class Invertibility(Result):
     """The least number of directions that survive (1) over the examples, of ``inputs``; the median condition number,
-    infinite where some are lost; log |det J| where J is square; the error (2) where the module has an inverse.
+    infinite where some are lost; log sqrt(det J^T J), which is log |det J| for a square J, where none is; the error (2)
+    where the module has an inverse.
 
     >>> Invertibility(4, 4, 2.0, 0.0, 1e-7).invertible
     True
@@ -89,7 +91,7 @@ def invertibility(module: nn.Module, x: Any) -> Invertibility:
     """
     call = "invertibility(module, x)"
     check_readable(module, call=call)
-    inputs = source_of_inputs(x, module, call=call).first(EXAMPLES).x
+    inputs = _real(source_of_inputs(x, module, call=call).first(EXAMPLES).x, call).detach()
     values = jacobian_spectrum(module, inputs, examples=EXAMPLES).values
     size = inputs[0].numel()
     kept = int((values > LOST * values[:, :1]).sum(1).min())

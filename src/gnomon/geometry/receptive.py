@@ -142,8 +142,9 @@ def _first(value: Any) -> int:
 
 def _extent(out: Tensor, image: Tensor) -> tuple[int, float]:
     """(2) along the first axis: pixels between the first and the last that are seen, and the spread of the gradient."""
-    middle = (slice(None), slice(None), *(s // 2 for s in out.shape[2:]))
-    target = out[middle]
+    target = out
+    for side in out.shape[2:]:
+        target = target.select(2, side // 2)
     (gradient,) = torch.autograd.grad((target * torch.randn_like(target)).sum(), image, retain_graph=True)
     size = (
         gradient.detach().double().abs().flatten(3).sum(3) if gradient.dim() > 3 else gradient.detach().double().abs()

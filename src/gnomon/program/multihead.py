@@ -47,7 +47,7 @@ def attend(b: Builder, call: Call, values: list[Any], masks: Masks) -> Random:
     entered = [_sequence(b, call, v) for v in values]
     weights = _packed(b, call, m)
     q, k, v = (dense(b, call, x, w, m.embed_dim) for x, w in zip(entered, weights, strict=True))
-    sources = (v.source, q.source, k.source)
+    sources: tuple[int, ...] = (v.source, q.source, k.source)
     if masks.padding is not None:
         sources = (*sources, _padding(b, call, masks.padding))
     mixed = b.emit(AttendHeads(masks.pairs), sources, call.where, q.layout, gaussian=False)

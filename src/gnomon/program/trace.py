@@ -254,8 +254,9 @@ def _known(module: nn.Module, node: fx.Node) -> Tensor | None:
     if is_bert(module):
         return torch.empty((BATCH, 1), device="meta")
     first = node.all_input_nodes[0].meta["result"] if node.all_input_nodes else None
-    if passes_messages(module) and isinstance(first, Tensor) and hasattr(module, "out_channels"):
-        return torch.empty((*first.shape[:-1], int(module.out_channels)), device="meta")
+    outputs = getattr(module, "out_channels", None)
+    if passes_messages(module) and isinstance(first, Tensor) and isinstance(outputs, int):
+        return torch.empty((*first.shape[:-1], outputs), device="meta")
     return None
 
 

@@ -123,8 +123,9 @@ def _leave(name: str, depth: list[int], seen: list[tuple[str, Tensor]]) -> Any:
         depth[0] -= 1
         given = args[0] if args else next(iter(options.values()), None)
         made = out[0] if isinstance(out, tuple | list) and out else out
-        both = isinstance(given, Tensor) and isinstance(made, Tensor) and given.shape == made.shape
-        if both and made.dim() == 3 and made.is_floating_point() and depth[0] == 0:
+        if not isinstance(given, Tensor) or not isinstance(made, Tensor) or given.shape != made.shape:
+            return
+        if made.dim() == 3 and made.is_floating_point() and depth[0] == 0:
             if not seen:
                 seen.append(("input", given.detach()))
             seen.append((name, made.detach()))

@@ -158,7 +158,9 @@ def _run(m: nn.LSTM | nn.GRU, place: str, x: Tensor) -> tuple[Tensor, dict[str, 
     w, u = getattr(m, f"weight_ih_{place}"), getattr(m, f"weight_hh_{place}")
     bias = [getattr(m, f"bias_{k}_{place}") if m.bias else w.new_zeros(len(w)) for k in ("ih", "hh")]
     h = c = x.new_zeros(len(x), m.hidden_size)
-    states, kept = [], []
+    states: list[Tensor] = []
+    kept: list[tuple[Tensor, ...]] = []
+    gates: tuple[Tensor, ...]
     for t in range(x.shape[1]):
         a, b = nn.functional.linear(x[:, t], w, bias[0]), nn.functional.linear(h, u, bias[1])
         if isinstance(m, nn.LSTM):

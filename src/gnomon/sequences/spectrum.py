@@ -89,8 +89,8 @@ def state_spectrum(model: Any) -> StateSpectrum:
     Reference: [orvieto2023resurrecting].
     Cost: units^3 for each matrix.
 
-    >>> state_spectrum(torch.tensor([[0.0, -0.5], [0.5, 0.0]])).radius
-    (0.5,)
+    >>> round(state_spectrum(torch.tensor([[0.0, -0.5], [0.5, 0.0]])).radius[0], 9)              # +-i / 2
+    0.5
     """
     call = "state_spectrum(model)"
     if isinstance(model, Tensor):
