@@ -132,13 +132,13 @@ def masks():
     from gnomon.attribution import fourier_mask
 
     rows = []
-    for name, data, pixels, steps in (("digits", digits(), 8, 400), ("MNIST", mnist(), 28, 200)):
+    for name, data, pixels, steps in (("digits", digits(), 8, 400), ("MNIST", mnist(), 28, 150)):
         x, y, z, goal = data
         torch.manual_seed(0)
-        net = trained(cnn(pixels), x, y, steps)
-        for lam, p in ((0.5, 1.0), (2.0, 1.0), (8.0, 1.0), (2.0, 0.5)):
+        net = trained(cnn(pixels, 8), x, y, steps)
+        for lam, p in ((2.0, 1.0), (8.0, 1.0), (8.0, 0.5)):
             start = time.perf_counter()
-            found = fourier_mask(net, (x[:1000], y[:1000]), lam=lam, p=p, epochs=20)
+            found = fourier_mask(net, (x[:500], y[:500]), lam=lam, p=p, epochs=20)
             seconds = time.perf_counter() - start
             kept = found.on(net, (z, goal))
             said = [f"{v:.1%}" for v in (found.kept, kept.accuracy, kept.masked_accuracy, kept.agreement)]
@@ -186,7 +186,7 @@ def pair(data, seed):
 def shortcut_cases():
     """Name, data by seed, network, training steps, what is planted."""
     small, pooled = (lambda p: cnn(p, 8)), (lambda p: cnn(p, 8, pooled=True))
-    for name, make, pixels, steps in (("digits", digits, 8, 300), ("MNIST", mnist, 28, 150)):
+    for name, make, pixels, steps in (("digits", digits, 8, 300), ("MNIST", mnist, 28, 100)):
         two = lambda seed, make=make: pair(make(seed), seed)  # noqa: E731
         for kind, build in (("perceptron", mlp), ("CNN", small), ("pooled CNN", pooled)):
             yield f"{name} {kind}", make, build, pixels, steps, None

@@ -6,7 +6,7 @@
 
 pysindy runs in the Python that PYSINDY_PYTHON names (``pip install pysindy==2.1.*`` in an environment of its own). For
 every data set and noise it is given its pointwise library with three rules of differentiation and its weak library with
-four kinds of domains (two for several fields), each with 30 thresholds, columns scaled and not; of both kinds the setting that has the right
+two sizes of domains (one of each in the plane), each with 30 thresholds, columns scaled and not; of both kinds the setting that has the right
 terms, or else the smallest error, is taken with knowledge of the truth. Its error is the smaller of the two, and its
 time that of the faster one, of those with the right terms where there are any. Ours has one setting, the default.
 """
@@ -49,8 +49,8 @@ def other(name, fields, grids, t, settings=None, repeats=1):
     """pysindy with some settings, or with the best that a search finds."""
     problem, more = BOTH[name], BOTH[name].job or {}
     job = {
-        "law": problem.peer, "degree": problem.degree, "order": problem.order, "whole": len(problem.peer) == 1 and len(grids) == 1,
-        "count": 300 if len(problem.peer) == 1 else 150,
+        "law": problem.peer, "degree": problem.degree, "order": problem.order, "flat": len(grids) == 1,
+        "count": 200 if len(grids) == 1 else 100,
         "repeats": repeats, "settings": settings, **more,
     }  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
@@ -106,7 +106,7 @@ def table(names):
     columns = ["data", "noise", "published error", "our error", "right terms", "time", "pysindy's error", "right terms"]
     note = (
         "Mean relative error of the coefficients of the law; right terms: those of the law and no other. Time: smallest"
-        "\nof several fits, the library included. pysindy: the best pointwise and the best weak setting of 300 to 420, chosen with"
+        "\nof several fits, the library included. pysindy: the best pointwise and the best weak setting of 120 to 300, chosen with"
         "\nknowledge of the law; the smaller error of the two and the shorter time, of those with the right terms where"
         "\nthere are any. Ours is the default setting, with 50 bootstrap replicates."
     )
@@ -149,7 +149,7 @@ def sweep(names, seeds=(0, 1)):
     rows = [[name.replace("_", " "), *broken[name]] for name in names]
     note = (
         "Noise in units of the standard deviation; levels 0, 1, 2, 5, 10, 15, 20 %. Ours: default setting, two draws of"
-        "\nthe noise, both right. pysindy: the best of 300 to 420 settings for one draw, by knowledge of the law."
+        "\nthe noise, both right. pysindy: the best of 300 settings for one draw, by knowledge of the law."
     )
     record("Noise at which the terms first go wrong", ["data", "gnomon", "pysindy 2.1"], rows, note)
 
