@@ -117,7 +117,7 @@ def sweep(names, seeds=(0, 1)):
     from matplotlib import pyplot as plt
 
     known = stored()
-    shape = (2, 4) if len(names) > 4 else (1, len(names))
+    shape = (2, 3) if len(names) > 4 else (1, len(names))
     figure, axes = plt.subplots(*shape, figsize=(3.2 * shape[1], 2.8 * shape[0]), layout="constrained", squeeze=False)
     for axis in axes.ravel()[len(names) :]:
         axis.axis("off")
@@ -127,15 +127,17 @@ def sweep(names, seeds=(0, 1)):
         for level in LEVELS:
             tried = [ours(name, *load(name, level, seed)) for seed in seeds]
             mine.append((float(np.mean([f["error"] for f in tried])), all(f["right"] for f in tried)))
-            peer = best(known[f"{name} {level}"])
-            theirs.append((peer["error"], peer["right"]))
+            if f"{name} {level}" in known:
+                peer = best(known[f"{name} {level}"])
+                theirs.append((peer["error"], peer["right"]))
         for label, found in (("gnomon", mine), ("pysindy, best setting", theirs)):
-            errors = [max(e, 1e-6) for e, _ in found]
-            (line,) = axis.semilogy([100 * v for v in LEVELS], errors, label=label)
-            wrong = [(100 * v, e) for v, e, f in zip(LEVELS, errors, found, strict=True) if not f[1]]
+            errors, levels = [max(e, 1e-4) for e, _ in found], LEVELS[: len(found)]
+            (line,) = axis.semilogy([100 * v for v in levels], errors, marker=".", label=label)
+            wrong = [(100 * v, e) for v, e, f in zip(levels, errors, found, strict=True) if not f[1]]
             axis.scatter(*zip(*wrong, strict=True) if wrong else ((), ()), marker="x", color=line.get_color(), zorder=3)
-            first = next((v for v, f in zip(LEVELS, found, strict=True) if not f[1]), None)
-            broken.setdefault(name, []).append("above 20 %" if first is None else f"{100 * first:g} %")
+            first = next((v for v, f in zip(levels, found, strict=True) if not f[1]), None)
+            last = f"right up to {100 * max(levels):g} %, no more taken" if len(levels) else "not taken"
+            broken.setdefault(name, []).append(last if first is None else f"wrong at {100 * first:g} %")
         axis.set(title=name.replace("_", " "), xlabel="noise, %")
         axis.grid(alpha=0.3)
         print(name, broken[name], [round(e, 3) for e, _ in mine], [round(e, 3) for e, _ in theirs], flush=True)

@@ -4,8 +4,8 @@
     target  (-1)^m <d_t^m psi, u>,    columns  (-1)^|k| <D^k psi, f(u)>  for the terms D^k f(u)                 (2)
 
 u^q u_x is D(u^(q+1)) / (q + 1) and has no derivative of the data left. In other products the derivatives are those of
-local polynomials or, of periodic data, of waves, as cross-validation chooses. The half widths a and b are those that let most of the
-signal through for each unit of noise:
+local polynomials or, of periodic data, of waves, as cross-validation chooses. The half widths a and b are those that
+let most of the signal through for each unit of noise:
 
     a = argmax_a  rms_c |<phi_a'', u>| / |phi_a''|_2,    b likewise with phi_b'                                  (3)
 
