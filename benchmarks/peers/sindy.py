@@ -68,7 +68,7 @@ def judged(rows, names, law):
 
 def fit(setting, job, values, grids, t, repeats):
     seconds = []
-    for _ in range(repeats):
+    for _ in range(repeats if setting["form"] == "points" else 1):
         start = time.perf_counter()
         found, lib = model(setting, job, grids, t, stlsq(setting))
         found.fit(values, t=t[1] - t[0])
@@ -78,8 +78,8 @@ def fit(setting, job, values, grids, t, repeats):
 
 
 def settings(job):
-    found = [{"form": "points", "rule": rule} for rule in ("2", "4", "spectral")]
-    sizes = [(0.05, 4), (0.1, 4), (0.1, 8), (0.2, 8)] if job.get("whole") else [(0.05, 4), (0.1, 8)]
+    found = [{"form": "points", "rule": rule} for rule in (("2", "4", "spectral") if job["flat"] else ("4",))]
+    sizes = ((0.1, 8), (0.2, 8)) if job["flat"] else ((0.1, 8),)
     return found + [{"form": "weak", "half": h, "count": job["count"], "power": p} for h, p in sizes]
 
 

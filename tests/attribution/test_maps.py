@@ -37,6 +37,22 @@ def test_the_class_activation_map_is_the_logit_decomposition():
         assert torch.allclose(maps.values.mean((1, 2)), net(X)[:, c] - net[6].bias[c], atol=1e-6)
 
 
+def test_a_block_that_ends_in_a_function_has_its_map():
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body = nn.Conv2d(4, 4, 3, padding=1)
+
+        def forward(self, x):
+            return torch.relu(self.body(x) + x)
+
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Conv2d(1, 4, 3), Block(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 3)).double()
+    maps = cam(net, X, 2).values
+    assert torch.allclose(maps.mean((1, 2)), net(X)[:, 2] - net[4].bias[2], atol=1e-6)
+    assert torch.allclose(grad_cam(net, X, 2).values, maps.relu() / maps[0].numel(), atol=1e-12)
+
+
 def test_grad_cam_of_a_pooled_head_is_the_positive_part_of_the_map():
     net = pooled_cnn()
     features = net[:4](X)

@@ -63,7 +63,7 @@ def spatial_layers(module: nn.Module, x: Inputs, *, call: str) -> tuple[str, ...
     >>> spatial_layers(nn.Sequential(nn.Conv2d(1, 2, 1), nn.Flatten()), torch.ones(1, 1, 3, 3), call="cam(module, x)")
     ('0',)
     """
-    names = layer_names(module)
+    names = [name for name, _ in module.named_modules() if name]  # blocks too: they may end in a function
     with untouched(module), torch.no_grad(), captured(module, names, call=call) as kept:
         invoke(module, take(x, slice(0, 1)), call=call)
         found = tuple(name for name, value in kept.items() if value.dim() == 4)

@@ -26,7 +26,7 @@ from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import chosen, scores
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import invoke, table
-from gnomon.core.layers import captured, layer_names
+from gnomon.core.layers import captured
 from gnomon.core.untouched import untouched
 
 __all__ = ["cam", "cam_overlap", "grad_cam"]
@@ -89,7 +89,8 @@ def grad_cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None
     inputs = images(x, module, call=GRAD)
     with untouched(module), torch.enable_grad():
         which = chosen(module, inputs, target, call=GRAD)
-        with captured(module, layer_names(module) if layer is None else (layer,), call=GRAD) as kept:
+        names = [name for name, _ in module.named_modules() if name] if layer is None else [layer]
+        with captured(module, names, call=GRAD) as kept:
             total = scores(module, inputs, which, call=GRAD).sum()
         maps = {name: h for name, h in kept.items() if h.dim() == 4}
         if not maps:

@@ -71,5 +71,5 @@ def _windows(shape: torch.Size, size: int, step: int) -> list[tuple[slice, ...]]
     """Places of the windows in a batch of examples of a shape; of images, squares over all channels."""
     space = shape[1:] if len(shape) == 3 else shape
     ahead = (slice(None),) * (1 + len(shape) - len(space))
-    starts = [sorted({*range(0, max(1, n - size + 1), step), max(0, n - size)}) for n in space]
+    starts = [range(0, max(n - size + step, 1), step) for n in space]  # the last window may reach over the end
     return [(*ahead, *(slice(a, a + size) for a in corner)) for corner in product(*starts)]

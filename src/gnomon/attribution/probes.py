@@ -67,8 +67,9 @@ class LayerProbes(Result):
     def verdict(self) -> str:
         """One sentence."""
         first, last = self.layers[0], self.layers[-1]
+        start = "the input" if first.name == "input" else f"'{first.name}'"
         return (
-            f"From {'the input' if first.name == 'input' else repr(first.name)} to '{last.name}' linear probes go from {first.linear:.0%} to {last.linear:.0%}, and the "
+            f"From {start} to '{last.name}' linear probes go from {first.linear:.0%} to {last.linear:.0%}, and the "
             f"within-class spread from {first.fisher:.2g} to {last.fisher:.2g} of the distance of the classes."
         )
 

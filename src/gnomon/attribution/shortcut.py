@@ -11,7 +11,7 @@ other. Recipients and donors, and examples and neighbors, come from two halves o
 trials are independent. Pixels that are near each other are not compared: a mark may be larger than a pixel.
 Hypotheses: classes as targets; at least 30 examples, drawn independently.
 Reference: [geirhos2020shortcut]; [holm1979simple] for many tests at once.
-Cost: a forward pass of at most 256 examples for each of about 24 candidates.
+Cost: a forward pass of at most 512 examples for each of about 24 candidates.
 
 >>> x = torch.randn(200, 4, generator=torch.Generator().manual_seed(0))
 >>> net = nn.Linear(4, 2)
@@ -42,7 +42,7 @@ from gnomon.core.source import source
 __all__ = ["Reliance", "Shortcuts", "shortcuts"]
 
 CALL = "shortcuts(module, data)"
-MOST = 512
+MOST = 1024
 """Examples at most."""
 CANDIDATES = 8
 """Features, or frequencies, that each way of looking proposes."""

@@ -21,26 +21,33 @@ def scores(module: nn.Module, x: Tensor, target: Tensor, *, call: str) -> Tensor
     [1.0, 0.0]
     """
     made = table(invoke(module, x, call=call), len(x), call)
+    if int(target.max()) >= made.shape[1]:
+        raise InputError(_unknown(call, f"from 0 to {made.shape[1] - 1}"))
     return made.gather(1, target[:, None])[:, 0]
 
 
 def chosen(module: nn.Module, x: Tensor, target: Any, *, call: str) -> Tensor:
     """The target of each example: the given one, or the output that is largest (the only one, where there is one).
 
+    A given one that no output has is refused by `scores`.
+
     Cost: one forward pass where no target is given.
 
     >>> chosen(nn.Identity(), torch.eye(2), None, call="f").tolist()
     [0, 1]
     """
-    with torch.no_grad():
-        first = table(invoke(module, x[:1], call=call), 1, call)
-        if target is None:
+    if target is None:
+        with torch.no_grad():
             parts = [table(invoke(module, part, call=call), len(part), call).argmax(1) for part in x.split(256)]
-            return torch.cat(parts)
+        return torch.cat(parts)
     given = (
         as_numbers([target] * len(x) if isinstance(target, int) else target, "target", call=call).to(x.device).long()
     )
-    if given.shape != (len(x),) or int(given.min()) < 0 or int(given.max()) >= first.shape[1]:
-        cure = f"Pass one whole number from 0 to {first.shape[1] - 1}, or one for each example"
-        raise InputError(lesson(call, "target names an output that does not exist", "one output per example", cure))
+    if given.shape != (len(x),) or int(given.min()) < 0:
+        raise InputError(_unknown(call, "that is at least 0"))
     return given
+
+
+def _unknown(call: str, which: str) -> str:
+    cure = f"Pass one whole number {which}, or one for each example"
+    return lesson(call, "target names an output that does not exist", "one output per example", cure)

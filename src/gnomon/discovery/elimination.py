@@ -2,9 +2,10 @@
 
 With G^-1 = T T^* and w = G^-1 b, the term whose absence costs least goes first, and the rest is projected:
 
-    cost_j = |w_j|^2 / |t_j|^2,    T <- T - (T t_j^*) t_j / |t_j|^2,    t_j the rows of T                        (1)
+    cost_j = |w_j|^2 / |t_j|^2,    T <- T - (T q^*) q,    w <- w - (T q^*) w_j / |t_j|,    q = t_j / |t_j|       (1)
 
-Working on T, whose condition is the square root of that of G, loses half as many digits as working on G^-1.
+with t_j the rows of T. T is not changed: q is made orthogonal to those before it. Working on T, whose condition is the
+square root of that of G, loses half as many digits as working on G^-1.
 Hypotheses: columns of unit norm; `TINY` times the number of terms is added to G, so that T is finite.
 Reference: [golub2013matrix], section 6.5, for removing a column.
 Cost: p^3 for p terms and each regression.
@@ -20,6 +21,8 @@ __all__ = ["eliminated"]
 
 TINY = 1e-13
 """Ridge for each term, far below the square of any misfit that a criterion with a floor can see."""
+SMALLEST = 1e-13
+"""Share of a row's square that rounding leaves at least."""
 
 
 def eliminated(gram: np.ndarray, cross: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -38,13 +41,18 @@ def eliminated(gram: np.ndarray, cross: np.ndarray) -> tuple[np.ndarray, np.ndar
     weights = (root @ (root.conj().swapaxes(1, 2) @ cross[:, :, None]))[:, :, 0]
     every, gone = np.arange(count), np.zeros((count, p), dtype=bool)
     order, costs = np.zeros((count, p), dtype=np.int64), np.zeros((count, p))
+    size = (np.abs(root) ** 2).sum(2)
+    least, basis = SMALLEST * size, np.zeros_like(root)
     for k in range(p):
-        size = np.maximum((root.real**2).sum(2) + ((root.imag**2).sum(2) if np.iscomplexobj(root) else 0.0), 1e-300)
-        cost = np.where(gone, np.inf, np.abs(weights) ** 2 / size)
+        cost = np.where(gone, np.inf, np.abs(weights) ** 2 / np.maximum(size, least))
         j = cost.argmin(1)
         order[:, k], costs[:, k], gone[every, j] = j, cost[every, j], True
-        row, own = root[every, j], size[every, j][:, None]
-        along = (root @ row.conj()[:, :, None])[:, :, 0] / own
-        weights = weights - along * weights[every, j][:, None]
-        root -= along[:, :, None] * row[:, None, :]  # (1)
+        row = root[every, j][:, None]
+        for _ in range(2):  # a second time, against rounding
+            row = row - (row @ basis[:, :k].conj().swapaxes(1, 2)) @ basis[:, :k]
+        length = np.maximum(np.linalg.norm(row, axis=2), 1e-300)
+        basis[:, k] = row[:, 0] / length
+        along = (root @ basis[:, k].conj()[:, :, None])[:, :, 0]
+        weights = weights - along * (weights[every, j][:, None] / length)
+        size = size - np.abs(along) ** 2  # (1)
     return order, costs

@@ -3,6 +3,7 @@
 from gnomon.discovery.derivatives.base import AbstractDerivative
 from gnomon.discovery.derivatives.finite import FiniteDifferences
 from gnomon.discovery.derivatives.polynomial import Polynomial, smoothing_window
+from gnomon.discovery.derivatives.smoothest import smoothing_rule
 from gnomon.discovery.derivatives.spectral import Spectral
 from gnomon.discovery.derivatives.total_variation import TotalVariation
 
@@ -12,5 +13,6 @@ __all__ = [
     "Polynomial",
     "Spectral",
     "TotalVariation",
+    "smoothing_rule",
     "smoothing_window",
 ]

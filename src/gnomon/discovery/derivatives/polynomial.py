@@ -19,7 +19,7 @@ import numpy as np
 
 from gnomon.discovery.derivatives.base import AbstractDerivative, check_points
 
-__all__ = ["Polynomial", "smoothing_window"]
+__all__ = ["Polynomial", "left_out_errors", "smoothing_window", "some_lines"]
 
 CALL = "Polynomial(half_width)"
 DEGREES = (4, 8, 12)
@@ -64,12 +64,22 @@ def smoothing_window(u: np.ndarray, axis: int) -> tuple[int, int]:
     >>> clean[1] > noisy[1], noisy[0] > clean[0] / 2
     (True, True)
     """
+    errors = left_out_errors(some_lines(u, axis))
+    return min(errors, key=lambda pair: errors[pair], default=(2, 4))
+
+
+def some_lines(u: np.ndarray, axis: int) -> np.ndarray:
+    """At most `LINES` real lines of the data along an axis, (lines, points); of complex data both parts."""
     lines = np.moveaxis(u, axis, 0).reshape(u.shape[axis], -1)
     lines = lines[:, :: max(1, lines.shape[1] // LINES)]
-    lines = (np.concatenate([lines.real, lines.imag], 1) if np.iscomplexobj(u) else lines).T
+    return (np.concatenate([lines.real, lines.imag], 1) if np.iscomplexobj(u) else lines).T
+
+
+def left_out_errors(lines: np.ndarray) -> dict[tuple[int, int], float]:
+    """The error (2) for each half width and degree."""
     pairs, n = _pairs(lines.shape[1]), lines.shape[1]
     if not pairs:
-        return 2, 4
+        return {}
     kernels = np.zeros((len(pairs), n))
     for row, (half, degree) in zip(kernels, pairs, strict=True):
         row[: 2 * half + 1] = _own_weights(half, degree)
@@ -79,7 +89,7 @@ def smoothing_window(u: np.ndarray, axis: int) -> tuple[int, int]:
     for (half, degree), kernel, values in zip(pairs, kernels, fitted, strict=True):
         rest = lines[:, half : n - half] - values[:, 2 * half :]
         errors[half, degree] = float(np.mean(rest**2)) / (1 - kernel[half]) ** 2  # (2)
-    return min(errors, key=lambda pair: errors[pair])
+    return errors
 
 
 def _own_weights(half: int, degree: int) -> np.ndarray:

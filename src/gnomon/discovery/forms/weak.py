@@ -4,12 +4,17 @@
     target  (-1)^m <d_t^m psi, u>,    columns  (-1)^|k| <D^k psi, f(u)>  for the terms D^k f(u)                 (2)
 
 u^q u_x is D(u^(q+1)) / (q + 1) and has no derivative of the data left. In other products the derivatives are those of
-local polynomials, whose window cross-validation chooses. The half widths a and b are those that let most of the
-signal through for each unit of noise:
+local polynomials or, of periodic data, of waves, as cross-validation chooses. The half widths a and b are those that
+let most of the signal through for each unit of noise:
 
     a = argmax_a  rms_c |<phi_a'', u>| / |phi_a''|_2,    b likewise with phi_b'                                  (3)
 
-With several fields, the smallest of their half widths is taken.
+With several fields, the smallest of their half widths is taken. Sums over the grid are integrals up to the frequencies
+that the grid cannot tell from its own; to remove these, phi is replaced by its mean with a hat of the grid's step h,
+
+    (phi * hat)^(k)(x) = (F(x + h) - 2 F(x) + F(x - h)) / h^2,    F'' = phi^(k),                                 (4)
+
+whose transform has double zeros there.
 
 Hypotheses: data on a uniform grid, noise without correlation; no boundary condition, as bumps vanish at the edges.
 Reference: [messenger2021weak], (1) and (2); (3) is the matched filter.
@@ -27,7 +32,7 @@ from math import prod
 import numpy as np
 
 from gnomon.core.checks import integer
-from gnomon.discovery.derivatives import AbstractDerivative, Polynomial, smoothing_window
+from gnomon.discovery.derivatives import AbstractDerivative, Polynomial, smoothing_rule
 from gnomon.discovery.derivatives.base import check_points
 from gnomon.discovery.forms.base import AbstractForm, System, block_numbers
 from gnomon.discovery.grid import Data
@@ -40,6 +45,8 @@ SHARES = (0.01, 0.015, 0.02, 0.03, 0.04, 0.06, 0.08, 0.1)
 """Half widths that are tried, as shares of an axis."""
 LEAST = 6
 """Points on each side of a bump at least: fewer do not resolve its derivatives."""
+USUAL = 9
+"""Points on each side that are tried at least, where an axis has five times as many."""
 ROWS = 2400
 """Bumps at most, about."""
 LINES, PLACES = 60, 60
@@ -148,10 +155,19 @@ class _Bumps:
 
 
 def bump(half: int, degree: int, order: int) -> np.ndarray:
-    """A derivative of phi(z) of equation (1) over z, at the points of a window, for a phi whose values sum to one."""
-    z = np.arange(-half, half + 1) / half
+    """A derivative over z of the mean (4) of phi, at the points of a window; for order 0 the values sum to one."""
+    return _mean(half, degree, order) / _mean(half, degree, 0).sum()
+
+
+def _mean(half: int, degree: int, order: int) -> np.ndarray:
+    step = 1 / half
     phi = np.polynomial.Polynomial([1.0, 0.0, -1.0]) ** degree
-    return (phi.deriv(order) if order else phi)(z) / phi(z).sum()  # (1)
+    twice = phi.deriv(order).integ(2, lbnd=-1) if order < 2 else phi.deriv(order - 2) if order > 2 else phi
+    slope = float(twice.deriv()(1.0))
+    z = np.arange(-half - 1, half + 2) * step
+    inside = np.clip(z, -1, 1)
+    values = np.where(z < -1, 0.0, twice(inside) + slope * (z - inside))
+    return np.diff(values, 2) / step**2  # (4)
 
 
 def _tested(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarray:
@@ -179,7 +195,8 @@ def _matched(values: np.ndarray, axis: int, degree: int, order: int) -> int:
     lines = lines[:, :: max(1, lines.shape[1] // LINES)]
     lines = np.concatenate([lines.real, lines.imag], 1) if np.iscomplexobj(lines) else lines
     through = {}
-    for half in sorted({max(LEAST, round(share * n)) for share in SHARES}):
+    least = USUAL if n >= 5 * USUAL else LEAST
+    for half in sorted({max(least, round(share * n)) for share in SHARES}):
         tested = _Bumps(n, half, 1.0, degree, PLACES)
         made = tested.products(lines[None], order)
         noise = float(np.linalg.norm(tested.window(order)))
@@ -201,7 +218,7 @@ class _Values:
     def __init__(self, data: Data, rule: AbstractDerivative, call: str) -> None:
         self.data, self.rule, self.call = data, rule, call
         self._made: dict[tuple[str, str, int], np.ndarray] = {}
-        self._windows: dict[tuple[str, int], Polynomial] = {}
+        self._rules: dict[tuple[str, int], AbstractDerivative] = {}
 
     def of(self, symbol: str, by: str = "", power: int = 1) -> np.ndarray:
         key = (symbol, by, power)
@@ -218,9 +235,9 @@ class _Values:
         return self._made[key]
 
     def _rule(self, symbol: str, axis: int) -> AbstractDerivative:
-        """The rule of differentiation, with one window for all orders."""
+        """The rule of differentiation, one for all orders."""
         if not isinstance(self.rule, Polynomial) or self.rule.half_width is not None:
             return self.rule
-        if (symbol, axis) not in self._windows:
-            self._windows[symbol, axis] = Polynomial(*smoothing_window(self.of(symbol), axis))
-        return self._windows[symbol, axis]
+        if (symbol, axis) not in self._rules:
+            self._rules[symbol, axis] = smoothing_rule(self.of(symbol), axis)
+        return self._rules[symbol, axis]

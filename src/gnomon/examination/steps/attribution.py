@@ -12,7 +12,7 @@ from gnomon.examination.timed import needs
 from gnomon.report import Content
 from gnomon.training import Run
 
-SIZES = (128, 256, 512)
+SIZES = (128, 256, 512, 1024)
 """Numbers of examples that are looked at."""
 FEWEST = 30
 LEVEL = 0.005
