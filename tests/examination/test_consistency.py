@@ -1,6 +1,7 @@
 """No two cures pull apart, a cause silences its effects, and levels keep to the family's."""
 
 import itertools
+from dataclasses import replace
 
 import torch
 
@@ -30,7 +31,9 @@ def test_a_cause_silences_its_effects():
 
 def test_an_outcome_that_two_steps_find_is_told_once():
     assert [f.severity for f in standing((found("overfit", 0.3), found("overfit", 0.4)))] == [0.4]
-    assert len(standing((found("dead-units", 0.6), found("dead-units", 0.7)))) == 2
+    assert [f.severity for f in standing((found("dead-units", 0.6), found("dead-units", 0.7)))] == [0.7]
+    elsewhere = replace(found("dead-units", 0.7), where="fc2")
+    assert len(standing((found("dead-units", 0.6), elsewhere))) == 2
 
 
 def test_labels_that_a_trained_network_tells_are_not_called_shuffled():

@@ -9,7 +9,7 @@ import gnomon
 from gnomon.core.errors import InputError
 from gnomon.examination.kinds import KINDS, checked_kinds
 
-ROOMS = ("checkup", "examination", "training")
+ROOMS = ("attribution", "checkup", "examination", "graphs", "sequences", "training")
 OTHERS = {"wrong-gradient"}
 """Kinds of instruments of these rooms that no step of an examination calls."""
 

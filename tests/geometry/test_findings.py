@@ -64,9 +64,11 @@ def test_inputs_have_a_range(square, kinds):
 
 
 def test_a_cause_comes_before_its_effects():
-    """All dead before vanishing, and a layer that is zero alone, without what follows from it."""
-    dying = (PLAIN, *(replace(PLAIN, name=n, forward=Forward(1e-9, 0.0, 1.0)) for n in "12"))
+    """A dead activation before vanishing, that before a constant layer, and a layer that is zero alone."""
+    fed = replace(PLAIN, name="2", forward=Forward(1e-9, 0.0, 1.0))
+    dying = (PLAIN, replace(fed, name="1", kind="ReLU", weights="none"), fed)
     assert [f.kind for f in signal_findings(dying)] == ["dead-units", "vanishing-activations"]
+    assert [f.kind for f in signal_findings((PLAIN, fed))] == ["vanishing-activations", "dead-units"]
     zero = (PLAIN, *(replace(PLAIN, name=n, forward=Forward(1e-9, 0.0, 0.0)) for n in "12"))
     zero = (replace(PLAIN, weights="zero"), *zero[1:])
     assert [f.kind for f in signal_findings(zero)] == ["zero-weights"]
