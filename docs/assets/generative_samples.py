@@ -1,4 +1,4 @@
-"""Draws the page of samples of docs/rooms/generative.md: seven models, three data sets, a few seconds of training each.
+"""Draws the page of samples of docs/rooms/generative.md: seven models, three data sets, 4,000 steps of training each.
 
 Run from the root: ``python docs/assets/generative_samples.py``. It prints an energy distance of samples to
 held-out data for each panel, with its p-value.
@@ -33,7 +33,7 @@ from gnomon.generative import (
 )
 from gnomon.training import Adam
 
-STEPS = 600
+STEPS = 4000
 SHOWN = 1000
 
 
@@ -64,13 +64,14 @@ def models(d):
 def trained(model, lr, x):
     """The model after training."""
     if isinstance(model, GAN):
-        return play(model, x, steps=STEPS, optimizer=Adam(lr, b1=0.5), discriminator_steps=2, batch=64).model
-    return fit(model, x, steps=STEPS, optimizer=Adam(2 * lr), batch=64).model
+        return play(model, x, steps=STEPS, optimizer=Adam(lr, b1=0.5), discriminator_steps=2, batch=128).model
+    return fit(model, x, steps=STEPS, optimizer=Adam(lr), batch=128).model
 
 
 def tiled(x):
-    """Sixteen digits as one picture."""
-    return x[:16].reshape(4, 4, 8, 8).permute(0, 2, 1, 3).reshape(32, 32)
+    """Sixteen digits as one picture, with a white line between them."""
+    framed = nn.functional.pad(x[:16].reshape(16, 8, 8), (1, 1, 1, 1), value=-1)
+    return framed.reshape(4, 4, 10, 10).permute(0, 2, 1, 3).reshape(40, 40)
 
 
 def main():

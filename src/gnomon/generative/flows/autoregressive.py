@@ -1,6 +1,6 @@
 """Autoregressive maps: each coordinate is scaled and moved by what the coordinates before it say.
 
-    x_i = m_i(x_1 ... x_{i-1}) + exp(s_i(x_1 ... x_{i-1})) z_i,    log |det dx/dz| = sum_i s_i             (1)
+    z_i = m_i(x_1 ... x_{i-1}) + exp(-s_i(x_1 ... x_{i-1})) x_i,    log |det dx/dz| = sum_i s_i            (1)
 
 The Jacobian is triangular. From x all z are computed at once, from z the x one after another: fast densities, slow
 samples (masked autoregressive flow). ``Inverse(Autoregressive(...))`` has it the other way round (inverse
@@ -19,8 +19,8 @@ from gnomon.generative.flows.base import AbstractTransform
 
 __all__ = ["Autoregressive", "MaskedNetwork"]
 
-LIMIT = 3.0
-"""The largest |s|, as for coupling maps."""
+LIMIT = 7.0
+"""|s| stays below it, so that one coordinate is scaled by 1,000 at most."""
 
 
 class MaskedNetwork(nn.Module):
@@ -53,7 +53,7 @@ class MaskedNetwork(nn.Module):
         for i, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             x = linear(x, weight * getattr(self, f"mask{i}"), bias)
             if i < len(self.weights) - 1:
-                x = nn.functional.silu(x)
+                x = nn.functional.relu(x)
         return x.reshape(n, d, self.outputs)
 
 
@@ -74,19 +74,18 @@ class Autoregressive(AbstractTransform):
         x = torch.zeros_like(z)
         for i in range(z.shape[1]):
             s, m = self._both(x)
-            x = torch.cat(
-                [x[:, :i], m[:, i : i + 1] + s[:, i : i + 1].exp() * z[:, i : i + 1], x[:, i + 1 :]], 1
-            )  # (1)
+            x = torch.cat([x[:, :i], ((z - m) * s.exp())[:, i : i + 1], x[:, i + 1 :]], 1)  # (1)
         return self._turned(x), self._both(x)[0].sum(1)
 
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
         x = self._turned(x)
         s, m = self._both(x)
-        return self._turned((x - m) * (-s).exp()), -s.sum(1)  # (1)
+        return self._turned(m + (-s).exp() * x), -s.sum(1)  # (1)
 
     def _both(self, x: Tensor) -> tuple[Tensor, Tensor]:
         options = self.network(x)
-        return LIMIT * options[..., 0].tanh(), options[..., 1]
+        s = options[..., 0]
+        return s / (1 + s.abs() / LIMIT), options[..., 1]
 
     def _turned(self, x: Tensor) -> Tensor:
         return x.flip(1) if self.reverse else x
