@@ -123,6 +123,13 @@ def test_an_unknown_statement_is_answered_with_the_known_ones():
         check(net(), data(), ["nothing"])
 
 
+def test_a_frozen_network_and_a_single_example_are_answered():
+    with pytest.raises(InputError, match=r"check\(network, data\): no parameter requires a gradient"):
+        check(net().requires_grad_(False), data())
+    told = check(net(), data(1), ["lipschitz-product-bound"], steps=1)
+    assert "One example has no distance" in told.rows["lipschitz-product-bound"]["reason"]
+
+
 def test_the_command_tells_json_and_writes_a_page(tmp_path, capsys):
     from typer.testing import CliRunner
 

@@ -137,6 +137,8 @@ def lipschitz(trial: Trial) -> Judgment:
     if not isinstance(x, Tensor) or not _is_chain(model):
         words = "Only a Sequential of linear layers, convolutions, pooling and 1-Lipschitz activations has this bound."
         return Judgment(Verdict.INCONCLUSIVE, words)
+    if len(x) < 2:
+        return Judgment(Verdict.INCONCLUSIVE, "One example has no distance to another. Pass more of them.")
     bound, state = 1.0, x
     with torch.no_grad(), evaluating(model):
         for layer in model.children():

@@ -16,7 +16,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from gnomon.core.clock import Clock
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import InputError, lesson, out_of_range
 from gnomon.core.inputs import Inputs
 from gnomon.core.outputs import outputs
 from gnomon.core.record import Record
@@ -93,8 +93,8 @@ def trial(
 
         w' = w - lr grad L(w),    lr = 1 / lambda_1(H) at the start where none is given                          (1)
 
-    Where the loss has not fallen in the end, although it rose on its way or there were many steps, and no rate is given,
-    a quarter of it is tried, three times at most. Where the curvature on all examples would take more than half of
+    Where the loss has not fallen in the end, although it rose on its way or took many steps, and no rate is given, a
+    quarter of it is tried, three times at most. Where the curvature on all examples would take more than half of
     ``seconds``, fewer are taken.
 
     Hypotheses: the network gives one tensor with a row for each example.
@@ -109,6 +109,9 @@ def trial(
     whole = subject(network, data, None, optimizer=None, seed=seed, call=CALL, probe=TRAINED)
     deadline = clock() + seconds
     examples, task = _affordable(whole.module, whole.probe, seconds, clock), whole.task
+    if not any(p.requires_grad for p in whole.module.parameters()):
+        cure = "Call module.requires_grad_(True) first"
+        raise InputError(lesson(CALL, "no parameter requires a gradient", "a network that can be trained", cure))
     y = task.loss_targets(examples.y)
     curvature = sharpness(whole.module, examples.x, y, loss=task.loss, seed=seed).value
     if lr is not None and not (isfinite(lr) and lr > 0):

@@ -55,7 +55,7 @@ CLAIM = Claim(
     premises=(Premise("neurons at the start cover all directions"), Premise("many neurons")),
     breaks="neurons at the start cover all directions",
     parameters={"width": 60, "nets": 20, "steps": 250},
-    full={"width": 150, "nets": 30, "steps": 1500},
+    full={"width": 100, "nets": 80, "steps": 1500},
     judge=ordered(confidence=0.999),
     predicted=predicted,
     observed=observed,
