@@ -245,7 +245,7 @@ def test_lie_derivatives_name_the_layer_that_breaks_a_continuous_symmetry():
     net = net.double().requires_grad_(False)
     frequency = torch.fft.fftfreq(9, dtype=torch.float64)
     motion = torch.fft.ifft(torch.fft.fft(x) * (-2j * torch.pi * frequency)).real  # of the shift itself
-    value, slope = torch.func.jvp(net, (x,), (motion,))
+    value, slope = torch.autograd.functional.jvp(net, x, motion)
     exact = float((slope.flatten(1).norm(dim=1) / value.flatten(1).norm(dim=1)).mean())
     assert output.invariance == pytest.approx(exact, rel=1e-3)
 
