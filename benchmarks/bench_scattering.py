@@ -1,9 +1,10 @@
 """Scattering transforms against kymatio 0.3.0, in one run: seconds, peak memory, and the share inside Fourier transforms.
 
-    python benchmarks/bench_scattering.py [repetitions]
+    python benchmarks/bench_scattering.py [repetitions] [threads]
 
 kymatio lives in an environment of its own (kymatio==0.3.0, scipy<1.17, the same torch), whose Python is named in
-GNOMON_KYMATIO_PYTHON. Both sides use torch on two threads in float32. Times are the smallest of several, in turn.
+GNOMON_KYMATIO_PYTHON. Both sides use torch on two threads in float32. Times are the smallest of several, in turn. With
+one thread they are seconds of processor time, which say something on a machine that is not idle too.
 """
 
 import ctypes
@@ -36,11 +37,11 @@ def transform(side, name):
     return Scattering1D(J, shape, Q=8) if name[0] == "1" else Scattering2D(J, shape)
 
 
-def timed(function):
+def timed(function, clock=time.perf_counter):
     """Seconds of one call."""
-    start = time.perf_counter()
+    start = clock()
     function()
-    return time.perf_counter() - start
+    return clock() - start
 
 
 def memory():
@@ -51,9 +52,10 @@ def memory():
     return [int(lines[name].split()[0]) / 1024 for name in ("VmRSS", "VmHWM")]
 
 
-def serve(side, name):
+def serve(side, name, threads):
     """First the memory that a call adds at its highest; then, for every line of input, the seconds of one call."""
-    torch.set_num_threads(2)
+    torch.set_num_threads(int(threads))
+    clock = time.process_time if threads == "1" else time.perf_counter
     module, x = transform(side, name), torch.randn(CASES[name][2], generator=torch.Generator().manual_seed(0))
     module(x[:1])  # what is compiled, read or kept once does not count
     memory()
@@ -61,7 +63,7 @@ def serve(side, name):
     module(x)
     print(memory()[1] - before, flush=True)
     for _ in sys.stdin:
-        print(timed(lambda: module(x)), flush=True)
+        print(timed(lambda: module(x), clock), flush=True)
 
 
 def fourier_only(name):
@@ -72,9 +74,9 @@ def fourier_only(name):
 
     def counted(function):
         def call(*args, **options):
-            start = time.perf_counter()
+            start = time.process_time()
             result = function(*args, **options)
-            spent[0] += time.perf_counter() - start
+            spent[0] += time.process_time() - start
             return result
 
         return call
@@ -84,17 +86,20 @@ def fourier_only(name):
     torch.fft.rfftn, torch.fft.ifftn = (counted(f) for f in originals)
     for _ in range(3):
         spent[0] = 0.0
-        best = min(best, (timed(lambda: module(x)), spent[0]))
+        best = min(best, (timed(lambda: module(x), time.process_time), spent[0]))
     torch.fft.rfftn, torch.fft.ifftn = originals
     return best
 
 
-def compare(name, repetitions):
+def compare(name, repetitions, threads):
     """The smallest seconds and the memory of both sides, called in turn."""
     found = {}
     sides = {
         side: subprocess.Popen(
-            [python, "-W", "ignore", __file__, side, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [python, "-W", "ignore", __file__, side, name, threads],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         for side, python in (("gnomon", sys.executable), ("kymatio", KYMATIO))
     }
@@ -112,13 +117,13 @@ def compare(name, repetitions):
     return found
 
 
-def main(repetitions):
+def main(repetitions="5", threads="2"):
     """One row for each case."""
     if not KYMATIO:
         sys.exit("Name the Python of an environment with kymatio 0.3.0 in GNOMON_KYMATIO_PYTHON")
     rows = []
     for name in CASES:
-        both = compare(name, repetitions)
+        both = compare(name, int(repetitions), threads)
         (mine, room), (theirs, more) = both["gnomon"], both["kymatio"]
         total, fourier = fourier_only(name)
         row = [f"{mine:.3f}", f"{theirs:.3f}", f"{theirs / mine:.1f}x", f"{room:.0f}", f"{more:.0f}"]
@@ -127,13 +132,13 @@ def main(repetitions):
     from measure import record  # the peer's environment has not all that it needs
 
     note = (
-        "Seconds of one call on two threads in float32, the smallest of several, both sides in turn; MB: what a call adds at\n"
-        "its highest, outputs included. In FFTs: share of our time on one thread; times FFTs: our time by that of its Fourier\n"
+        f"{'Seconds' if threads != '1' else 'Seconds of processor time'} of one call in float32, threads: {threads}, the smallest of several, both sides in turn;\n"
+        "MB: what a call adds at its highest, outputs included. In FFTs: share of our time on one thread; times FFTs: our time by that of its Fourier\n"
         f"transforms alone. {repetitions} repetitions."
     )
     columns = ["case", "gnomon s", "kymatio s", "ratio", "gnomon MB", "kymatio MB", "in FFTs", "times FFTs"]
-    record("Scattering beside kymatio 0.3.0", columns, rows, note)
+    record(f"Scattering beside kymatio 0.3.0, threads: {threads}", columns, rows, note)
 
 
 if __name__ == "__main__":
-    serve(*sys.argv[1:]) if len(sys.argv) == 3 else main(int((sys.argv[1:] or [5])[0]))
+    serve(*sys.argv[1:]) if len(sys.argv) == 4 else main(*sys.argv[1:])

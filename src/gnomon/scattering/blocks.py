@@ -13,8 +13,6 @@ from torch import Tensor
 from gnomon.scattering import loops
 from gnomon.scattering.band import Average, Average2d, Band, Plan
 
-__all__ = ["in_blocks"]
-
 BLOCK = 400_000
 """Complex numbers in a block at a time: the caches of a core hold some blocks of that size in float32."""
 

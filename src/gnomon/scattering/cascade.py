@@ -13,8 +13,6 @@ from torch.autograd.forward_ad import unpack_dual
 
 from gnomon.scattering.band import Band, Plan
 
-__all__ = ["cascade", "has_values"]
-
 
 def cascade(plan: Plan, padded: Tensor) -> Tensor:
     """The coefficients (count, paths, height, width) of padded signals (count, n_1, n_2), equation (1).
