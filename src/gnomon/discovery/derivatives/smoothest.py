@@ -21,6 +21,8 @@ from gnomon.discovery.derivatives.spectral import Spectral
 
 __all__ = ["smoothing_rule"]
 
+FEWEST = 12
+"""Waves are kept at least up to the number of points divided by this, as in the widest window of local polynomials."""
 ROUNDING = 1e-28
 """Squared errors below this share of the data's square are rounding: fewer waves are then better than more."""
 
@@ -46,6 +48,7 @@ def smoothing_rule(u: np.ndarray, axis: int) -> AbstractDerivative:
     highest = (n - 1) // 2
     floor = ROUNDING * float(np.mean(lines**2))
     waves = (above[:highest] + floor) / (1 - (2 * np.arange(highest) + 1) / n) ** 2  # (1)
+    waves[: max(1, n // FEWEST)] = np.inf  # a field without waves would have no derivative
     best = int(np.argmin(waves))
     if local and min(local.values()) <= waves[best]:
         return Polynomial(*min(local, key=lambda pair: local[pair]))
