@@ -57,8 +57,8 @@ CONFIDENCE = 0.998
 """Of the interval of the floor: its lower end is above the true rate in 1e-3 of cases."""
 EVEN = 1.5
 """Evenness (2) up to which errors count as wrong labels: two deviations above 1 for 1000 examples with 12 % of them."""
-KNOWN, TOO_MANY = 0.36, 0.25
-"""Share of the errors of always guessing the largest class that the votes must save, 68 % right for two even classes,
+KNOWN, TOO_MANY = 0.5, 0.25
+"""Share of the errors of always guessing the largest class that the votes must save, 75 % right for two even classes,
 and rate of errors beyond which a problem is hard and wrong labels cannot be told from that."""
 
 
