@@ -104,8 +104,9 @@ def layer_probe(module: nn.Module, data: Any, *, layers: Sequence[str] | None = 
     y = batch.y.unique(return_inverse=True)[1]
     names = list(layers) if layers is not None else used_layers(module, batch.x, call=CALL)
     kept = activations(module, batch.x, names, call=CALL, keep=pooled)
-    seen = isinstance(batch.x, Tensor) and batch.x.is_floating_point() and batch.x[0].numel() <= LARGEST
-    rows = ({"input": pooled(batch.x)} if seen else {}) | kept
+    x = batch.x
+    small = isinstance(x, Tensor) and x.is_floating_point() and x[0].numel() <= LARGEST
+    rows = ({"input": pooled(x)} if isinstance(x, Tensor) and small else {}) | kept
     found = [_probe(name, h, y) for name, h in rows.items() if len(h) == len(y) and h.shape[1] <= LARGEST]
     return LayerProbes(tuple(found))
 

@@ -71,7 +71,18 @@ def constrain(
     equations: Sequence[Equation], systems: Sequence[System], groups: Sequence[tuple[Term, ...]],
     texts: Sequence[str], selection: Selection, *, call: str,
 ) -> tuple[Equation, ...]:  # fmt: skip
-    """Equations with the coefficients of (1)."""
+    """Equations with the coefficients of (1).
+
+    Cost: see the module.
+
+    >>> from gnomon.discovery import Library, discover_ode
+    >>> t = np.arange(0, 10, 0.01)
+    >>> path = np.stack([np.sin(2 * t), np.cos(2 * t)], 1)
+    >>> tied = ("x_t[y] + y_t[x] = 0",)
+    >>> law = discover_ode(path, t, names=("x", "y"), library=Library(degree=1), constraints=tied)
+    >>> [round(float(e.coefficients[0]), 3) for e in law.equations]
+    [2.0, -2.0]
+    """
     relations = [relation(text, call=call) for text in texts]
     group = {term.name: j for j, terms in enumerate(groups) for term in terms}
     places = {equation.target: e for e, equation in enumerate(equations)}

@@ -106,13 +106,11 @@ def examine(
     8
     """
     budget = number("budget", budget, call=CALL, above=0)
+    plan = functools.partial(recipe, lr=lr, batch=batch, epochs=epochs, schedule=schedule, loss=loss, augment=augment)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AdaptedInputWarning)  # the section on the data says so
         _prepare()
         start = clock()
-        plan = functools.partial(
-            recipe, lr=lr, batch=batch, epochs=epochs, schedule=schedule, loss=loss, augment=augment
-        )
         network = subject(module, train, test, optimizer=optimizer, seed=seed, name=name, plan=plan, notes=notes)
         wanted = not isinstance(module, nn.Module) if fit is None else fit
         with fitting_threads(network, clock, budget):

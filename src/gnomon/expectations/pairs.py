@@ -2,6 +2,11 @@
 
 A block of a matrix has few columns, so that what belongs to them stays in a cache; of the pairs of points among
 themselves, blocks hold one half, and the other is its mirror image, exactly.
+
+>>> out = np.zeros((2, 2))
+>>> Block((slice(0, 2), slice(0, 2)), True).write(np.array([1.0, 9.0, 2.0, 3.0]), out)    # above the diagonal: not used
+>>> out.tolist()
+[[1.0, 2.0], [2.0, 3.0]]
 """
 
 from dataclasses import dataclass
@@ -17,7 +22,8 @@ from gnomon.expectations.polar import ALIGNED
 
 __all__ = ["ALIGNED_FROM", "Block", "Pairs", "inverse"]
 
-ALIGNED_FROM = 1 - ALIGNED * float(np.finfo(np.float64).eps)  # correlations that are taken for one
+ALIGNED_FROM = 1 - ALIGNED * float(np.finfo(np.float64).eps)
+"""Correlations from here on are taken for one."""
 AT_ONCE = 2**15  # pairs of a block
 COLUMNS = 64  # of a block of a matrix
 
@@ -33,7 +39,8 @@ class Block:
         """Put the values of these pairs, and their mirror images, where they belong."""
         found = values.reshape(out[self.where].shape)
         if self.mirror:
-            if self.where[0].start == self.where[1].start:  # a square on the diagonal, of which one half counts
+            rows, columns = self.where[:2]
+            if rows.start == columns.start:  # a square on the diagonal, of which one half counts
                 square = found[: found.shape[1]]
                 square[:] = np.tril(square) + np.tril(square, -1).T
             out.T[self.where] = found

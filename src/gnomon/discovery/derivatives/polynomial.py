@@ -69,14 +69,27 @@ def smoothing_window(u: np.ndarray, axis: int) -> tuple[int, int]:
 
 
 def some_lines(u: np.ndarray, axis: int) -> np.ndarray:
-    """At most `LINES` real lines of the data along an axis, (lines, points); of complex data both parts."""
+    """At most `LINES` real lines of the data along an axis, (lines, points); of complex data both parts.
+
+    Cost: a copy of them.
+
+    >>> some_lines(np.ones((5, 3)) * 1j, 0).shape
+    (6, 5)
+    """
     lines = np.moveaxis(u, axis, 0).reshape(u.shape[axis], -1)
     lines = lines[:, :: max(1, lines.shape[1] // LINES)]
     return (np.concatenate([lines.real, lines.imag], 1) if np.iscomplexobj(u) else lines).T
 
 
 def left_out_errors(lines: np.ndarray) -> dict[tuple[int, int], float]:
-    """The error (2) for each half width and degree."""
+    """The error (2) for each half width and degree.
+
+    Cost: one Fourier transform of the lines, and its inverse for each pair.
+
+    >>> errors = left_out_errors(np.linspace(0, 1, 60)[None] ** 2)
+    >>> bool(max(errors.values()) < 1e-20)                        # every fit has degree 2 or more
+    True
+    """
     pairs, n = _pairs(lines.shape[1]), lines.shape[1]
     if not pairs:
         return {}

@@ -12,7 +12,7 @@ let most of the signal through for each unit of noise:
 With several fields, the smallest of their half widths is taken. Sums over the grid are integrals up to the frequencies
 that the grid cannot tell from its own; to remove these, phi is replaced by its mean with a hat of the grid's step h,
 
-    (phi * hat)^(k)(x) = (F(x + h) - 2 F(x) + F(x - h)) / h^2,    F'' = phi^(k),                                 (4)
+    (phi * hat)^(k)(x) = (F(x + h) - 2 F(x) + F(x - h)) / h^2,    d^2 F / dx^2 = phi^(k),                        (4)
 
 whose transform has double zeros there.
 
