@@ -39,9 +39,8 @@ class Block:
         """Put the values of these pairs, and their mirror images, where they belong."""
         found = values.reshape(out[self.where].shape)
         if self.mirror:
-            rows, columns = self.where[:2]
-            if rows.start == columns.start:  # a square on the diagonal, of which one half counts
-                square = found[: found.shape[1]]
+            if self.where[0].start == self.where[1].start:  # a square on the diagonal, of which one half counts
+                square = found[: found.shape[-1]]
                 square[:] = np.tril(square) + np.tril(square, -1).T
             out.T[self.where] = found
         out[self.where] = found
