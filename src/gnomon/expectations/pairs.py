@@ -40,7 +40,7 @@ class Block:
         found = values.reshape(out[self.where].shape)
         if self.mirror:
             if self.where[0].start == self.where[1].start:  # a square on the diagonal, of which one half counts
-                square = found[: found.shape[-1]]
+                square = found[: len(found.T)]
                 square[:] = np.tril(square) + np.tril(square, -1).T
             out.T[self.where] = found
         out[self.where] = found
