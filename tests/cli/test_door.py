@@ -54,8 +54,16 @@ def test_the_module_is_the_command():
 @pytest.mark.parametrize("typed, told", [("gnomon ex", "examine"), ("gnomon rank --bud", "--budget")])
 def test_the_shell_completes_verbs_and_options(typed, told):
     words = {"_GNOMON_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
-    done = program(code="import sys; sys.argv[0] = 'gnomon'\n" + SEEN, **words)
+    done = program(code=SEEN, **words)
     assert told in done.stdout.split() and "LOADED []" in done.stderr
+
+
+def test_the_script_for_the_shell_is_that_of_the_command_however_it_is_called():
+    """Typer is told not to look which shell this is, and takes it from the line."""
+    untold = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    script = program("--show-completion", "bash", **untold).stdout
+    assert "_GNOMON_COMPLETE=complete_bash $1" in script and "-F _gnomon_completion gnomon" in script
+    assert {"--install-completion", "--show-completion"} <= set(program("--help").stdout.split())
 
 
 WAIT = """

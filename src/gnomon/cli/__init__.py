@@ -58,7 +58,7 @@ def run() -> None:
     if not PATIENT.keys() & os.environ.keys():
         os.environ.update(PATIENT)  # read once, when torch is imported: no verb has done so yet
     try:
-        app()
+        app(prog_name="gnomon")  # `python -m gnomon` too: shells cannot complete three words
     except GnomonError as error:
         print(error, file=sys.stderr)
         sys.exit(2)
