@@ -188,16 +188,19 @@ def test_cost_is_measured_on_growing_numbers_of_points_and_extrapolated(monkeypa
     assert small == pytest.approx(0.02 + 5e-4 + 6e-6)
 
 
-def test_cost_counts_each_pair_of_one_set_of_points_once(monkeypatch):
+@pytest.mark.parametrize("threads", [1, 2])
+def test_cost_counts_each_pair_of_one_set_of_points_once(monkeypatch, threads):
+    """On one thread n^2 would be fitted as well; how many pairs a second thread waits for tells the two apart."""
     now = [0.0]
 
     def run(n1, n2):
-        now[0] += 0.02 + 1e-6 * n1 * (n1 + 1) / 2
+        pairs = n1 * (n1 + 1) / 2
+        now[0] += 0.02 + 1e-6 * pairs / max(1, min(threads, pairs / cost.GRAIN))
 
     monkeypatch.setattr(cost, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(cost.torch, "get_num_threads", lambda: 1)
+    monkeypatch.setattr(cost.torch, "get_num_threads", lambda: threads)
     found, _ = cost.seconds(run, 5000, 5000, symmetric=True)
-    assert found == pytest.approx(0.02 + 1e-6 * 5000 * 5001 / 2, rel=1e-9)
+    assert found == pytest.approx(0.02 + 1e-6 * 5000 * 5001 / 2 / threads, rel=1e-9)
 
 
 def test_what_every_call_takes_is_not_taken_for_the_price_of_a_pair(monkeypatch):

@@ -111,6 +111,19 @@ def test_equal_keys_give_the_mean_exactly():
     assert torch.allclose(got, (1.2 * 0.7) ** 2 * mean @ mean.T / 6, rtol=1e-12)
 
 
+@pytest.mark.parametrize("silent", ["queries", "keys"])
+def test_tangents_of_queries_and_keys_meet_the_slopes_of_the_softmax(silent):
+    """Without queries or without keys all logits vanish: equation (3) at the slopes D of a softmax of zeros, by torch."""
+    v, q, k, tq, tk = torch.randn(5, 1, 3, 3, dtype=F64)
+    q, k = (0 * q if silent == "queries" else q @ q.mT), (0 * k if silent == "keys" else k @ k.mT)
+    side = torch.cat([q.flatten(1), k.flatten(1)], 1)
+    slope = torch.autograd.functional.jacobian(lambda g: torch.softmax(g, -1), torch.zeros(3, dtype=F64))
+    spread = slope @ v[0] @ slope.T
+    wanted = q[0] * (spread * tk[0]).sum() + tq[0] * (spread * k[0]).sum()
+    found = heads.HeadsRule()._pairs([side, side, v, q, k, None, tq, tk], tangent=True)
+    assert torch.allclose(found.ntk[0], wanted, rtol=1e-10, atol=1e-12)
+
+
 def test_the_average_over_draws_has_converged(monkeypatch):
     torch.manual_seed(0)
     x, net = inputs(), attention()

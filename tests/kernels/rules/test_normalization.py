@@ -41,6 +41,16 @@ def test_a_mask_multiplies_the_variance_of_a_point_and_no_covariance(reference):
     assert torch.allclose(found, wanted.detach(), rtol=1e-12)
 
 
+@pytest.mark.parametrize("reference", [False, True])
+def test_a_mask_multiplies_the_tangent_as_it_multiplies_the_covariance(reference):
+    """A linear network: both layers' parts of the tangent kernel carry E[m^2] on the diagonal."""
+    net = nn.Sequential(nn.Linear(6, 8, bias=False), nn.Dropout(0.4), nn.Linear(8, 1, bias=False))
+    x = torch.randn(3, 6, dtype=torch.float64)
+    plain = gnomon.limit(net.eval(), init=Law(1.3, 0.0)).ntk(x)
+    found = gnomon.limit(net.train(), init=Law(1.3, 0.0)).ntk(x.requires_grad_() if reference else x)
+    assert torch.allclose(found.detach(), torch.where(torch.eye(3) > 0, plain / 0.6, plain), rtol=1e-12)
+
+
 def test_running_statistics_divide_by_their_root_with_eps():
     norm = nn.BatchNorm1d(8, eps=0.5, affine=False)
     norm.running_var.fill_(2.0)
