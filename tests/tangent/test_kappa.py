@@ -90,6 +90,14 @@ def test_alpha_drives_kappa_to_zero_only_from_a_centered_start():
     assert far.squared == pytest.approx(plateau, rel=1e-4)
 
 
+def test_a_centered_model_is_as_far_from_its_targets_as_zero_is():
+    model, x, y = net(), torch.randn(5, 3).double(), torch.randn(5, 1).double()
+    found, plain = (kappa(model, x, y, alpha=3.0, centered=c, starts=1, iterations=2) for c in (True, False))
+    assert found.distance == pytest.approx(float(y.norm()), rel=1e-12)
+    assert plain.distance == pytest.approx(float((3 * model(x).detach() - y).norm()), rel=1e-12)
+    assert (found.first, found.second) == pytest.approx((plain.first, plain.second), rel=1e-12)
+
+
 def test_any_loss_and_its_verdict():
     model, x = net(outputs=3), torch.randn(4, 3).double()
     labels = torch.eye(3).double()[torch.tensor([0, 1, 2, 0])]
