@@ -3,7 +3,7 @@ import torch
 from torch import nn
 
 from gnomon import data, examine
-from gnomon.attribution import fourier_mask, keep_frequencies, shortcuts
+from gnomon.attribution import FourierMask, fourier_mask, keep_frequencies, shortcuts
 from gnomon.core import InputError
 from gnomon.examination import STEPS
 from gnomon.examination.steps.attribution import AttributionStep
@@ -123,3 +123,10 @@ def test_bad_data_are_refused():
         fourier_mask(mlp(), (SPLIT.x, SPLIT.y.float()))
     with pytest.raises(InputError, match="images"):
         fourier_mask(nn.Linear(64, 10), (SPLIT.x.flatten(1), SPLIT.y))
+
+
+def test_a_mask_that_keeps_everything_says_so():
+    some = torch.ones(4, 4, dtype=torch.bool)
+    assert "No frequency could be left out" in FourierMask(some, 0.9, 0.9, 1.0).verdict
+    some[1, 1] = False
+    assert "only 94%" in FourierMask(some, 0.9, 0.9, 1.0).verdict
