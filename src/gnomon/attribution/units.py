@@ -111,6 +111,9 @@ class TopActivating(Result):
     @property
     def verdict(self) -> str:
         """One sentence."""
+        if self.classes is None:
+            first = ", ".join(str(int(i)) for i in self.index[:3])
+            return f"Examples {first} excite the direction most; pass their classes to learn whether they are alike."
         return f"Of the {len(self.index)} examples that excite the direction most, {self.purity:.0%} are of one class."
 
 

@@ -70,7 +70,7 @@ def norms(module: nn.Module, start: nn.Module | None = None) -> tuple[LayerNorms
 
     Hypotheses: those of the module's docstring.
     Reference: [bartlett2017spectrally], [neyshabur2015norm].
-    Cost: a singular value decomposition for each layer.
+    Cost: for a layer of m inputs and n outputs about (m + n) min(m, n)^2 operations.
 
     >>> [layer.name for layer in norms(nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nn.Conv2d(1, 1, 3)))]
     ['0', '2']
@@ -93,7 +93,7 @@ def norms(module: nn.Module, start: nn.Module | None = None) -> tuple[LayerNorms
             LayerNorms(
                 name or "module",
                 len(w),
-                float(torch.linalg.matrix_norm(w, 2)),
+                _largest_singular_value(w),
                 float(w.norm()),
                 float(sums.max()),
                 float(sums.norm()),
@@ -135,3 +135,9 @@ def path_norm(module: nn.Module, shape: tuple[int, ...]) -> float:
 def matrix(weight: Tensor) -> Tensor:
     """The weight of a layer as a matrix from inputs to outputs, in float64."""
     return weight.detach().double().flatten(1)
+
+
+def _largest_singular_value(w: Tensor) -> float:
+    """|W|_2 from the Gram matrix of the smaller side: exact to rounding for the largest, and far cheaper than all."""
+    gram = w @ w.T if w.shape[0] <= w.shape[1] else w.T @ w
+    return float(torch.linalg.eigvalsh(gram)[-1].clamp_min(0).sqrt())

@@ -67,7 +67,8 @@ class OutputMargins(Result):
         """One sentence."""
         middle, small = float(self.values.median()), float(self.normalized.median())
         half = f"Half of {len(self.values)} examples have a margin below {middle:.3g}"
-        return f"{half}, divided by the network's size {small:.3g}."
+        beside = f" ({small:.3g} when it is divided by the size of the weights and inputs)" if self.size > 0 else ""
+        return f"{half}{beside}."
 
     def plots(self) -> tuple[Plot, ...]:
         """How often each margin occurs, divided by the size of the network."""
@@ -81,7 +82,7 @@ def output_margins(module: nn.Module, data: Any, *, start: nn.Module | None = No
 
     Hypotheses: integer classes, an output for each.
     Reference: [bartlett2017spectrally].
-    Cost: one forward pass, and a singular value decomposition for each layer.
+    Cost: one forward pass, and that of `norms`.
 
     >>> x = torch.eye(2)
     >>> output_margins(nn.Linear(2, 2), (x, torch.tensor([0, 1]))).values.shape

@@ -14,7 +14,8 @@ order sqrt(C / n), up to constants and logarithms:
 
 Most of these say nothing for real networks: they are for comparing networks, and their factors tell what is large.
 
-Hypotheses: independent examples; Linear layers, ReLU; for (5) a ``nn.Sequential`` of these.
+Hypotheses: independent examples; Linear layers one after another, ReLU; for (5) a ``nn.Sequential`` of these. Where there
+are skips, normalization or attention the bounds are no theorems: the premise is shown as broken, and (7) is left out.
 Reference: [bartlett2002rademacher] for (1), [neyshabur2015norm] for (2) and (7), [bartlett2017spectrally] for (3) and
 (6), [neyshabur2018pac] for (4), [arora2018stronger] for (5), [bartlett2019nearly] for (8).
 """
@@ -100,7 +101,7 @@ def generalization_bounds(
 
     Hypotheses: those of the module; each is checked where it can be, and listed with the bound.
     Reference: [jiang2020fantastic].
-    Cost: two forward passes, and a singular value decomposition for each layer.
+    Cost: two forward passes, and that of `norms`.
 
     >>> import torch
     >>> x, net = torch.eye(2), nn.Linear(2, 2, bias=False)
@@ -112,20 +113,28 @@ def generalization_bounds(
     with called(CALL):
         train = output_margins(module, data, start=start)
         x, _ = source(data, module=module, call=CALL).pair()
+    first = next(iter(tensors(x)))
+    if not first.is_floating_point():
+        found = f"x is {first.dtype} of shape {tuple(first.shape)}"
+        raise InputError(lesson(CALL, found, "inputs that have a length", "Pass embeddings in place of tokens"))
     gamma = train.quantile(QUANTILE) if train.error < QUANTILE else train.quantile((1 + train.error) / 2)
     if not gamma > 0:
         found = f"{train.error:.0%} of the training examples are wrong or tied, and the margin is {gamma:.3g}"
         raise InputError(lesson(CALL, found, "a positive margin", "Train the network first, or pass its own examples"))
     gap = None if test is None else _gap(train, output_margins(module, test))
     plain = all(not isinstance(part, LAYERS) or isinstance(part, nn.Linear) for part in module.modules())
+    chain, apart = _chain(module)
     premises = (
         Hypothesis("examples are independent and of one law", None),
+        Hypothesis("layers follow one another", chain, apart),
         Hypothesis("layers are fully connected", plain, "" if plain else "convolutions enter by their matrix"),
         Hypothesis("activations are ReLU", _relu(module)),
     )
-    first = next(iter(tensors(x)))
     radius = float(first.double().flatten(1).norm(dim=1).max())
-    made = [*_norm_bounds(train.layers, radius / gamma), *_others(module, train, gamma, radius, tuple(first.shape[1:]))]
+    made = [*_norm_bounds(train.layers, radius / gamma), *_others(module, train, gamma)]
+    if chain is not False:
+        paths = {"largest input / margin": radius / gamma, "path norm": path_norm(module, tuple(first.shape[1:]))}
+        made.append(("path", paths, "C of (7)", "neyshabur2015norm"))
     if plain and isinstance(module, nn.Sequential) and _relu(module):
         kept = cushions(module, first[:PROBED])
         parts = {"largest output / margin": kept.largest / gamma, "cushions": sqrt(kept.total)}
@@ -184,16 +193,14 @@ def _norm_bounds(layers: tuple[LayerNorms, ...], scale: float) -> list[Made]:
     ]
 
 
-def _others(module: nn.Module, train: OutputMargins, gamma: float, radius: float, shape: tuple[int, ...]) -> list[Made]:
-    """Equations (6) to (8)."""
+def _others(module: nn.Module, train: OutputMargins, gamma: float) -> list[Made]:
+    """Equations (6) and (8)."""
     n = len(train.values)
     p, depth = sum(q.numel() for q in module.parameters()), len(train.layers)
     vc = {"sqrt(weights)": sqrt(p), "sqrt(layers ln weights)": sqrt(depth * log(max(p, 2)))}
-    paths = {"largest input / margin": radius / gamma, "path norm": path_norm(module, shape)}
     size = {"inputs / margin": train.size / sqrt(n) / gamma, "spectral complexity": train.complexity}
     return [
         ("spectral", size, "R_A |X|_F / (gamma n)", "bartlett2017spectrally"),
-        ("path", paths, "C of (7)", "neyshabur2015norm"),
         ("parameters", vc, "C of (8)", "bartlett2019nearly"),
     ]
 
@@ -203,6 +210,16 @@ def _relu(module: nn.Module) -> bool | None:
     leaves = [part for part in module.modules() if not any(True for _ in part.children())]
     neutral = (*LAYERS, nn.Flatten, nn.Dropout, nn.Identity, nn.ReLU)
     return True if all(isinstance(part, neutral) for part in leaves) else None
+
+
+def _chain(module: nn.Module) -> tuple[bool | None, str]:
+    """Whether layers follow one another, and what speaks against it; None where only ``forward`` could tell."""
+    inside = {id(p) for part in module.modules() if isinstance(part, LAYERS) for p in part.parameters()}
+    apart = [name for name, p in module.named_parameters() if id(p) not in inside]
+    if apart:
+        return False, f"'{apart[0]}' and {len(apart) - 1} more parameters belong to no Linear or Conv layer"
+    plain = all(isinstance(m, nn.Sequential) or not any(True for _ in m.children()) for m in module.modules())
+    return (True, "") if plain else (None, "")
 
 
 def _gap(train: OutputMargins, test: OutputMargins) -> Value:

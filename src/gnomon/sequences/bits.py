@@ -91,7 +91,8 @@ def bits_per_character(module: nn.Module, text: Any) -> BitsPerCharacter:
             x = batch.x
             if not isinstance(x, Tensor) or x.dim() != 2 or x.is_floating_point() or x.shape[1] < 2:
                 found = f"the text is {tuple(x.shape)} of {x.dtype}" if isinstance(x, Tensor) else f"it is a {type(x)}"
-                raise InputError(lesson(call, found, "whole numbers (n, times), times >= 2", "Pass token numbers"))
+                cure = "Pass token numbers, a single text as one row: text[None]"
+                raise InputError(lesson(call, found, "whole numbers (n, times), times >= 2", cure))
             out = invoke(module, x, call=call)
             out = tensor_of(out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out), call)
             if out.dim() != 3 or out.shape[:2] != x.shape or int(x.max()) >= out.shape[2]:
