@@ -23,11 +23,11 @@ def predicted():
 def half_time(nets, width, scale, n=6, most=500):
     """Time at which each network has halved its loss, by steps that change neither weights nor loss by over 5 %."""
     torch.manual_seed(torch.initial_seed())  # the same networks and data at every scale
-    x, y = torch.randn(n, 3), torch.randn(n).sign()
+    x, y = torch.randn(n, 3).double(), torch.randn(n).double().sign()
     x = x / x.norm(dim=1, keepdim=True) * 3**0.5
     shapes = ((3, width), (width, width), (width, width), (width, 1))
-    p = [torch.randn(nets, *shape).requires_grad_() for shape in shapes]
-    alpha, time, start = scale / width**0.5, torch.zeros(nets), None
+    p = [torch.randn(nets, *shape).double().requires_grad_() for shape in shapes]
+    alpha, time, start = scale / width**0.5, torch.zeros(nets).double(), None
     done = torch.zeros(nets, dtype=torch.bool)
     for _ in range(most):
         h = x
@@ -54,7 +54,7 @@ def observed(nets, width, scales):
 
 def control(nets, width, scales):
     """The same factors between scales, but far above one: lazy."""
-    return scales, torch.stack([half_time(nets, width, s * 1e6) for s in scales], 1)
+    return scales, torch.stack([half_time(nets, width, s * 1e11) for s in scales], 1)
 
 
 CLAIM = Claim(
@@ -64,10 +64,10 @@ CLAIM = Claim(
     source=Source("observed", "geiger2020disentangling", "Section 3"),
     premises=(Premise("alpha sqrt(width) is far below one"), Premise("three layers of weights or more")),
     breaks="alpha sqrt(width) is far below one",
-    parameters={"nets": 10, "width": 32, "scales": (1e-4, 1e-3, 1e-2)},
-    full={"nets": 30, "width": 100, "scales": (1e-5, 1e-4, 1e-3, 1e-2)},
+    parameters={"nets": 10, "width": 32, "scales": (1e-9, 1e-8, 1e-7)},
+    full={"nets": 30, "width": 100, "scales": (1e-10, 1e-9, 1e-8, 1e-7)},
     judge=rate_is(
-        confidence=0.999, within=0.05, because="the correction of order u^1/2 is 0.1 at most", label="alpha sqrt(width)"
+        confidence=0.999, within=0.001, because="the correction of order u^1/2 is 3e-4 at most", label="alpha sqrt(width)"
     ),
     predicted=predicted,
     observed=observed,
