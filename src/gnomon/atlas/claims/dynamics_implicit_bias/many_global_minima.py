@@ -50,7 +50,7 @@ def directions(n, hidden, steps):
     train, test, w = problem(n, hidden)
     w = trained(train, w, steps)
     curvature, axes = torch.linalg.eigh(hessian(lambda v: (train(v) ** 2).mean())(w))
-    curved = curvature.abs() > 1e-9 * curvature.abs().max()
+    curved = curvature.abs() > 1e-12 * curvature.abs().max()  # eigenvalues err by 160 roundings, 4e-14 of the largest
     flat = axes[:, ~curved]
     others = []
     for _ in range(MOVES):
@@ -79,7 +79,7 @@ CLAIM = Claim(
     premises=(Premise(FITTED), Premise("more weights than examples", lambda n, hidden: 4 * hidden > n)),
     breaks=FITTED,
     parameters={"n": 10, "hidden": 16, "steps": 60},
-    full={"n": 20, "hidden": 40, "steps": 100},
+    full={"n": 12, "hidden": 40, "steps": 100},
     judge=equals(rounding=1),
     predicted=predicted,
     observed=observed,

@@ -31,7 +31,7 @@ def trained(n, latent, used, seed):
     torch.manual_seed(seed)
     model = linear_autoencoder((64,), used).double()
     e, d = model.encoder[1].weight, model.decoder.weight
-    optimizer = torch.optim.LBFGS([e, d], max_iter=120, history_size=20, line_search_fn="strong_wolfe",
+    optimizer = torch.optim.LBFGS([e, d], max_iter=1000, history_size=20, line_search_fn="strong_wolfe",
                                   tolerance_grad=1e-12, tolerance_change=1e-15)  # fmt: skip
 
     def closure():
