@@ -1,6 +1,8 @@
-"""Invariance built into a model is exact; invariance learned from moved examples is not, and better than none.
+"""Invariance built into a model is exact; invariance learned from moved examples is not, but much better than none.
 
-    change under shifts:  design < augmentation < nothing                                                          (1)
+    change under shifts:  design < augmentation < three quarters of that of nothing                                (1)
+
+Other augmentation smooths the function as well: noise, the control, takes a tenth away.
 
 Reference: [chen2020group].
 """
@@ -34,18 +36,18 @@ def changes(copies, n, d, seed):
     for name, features, data, labels in (
         ("design", modulus, x, y),
         ("augmentation", quadratic, more, np.tile(y, 4)),
-        ("nothing", quadratic, x, y),
+        ("3/4 of nothing", quadratic, x, y),
     ):
         f = features(data)
         w = f.T @ np.linalg.solve(f @ f.T + len(f) * np.eye(len(f)), labels)
         base = features(x) @ w
         found[name] = float(np.mean([np.linalg.norm(features(t) @ w - base) / np.linalg.norm(base) for t in tests]))
-    return found
+    return found | {"3/4 of nothing": 0.75 * found["3/4 of nothing"]}
 
 
 def predicted():
     """The order (1)."""
-    return ("design", "augmentation", "nothing")
+    return ("design", "augmentation", "3/4 of nothing")
 
 
 def all_of(copies, n, d, repetitions, seed):
@@ -72,7 +74,7 @@ def control(n, d, repetitions, seed):
 CLAIM = Claim(
     id="invariance-by-design-vs-augmentation",
     title="Invariance by design is exact, by augmentation approximate",
-    equation=r"\text{design} < \text{augmentation} < \text{nothing}",
+    equation=r"\text{design} < \text{augmentation} < \tfrac34 \text{nothing}",
     source=Source("observed", "chen2020group"),
     premises=(Premise(MOVED),),
     breaks=MOVED,
