@@ -1,6 +1,6 @@
 """Units that may be chosen approximate a function of finite variation at a rate that does not know the dimension.
 
-A wave is a sum of steps along its direction, f = sum_i c_i u_i. Greedily chosen units, refitted after every choice, have
+A wave is a sum of steps along its direction, f = sum_i c_i u_i. Units chosen one after the other, refitted each time:
 
     mean (f - f_m)^2 <= V^2 / (m + 1),    V = sum_i |c_i| |u_i|                                               (1)
 

@@ -34,7 +34,7 @@ def predicted(patterns, size, seed):
 
 
 def steps(well, patterns, size, seed):
-    """A step down the gradient of |s|^2 / 2 - well(b X s) / b, by automatic derivatives, and the rise of this energy."""
+    """A step down the gradient of |s|^2 / 2 - well(b X s) / b, by automatic derivatives, and the rise of the energy."""
     x, states, near = (torch.from_numpy(a) for a in problem(patterns, size, seed))
 
     def energy(s, b):
@@ -64,7 +64,7 @@ CLAIM = Claim(
     title="A step of a continuous Hopfield network is attention to its patterns",
     equation=r"\xi - \nabla E(\xi) = X^\top \mathrm{softmax}(\beta X \xi)",
     source=Source("theorem", "ramsauer2021hopfield", "Theorems 1 and 4"),
-    premises=(Premise(EXPONENTIAL), Premise("no more patterns than dimensions", lambda patterns, size: size >= patterns)),
+    premises=(Premise(EXPONENTIAL), Premise("patterns are orthogonal", lambda patterns, size: size >= patterns)),
     breaks=EXPONENTIAL,
     parameters={"patterns": 6, "size": 12},
     full={"patterns": 40, "size": 100},

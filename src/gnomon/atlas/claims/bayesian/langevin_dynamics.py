@@ -17,7 +17,7 @@ def predicted():
 
 
 def squares(share, chains, draws, friction, seed):
-    """Means over time of x^2 and v^2 in each chain: kicks, drifts, and between them friction and noise, solved exactly."""
+    """Means over time of x^2 and v^2 in each chain: kicks, drifts, between them friction and noise, solved exactly."""
     rng = np.random.default_rng(seed)
     x, v, total = np.zeros(chains), np.zeros(chains), np.zeros((2, chains))
     kept = np.exp(-friction * STEP)

@@ -15,7 +15,7 @@ FREQUENCIES = "the filter is a function of the frequency"
 COEFFICIENTS = (0.3, -0.5, 0.2, 0.7)
 
 
-def signals(nodes, seed):
+def inputs(nodes, seed):
     """A random signal, and an impulse at node 0."""
     return np.stack([np.random.default_rng(seed).normal(size=nodes), np.eye(nodes)[0]], 1)
 
@@ -32,7 +32,7 @@ def predicted(nodes, seed):
     a = problem(nodes, seed)
     values, vectors = np.linalg.eigh(np.diag(a.sum(1)) - a)
     response = np.polynomial.chebyshev.chebval(2 * values / (2.0 * nodes) - 1, COEFFICIENTS)
-    made = vectors @ (response[:, None] * (vectors.T @ signals(nodes, seed)))
+    made = vectors @ (response[:, None] * (vectors.T @ inputs(nodes, seed)))
     near = np.linalg.matrix_power(np.eye(nodes) + a, 3)[0] > 0
     return np.stack([made[:, 0], np.where(near, made[:, 1], 0.0)], 1)
 
@@ -42,7 +42,7 @@ def filtered(extra, nodes, seed):
     a = problem(nodes, seed)
     lap = np.diag(a.sum(1)) - a
     lap[0, 1] += extra
-    x, c = torch.from_numpy(signals(nodes, seed)), torch.tensor(COEFFICIENTS, dtype=torch.float64)
+    x, c = torch.from_numpy(inputs(nodes, seed)), torch.tensor(COEFFICIENTS, dtype=torch.float64)
     return chebyshev_filter(x, torch.from_numpy(lap), c, largest=2.0 * nodes).numpy()
 
 

@@ -68,7 +68,7 @@ CLAIM = Claim(
     parameters={"nets": 10, "width": 32, "scales": (1e-9, 1e-8, 1e-7)},
     full={"nets": 20, "width": 64, "scales": (1e-10, 1e-9, 1e-8, 1e-7)},
     judge=rate_is(
-        confidence=0.999, within=0.001, because="the correction of order u^1/2 is 3e-4 at most", label="alpha sqrt(width)"
+        confidence=0.999, within=0.001, because="the correction u^1/2 is 3e-4 at most", label="alpha sqrt(width)"
     ),
     predicted=predicted,
     observed=observed,

@@ -80,7 +80,7 @@ def observed(nets, width, steps, seed):
 
 
 def control(nets, width, steps, seed):
-    """tanh, which has no threshold, and whose units the next layer cannot rescale: freezing either costs about as much."""
+    """tanh, which has no threshold, and whose units the next layer cannot rescale: freezing either costs little."""
     return losses(torch.tanh, nets, width, steps, seed)
 
 
