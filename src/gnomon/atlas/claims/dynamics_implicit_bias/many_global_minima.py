@@ -10,7 +10,7 @@ differ in what they say elsewhere: among ten so found, some have more than twice
 """
 
 import torch
-from torch.func import hessian, jacrev
+from torch.func import jacrev
 
 from gnomon.lab import Claim, Premise, Source, equals
 
@@ -49,7 +49,7 @@ def directions(n, hidden, steps):
     """Curved and flat directions where training ends; where it ends after moves of twice |w| along flat ones."""
     train, test, w = problem(n, hidden)
     w = trained(train, w, steps)
-    curvature, axes = torch.linalg.eigh(hessian(lambda v: (train(v) ** 2).mean())(w))
+    curvature, axes = torch.linalg.eigh(jacrev(jacrev(lambda v: (train(v) ** 2).mean()))(w))
     curved = curvature.abs() > 1e-12 * curvature.abs().max()  # eigenvalues err by 160 roundings, 4e-14 of the largest
     flat = axes[:, ~curved]
     others = []
