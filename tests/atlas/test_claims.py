@@ -38,6 +38,8 @@ SLOW = frozenset(
     bahdanau-attention barron-theorem-l2 bert-finetuning-heads bert-next-sentence char-rnn-code-generation
     compositionality-features hopfield-sublinear-capacity neural-ode-claims resnet-depth-benefit
     weight-sharing-efficiency
+    adversarial-training-as-data-prior diffusion-incremental-map linearisation-width-rate preactivation-velocity
+    small-batch-flatter
     """.split()
 )
 """Claims that took more than 0.3 s at smoke scale when they were last measured; they run with ``make test-full``."""

@@ -16,7 +16,7 @@ CONTINUOUS = "the function is continuous"
 def problem(pieces, seed):
     """Knots and values, and points where the function is looked at."""
     rng = np.random.default_rng(seed)
-    knots = np.sort(rng.uniform(-1, 1, pieces + 1))
+    knots = np.linspace(-1, 1, pieces + 1) + rng.uniform(-0.8, 0.8, pieces + 1) / pieces
     return knots, rng.normal(size=pieces + 1), rng.uniform(knots[0], knots[-1], 400)
 
 
@@ -54,7 +54,7 @@ CLAIM = Claim(
     breaks=CONTINUOUS,
     parameters={"pieces": 12},
     full={"pieces": 200},
-    judge=equals(rounding=1e6),  # slopes between near knots are large and cancel
+    judge=equals(rounding=1e6),  # changes of slope cancel: 200 of up to 6 / 0.002 over values of about 3
     predicted=predicted,
     observed=observed,
     control=control,

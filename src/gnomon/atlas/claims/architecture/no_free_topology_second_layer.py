@@ -21,7 +21,8 @@ def difference(follow, channels, seed):
     """After exchanging the channels of the first convolution, followed by the second or not."""
     torch.manual_seed(seed)
     a, b = (torch.nn.Conv2d(i, channels, 3).double() for i in (1, channels))
-    x, order = torch.randn(2, 1, 8, 8).double(), torch.randperm(channels).roll(1)
+    x, order, p = torch.randn(2, 1, 8, 8).double(), torch.arange(channels), torch.randperm(channels)
+    order[p] = p.roll(1)  # one cycle, which leaves no channel in place
     with torch.no_grad():
         before = b(torch.relu(a(x)))
         a.weight.copy_(a.weight[order])
@@ -43,7 +44,7 @@ def control(channels, seed):
 
 CLAIM = Claim(
     id="no-free-topology-second-layer",
-    title="Channels of a layer can be exchanged when the next layer follows, pixels cannot",
+    title="Channels of a layer can be exchanged when the next layer follows: their order means nothing",
     equation=r"W_2 P^\top \phi(P W_1 x) = W_2 \phi(W_1 x)",
     source=Source("theorem", "hecht1990algebraic"),
     premises=(Premise(FOLLOWS),),

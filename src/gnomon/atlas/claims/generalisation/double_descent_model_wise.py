@@ -2,6 +2,8 @@
 
     p < n - 1:  s^2 p / (n - p - 1),      p > n + 1:  r^2 (1 - n / p) + s^2 n / (p - n - 1)                         (1)
 
+The sizes go up to where the mean of the measurement still has a variance on both sides of the peak.
+
 Reference: [hastie2022surprises], Theorem 1 at finite size.
 """
 
@@ -57,8 +59,8 @@ CLAIM = Claim(
     source=Source("theorem", "hastie2022surprises"),
     premises=(Premise(LEAST), Premise("isotropic Gaussian rows")),
     breaks=LEAST,
-    parameters={"n": 30, "sizes": (5, 15, 50, 90, 180), "repetitions": 150},
-    full={"n": 100, "sizes": (20, 50, 80, 125, 200, 400, 800), "repetitions": 200},
+    parameters={"n": 40, "sizes": (8, 20, 30, 54, 80, 160), "repetitions": 300},
+    full={"n": 100, "sizes": (20, 50, 80, 90, 110, 125, 200, 400, 800), "repetitions": 200},
     judge=mean_equals(confidence=0.9999),
     predicted=predicted,
     observed=observed,

@@ -14,15 +14,15 @@ NOISY = "labels hold what the model cannot express"
 
 def predicted():
     """The order (1)."""
-    return ("more", "as many")
+    return ("fewer", "more", "as many")
 
 
 def sizes(noise, n, repetitions, seed):
-    """Logarithms of |w| for ten times, and once, as many features as rows."""
+    """Logarithms of |w| for a tenth, ten times, and once as many features as rows."""
     rng = np.random.default_rng(seed)
     found = {name: [] for name in predicted()}
     for _ in range(repetitions):
-        for name, p in (("as many", n), ("more", 10 * n)):
+        for name, p in (("as many", n), ("more", 10 * n), ("fewer", n // 10)):
             x = rng.normal(size=(n, p)) / np.sqrt(p)
             w = np.ones(p)
             found[name].append(
@@ -44,11 +44,11 @@ def control(n, repetitions, seed):
 CLAIM = Claim(
     id="double-descent-three-cases",
     title="Weights are largest where parameters are as many as examples",
-    equation=r"\|w\|_{p \gg n} < \|w\|_{p = n}",
+    equation=r"\|w\|_{p \ll n} < \|w\|_{p \gg n} < \|w\|_{p = n}",
     source=Source("observed", "belkin2019reconciling"),
     premises=(Premise(NOISY),),
     breaks=NOISY,
-    parameters={"n": 25, "repetitions": 20},
+    parameters={"n": 30, "repetitions": 20},
     judge=ordered(confidence=0.99),
     predicted=predicted,
     observed=observed,

@@ -25,13 +25,13 @@ def predicted(n, latent):
     return torch.stack([values[:-latent].sum() / 2, torch.zeros(()).double()])
 
 
-def trained(n, latent, used, seed):
+def trained(n, used, steps, seed):
     """Loss and largest angle after descent by L-BFGS on both matrices."""
     x, c = problem(n)
     torch.manual_seed(seed)
     model = linear_autoencoder((64,), used).double()
     e, d = model.encoder[1].weight, model.decoder.weight
-    optimizer = torch.optim.LBFGS([e, d], max_iter=120, history_size=20, line_search_fn="strong_wolfe",
+    optimizer = torch.optim.LBFGS([e, d], max_iter=steps, history_size=20, line_search_fn="strong_wolfe",
                                   tolerance_grad=1e-12, tolerance_change=1e-15)  # fmt: skip
 
     def closure():
@@ -46,14 +46,14 @@ def trained(n, latent, used, seed):
     return torch.tensor([gap.loss, float(gap.angles.max())], dtype=torch.float64)
 
 
-def observed(n, latent, seed):
+def observed(n, latent, steps, seed):
     """With as many coordinates."""
-    return trained(n, latent, latent, seed)
+    return trained(n, latent, steps, seed)
 
 
-def control(n, latent, seed):
+def control(n, latent, steps, seed):
     """With one coordinate less."""
-    return trained(n, latent, latent - 1, seed)
+    return trained(n, latent - 1, steps, seed)
 
 
 CLAIM = Claim(
@@ -63,8 +63,8 @@ CLAIM = Claim(
     source=Source("theorem", "baldi1989neural"),
     premises=(Premise("centered data"), Premise(LATENT)),
     breaks=LATENT,
-    parameters={"n": 100, "latent": 3},
-    full={"n": 1797, "latent": 10},
+    parameters={"n": 100, "latent": 3, "steps": 120},
+    full={"n": 1797, "latent": 10, "steps": 600},
     judge=equals(
         within=1e-2, because="descent stops before the angle, of the order of the root of the excess, is zero"
     ),

@@ -55,11 +55,9 @@ CLAIM = Claim(
     source=Source("theorem", "lee2019wide", "Theorem 2.1"),
     premises=(Premise("the output is a sum over units divided by sqrt(width)"),),
     breaks="the output is a sum over units divided by sqrt(width)",
-    parameters={"nets": 12, "widths": (128, 256, 512, 1024)},
-    full={"nets": 20, "widths": (256, 512, 1024, 2048, 4096)},
-    judge=rate_is(
-        confidence=0.9995, within=0.05, because="the next order is half of 128^-1/2 at the smallest", label="width"
-    ),
+    parameters={"nets": 12, "widths": (1024, 2048, 4096, 8192)},
+    full={"nets": 30, "widths": (2048, 4096, 8192, 16384)},
+    judge=rate_is(confidence=0.9995, label="width"),
     predicted=predicted,
     observed=observed,
     control=control,

@@ -60,11 +60,9 @@ CLAIM = Claim(
     source=Source("theorem", "jacot2018neural", "Theorem 2"),
     premises=(Premise("the output is a sum over units divided by sqrt(width)"), Premise("a smooth activation")),
     breaks="the output is a sum over units divided by sqrt(width)",
-    parameters={"nets": 40, "widths": (128, 256, 512, 1024)},
-    full={"nets": 60, "widths": (256, 512, 1024, 2048, 4096)},
-    judge=rate_is(
-        confidence=0.999, within=0.09, because="the next order is 128^-1/2 = 0.09 at the smallest", label="width"
-    ),
+    parameters={"nets": 60, "widths": (512, 1024, 2048, 4096)},
+    full={"nets": 100, "widths": (1024, 2048, 4096, 8192, 16384)},
+    judge=rate_is(confidence=0.999, label="width"),
     predicted=predicted,
     observed=observed,
     control=control,

@@ -3,7 +3,7 @@
 With F = alpha (f - f_0), f = W_2 s(z) / sqrt m, z = W_1 s(W_0 x / sqrt d) / sqrt m, and the loss
 |F - y|^2 / (2 n alpha^2), each z moves along W_2 / (alpha sqrt m):
 
-    change of z in a fixed time = O(1 / (alpha sqrt m))                                                      (1)
+    change of z in a fixed time = O(1 / (alpha sqrt m)) (1 + O(1/m))                                         (1)
 
 Reference: [geiger2020disentangling], Section 4.
 """
@@ -55,9 +55,9 @@ CLAIM = Claim(
     source=Source("theorem", "geiger2020disentangling", "Section 4"),
     premises=(Premise("alpha does not fall with the width"), Premise("hidden layers are wide")),
     breaks="alpha does not fall with the width",
-    parameters={"nets": 20, "widths": (24, 64, 160)},
-    full={"nets": 40, "widths": (32, 96, 256, 512)},
-    judge=rate_is(confidence=0.999, within=0.05, because="corrections of order 24^-1/2 / 4", label="width"),
+    parameters={"nets": 20, "widths": (96, 192, 384)},
+    full={"nets": 40, "widths": (128, 256, 512, 1024)},
+    judge=rate_is(confidence=0.999, label="width"),
     predicted=predicted,
     observed=observed,
     control=control,

@@ -52,19 +52,21 @@ def one_step(net, x, y):
     return found
 
 
-def observed(width, seed):
-    """Both distances of each digit."""
+def distances(method, width, seed):
+    """Both distances of each digit; 4 where the decision never changes."""
     net, x, y = problem(width, seed)
-    deep = minimal_distance(net, (x, y), norm="2", bounds=(-9, 9), method=DeepFool(overshoot=0.01)).above
-    return {"DeepFool": deep, "one step": one_step(net, x, y)}
+    found = minimal_distance(net, (x, y), norm="2", bounds=(-9, 9), method=method).above
+    return {"DeepFool": torch.where(found.isfinite(), found, 4.0), "one step": one_step(net, x, y)}
+
+
+def observed(width, seed):
+    """A linearization at every point."""
+    return distances(DeepFool(overshoot=0.01), width, seed)
 
 
 def control(width, seed):
-    """One linearization at x only, followed as far as needed: the misprinted constraint, with its own order."""
-    net, x, y = problem(width, seed)
-    deep = minimal_distance(net, (x, y), norm="2", bounds=(-9, 9), method=DeepFool(overshoot=0.01)).above
-    stale = minimal_distance(net, (x, y), norm="2", bounds=(-9, 9), method=DeepFool(steps=1, overshoot=0.01)).above
-    return {"DeepFool": torch.where(stale.isfinite(), stale, 4.0), "one step": deep}
+    """One linearization, at x."""
+    return distances(DeepFool(steps=1, overshoot=0.01), width, seed)
 
 
 CLAIM = Claim(
