@@ -23,8 +23,9 @@ from gnomon.examination.subject import Subject
 
 __all__ = ["Cost", "LADDER", "fitting_threads", "measured_cost", "rung"]
 
-FEW, MANY = 2, 32
-"""Examples of the two measurements; the second is left out where the first shows that it would take too long."""
+FEW, MANY, GROWTH = 2, 32, 4
+"""Examples of the first and of the last measurement, and the factor from one to the next; those that the line (1)
+through the ones before shows to take too long are left out."""
 LADDER = (8, 16, 32, 64, 128, 256, 512)
 """Numbers of examples from which probes are chosen."""
 GAIN, TRIED = 1.3, 0.03
@@ -55,9 +56,11 @@ class Cost(Record):
 
 
 def measured_cost(subject: Subject, clock: Clock, seconds: float) -> Cost:
-    """Time forward and backward passes on two examples, and on more where a third of the time allows it.
+    """Time forward and backward passes on two examples, and on 8 and 32 where the time allows one of these.
 
-    Cost: two passes on two examples, and at most two on 32.
+    A pass on two examples alone would not tell ``fixed`` from ``each``: a perceptron of ten million parameters takes as
+    long for its weights as for forty examples.
+    Cost: two passes on two examples, and at most two on 8 and two on 32.
 
     >>> from gnomon.core.clock import Ticking
     >>> from gnomon.examination.subject import subject as of
@@ -69,12 +72,14 @@ def measured_cost(subject: Subject, clock: Clock, seconds: float) -> Cost:
     few = subject.probe.some(FEW).x
     _passed(subject, few, clock)  # the first pass sets torch up
     short = _passed(subject, few, clock)
-    n, m = count(few), min(MANY, len(subject.probe))
-    if m <= n or short * m / n > seconds / 3:
-        return Cost(0.0, short / n, UPDATE * parameters)
-    long = min(_passed(subject, subject.probe.some(m).x, clock) for _ in range(2))
-    each = max((long - short) / (m - n), 0.05 * long / m)
-    return Cost(max(long - each * m, 0.0), each, UPDATE * parameters)
+    n, most = count(few), min(MANY, len(subject.probe))
+    size, fixed, each = n, 0.0, short / n
+    while size < most and fixed + each * min(GROWTH * size, most) <= seconds:  # (1)
+        size = min(GROWTH * size, most)
+        long = min(_passed(subject, subject.probe.some(size).x, clock) for _ in range(2))
+        each = max((long - short) / (size - n), 0.05 * long / size)
+        fixed = max(long - each * size, 0.0)
+    return Cost(fixed, each, UPDATE * parameters)
 
 
 @contextmanager
