@@ -32,6 +32,7 @@ RATES = [
     (Adam(1e-3), None),
     (Adam(1e-6), "learning-rate-too-small"),
     (Adam(10.0), "learning-rate-too-large"),
+    (Adam(1e3), "learning-rate-too-large"),  # nothing above a thousandth of it brings the loss down
     (SGD(0.1, momentum=0.9), None),
     (SGD(1e-6), "learning-rate-too-small"),
     (named(lambda p: torch.optim.RMSprop(p, lr=1e-3), None, "t"), None),

@@ -1,7 +1,8 @@
 """A learning rate that is far too large or far too small, for any optimizer: short runs with other ones, side by side.
 
 From one start, with the same batches, k steps are taken with the learning rate times c, for c = 1, 1/10 and 10, and
-for 1/100 or 100 where these do better. With g(c) the fall of the loss on fixed examples,
+for 1/100 or 100 where these do better; where the loss does not fall at all, down to c = 1e-4, for a rate may be wrong
+by more than a hundred. With g(c) the fall of the loss on fixed examples,
 
     too large    the loss is not finite, or g(1) < `LESS` max over c < 1 of g(c)                                 (1)
     too small    g(1) < `FRACTION` max over c > 1 of g(c)                                                        (2)
@@ -41,8 +42,8 @@ from gnomon.training.native import TorchOptimizer
 __all__ = ["RUNS", "scaled", "short_runs", "step_size_findings"]
 
 CALL = "examine(module, train=(x, y), optimizer=...)"
-RUNS = 5
-"""Short runs at most."""
+RUNS, LEAST = 5, 1e-4
+"""Short runs at most, but for two more where the loss falls in none; and the smallest factor that is tried."""
 LESS = 0.2
 """Fall of the loss, in units of that of a smaller rate, below which a learning rate is too large."""
 FRACTION, ALONE = 0.04, 0.02
@@ -133,6 +134,8 @@ def short_runs(
         add(0.01)
     if more > own:
         add(100.0)
+    while not own > 0 and min(falls) > LEAST and not any(fall > SEEN * start for fall in falls.values()):
+        add(min(falls) / 10)
     return falls, start
 
 
