@@ -98,8 +98,8 @@ details { margin: .5rem 0; font-size: .95rem; } summary { cursor: pointer; color
 @media print { :root { color-scheme: light; --ground: #fff; --panel: #fff; }
   body { font-size: 10.5pt; } header, main { max-width: none; padding: 0; } nav, .more { display: none; }
   .strip { grid-template-columns: repeat(6, 1fr); } .term { border: 0; }
-  [popover] { display: block; position: static; margin: 0; max-width: none; border: 0; box-shadow: none; padding: 0 0 .3rem;
-    font-size: .85em; } [popover] strong { display: inline; }
+  [popover] { display: block; position: static; margin: 0; max-width: none; border: 0; box-shadow: none;
+    padding: 0 0 .3rem; font-size: .85em; } [popover] strong { display: inline; }
   details::details-content { content-visibility: visible; height: auto; } details > summary { list-style: none; }
   figure, li, tr, .verdict { break-inside: avoid; } h2 { break-after: avoid; }
   .plots { grid-template-columns: 1fr 1fr; } }
