@@ -136,3 +136,20 @@ def test_the_cost_of_the_weights_is_told_from_that_of_the_examples():
     network = subject(layer, (X, Y), None, seed=0)
     cost = measured_cost(network, lambda: network.module.time, 4.0)
     assert cost.fixed == pytest.approx(0.5) and cost.each == pytest.approx(0.01)
+
+
+class Coarse:
+    """A clock that shows only every tenth of its looks, as one that ticks in milliseconds does."""
+
+    looks = 0
+
+    def __call__(self):
+        self.looks += 1
+        return float(self.looks // 10)
+
+
+def test_a_clock_that_stands_still_for_a_pass_tells_the_cost_all_the_same():
+    network = subject(net(), (X, Y), None, seed=0)
+    cost = measured_cost(network, Coarse(), 1e9)
+    assert 0.05 < cost.passes(32) < 0.5 and cost.each > 0
+    assert measured_cost(network, lambda: 0.0, 1.0).each > 0

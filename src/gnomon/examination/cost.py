@@ -30,6 +30,9 @@ LADDER = (8, 16, 32, 64, 128, 256, 512)
 """Numbers of examples from which probes are chosen."""
 GAIN, TRIED = 1.3, 0.03
 """Factor by which several threads must be faster than one, and the share of the time that trying both may take."""
+AGAIN, LEAST = 32, 1e-6
+"""Passes that are taken where the clock has not moved after one, and seconds that they take at least: the clock of a
+processor may tick in milliseconds."""
 UPDATE = 1e-8
 """Seconds, about, in which an optimizer moves one parameter: it reads and writes some forty bytes."""
 
@@ -131,10 +134,13 @@ def rung(ladder: Sequence[int], at_most: float) -> int:
 
 
 def _passed(subject: Subject, x: Inputs, clock: Clock) -> float:
+    """Seconds of a pass; of the mean of some where the clock moves in steps that are longer than a pass."""
     parameters = [p for p in subject.module.parameters() if p.requires_grad]
     with undisturbed(subject.module), evaluating(subject.module), torch.enable_grad(), random_state(0):
-        start = clock()
-        out = table(invoke(subject.module, x), count(x), subject.call)
-        if parameters and out.requires_grad:
-            torch.autograd.grad(out.square().sum(), parameters, allow_unused=True)
-        return clock() - start
+        start, passes, spent = clock(), 0, 0.0
+        while passes < AGAIN and spent <= 0:
+            out = table(invoke(subject.module, x), count(x), subject.call)
+            if parameters and out.requires_grad:
+                torch.autograd.grad(out.square().sum(), parameters, allow_unused=True)
+            passes, spent = passes + 1, clock() - start
+        return max(spent, LEAST) / passes
