@@ -47,6 +47,14 @@ def test_learning_rates(rule, kind):
     assert found == ([] if kind is None else [kind]), falls
 
 
+def test_a_whole_run_that_brought_nothing_is_no_patience():
+    """Its loss is of other examples than that of the short runs: they differ by more than any of the falls."""
+    falls = {0.1: 1.6e-6, 1.0: 1.6e-5, 10.0: 1.6e-4, 100.0: 1.6e-3}
+    for reached, kinds in ((0.007, ["learning-rate-too-small"]), (0.5, [])):
+        found = step_size_findings(falls, start=2.3, lr=1e-7, steps=15, reached=reached)
+        assert [f.kind for f in found] == kinds
+
+
 def test_rates_of_torch_optimizers_are_scaled():
     rule = named(lambda p: torch.optim.SGD(p, lr=0.1), None, "t")
     made = scaled(rule, 10.0).memory([nn.Parameter(torch.zeros(1))])

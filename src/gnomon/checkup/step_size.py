@@ -9,6 +9,8 @@ by more than a hundred. With g(c) the fall of the loss on fixed examples,
 
 While steps are small g grows like c, so that (2) means a rate far below one that works. Where a whole run is known, it
 must also have brought less than half of what the larger rate brings in k steps: a small rate with patience is no fault.
+Where no rate brings the loss down by `SEEN` in k steps, the whole run must have done so to be patient: its examples are
+others than those of the short runs, and the losses of two samples differ by more than such a fall.
 Nor is a large one whose whole run came as far as the smaller rate did in k steps: momentum may overshoot at first.
 Without a run, `ALONE` takes the place of `FRACTION`. The loss is that of batch statistics where there is batch norm: by
 running ones it falls while these settle, whatever the rate.
@@ -83,7 +85,7 @@ def step_size_findings(
         cure = f"Lower it in the optimizer: lr={factor * lr:.2g} or less."
         return (Finding("learning-rate-too-large", what, cure, 0.87, "optimizer", evidence, 1e-3),)
     factor, best = max(larger.items(), key=lambda one: one[1], default=(1.0, 0.0))
-    patient = reached is not None and reached >= best / 2
+    patient = reached is not None and reached >= (best / 2 if best > SEEN * start else SEEN * start)
     small = own < (ALONE if reached is None else FRACTION) * best  # (2)
     rising = [g for _, g in sorted({1.0: own, **larger}.items())]
     known = best > SEEN * start or (best > TRACE * start and rising == sorted(rising) and len(rising) > 2)
