@@ -2,10 +2,11 @@
 
 python benchmarks/bench_watch.py           # quiet: run it alone
 python benchmarks/bench_watch.py --busy    # beside two processes that compute without end
+python benchmarks/bench_watch.py --seconds 4 --repetitions 2
 """
 
+import argparse
 import multiprocessing
-import sys
 import time
 
 import torch
@@ -15,7 +16,7 @@ from torch import nn
 
 import gnomon
 
-SECONDS, BATCH, REPETITIONS = 6.0, 64, 3
+BATCH = 64
 
 
 def cnn():
@@ -57,16 +58,21 @@ def burn() -> None:
 
 
 def main() -> None:
-    busy = [multiprocessing.Process(target=burn, daemon=True) for _ in range(2 if "--busy" in sys.argv else 0)]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--busy", action="store_true")
+    parser.add_argument("--seconds", type=float, default=6.0)
+    parser.add_argument("--repetitions", type=int, default=3)
+    options = parser.parse_args()
+    busy = [multiprocessing.Process(target=burn, daemon=True) for _ in range(2 if options.busy else 0)]
     for process in busy:
         process.start()
     rows = []
     for name, (build, x, classes) in MODELS.items():
         y = torch.randint(classes, (len(x),), generator=torch.Generator().manual_seed(1))
         loop(build, x, y, 20, True)
-        steps = round(200 * SECONDS / max(loop(build, x, y, 200, False)[0], 1e-3))
+        steps = round(200 * options.seconds / max(loop(build, x, y, 200, False)[0], 1e-3))
         plain = watched = float("inf")
-        for _ in range(REPETITIONS):
+        for _ in range(options.repetitions):
             plain = min(plain, loop(build, x, y, steps, False)[0])
             seconds, looks = loop(build, x, y, steps, True)
             watched = min(watched, seconds)
@@ -76,7 +82,10 @@ def main() -> None:
     for process in busy:
         process.terminate()
     where = "two busy loops beside it" if busy else "quiet"
-    note = f"Steps for {SECONDS:g} s in batches of {BATCH}; least of {REPETITIONS} runs in turn; making the watch is counted."
+    note = (
+        f"Steps for {options.seconds:g} s in batches of {BATCH}; least of {options.repetitions} runs in turn; making the watch is "
+        "counted."
+    )
     record(
         f"Watching three models, {where}", ["model", "step", "step, watched", "overhead", "wanted", "looks"], rows, note
     )

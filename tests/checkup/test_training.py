@@ -32,6 +32,7 @@ RATES = [
     (Adam(1e-3), None),
     (Adam(1e-6), "learning-rate-too-small"),
     (Adam(10.0), "learning-rate-too-large"),
+    (Adam(1e3), "learning-rate-too-large"),  # nothing above a thousandth of it brings the loss down
     (SGD(0.1, momentum=0.9), None),
     (SGD(1e-6), "learning-rate-too-small"),
     (named(lambda p: torch.optim.RMSprop(p, lr=1e-3), None, "t"), None),
@@ -44,6 +45,14 @@ def test_learning_rates(rule, kind):
     falls, start = short_runs(perceptron(), X, Y, loss=CrossEntropy(), optimizer=rule, steps=30, batch=32)
     found = [f.kind for f in step_size_findings(falls, start=start, lr=rule.lr, steps=30)]
     assert found == ([] if kind is None else [kind]), falls
+
+
+def test_a_whole_run_that_brought_nothing_is_no_patience():
+    """Its loss is of other examples than that of the short runs: they differ by more than any of the falls."""
+    falls = {0.1: 1.6e-6, 1.0: 1.6e-5, 10.0: 1.6e-4, 100.0: 1.6e-3}
+    for reached, kinds in ((0.007, ["learning-rate-too-small"]), (0.5, [])):
+        found = step_size_findings(falls, start=2.3, lr=1e-7, steps=15, reached=reached)
+        assert [f.kind for f in found] == kinds
 
 
 def test_rates_of_torch_optimizers_are_scaled():

@@ -48,7 +48,7 @@ def records():
     compared = examination.Comparison(examined, examined)
     ranking = examination.Ranking(
         tuple(
-            examination.Candidate(TEXT, 1.0, 1.0, 1.0, True, Burst(1.0, 0.5, 0.2, 0.1, 100, False), TEXT)
+            examination.Candidate(TEXT, 1.0, 1.0, 1.0, True, Burst(0.5, 0.2, 0.4, 0.1, 0.1, 100, False), TEXT)
             for _ in range(99)
         ),
         N,

@@ -71,7 +71,7 @@ def test_a_ranking_ends_in_its_time():
     ranking = rank(networks, TRAIN, steps=400, budget=30.0, clock=clock)
     steps = {c.name: c.burst.steps for c in ranking.candidates}
     assert clock.now <= 1.15 * 30 + 5 and not ranking.unranked
-    assert steps["cheap"] == steps["also cheap"] == 100 and 0 < steps["dear"] < 100
+    assert steps["cheap"] == steps["also cheap"] == 200 and 0 < steps["dear"] < 200
 
 
 class _Faster:

@@ -7,7 +7,7 @@ from torch import nn
 import gnomon
 from gnomon.core.clock import Ticking
 from gnomon.examination import rank
-from gnomon.examination.burst import continued
+from gnomon.examination.burst import Burst, continued, widened
 from gnomon.training import Adam
 from tests.examination.patients import cnn, data, perceptron
 
@@ -25,7 +25,7 @@ def test_what_suits_images_comes_first():
     assert ranking.names[-1] == "silent" and not ranking.candidates[-1].trainable
     assert "tells examples apart" in ranking.candidates[-1].reason
     assert ranking.names[0] in ("cnn", "line") and ranking.candidates[0].score > 0.7
-    assert ranking.candidates[0].burst.steps == 40 and ranking.candidates[0].burst.last < 0.5
+    assert ranking.candidates[0].burst.steps == 80 and ranking.candidates[0].burst.last < 0.5
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,21 @@ def test_what_suits_images_comes_first():
 def test_the_error_continues_a_power_law_and_never_rises(last, half, steps, wanted):
     """e ~ 1 / s: halved from 50 to 100 steps, so it is halved again by 200."""
     assert continued(last, half, 100, steps) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    "last, half, wanted", [(0.1, 0.08, 0.125), (0.1, 0.01, 0.2), (0.1, 0.2, 0.1), (-0.1, 0.0, -0.1)]
+)
+def test_the_gap_grows_and_never_faster_than_the_steps(last, half, wanted):
+    assert widened(last, half, 100, 200) == pytest.approx(wanted)
+    assert widened(last, half, 100, 100) == last
+
+
+def test_learning_by_heart_is_told_from_learning_slowly():
+    """Both are wrong on 20 % of the examples left out, and one of them on none of its own."""
+    heart = Burst(0.2, 0.2, 0.1, 0.0, 1.0, 100, False)
+    slow = Burst(0.4, 0.2, 0.4, 0.2, 1.0, 100, False)
+    assert heart.after(200) == pytest.approx(0.4) and slow.after(200) == pytest.approx(0.1)
 
 
 def test_regression_is_ranked_by_the_variance_that_is_left():

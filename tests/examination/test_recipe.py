@@ -118,3 +118,38 @@ def test_the_cost_is_that_of_the_clock():
     network = subject(net(), (X, Y), None, seed=0)
     cost = measured_cost(network, Ticking(0.5), 1e9)
     assert cost.passes(32) == pytest.approx(0.5) and cost.update > 0
+
+
+class Counted(torch.nn.Linear):
+    """A layer that moves its clock by half a second for each pass, and by a hundredth for each example."""
+
+    time = 0.0
+
+    def forward(self, x):
+        self.time += 0.5 + 0.01 * len(x)
+        return super().forward(x)
+
+
+def test_the_cost_of_the_weights_is_told_from_that_of_the_examples():
+    """A pass on 32 examples would take more than the time only if all of a pass on two were due to the two."""
+    layer = Counted(X.shape[1], int(Y.max()) + 1)
+    network = subject(layer, (X, Y), None, seed=0)
+    cost = measured_cost(network, lambda: network.module.time, 4.0)
+    assert cost.fixed == pytest.approx(0.5) and cost.each == pytest.approx(0.01)
+
+
+class Coarse:
+    """A clock that shows only every tenth of its looks, as one that ticks in milliseconds does."""
+
+    looks = 0
+
+    def __call__(self):
+        self.looks += 1
+        return float(self.looks // 10)
+
+
+def test_a_clock_that_stands_still_for_a_pass_tells_the_cost_all_the_same():
+    network = subject(net(), (X, Y), None, seed=0)
+    cost = measured_cost(network, Coarse(), 1e9)
+    assert 0.05 < cost.passes(32) < 0.5 and cost.each > 0
+    assert measured_cost(network, lambda: 0.0, 1.0).each > 0

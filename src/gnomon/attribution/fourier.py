@@ -79,7 +79,7 @@ class FourierMask(Result):
     def verdict(self) -> str:
         """One sentence."""
         if bool(self.mask.all()):
-            return "No frequency could be left out: the search for a sparser mask ended with all of them."
+            return "No frequency could be left out: no picture with less detail was found that is decided alike."
         return (
             f"The network decides {self.agreement:.0%} of the images alike when only {self.kept:.0%} of the "
             f"frequencies are left; its accuracy goes from {self.accuracy:.1%} to {self.masked_accuracy:.1%}."

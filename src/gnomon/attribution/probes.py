@@ -69,8 +69,9 @@ class LayerProbes(Result):
         first, last = self.layers[0], self.layers[-1]
         start = "the input" if first.name == "input" else f"'{first.name}'"
         return (
-            f"From {start} to '{last.name}' linear probes go from {first.linear:.0%} to {last.linear:.0%}, and the "
-            f"within-class spread from {first.fisher:.2g} to {last.fisher:.2g} of the distance of the classes."
+            f"A linear classifier is right on {first.linear:.0%} of the examples given {start}, and on "
+            f"{last.linear:.0%} given '{last.name}' (linear probes); the spread within a class goes from "
+            f"{first.fisher:.2g} to {last.fisher:.2g} of the distance between classes."
         )
 
     def plots(self) -> tuple[Plot, ...]:

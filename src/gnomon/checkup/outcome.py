@@ -94,12 +94,12 @@ def overfit_cure(gain: float, fitted: int, unit: str) -> str:
     Cost: none.
 
     >>> overfit_cure(0.04, 300, "accuracy").partition(";")[0]
-    'Collect more examples (doubling them to 300 gave a simple model +4.0 points of accuracy)'
+    'Collect more examples (300 instead of 150 gave a simple model +4.0 points of accuracy)'
     """
     others = "stop earlier, add weight_decay or dropout, or augment"
     if not fitted:
         return f"{others[0].upper()}{others[1:]}; more examples help as well."
-    told = f"(doubling them to {fitted:,} gave a simple model {100 * gain:+.1f} points of {unit})"
+    told = f"({fitted:,} instead of {fitted // 2:,} gave a simple model {100 * gain:+.1f} points of {unit})"
     if gain >= WORTH:
         return f"Collect more examples {told}; or {others}."
     return f"{others[0].upper()}{others[1:]}; more examples would help little {told}."

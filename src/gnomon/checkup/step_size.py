@@ -1,13 +1,16 @@
 """A learning rate that is far too large or far too small, for any optimizer: short runs with other ones, side by side.
 
 From one start, with the same batches, k steps are taken with the learning rate times c, for c = 1, 1/10 and 10, and
-for 1/100 or 100 where these do better. With g(c) the fall of the loss on fixed examples,
+for 1/100 or 100 where these do better; where the loss does not fall at all, down to c = 1e-4, for a rate may be wrong
+by more than a hundred. With g(c) the fall of the loss on fixed examples,
 
     too large    the loss is not finite, or g(1) < `LESS` max over c < 1 of g(c)                                 (1)
     too small    g(1) < `FRACTION` max over c > 1 of g(c)                                                        (2)
 
 While steps are small g grows like c, so that (2) means a rate far below one that works. Where a whole run is known, it
 must also have brought less than half of what the larger rate brings in k steps: a small rate with patience is no fault.
+Where no rate brings the loss down by `SEEN` in k steps, the whole run must have done so to be patient: its examples are
+others than those of the short runs, and the losses of two samples differ by more than such a fall.
 Nor is a large one whose whole run came as far as the smaller rate did in k steps: momentum may overshoot at first.
 Without a run, `ALONE` takes the place of `FRACTION`. The loss is that of batch statistics where there is batch norm: by
 running ones it falls while these settle, whatever the rate.
@@ -41,8 +44,8 @@ from gnomon.training.native import TorchOptimizer
 __all__ = ["RUNS", "scaled", "short_runs", "step_size_findings"]
 
 CALL = "examine(module, train=(x, y), optimizer=...)"
-RUNS = 5
-"""Short runs at most."""
+RUNS, LEAST = 5, 1e-4
+"""Short runs at most, but for two more where the loss falls in none; and the smallest factor that is tried."""
 LESS = 0.2
 """Fall of the loss, in units of that of a smaller rate, below which a learning rate is too large."""
 FRACTION, ALONE = 0.04, 0.02
@@ -82,7 +85,7 @@ def step_size_findings(
         cure = f"Lower it in the optimizer: lr={factor * lr:.2g} or less."
         return (Finding("learning-rate-too-large", what, cure, 0.87, "optimizer", evidence, 1e-3),)
     factor, best = max(larger.items(), key=lambda one: one[1], default=(1.0, 0.0))
-    patient = reached is not None and reached >= best / 2
+    patient = reached is not None and reached >= (best / 2 if best > SEEN * start else SEEN * start)
     small = own < (ALONE if reached is None else FRACTION) * best  # (2)
     rising = [g for _, g in sorted({1.0: own, **larger}.items())]
     known = best > SEEN * start or (best > TRACE * start and rising == sorted(rising) and len(rising) > 2)
@@ -133,6 +136,8 @@ def short_runs(
         add(0.01)
     if more > own:
         add(100.0)
+    while not own > 0 and min(falls) > LEAST and not any(fall > SEEN * start for fall in falls.values()):
+        add(min(falls) / 10)
     return falls, start
 
 

@@ -14,7 +14,7 @@ def rank(
     ] = "digits",
     target: Annotated[str | None, typer.Option(help="Target column of a csv or parquet file.")] = None,
     examples: Annotated[int, typer.Option(help="Examples to judge by.", min=10)] = 2000,
-    steps: Annotated[int, typer.Option(help="Training steps that are planned; a quarter of them is tried.")] = 600,
+    steps: Annotated[int, typer.Option(help="Training steps that are planned; half of them are tried.")] = 600,
     batch: Annotated[int, typer.Option(help="Examples in a batch.")] = 64,
     optimizer: Annotated[str, typer.Option(help="adam, adamw or sgd.")] = "adam",
     budget: Annotated[

@@ -1,13 +1,15 @@
-"""A short burst of training, and where it leads: the error of a longer run, from two moments of a shorter one.
+"""A burst of training, and where it leads: the error of a longer run, from two moments of a shorter one.
 
-With the error e(s) on examples that are not trained on, after s steps of the optimizer that will be used,
+With the error t(s) on the examples that are trained on and e(s) on others, after s steps of the optimizer that will be
+used, and the gap d = e - t between them,
 
-    e(S) ~ e(b) (e(b) / e(b/2))^a,    a = min(log2(S / b), 2)                                             (1)
+    e(S) ~ t(b) (t(b) / t(b/2))^a + d(b) (d(b) / d(b/2))^a,    a = min(log2(S / b), 2)                    (1)
 
-which continues a power law from b/2 over b to the S steps that are planned. A network that has not begun to learn keeps
-its error, one that learns slowly and steadily is given what it will learn.
+which continues two power laws from b/2 over b to the S steps that are planned: training errors fall, and the gap grows,
+at most as fast as the number of steps. A network that learns slowly and steadily is given what it will learn, one that
+begins to learn its examples by heart what it will lose by that, and one that has not begun to learn keeps its error.
 
-Hypotheses: the error falls like a power of the number of steps, between b/2 and S; it does not for long.
+Hypotheses: both go like powers of the number of steps, between b/2 and S; they do not for long.
 Reference: [hestness2017deep] for power laws of errors; [domhan2015speeding] for judging runs by their beginnings.
 
 >>> round(continued(0.2, 0.4, 50, 100), 3), continued(0.9, 0.9, 50, 600)
@@ -18,15 +20,16 @@ from dataclasses import dataclass
 from math import log2, nan
 
 import torch
+from torch import Tensor
 
 from gnomon.core.clock import Clock
 from gnomon.core.record import Record
 from gnomon.core.source import Pair
 from gnomon.core.strata import stratified
 from gnomon.examination.subject import Subject
-from gnomon.training import AbstractOptimizer, Run, train
+from gnomon.training import AbstractOptimizer, train
 
-__all__ = ["Burst", "burst", "continued"]
+__all__ = ["Burst", "burst", "continued", "widened"]
 
 HELD_OUT = 0.25
 """Share of the examples that a burst is not trained on."""
@@ -36,15 +39,16 @@ FAR = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Burst(Record):
-    """Errors on examples left out, before, after half of the steps and after all; the last loss; the steps.
+    """Errors on examples left out, after half of the steps and after all, and on those trained on; the last loss.
 
     The error is the share of wrong classes, or the unexplained share of the variance; ``guess`` is that of always
     guessing the largest class, or the mean.
     """
 
-    first: float
     half: float
     last: float
+    trained_half: float
+    trained_last: float
     loss: float
     steps: int
     diverged: bool
@@ -57,7 +61,8 @@ class Burst(Record):
 
     def after(self, steps: int) -> float:
         """The error after so many steps, equation (1)."""
-        return continued(self.last, self.half, self.steps, steps)
+        learned = continued(self.trained_last, self.trained_half, self.steps, steps)
+        return learned + widened(self.last - self.trained_last, self.half - self.trained_half, self.steps, steps)
 
 
 def continued(last: float, half: float, done: int, steps: int) -> float:
@@ -73,13 +78,27 @@ def continued(last: float, half: float, done: int, steps: int) -> float:
     return last * min(last / half, 1.0) ** min(log2(steps / done), FAR)  # (1)
 
 
+def widened(last: float, half: float, done: int, steps: int) -> float:
+    """The gap after ``steps``, where it was ``half`` after half of the steps done and ``last`` after all.
+
+    A gap that did not grow stays; one that grew faster than the number of steps is taken to grow like that.
+    Cost: none.
+
+    >>> widened(0.03, 0.02, 10, 20), widened(0.03, 0.04, 10, 20), widened(0.03, 0.0, 10, 20)
+    (0.045, 0.03, 0.06)
+    """
+    if last <= 0 or done <= 0 or steps <= done:
+        return last
+    return last * min(max(last / max(half, last / 2), 1.0), 2.0) ** min(log2(steps / done), FAR)  # (1)
+
+
 def burst(
     network: Subject, optimizer: AbstractOptimizer, *, examples: int, steps: int, batch: int, seed: int,
     seconds: float | None, clock: Clock,
 ) -> Burst:  # fmt: skip
-    """Train a copy for a few steps on three quarters of the examples, and measure it on the rest.
+    """Train a copy for some steps on three quarters of the examples, and measure it on these and on the rest.
 
-    Cost: ``steps`` training steps, and three forward passes over the rest.
+    Cost: ``steps`` training steps, and three forward passes over all examples.
 
     >>> from gnomon.core.clock import Ticking
     >>> from gnomon.examination.subject import subject
@@ -101,10 +120,13 @@ def burst(
         network.module, learned, x_test=judged, loss=network.loss, optimizer=optimizer, steps=steps,
         batch=min(batch, len(rest)), record=(0, max(1, steps // 2), steps), seconds=seconds, seed=seed, clock=clock,
     )  # fmt: skip
-    errors = _errors(run, network, judged)
+    errors, own = (
+        _errors(run.test_accuracy, run.test_loss, network, judged),
+        _errors(run.accuracy, run.loss, network, learned),
+    )
     middle = int((run.steps - run.steps[-1] / 2).abs().argmin())
     loss = nan if run.test_loss is None else float(run.test_loss[-1])
-    return Burst(errors[0], errors[middle], errors[-1], loss, int(run.steps[-1]), run.stopped == "diverged",
+    return Burst(errors[middle], errors[-1], own[middle], own[-1], loss, int(run.steps[-1]), run.stopped == "diverged",
                  _guess(network, judged))  # fmt: skip
 
 
@@ -115,13 +137,13 @@ def _guess(network: Subject, judged: Pair) -> float:
     return 1 - float(torch.bincount(y.long().flatten()).max()) / len(y)
 
 
-def _errors(run: Run, network: Subject, judged: Pair) -> list[float]:
+def _errors(accuracy: Tensor | None, loss: Tensor | None, network: Subject, data: Pair) -> list[float]:
     """Shares of wrong classes, or of the variance that is not explained; of the first loss where there are neither."""
-    if run.test_accuracy is not None:
-        return [1 - share for share in run.test_accuracy.tolist()]
-    assert run.test_loss is not None and judged.batch.y is not None
-    losses, y = run.test_loss.tolist(), judged.batch.y
+    if accuracy is not None:
+        return [1 - share for share in accuracy.tolist()]
+    assert loss is not None and data.batch.y is not None
+    losses, y = loss.tolist(), data.batch.y
     if network.recipe.own_loss is None and y.is_floating_point():
         spread = float(y.double().reshape(len(y), -1).var(0, correction=0).sum()) / 2
-        return [loss / spread if spread > 0 else loss for loss in losses]
-    return [loss / losses[0] if losses[0] else loss for loss in losses]
+        return [value / spread if spread > 0 else value for value in losses]
+    return [value / losses[0] if losses[0] else value for value in losses]

@@ -35,7 +35,8 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
              "below-limit", "not-learning", "training-diverged", "exploding-loss", "dead-units")),
     (("learning-rate-too-large", "training-diverged", "exploding-loss"),
      ("predicted-divergence", "learning-rate-unstable", *OUTCOMES)),
-    (("learning-rate-too-large",), ("training-diverged", "exploding-loss")),
+    (("learning-rate-too-large",), ("training-diverged", "exploding-loss", "dead-units")),  # a smaller one learns
+    (("weight-decay-wins",), ("dead-units", "not-learning", "underfit", "undertrained", "below-limit")),
     (("overfit",), ("underfit", "undertrained", "below-limit")),
 )  # fmt: skip
 """Kinds of findings, and kinds that are left out beside one of them: consequences, or cures that pull the other way."""

@@ -23,12 +23,16 @@ from gnomon.examination.subject import Subject
 
 __all__ = ["Cost", "LADDER", "fitting_threads", "measured_cost", "rung"]
 
-FEW, MANY = 2, 32
-"""Examples of the two measurements; the second is left out where the first shows that it would take too long."""
+FEW, MANY, GROWTH = 2, 32, 4
+"""Examples of the first and of the last measurement, and the factor from one to the next; those that the line (1)
+through the ones before shows to take too long are left out."""
 LADDER = (8, 16, 32, 64, 128, 256, 512)
 """Numbers of examples from which probes are chosen."""
 GAIN, TRIED = 1.3, 0.03
 """Factor by which several threads must be faster than one, and the share of the time that trying both may take."""
+AGAIN, LEAST = 32, 1e-6
+"""Passes that are taken where the clock has not moved after one, and seconds that they take at least: the clock of a
+processor may tick in milliseconds."""
 UPDATE = 1e-8
 """Seconds, about, in which an optimizer moves one parameter: it reads and writes some forty bytes."""
 
@@ -55,9 +59,11 @@ class Cost(Record):
 
 
 def measured_cost(subject: Subject, clock: Clock, seconds: float) -> Cost:
-    """Time forward and backward passes on two examples, and on more where a third of the time allows it.
+    """Time forward and backward passes on two examples, and on 8 and 32 where the time allows one of these.
 
-    Cost: two passes on two examples, and at most two on 32.
+    A pass on two examples alone would not tell ``fixed`` from ``each``: a perceptron of ten million parameters takes as
+    long for its weights as for forty examples.
+    Cost: two passes on two examples, and at most two on 8 and two on 32.
 
     >>> from gnomon.core.clock import Ticking
     >>> from gnomon.examination.subject import subject as of
@@ -69,12 +75,14 @@ def measured_cost(subject: Subject, clock: Clock, seconds: float) -> Cost:
     few = subject.probe.some(FEW).x
     _passed(subject, few, clock)  # the first pass sets torch up
     short = _passed(subject, few, clock)
-    n, m = count(few), min(MANY, len(subject.probe))
-    if m <= n or short * m / n > seconds / 3:
-        return Cost(0.0, short / n, UPDATE * parameters)
-    long = min(_passed(subject, subject.probe.some(m).x, clock) for _ in range(2))
-    each = max((long - short) / (m - n), 0.05 * long / m)
-    return Cost(max(long - each * m, 0.0), each, UPDATE * parameters)
+    n, most = count(few), min(MANY, len(subject.probe))
+    size, fixed, each = n, 0.0, short / n
+    while size < most and fixed + each * min(GROWTH * size, most) <= seconds:  # (1)
+        size = min(GROWTH * size, most)
+        long = min(_passed(subject, subject.probe.some(size).x, clock) for _ in range(2))
+        each = max((long - short) / (size - n), 0.05 * long / size)
+        fixed = max(long - each * size, 0.0)
+    return Cost(fixed, each, UPDATE * parameters)
 
 
 @contextmanager
@@ -126,10 +134,13 @@ def rung(ladder: Sequence[int], at_most: float) -> int:
 
 
 def _passed(subject: Subject, x: Inputs, clock: Clock) -> float:
+    """Seconds of a pass; of the mean of some where the clock moves in steps that are longer than a pass."""
     parameters = [p for p in subject.module.parameters() if p.requires_grad]
     with undisturbed(subject.module), evaluating(subject.module), torch.enable_grad(), random_state(0):
-        start = clock()
-        out = table(invoke(subject.module, x), count(x), subject.call)
-        if parameters and out.requires_grad:
-            torch.autograd.grad(out.square().sum(), parameters, allow_unused=True)
-        return clock() - start
+        start, passes, spent = clock(), 0, 0.0
+        while passes < AGAIN and spent <= 0:
+            out = table(invoke(subject.module, x), count(x), subject.call)
+            if parameters and out.requires_grad:
+                torch.autograd.grad(out.square().sum(), parameters, allow_unused=True)
+            passes, spent = passes + 1, clock() - start
+        return max(spent, LEAST) / passes

@@ -1,7 +1,7 @@
 """Pictures that several steps share: a learning rate on its scale, scores side by side."""
 
 from collections.abc import Mapping
-from math import isfinite
+from math import isfinite, nextafter
 
 from gnomon.core.results import Axis, Bars, Meter, Plot
 
@@ -9,17 +9,19 @@ __all__ = ["rate_meter", "score_bars"]
 
 
 def rate_meter(rate: float | None, limit: float) -> tuple[Plot, ...]:
-    """A learning rate between slow, stable and unstable; without one, the pointer is at the limit itself.
+    """A learning rate between slow, stable and unstable; without one, the pointer is at the largest stable.
 
     Cost: none.
 
     >>> rate_meter(0.1, 2.0)[0].marks[0].zone
     'slow'
+    >>> rate_meter(None, 2.0)[0].marks[0].zone
+    'stable'
     """
     if not isfinite(limit) or limit <= 0:
         return ()
     edges = (limit / 1000, limit / 10, limit, 10 * limit)
-    name, value = ("limit", limit) if rate is None else ("in use:", rate)
+    name, value = ("largest stable:", nextafter(limit, 0.0)) if rate is None else ("in use:", rate)
     words = "Far below the limit training is slow; above it plain gradient descent is unstable from the first step."
     meter = Meter(name, value, edges, ("slow", "stable", "unstable"))
     return (Plot("The learning rate", (meter,), Axis("learning rate", log=True), caption=words),)

@@ -1,8 +1,8 @@
-"""Candidates before training: which network will do best on the data, from a short burst of training each.
+"""Candidates before training: which network will do best on the data, from half of the training of each.
 
->>> one = Candidate("deep", 0.9, 0.4, 0.1, True, Burst(0.9, 0.3, 0.15, 0.5, 100, False), "15 % wrong after 100 steps")
+>>> one = Candidate("deep", 0.9, 0.4, 0.1, True, Burst(0.3, 0.15, 0.3, 0.1, 0.5, 100, False), "15 % wrong")
 >>> print(Ranking((one,), 100))
-1. deep  score 0.900  15 % wrong after 100 steps
+1. deep  score 0.900  15 % wrong
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -30,14 +30,14 @@ from gnomon.training.native import Choice, named
 CALL = "rank(networks, train=(x, y))"
 Progress = Callable[[str, int, int], None]
 """Called with the name of the candidate that begins, its number, and how many there are."""
-SCHEMA = 3
+SCHEMA = 4
 """Version of `Ranking.to_dict`."""
 LEAST = 1e-3
 """Share of a kernel that tells examples apart, below which they take a thousand times as long as the mean to learn."""
-PART, FEWEST = 0.25, 40
+PART, FEWEST = 0.5, 40
 """Share of the planned steps that a burst takes, and how many it takes at least."""
-KERNEL, KERNEL_TIME = 64, 0.2
-"""Examples of the kernel, which says why, and the share of a candidate's time that it may take."""
+KERNEL, KERNEL_TIME, COSTING = 64, 0.2, 0.05
+"""Examples of the kernel, which says why; shares of a candidate's time: of the kernel, and of a pass that times it."""
 JUDGING, LEAST_EXAMPLES = 1.2, 32
 """Examples of a candidate for each training pass that its time allows, so that judging it three times on a quarter of
 them takes less than a third of that; and how many there are at least."""
@@ -109,12 +109,13 @@ def rank(
     progress: Progress | None = None,
     clock: Clock = perf_counter,
 ) -> Ranking:
-    """Order networks by what they will score on data like these, from a quarter of the training that is planned.
+    """Order networks by what they will score on data like these, from half of the training that is planned.
 
-        score = 1 - e(b) (e(b) / e(b/2))^log2(steps / b),    b = steps / 4                                     (1)
+        score = 1 - t(b) t(b) / t(b/2) - d(b) d(b) / d(b/2),    b = steps / 2                                  (1)
 
-    with the error e on a quarter of the examples that the burst is not trained on. A network whose error does not fall,
-    or whose tangent kernel hardly tells examples apart, is put last with the reason:
+    with the error t on the examples that the burst is trained on, and the gap d from there to the error on a quarter of
+    the examples that it is not. A network whose error does not fall, or whose tangent kernel hardly tells examples
+    apart, is put last with the reason:
 
         spread = trace(H K H) / trace(K) < 1e-3,    H = I - 1 1^T / n                                            (2)
 
@@ -125,7 +126,7 @@ def rank(
 
     Hypotheses: those of `gnomon.examination.burst`; networks that overtake others late are misjudged.
     Reference: [domhan2015speeding], [jacot2018neural] for the kernel.
-    Cost: a quarter of all training steps, and for each network a kernel of 64 points.
+    Cost: half of all training steps, and for each network a kernel of 64 points.
 
     >>> x = torch.randn(200, 2, generator=torch.Generator().manual_seed(0))
     >>> y = (x[:, 0] * x[:, 1] > 0).long()                                  # no line separates these
@@ -183,7 +184,7 @@ def _candidates(
 def _candidate(name: str, network: Subject, plan: _Plan, seconds: float | None, clock: Clock) -> Candidate:
     start, examples, told = clock(), plan.examples, True
     if seconds is not None:
-        each = max(measured_cost(network, clock, seconds).each, 1e-9)
+        each = max(measured_cost(network, clock, COSTING * seconds).each, 1e-9)
         examples = max(LEAST_EXAMPLES, min(examples, int(JUDGING * seconds / each)))
         told = 2 * len(network.probe) * each <= KERNEL_TIME * seconds
     aligned, spread = _kernel(network) if told else (0.0, 1.0)

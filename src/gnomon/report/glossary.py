@@ -56,6 +56,7 @@ GLOSSARY = {
 """Meanings by term; a plural with s is found as well."""
 _FOUND = re.compile(rf"\b({'|'.join(sorted(map(re.escape, GLOSSARY), key=len, reverse=True))})(e?s)?\b", re.IGNORECASE)
 _CODE = re.compile(r"`([^`]+)`")
+_BRACKETS = re.compile(r"(\(<button[^>]*>[^<]{1,24}</button>\))")  # a line would break after "("
 _KEYS = {term.lower(): term for term in GLOSSARY}
 
 
@@ -69,10 +70,10 @@ class Terms:
     def marked(self, text: str) -> str:
         """Text as HTML: escaped, words between backticks as code, each known term once as a button for its meaning."""
         parts = _CODE.split(text)
-        return "".join(
-            f"<code>{escape(part)}</code>" if i % 2 else _FOUND.sub(self._button, escape(part))
-            for i, part in enumerate(parts)
-        )
+        return "".join(f"<code>{escape(part)}</code>" if i % 2 else self._found(part) for i, part in enumerate(parts))
+
+    def _found(self, part: str) -> str:
+        return _BRACKETS.sub(r"<span class=whole>\1</span>", _FOUND.sub(self._button, escape(part)))
 
     def _button(self, match: re.Match[str]) -> str:
         term = _KEYS[match[1].lower()]

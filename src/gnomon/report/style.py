@@ -63,6 +63,7 @@ code { font: .88em ui-monospace, SFMono-Regular, Menlo, monospace; background: v
 .findings code { background: var(--ground); }
 .term { font: inherit; color: inherit; background: none; border: 0; border-bottom: 1px dotted currentColor;
   border-radius: 0; padding: 0; cursor: help; text-align: inherit; display: inline; }
+.whole { white-space: nowrap; }
 [popover] { position: fixed; inset: auto 1rem 1.2rem 1rem; margin: 0 auto; max-width: 34rem; font-weight: 400;
   font-size: .95rem; color: var(--text); background: var(--panel); border: 1px solid var(--soft);
   border-radius: .6rem; padding: .8rem 1rem; box-shadow: 0 .4rem 2rem rgb(0 0 0 / .25); }
@@ -97,8 +98,8 @@ details { margin: .5rem 0; font-size: .95rem; } summary { cursor: pointer; color
 @media print { :root { color-scheme: light; --ground: #fff; --panel: #fff; }
   body { font-size: 10.5pt; } header, main { max-width: none; padding: 0; } nav, .more { display: none; }
   .strip { grid-template-columns: repeat(6, 1fr); } .term { border: 0; }
-  [popover] { display: block; position: static; max-width: none; border: 0; box-shadow: none; padding: 0 0 .3rem;
-    font-size: .85em; } [popover] strong { display: inline; }
+  [popover] { display: block; position: static; margin: 0; max-width: none; border: 0; box-shadow: none;
+    padding: 0 0 .3rem; font-size: .85em; } [popover] strong { display: inline; }
   details::details-content { content-visibility: visible; height: auto; } details > summary { list-style: none; }
   figure, li, tr, .verdict { break-inside: avoid; } h2 { break-after: avoid; }
   .plots { grid-template-columns: 1fr 1fr; } }

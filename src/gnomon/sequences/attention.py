@@ -51,8 +51,9 @@ class AttentionMaps(Result):
         flat = [e for row in self.entropy for e in row]
         first, last = self.difference[0], self.difference[-1]
         return (
-            f"{len(flat)} heads look at between {min(flat):.0%} and {max(flat):.0%} of what they could (entropy); "
-            f"tokens differ by {first:.0%} of their size at the first attention and by {last:.2g} of it at the last."
+            f"Each of the {len(flat)} attention heads spreads its attention over {min(flat):.0%} to {max(flat):.0%} of "
+            f"what it could look at (entropy). Tokens differ by {first:.0%} of their size at the first attention and "
+            f"by {last:.0%} at the last; near 0 % they would all say the same."
         )
 
     @property

@@ -55,8 +55,9 @@ def draw(plot: Plot, ax: Any = None) -> Any:
 
 
 def _whole(plot: Plot) -> bool:
-    """Whether x counts something, such as layers or steps."""
+    """Whether x counts something, such as layers, steps or mistakes."""
     curves = [mark.x for mark in plot.marks if isinstance(mark, Line | Scatter | Band)]
+    curves += [mark.values for mark in plot.marks if isinstance(mark, Bars) and max(mark.values, default=0) > 1]
     return bool(curves) and all(x == round(x) for xs in curves for x in xs if isfinite(x)) and plot.x.limits is None
 
 

@@ -53,7 +53,8 @@ class CurvatureStep(AbstractStep):
         if len(examples) >= 8 and len(examples) * cost.passes(1) <= context.seconds:
             noise = gradient_noise(model, examples.x, y, loss=subject.loss)
             name = "batch size of equal signal and noise"
-            values.append(Value(name, noise.scale, noise.interval, "estimate", meaning="tr Σ / |G|²"))
+            gains = "batches much larger than this save few steps"
+            values.append(Value(name, noise.scale, noise.interval, "estimate", meaning=gains))
         state = "At the end of training" if run is not None else "Before training"
         answer = f"{state} the loss has sharpness {value:.3g}"
         if value > 0:

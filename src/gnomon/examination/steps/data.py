@@ -82,7 +82,7 @@ def _inputs(flat: Tensor, rms: float, *, alone: bool) -> _Part:
         Value("mean of the inputs", float(flat.mean())),
         Value("constant features", constant, meaning=f"of {flat.shape[1]}"),
         Value("largest over smallest spread of a feature", ratio),
-        Value("examples that occur before", len(flat) - len(set(digests(flat))), meaning=f"of {len(flat)}"),
+        Value("copies of earlier examples", len(flat) - len(set(digests(flat))), meaning=f"of {len(flat)}"),
     )
     findings = []
     if alone and len(flat) > 1 and constant == flat.shape[1]:

@@ -95,12 +95,12 @@ def beyond_rounding(kernel: Tensor, dtype: torch.dtype) -> Tensor:
 def _answer(run: Trajectory, way: SGD | None) -> str:
     """What is predicted, in steps where a learning rate is known."""
     when = (
-        f"by time {float(run.times[-1]):.3g} (learning rate × steps)"
+        f"where learning rate × steps comes to {float(run.times[-1]):.3g}"
         if way is None
         else f"in {float(run.times[-1]) / way.lr:.0f} steps"
     )
     change = f"the {run.loss_name} from {float(run.loss[0]):.3g} to {float(run.loss[-1]):.3g}"
-    rule = "gradient flow" if way is None else f"gradient descent with learning rate {way.lr:.3g}"
+    rule = "gradient descent" if way is None else f"gradient descent with learning rate {way.lr:.3g}"
     return f"With the features that the network starts with, {rule} would take {change} {when}."
 
 

@@ -57,9 +57,13 @@ class InvarianceStep(AbstractStep):
 def _answer(measured: Invariance) -> str:
     """How many decisions a motion changes."""
     shifts = [m.decisions for m in measured.motions if m.name.startswith("one pixel")]
-    others = [f"'{m.name}' {m.decisions:.0%}" for m in measured.motions if not m.name.startswith("one pixel")]
+    others = [
+        f"{m.name.replace('mirror,', 'mirroring')} {m.decisions:.0%}"
+        for m in measured.motions
+        if not m.name.startswith("one pixel")
+    ]
     share = f"{max(shifts):.1%}" if max(shifts) - min(shifts) < 0.001 else f"{min(shifts):.1%} to {max(shifts):.1%}"
-    return f"A shift by one pixel changes {share} of the decisions, {' and '.join(others)}."
+    return f"A shift by one pixel changes {share} of the decisions, {', '.join(others)}."
 
 
 def _value(motion: Motion, *, classes: bool) -> Value:

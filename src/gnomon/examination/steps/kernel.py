@@ -78,7 +78,7 @@ class KernelStep(AbstractStep):
         related = seen or product.inputs is not None and product.inputs.related
         unsure = not related and min(n, len(subject.probe)) < ENOUGH
         findings = () if related or unsure else (_unrelated(product, guess, len(subject.probe)),)
-        answer = _ease(modes.modes_for(0.9), n, labels)
+        answer = _ease(modes.modes_for(0.9), n, labels, "targets" if guess is None else "labels")
         if related and not seen:
             answer += " Yet the inputs themselves are related to the labels: training can still learn that."
         elif related and not labels.related:
@@ -99,13 +99,13 @@ class KernelStep(AbstractStep):
         return StepResult(content, product, "unsure" if unsure else "answered")
 
 
-def _ease(modes: int, n: int, labels: LabelTest) -> str:
-    """How early in training the labels are fitted, and whether they fit the inputs at all."""
+def _ease(modes: int, n: int, labels: LabelTest, what: str) -> str:
+    """How early in training the labels, or targets, are fitted, and whether they fit the inputs at all."""
     easy = "easily" if modes <= n / 4 else "with some effort" if modes <= n / 2 else "late"
-    first = f"90 % of the labels are explained by the {modes} of {n} patterns that it learns first (tangent kernel)"
+    first = f"90 % of them are explained by the {modes} of {n} patterns that it learns first (tangent kernel)"
     better = "far better than" if labels.related else "no better than"
-    chance = f"The labels fit the inputs {better} shuffled labels would (p-value {labels.p_value:.2g})"
-    return f"The labels are learned {easy}: {first}. {chance}."
+    chance = f"They fit the inputs {better} shuffled {what} would (p-value {labels.p_value:.2g})"
+    return f"The {what} are learned {easy}: {first}. {chance}."
 
 
 def guessed(subject: Subject, y: Tensor) -> float | None:

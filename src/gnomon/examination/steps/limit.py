@@ -55,7 +55,7 @@ class LimitStep(AbstractStep):
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         if products[Profile].program is None:
-            raise Skipped(f"Theory has no formula for a very wide version of this network. {products[Profile].reason}")
+            raise Skipped(f"Theory has no formula for a very wide version of this network: {products[Profile].reason}")
         if context.seconds < COMPILING and not _compiled(products[Profile].program):
             raise Skipped(
                 "This is compiled once on every machine, which takes about half a minute: examine once with a budget "

@@ -39,8 +39,8 @@ class Decisions(Record):
 class MarginsStep(AbstractStep):
     """Margin distribution, expected calibration error, hardest examples; for regression the largest residuals."""
 
-    key, title, share = "margins", "How sure it is", 0.05
-    question = "Can the confidence of the network be taken at its word?"
+    key, title, share = "margins", "How good and how sure it is", 0.05
+    question = "How well does it do, and can its confidence be taken at its word?"
     needs = (Profile,)
     uses = (Run,)
     gives = Decisions
