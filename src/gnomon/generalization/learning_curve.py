@@ -149,7 +149,9 @@ def learning_curve(
     known = _Known.of(k, targets, chosen)
     now, noise = known.left_out(chosen)
     law = _continued(known, now)
-    predicted = [_told(known, law, now, size) * _too_hopeful(k, targets, chosen, now - 2 * noise, size) for size in asked]
+    predicted = [
+        _told(known, law, now, size) * _too_hopeful(k, targets, chosen, now - 2 * noise, size) for size in asked
+    ]
     spread = float(centered.square().sum(1).mean())
     doubled = _doubled(known, law, now, noise, _too_hopeful(k, targets, chosen, now - 2 * noise, 2 * n))
     return LearningCurve(tuple(asked), tuple(predicted), n, now, spread, doubled, known.reach, law)

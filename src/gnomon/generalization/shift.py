@@ -28,13 +28,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.batch import Batch, joined
 from gnomon.core.checks import check_seed
 from gnomon.core.classes import are_classes
 from gnomon.core.results import Finding, Result, Value
 from gnomon.core.source import AbstractSource, source
 from gnomon.core.strata import stratified
-from gnomon.generalization.rows import random_features, rows
+from gnomon.generalization.rows import joint_rows, random_features
 from gnomon.generalization.unusual import Unusual, unusual
 
 __all__ = ["Shift", "shift"]
@@ -120,7 +119,7 @@ class Shift(Result):
             found.append(Finding("class-shift", what, cure, grave, "labels", evidence, LEVEL))
         if not found and self.strange is not None and self.has_strange:
             first = ", ".join(map(str, self.strange.first))
-            cure = f"Look at test examples {first} first: are they prepared, labeled and collected as the training examples?"
+            cure = f"Look at test examples {first} first: were they prepared and labeled like the training examples?"
             evidence = Value("excess of unusual examples", self.strange.excess), Value("p-value", self.strange.p_value)
             grave = 0.6 if self.strange.excess >= LARGE_EXCESS else 0.4
             found.append(Finding("train-test-shift", self.verdict, cure, grave, "test", evidence, STRANGE))
@@ -155,7 +154,7 @@ def shift(train: Any, test: Any, *, seed: int = 0) -> Shift:
         return Shift(0.5, 1.0, classes, p_classes, 0)
     chosen = [stratified(len(s), None, MORE, seed=seed) for s in (a, b)]
     parts = [s.at(index) for s, index in zip((a, b), chosen, strict=True)]
-    x, n = rows(joined([Batch(part.x, None) for part in parts]).x, seed=seed), len(chosen[0])
+    x, n = joint_rows(parts[0].x, parts[1].x, call=CALL, seed=seed), len(chosen[0])
     few = [stratified(len(index), None, k, seed=seed + 1) for index in chosen]
     auc, half = _told_apart(x[torch.cat([few[0], n + few[1]])], k, seed)
     z = (auc - 0.5) / sqrt((2 * half + 1) / (12 * half**2))  # (1)

@@ -50,8 +50,9 @@ PLANE, TILE = 1024, 2000
 class Unusual(Result):
     """How many test examples are among those farthest from training examples of their class.
 
-    ``first`` are the numbers of the ten test examples that are farthest. ``test`` of the ``farthest`` examples are test examples, where ``expected`` would be chance, at the k of (2) where
-    this is least likely; ``excess`` is the largest share of test minus the share of train that is as far or farther.
+    ``test`` of the ``farthest`` examples are test examples, where ``expected`` would be chance, at the k of (2) where
+    this is least likely; ``excess`` is the largest share of test minus the share of train that is as far or farther,
+    ``first`` the numbers of the ten test examples that are farthest.
     """
 
     farthest: int

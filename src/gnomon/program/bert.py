@@ -3,8 +3,8 @@
     h = norm(word + position + segment 0),   then for each layer  h = norm(h + attend(h)),  h = norm(h + W_2 phi(W_1 h))
     pooled = tanh(W h[0] + b),   logits = V pooled + c                                                     (1)
 
-All maps and tables are drawn from N(0, initializer_range^2) and biases are zero. Every token is seen by every other, but
-for those that an attention mask of the data hides; there is one segment.
+All maps and tables are drawn from N(0, initializer_range^2) and biases are zero. Every token is seen by every other,
+but for those that an attention mask of the data hides; there is one segment.
 """
 
 from typing import Any
@@ -94,7 +94,9 @@ def _hidden(b: Builder, call: Call, mask: Any) -> tuple[int, ...]:
     if mask is None:
         return ()
     if not isinstance(mask, Fixed):
-        raise b.unread(call, "has an attention mask that depends on parameters; one that depends on the data has a rule")
+        raise b.unread(
+            call, "has an attention mask that depends on parameters; one that depends on the data has a rule"
+        )
     return (padded(b, call, mask, Unseen(extract(b.root, b.graph, mask.node))),)
 
 

@@ -51,7 +51,8 @@ class AttentionAlignment(Result):
         name, i = self.best
         looks = f"Head {i} of '{name}'" if name else f"Head {i}"
         share = f"{self.shares[name][i]:.0%} of queries"
-        return f"{looks} looks at the expected place ({self.patterns[name][i]}) in {share}, where {self.chance:.0%} is chance."
+        place = f"the expected place ({self.patterns[name][i]})"
+        return f"{looks} looks at {place} in {share}, where {self.chance:.0%} is chance."
 
     def plots(self) -> tuple[Plot, ...]:
         """A bar for each head."""

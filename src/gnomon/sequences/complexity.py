@@ -4,8 +4,8 @@
     T* = l / q                          the length from which on the quadratic part is the larger one      (2)
 
 Both are counted in one forward pass at each length, so that the answer is the same on every machine: products of
-matrices and convolutions as torch counts them, two for a multiplication with its addition, and the tensors that autograd
-keeps. Attention compares all pairs of positions, q > 0; a recurrence takes one step after the other, q = 0.
+matrices and convolutions as torch counts them, two for a multiplication with its addition, and the tensors that
+autograd keeps. Attention compares all pairs of positions, q > 0; a recurrence takes one step after the other, q = 0.
 Reference: [vaswani2017attention], table 1.
 """
 
@@ -60,7 +60,8 @@ class ComplexityProfile(Result):
     @property
     def verdict(self) -> str:
         """How the cost grows."""
-        grows = f"From {self.lengths[-2]} to {self.lengths[-1]} steps operations grow as the length to the power {self.power:.2f}"
+        last = f"From {self.lengths[-2]} to {self.lengths[-1]} steps"
+        grows = f"{last} operations grow as the length to the power {self.power:.2f}"
         if self.crossover == float("inf"):
             return f"{grows}: {self.parts[1]:.3g} for each step, and none for pairs of steps."
         if self.crossover < 1:
