@@ -71,12 +71,12 @@ def lost(x, y, train, test, change, strength):
     return sum(falls) / 5
 
 
-def strength_of(x, y, train, test, change):
+def strength_of(cost):
     """The strength that costs `POINTS` of accuracy."""
     low, high = 0.0, 1.0
     for _ in range(7):
         middle = (low + high) / 2
-        low, high = (low, middle) if lost(x, y, train, test, change, middle) > POINTS else (middle, high)
+        low, high = (low, middle) if cost(middle) > POINTS else (middle, high)
     return high
 
 
@@ -115,15 +115,20 @@ def shifts_found(name, x, y, train, test, kept, rows):
     rows.append([name, "clean splits: shift", "", rate(kept, f"{name}: clean, shift", CLEAN, clean)])
     for kind, change in SHIFTS.items():
         key = f"{name}: shift, {kind}"
-        strength = kept.once(f"{key}, strength", lambda change=change: strength_of(x, y, train, test, change))
-        cost = kept.once(f"{key}, cost", lambda c=change, s=strength: 100 * lost(x, y, train, test, c, s))
+
+        def cost(strength, key=key, change=change):
+            return kept.once(f"{key}, {strength}", lambda: lost(x, y, train, test, change, strength))
+
+        strength = kept.once(f"{key}, strength", lambda cost=cost: strength_of(cost))
 
         def changed(seed, change=change, strength=strength):
             a, ya, b, yb = split(x, y, train, test, 300 + seed)
             return shift((a, ya), (change(b, strength, seed), yb), seed=seed).shifted
 
         found = rate(kept, key, TRIED, changed)
-        rows.append([name, f"shift: {kind}", f"strength {strength:.3g}, costs {cost:.1f} points", found])
+        rows.append(
+            [name, f"shift: {kind}", f"strength {strength:.3g}, costs {100 * cost(strength):.1f} points", found]
+        )
 
 
 def tables_found(file, kept, rows):
