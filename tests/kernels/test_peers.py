@@ -18,6 +18,9 @@ def installed(name):
 geometric = pytest.mark.skipif(not installed("torch_geometric"), reason="torch_geometric is not installed")
 transformers = pytest.mark.skipif(not installed("transformers"), reason="transformers is not installed")
 
+# PyTorch Geometric compiles some of its functions by torch.jit.script while it is imported, which torch warns of
+pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+
 EDGES = torch.tensor([[0, 1, 1, 2, 1, 3], [1, 0, 2, 1, 3, 1]])
 
 
