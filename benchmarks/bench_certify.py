@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from kept import Kept
 from measure import record
 from torch import nn
 
@@ -37,7 +38,7 @@ def network() -> nn.Module:
     )  # fmt: skip
 
 
-def coverage(rows: int = 200, draws: int = 200) -> None:
+def coverage(kept: Kept, rows: int = 200, draws: int = 200) -> None:
     """How often each bound is below the error on 20,000 fresh examples."""
 
     def problem(n, seed):
@@ -47,13 +48,18 @@ def coverage(rows: int = 200, draws: int = 200) -> None:
         return x, torch.where(torch.rand(n, generator=g) < 0.1, 1 - y, y)
 
     fresh, broken, sizes = problem(20_000, 10_000), {}, {}
-    for seed in range(draws):
+
+    def one(seed):
+        torch.manual_seed(seed)
         found = gnomon.certify(
             nn.Linear(3, 2), problem(rows, seed), test=fresh, epochs=2, draws=200, seed=seed, delta=0.05
         )
-        for bound in found.bounds:
-            broken[bound.name] = broken.get(bound.name, 0) + (not bound.holds)
-            sizes.setdefault(bound.name, []).append(bound.value)
+        return [(bound.name, bound.holds, bound.value) for bound in found.bounds]
+
+    for seed in range(draws):
+        for name, holds, value in kept.once(f"{rows} rows, draw {seed}", lambda seed=seed: one(seed)):
+            broken[name] = broken.get(name, 0) + (not holds)
+            sizes.setdefault(name, []).append(value)
     table = [
         [name, f"{draws - count} of {draws} ({binomial_interval(draws - count, draws)})", f"{np.mean(sizes[name]):.3f}"]
         for name, count in broken.items()
@@ -72,9 +78,10 @@ def main() -> None:
     options.add_argument("--rows", type=int, default=60_000)
     options.add_argument("--epochs", type=int, default=1)
     options.add_argument("--fresh", action="store_true", help="certify from a fresh prior as well")
+    Kept.options(options, "coverage")
     given = options.parse_args()
     if given.coverage:
-        coverage()
+        coverage(Kept(given.kept, given.seconds))
         return
     if not (given.shared / "data" / "mnist.npz").exists():
         print(f"skipped: {given.shared / 'data' / 'mnist.npz'} does not exist; name the folder by --shared")

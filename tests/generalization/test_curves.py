@@ -250,3 +250,17 @@ def test_temperature_smoothing_and_distillation_have_their_closed_forms():
             temperature(sure, labels)
     with pytest.raises(InputError, match="all logits are equal"):
         temperature(0 * sure, torch.arange(3))
+
+
+def test_a_curve_that_was_too_hopeful_at_home_is_corrected():
+    """In proportion to what the parts promised, never below one, and not where too few rows are left."""
+    from gnomon.generalization.learning_curve import _too_hopeful
+
+    g = torch.Generator().manual_seed(0)
+    x = torch.randn(300, 3, generator=g).double()
+    k = torch.exp(-torch.cdist(x, x))
+    y = x[:, :1].sin()
+    assert _too_hopeful(k, y, 0.5, 0.0, 600) == 1.0  # nothing is known of the error: nothing is corrected
+    assert _too_hopeful(k, y, 0.5, 9.0, 300) == 1.0 and _too_hopeful(k, y, 0.5, 9.0, 4000) == 1.0
+    once, twice = (_too_hopeful(k, y, 0.5, least, 600) for least in (9.0, 18.0))
+    assert twice == pytest.approx(2 * once) and once > 1

@@ -29,6 +29,15 @@ def test_wrong_labels_are_found_and_ranked(seed):
     assert hits > 0.85
 
 
+def test_seven_in_a_hundred_are_told_of():
+    """All wrong in one way, as by a mistake in a table of names; the evenness by hand."""
+    x, y = torch.cat([X, SPLIT.x_test])[:1400], torch.cat([Y, SPLIT.y_test])[:1400].clone()
+    y[:100] = (y[:100] + 3) % 10
+    found = suspects(x, y)
+    assert [f.kind for f in found.findings] == ["noisy-labels"] and found.floor == pytest.approx(0.0714, abs=0.03)
+    assert 0.8 < found.evenness < 1.1
+
+
 def test_votes_leave_the_example_out():
     """The closed form against fits without the example."""
     from gnomon.generalization.ridge import votes

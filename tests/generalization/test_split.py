@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from gnomon.core.errors import InputError, NotFiniteError
 from gnomon.data import digits
 from gnomon.generalization import leaks, shift
 from gnomon.generalization.leaks import fisher
@@ -125,3 +126,37 @@ def test_shifts_that_cost_three_points_are_found():
         lost.append(right[0] - right[1])
         found += shift(x.float(), noisy.float(), seed=seed).shifted
     assert 0.02 < sum(lost) / 40 < 0.04 and found >= 38
+
+
+@pytest.mark.parametrize("instrument", [leaks, shift])
+def test_sets_that_cannot_be_compared_are_refused(instrument):
+    with pytest.raises(InputError, match=r"shape \(4,\) and test examples \(5,\)"):
+        instrument(torch.randn(80, 4), torch.randn(80, 5))
+    with pytest.raises(NotFiniteError):
+        instrument(torch.randn(80, 4), torch.full((80, 4), float("nan")))
+
+
+def test_a_few_mirrored_digits_are_found_and_named():
+    """4 % of test: no classifier tells the sets apart by them, and they cost three points of accuracy."""
+    a, b = split(3, n=900)
+    x = X[b].clone()
+    x[:34] = x[:34].flip(-1)
+    found = shift((X[a], Y[a]), (x, Y[b]), seed=3)
+    assert not found.inputs_shifted and [f.kind for f in found.findings] == ["train-test-shift"]
+    assert found.strange is not None and sum(i < 34 for i in found.strange.first) >= 7
+    assert "like" in found.verdict and str(found.strange.first[0]) in found.findings[0].cure
+
+
+def test_the_law_of_unusual_examples_is_that_of_ranks():
+    """Without labels and in one dimension by hand: ten of ten far examples are test examples."""
+    from gnomon.generalization.unusual import unusual
+
+    g = torch.Generator().manual_seed(0)
+    x, of = torch.rand(200, 1, generator=g), torch.rand(200, 1, generator=g)
+    alike = unusual(x, None, of, None)
+    of[:16] += 5 + torch.arange(16.0)[:, None]
+    found = unusual(x, None, of, None)
+    assert found.p_value < 1e-4 < alike.p_value and not found.by_class
+    assert set(found.first) <= set(range(16)) and found.excess >= 0.05
+    y = torch.linspace(0, 1, 200)[:, None]
+    assert unusual(x, y, x.flip(0), y).p_value > 1e-4  # targets that are numbers: other pairs of the same law

@@ -51,6 +51,25 @@ def test_different_lengths_agree_with_the_shorter_sequence_of_each_pair():
     assert torch.allclose(got, torch.stack(alone), rtol=1e-12)
 
 
+class Started(nn.Module):
+    """nn.RNN that is given its initial state."""
+
+    def __init__(self, start):
+        super().__init__()
+        self.rnn, self.c, self.start = nn.RNN(3, 16, batch_first=True), nn.Linear(16, 1), start
+
+    def forward(self, x):
+        return self.c(self.rnn(x, self.start(x))[0][:, -1])
+
+
+def test_an_initial_state_of_zero_is_none_at_all():
+    x = torch.randn(3, 4, 3, generator=torch.Generator().manual_seed(0))
+    given, none = (gnomon.limit(Started(start)) for start in (lambda z: z.new_zeros(1, z.size(0), 16), lambda z: None))
+    assert torch.equal(given.nngp(x), none.nngp(x)) and torch.equal(given.ntk(x), none.ntk(x))
+    with pytest.raises(ReadError, match="initial state that is not"):
+        gnomon.limit(Started(lambda z: z.new_ones(1, z.size(0), 16))).nngp(x)
+
+
 class Encoded(nn.Module):
     """A transformer of tokens with padding: the first token, or the mean over what is not padding."""
 

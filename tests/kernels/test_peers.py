@@ -18,6 +18,9 @@ def installed(name):
 geometric = pytest.mark.skipif(not installed("torch_geometric"), reason="torch_geometric is not installed")
 transformers = pytest.mark.skipif(not installed("transformers"), reason="transformers is not installed")
 
+# PyTorch Geometric compiles some of its functions by torch.jit.script while it is imported, which torch warns of
+pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+
 EDGES = torch.tensor([[0, 1, 1, 2, 1, 3], [1, 0, 2, 1, 3, 1]])
 
 
@@ -96,6 +99,46 @@ def test_bert_from_a_config_agrees_with_its_draws():
     assert bool(((draws.mean(0) - limit).abs() <= allowed).all()), (draws.mean(0) - limit) / (scale[:, None] * scale)
     k = gnomon.limit(tiny(0.02))(TOKENS)
     assert float(torch.linalg.eigvalsh(k.ntk)[0]) > 0
+
+
+class Padded(nn.Module):
+    """BERT that does not see tokens of number zero."""
+
+    def __init__(self, initializer_range, part="logits", options=None):
+        super().__init__()
+        self.net, self.part, self.options = tiny(initializer_range), part, options or {}
+
+    def forward(self, tokens):
+        return getattr(self.net(tokens, attention_mask=(tokens != 0).long(), **self.options), self.part)
+
+
+@transformers
+def test_bert_with_padding_agrees_with_short_sequences_and_with_its_draws():
+    std, padded = 0.15, torch.cat([TOKENS, torch.zeros(3, 3, dtype=torch.long)], 1)
+    torch.manual_seed(0)
+    limit, short = gnomon.limit(Padded(std)).nngp(padded), gnomon.limit(tiny(std)).nngp(TOKENS)
+    scale = short.diag().sqrt()
+    assert float(((limit - short) / (scale[:, None] * scale)).abs().max()) < 0.03  # both are averages over draws
+    mixed = padded.clone()
+    mixed[1, 4:] = torch.tensor([5, 6, 8])  # one sequence of full length
+    limit, draws = gnomon.limit(Padded(std)).nngp(mixed), []
+    for _ in range(60):
+        with torch.no_grad():
+            h = tiny(std).bert(mixed, attention_mask=(mixed != 0).long()).pooler_output.double()
+        draws.append(std**2 * h @ h.T)
+    draws, scale = torch.stack(draws), limit.diag().sqrt()
+    allowed = 4 * draws.std(0) / math.sqrt(60) + 3 / 32 * scale[:, None] * scale
+    assert bool(((draws.mean(0) - limit).abs() <= allowed).all()), (draws.mean(0) - limit) / (scale[:, None] * scale)
+
+
+@transformers
+def test_other_uses_of_bert_are_refused():
+    from gnomon.core.errors import ReadError
+
+    with pytest.raises(ReadError, match="Take its logits"):
+        gnomon.limit(Padded(0.1, part="hidden_states")).nngp(TOKENS)
+    with pytest.raises(ReadError, match="tokens and attention_mask have a rule"):
+        gnomon.limit(Padded(0.1, options={"output_attentions": True})).nngp(TOKENS)
 
 
 @transformers

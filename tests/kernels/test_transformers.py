@@ -209,7 +209,7 @@ REFUSED = {
     "lstm": (lambda: Net(lambda s, x: s.c(s.r(x)[1][0][-1]), r=nn.LSTM(6, 8, batch_first=True), c=nn.Linear(8, 1)), "product over time of gates"),
     "gru": (lambda: Net(lambda s, x: s.c(s.r(x)[0].mean(1)), r=nn.GRU(6, 8, batch_first=True), c=nn.Linear(8, 1)), "product over time of gates"),
     "time first": (lambda: Net(lambda s, x: s.c(s.r(x)[0].mean(1)), r=nn.RNN(6, 8), c=nn.Linear(8, 1)), "batch_first=True"),
-    "initial state": (lambda: Net(lambda s, x: s.c(s.r(x, torch.zeros(1, 11, 8))[0].mean(1)), r=nn.RNN(6, 8, batch_first=True), c=nn.Linear(8, 1)), "initial state"),
+    "initial state": (lambda: Net(lambda s, x: s.c(s.r(x, torch.ones(1, 11, 8))[0].mean(1)), r=nn.RNN(6, 8, batch_first=True), c=nn.Linear(8, 1)), "initial state"),
     "dropped attention": (lambda: nn.Sequential(nn.Linear(6, 16), layer_of(16)), "drops entries of the attention"),
     "cell": (lambda: Net(lambda s, x: s.c(s.r(x[:, 0])), r=nn.RNNCell(6, 8), c=nn.Linear(8, 1)), "Use nn.RNN"),
 }  # fmt: skip

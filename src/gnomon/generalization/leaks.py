@@ -29,14 +29,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.batch import Batch, joined
 from gnomon.core.checks import check_seed
 from gnomon.core.inputs import Inputs, count
 from gnomon.core.results import Finding, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.core.source import AbstractSource, source
 from gnomon.core.strata import stratified
-from gnomon.generalization.rows import capacity, digests, nearest, rows
+from gnomon.generalization.rows import capacity, digests, joint_rows, nearest
 
 __all__ = ["Leaks", "fisher", "leaks"]
 
@@ -144,7 +143,7 @@ def leaks(train: Any, test: Any, *, seed: int = 0) -> Leaks:
 def _near(x: Inputs, of: Inputs, known: set[int], seed: int) -> tuple[list[tuple[int, int]], float]:
     """Test examples whose ratio (1) is below the level, where they are too many, and the p-value."""
     n, m = count(x), count(of)
-    both = rows(joined([Batch(x, None), Batch(of, None)]).x, seed=seed)
+    both = joint_rows(x, of, call=CALL, seed=seed)
     a, b = both[:n], both[n:]
     generator = torch.Generator().manual_seed(seed)
     own = torch.randperm(n, generator=generator)[:TRIED]

@@ -11,7 +11,12 @@ with l the eigenvalues of the kernel's operator. None of these must be known: on
 
 and D2 = D1 + k dD1/dk, so each s gives one point k of (1), and (2) at n follows from (2) at N: an n with the same k has
 the error of N rows times (1 - D2 / N) / (1 - D2 / n). Fewer rows than N have the k of a larger ridge s > r, more rows
-that of a smaller one, as far as s > 0 reaches; beyond that the curve is continued as a n^-b + c.
+that of a smaller one, as far as s > 0 reaches; beyond that the curve is continued as a n^-b + c. What few rows say of
+more is too hopeful, and by how much is seen at home: with e_m(N) the prediction from m of the N rows,
+
+    error at n > N:    e_N(n) * max(1, error(N) / mean of e_m(N)),    m = N^2 / n, as far below N as n is above     (4)
+
+where two standard errors of the leave-one-out error(N) are taken off it first, so that noise corrects nothing.
 
 Hypotheses: rows are independent and test rows drawn as they are (with groups, such as several rows of one writer, the
 curve is that of new rows of the same groups); squared loss; features as random as Gaussian ones of their covariance.
@@ -52,13 +57,15 @@ KEPT, LOWEST = 0.1, 1e-11
 and rounding decides the eigenvalues."""
 BEYOND = 4
 """How many times the rows at hand are looked ahead at most."""
+PARTS, SMALLEST = 3, 50
+"""Random parts of m rows in (4), and the smallest m from which on they are asked."""
 WORTH = 0.1
 """Share of the error that a doubling must remove for more data to be advised."""
 
 
 @dataclass(frozen=True, slots=True)
 class LearningCurve(Result):
-    """Predicted mean squared errors at some numbers of examples, equations (1) to (3).
+    """Predicted mean squared errors at some numbers of examples, equations (1) to (4).
 
     ``now`` is the leave-one-out error of all rows, ``doubled`` what twice the rows would give with its interval (None
     where the curve cannot be continued), ``spread`` the variance of the targets, which is the error of their mean;
@@ -110,7 +117,7 @@ class LearningCurve(Result):
 def learning_curve(
     kernel: Float[Tensor, "n n"], y: Any, *, sizes: Sequence[int] | None = None, ridge: float | None = None
 ) -> LearningCurve:
-    """Predict the test error of kernel regression at other numbers of examples, equations (1) to (3).
+    """Predict the test error of kernel regression at other numbers of examples, equations (1) to (4).
 
     Args:
         kernel: of all rows with each other, such as ``gnomon.limit(net).ntk(x)`` or ``gnomon.ntk(net, x)``.
@@ -120,7 +127,7 @@ def learning_curve(
 
     Hypotheses: those of the module.
     Reference: [simon2023eigenlearning], [wei2022more].
-    Cost: 9 n^3 for one eigendecomposition.
+    Cost: 9 n^3 for one eigendecomposition, and three of n / 2 rows.
 
     >>> k = torch.eye(40).double()                                      # nothing is learned: the error stays
     >>> curve = learning_curve(k, torch.tensor([1.0, -1.0] * 20), sizes=[20])
@@ -139,13 +146,14 @@ def learning_curve(
     wanted = [n // 2**j for j in range(12) if n // 2**j >= LEAST][::-1] if sizes is None else list(sizes)
     asked = [integer("sizes", size, call=CALL) for size in wanted]
     centered = targets - targets.mean(0)
-    values, vectors = torch.linalg.eigh((k + k.mT) / 2)
-    known = _Known(values.clamp_min(0), vectors, centered, chosen)
+    known = _Known.of(k, targets, chosen)
     now, noise = known.left_out(chosen)
     law = _continued(known, now)
-    predicted = [_told(known, law, now, size) for size in asked]
+    predicted = [
+        _told(known, law, now, size) * _too_hopeful(k, targets, chosen, now - 2 * noise, size) for size in asked
+    ]
     spread = float(centered.square().sum(1).mean())
-    doubled = _doubled(known, law, now, noise)
+    doubled = _doubled(known, law, now, noise, _too_hopeful(k, targets, chosen, now - 2 * noise, 2 * n))
     return LearningCurve(tuple(asked), tuple(predicted), n, now, spread, doubled, known.reach, law)
 
 
@@ -157,6 +165,12 @@ class _Known:
         self.turned, self.n, self.ridge = vectors.T @ y, len(values), ridge
         self.table = self._table()
         self.reach = max(self.n, min(BEYOND * self.n, int(self.table[0, 1])))
+
+    @classmethod
+    def of(cls, kernel: Tensor, targets: Tensor, ridge: float) -> "_Known":
+        """From a kernel matrix and the targets of its rows."""
+        values, vectors = torch.linalg.eigh((kernel + kernel.mT) / 2)
+        return cls(values.clamp_min(0), vectors, targets - targets.mean(0), ridge)
 
     def left_out(self, ridge: float) -> tuple[float, float]:
         """The leave-one-out mean squared error at a ridge, and the standard error of this mean."""
@@ -220,10 +234,29 @@ def _told(known: _Known, law: ScalingLaw | None, now: float, size: int) -> float
     return float(law.at(size).value)
 
 
-def _doubled(known: _Known, law: ScalingLaw | None, now: float, noise: float) -> Value | None:
-    """The error with twice as many rows; its interval is that of the mean of the leave-one-out errors.
+def _too_hopeful(kernel: Tensor, targets: Tensor, ridge: float, least: float, size: int) -> float:
+    """The factor of (4): ``least`` of all rows' error over what parts of them say; 1 where too few rows are left."""
+    n = len(kernel)
+    m = n * n // max(size, n)
+    if m == n or m < SMALLEST:
+        return 1.0
+    generator, told = torch.Generator().manual_seed(0), []
+    for _ in range(PARTS):
+        rows = torch.randperm(n, generator=generator)[:m]
+        part = _Known.of(kernel[rows][:, rows], targets[rows], ridge)
+        own = part.left_out(ridge)[0]
+        law = _continued(part, own)
+        if n > part.reach and (law is None or not law.trusted):
+            return 1.0
+        told.append(_told(part, law, own, min(n, BEYOND * m)))
+    return max(1.0, least * PARTS / sum(told)) if min(told) > 0 else 1.0
 
-    Beyond the reach it holds also the law's interval and the curve continued by the slope of its last octave.
+
+def _doubled(known: _Known, law: ScalingLaw | None, now: float, noise: float, factor: float) -> Value | None:
+    """The error (4) with twice as many rows; its interval is that of the mean of the leave-one-out errors.
+
+    It holds the value without the factor too, and beyond the reach the law's interval and the curve continued by the
+    slope of its last octave.
     """
     size, reach = 2 * known.n, known.reach
     ends: tuple[float, ...] = ()
@@ -237,5 +270,6 @@ def _doubled(known: _Known, law: ScalingLaw | None, now: float, noise: float) ->
     else:
         return None
     half = 2 * noise * value / max(now, 1e-300)
-    interval = Interval(max(0.0, min((value, *ends)) - half), max((value, *ends)) + half, 0.95)
-    return Value(f"error at {size}", value, interval, "estimate")
+    ends = (value, factor * value, *ends, *(factor * end for end in ends))
+    interval = Interval(max(0.0, min(ends) - half), max(ends) + half, 0.95)
+    return Value(f"error at {size}", factor * value, interval, "estimate")

@@ -17,9 +17,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from gnomon.core.batch import Batch, joined
+from gnomon.core.checks import check_finite_inputs
+from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import Inputs, count, tensors
 
-__all__ = ["capacity", "digests", "nearest", "random_features", "rows"]
+__all__ = ["capacity", "digests", "joint_rows", "nearest", "random_features", "rows"]
 
 CODE = 64
 """Random signs for each value of an integer."""
@@ -49,6 +52,23 @@ def rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
             flat = (flat - flat.mean(0)) / torch.where(spread > 0, spread, 1.0)
         parts.append(flat)
     return torch.cat(parts, 1)
+
+
+def joint_rows(x: Inputs, of: Inputs, *, call: str, seed: int = 0) -> Float[Tensor, "n p"]:
+    """The rows of training examples and, below them, of test examples, on one scale.
+
+    Cost: that of `rows`, and a check that both have one shape and finite numbers.
+
+    >>> joint_rows(torch.zeros(2, 3), torch.ones(1, 3), call="shift(train, test)").shape
+    torch.Size([3, 3])
+    """
+    shapes = [[tuple(t.shape[1:]) for t in tensors(part)] for part in (x, of)]
+    if shapes[0] != shapes[1]:
+        found = f"training examples have shape {str(shapes[0])[1:-1]} and test examples {str(shapes[1])[1:-1]}"
+        raise InputError(lesson(call, found, "examples of one kind", "Prepare both sets in the same way"))
+    for part in (x, of):
+        check_finite_inputs(part, call=call)
+    return rows(joined([Batch(x, None), Batch(of, None)]).x, seed=seed)
 
 
 def _coded(flat: Tensor, seed: int) -> Tensor:

@@ -9,8 +9,11 @@ is standard normal in the limit where the sets are drawn alike. Classes are comp
 
     TV = (1 / 2) sum_c |p_train(c) - p_test(c)|,    and Pearson's test of homogeneity                             (2)
 
+and test examples are looked for that no training example of their class is near to (`unusual`): a few strange ones cost
+accuracy long before a classifier can tell the sets apart by them.
+
 Hypotheses: examples are independent.
-Reference: [lopez2017revisiting] for classifiers as tests, [mann1947test] for (1).
+Reference: [lopez2017revisiting] for classifiers as tests, [mann1947test] for (1), [bates2023testing] for the last one.
 
 >>> import torch
 >>> x = torch.randn(800, 5, generator=torch.Generator().manual_seed(0))
@@ -18,41 +21,43 @@ Reference: [lopez2017revisiting] for classifiers as tests, [mann1947test] for (1
 (False, True)
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import erfc, sqrt
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from gnomon.core.batch import Batch, joined
 from gnomon.core.checks import check_seed
 from gnomon.core.classes import are_classes
 from gnomon.core.results import Finding, Result, Value
 from gnomon.core.source import AbstractSource, source
 from gnomon.core.strata import stratified
-from gnomon.generalization.rows import random_features, rows
+from gnomon.generalization.rows import joint_rows, random_features
+from gnomon.generalization.unusual import Unusual, unusual
 
 __all__ = ["Shift", "shift"]
 
 CALL = "shift(train, test)"
-LEVEL = 1e-4
-"""False-alarm rate of each of the two tests."""
+LEVEL, STRANGE = 1e-4, 8e-4
+"""False-alarm rates of (1) and of (2), and of the test for unusual examples: 1e-3 together."""
 AUC, LARGE_AUC = 0.55, 0.7
 """From which on a difference matters, and from which on the test score is that of another problem: at 0.7 the two sets
 share about 60 % of their mass under the classifier's scores, if these are normal."""
 TV, LARGE_TV = 0.1, 0.25
 """The same for the shares of classes: a classifier of one set loses at most this much of its accuracy by it."""
-MOST, LEAST, WIDTH = 2000, 60, 300
-"""Examples of each set at most and at least, and random features."""
+EXCESS, LARGE_EXCESS = 0.02, 0.1
+"""The same for unusual test examples: an accuracy loses at most about this much by them."""
+MOST, MORE, LEAST, WIDTH = 2000, 3000, 60, 300
+"""Examples of each set at most, those that distances are computed of, and at least; and random features."""
 RIDGE = 1e-2
 
 
 @dataclass(frozen=True, slots=True)
 class Shift(Result):
-    """How well a classifier tells train from test (1), and how much the shares of classes differ (2).
+    """How well a classifier tells train from test (1), how much the shares of classes differ (2), and unusual examples.
 
-    ``examples`` are those of each set that were scored; with fewer than 30 nothing is said.
+    ``examples`` are those of each set that were scored; with fewer than 30 nothing is said, and ``strange`` is None.
     """
 
     auc: float
@@ -60,6 +65,7 @@ class Shift(Result):
     classes: float
     p_classes: float
     examples: int
+    strange: Unusual | None = None
 
     @property
     def inputs_shifted(self) -> bool:
@@ -72,9 +78,14 @@ class Shift(Result):
         return self.p_classes < LEVEL and self.classes >= TV
 
     @property
+    def has_strange(self) -> bool:
+        """Whether some test examples are unlike all training examples of their class, and enough to matter."""
+        return self.strange is not None and self.strange.p_value < STRANGE and self.strange.excess >= EXCESS
+
+    @property
     def shifted(self) -> bool:
-        """Either of them."""
-        return self.inputs_shifted or self.classes_shifted
+        """Any of them."""
+        return self.inputs_shifted or self.classes_shifted or self.has_strange
 
     @property
     def verdict(self) -> str:
@@ -85,6 +96,8 @@ class Shift(Result):
             return f"A classifier tells test from training inputs in {self.auc:.0%} of pairs, where 50 % is chance."
         if self.classes_shifted:
             return _classes_differ(self.classes)
+        if self.strange is not None and self.has_strange:
+            return f"Some test examples are unlike any training example. {self.strange.verdict}"
         power = AUC if self.examples >= 1600 else 0.5 + (3.7 + 1.6) * sqrt((2 * self.examples + 1) / 12) / self.examples
         seen = f"one that shows in {power:.0%} of pairs would have been noticed"
         return f"Train and test look alike: a classifier finds no difference between them ({seen})."
@@ -104,6 +117,12 @@ class Shift(Result):
             evidence = Value("difference of the shares", self.classes), Value("p-value", self.p_classes)
             grave = 0.83 if self.classes >= LARGE_TV else 0.4
             found.append(Finding("class-shift", what, cure, grave, "labels", evidence, LEVEL))
+        if not found and self.strange is not None and self.has_strange:
+            first = ", ".join(map(str, self.strange.first))
+            cure = f"Look at test examples {first} first: were they prepared and labeled like the training examples?"
+            evidence = Value("excess of unusual examples", self.strange.excess), Value("p-value", self.strange.p_value)
+            grave = 0.6 if self.strange.excess >= LARGE_EXCESS else 0.4
+            found.append(Finding("train-test-shift", self.verdict, cure, grave, "test", evidence, STRANGE))
         return tuple(found)
 
 
@@ -113,14 +132,15 @@ def _classes_differ(share: float) -> str:
 
 
 def shift(train: Any, test: Any, *, seed: int = 0) -> Shift:
-    """Whether a classifier can tell test from training examples, and whether classes have the same shares.
+    """Whether a classifier can tell test from training examples, classes have the same shares, and none is strange.
 
-    ``train`` and ``test`` are inputs, or data as `gnomon.examine` takes them. False alarms: at most 1e-4 for each of
-    the two tests. Power: with 1000 examples of each set an AUC of 0.6 is found in 99 % of cases.
+    ``train`` and ``test`` are inputs, or data as `gnomon.examine` takes them. False alarms: at most 1e-3, of the three
+    tests together. Power: with 1000 examples of each set an AUC of 0.6 is found in 99 % of cases, and 3 % of test
+    examples that are far from all training examples of their class in 97 %.
 
     Hypotheses: examples are independent of each other.
-    Reference: [lopez2017revisiting], [mann1947test].
-    Cost: one system of 450 unknowns, and the features of at most 4000 examples.
+    Reference: [lopez2017revisiting], [mann1947test], [bates2023testing].
+    Cost: one system of 450 unknowns, the features of at most 4000 examples, distances of 6000 to 3000.
 
     >>> x = torch.randn(400, 3, generator=torch.Generator().manual_seed(0))
     >>> shift((x[:200], x[:200, 0] > 0), (x[200:], x[200:, 0] > 1)).classes_shifted
@@ -132,11 +152,15 @@ def shift(train: Any, test: Any, *, seed: int = 0) -> Shift:
     k = min(MOST, len(a), len(b))
     if k < LEAST:
         return Shift(0.5, 1.0, classes, p_classes, 0)
-    parts = [s.at(stratified(len(s), None, k, seed=seed)) for s in (a, b)]
-    x = rows(joined([Batch(part.x, None) for part in parts]).x, seed=seed)
-    auc, half = _told_apart(x, k, seed)
+    chosen = [stratified(len(s), None, MORE, seed=seed) for s in (a, b)]
+    parts = [s.at(index) for s, index in zip((a, b), chosen, strict=True)]
+    x, n = joint_rows(parts[0].x, parts[1].x, call=CALL, seed=seed), len(chosen[0])
+    few = [stratified(len(index), None, k, seed=seed + 1) for index in chosen]
+    auc, half = _told_apart(x[torch.cat([few[0], n + few[1]])], k, seed)
     z = (auc - 0.5) / sqrt((2 * half + 1) / (12 * half**2))  # (1)
-    return Shift(auc, erfc(z / sqrt(2)) / 2, classes, p_classes, half)
+    strange = unusual(x[:n], parts[0].y, x[n:], parts[1].y, seed=seed)
+    strange = replace(strange, first=tuple(chosen[1][list(strange.first)].tolist()))
+    return Shift(auc, erfc(z / sqrt(2)) / 2, classes, p_classes, half, strange)
 
 
 def _told_apart(x: Tensor, k: int, seed: int) -> tuple[float, int]:

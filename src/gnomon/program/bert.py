@@ -3,8 +3,8 @@
     h = norm(word + position + segment 0),   then for each layer  h = norm(h + attend(h)),  h = norm(h + W_2 phi(W_1 h))
     pooled = tanh(W h[0] + b),   logits = V pooled + c                                                     (1)
 
-All maps and tables are drawn from N(0, initializer_range^2) and biases are zero. Every token is seen by every other: no
-padding, one segment.
+All maps and tables are drawn from N(0, initializer_range^2) and biases are zero. Every token is seen by every other,
+but for those that an attention mask of the data hides; there is one segment.
 """
 
 from typing import Any
@@ -18,6 +18,7 @@ from gnomon.program.builder import Builder, extract
 from gnomon.program.elementwise import elementwise
 from gnomon.program.encoder import add_branch, part
 from gnomon.program.layout import Axis, Role
+from gnomon.program.multihead import padded
 from gnomon.program.normalization import dropout, layer_norm
 from gnomon.program.steps import AttendHeads, Move, Weights
 from gnomon.program.tokens import Indicators, Places, table
@@ -46,10 +47,26 @@ class Constant(nn.Module):
         return torch.ones(len(x), self.count, 1, dtype=torch.float64, device=x.device)
 
 
+class Unseen(nn.Module):
+    """What an attention mask of transformers hides: the tokens where it is zero."""
+
+    def __init__(self, function: nn.Module) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, x: Tensor) -> Tensor:
+        """True where a token is hidden."""
+        found: Tensor = self.function(x)
+        return found == 0
+
+
 def bert(b: Builder, call: Call) -> Random:
-    """BertForSequenceClassification(tokens) or BertModel(tokens), the latter up to its last hidden state."""
-    m, tokens = call.module, call.args[0]
+    """BertForSequenceClassification or BertModel of (tokens, attention_mask), the latter up to its pooled output."""
+    m, tokens, mask = call.module, call.get(0, "input_ids"), call.get(1, "attention_mask")
     config = m.config
+    others = [name for name, value in call.options.items() if name not in ("input_ids", "attention_mask")]
+    if others or len(call.args) > 2:
+        raise b.unread(call, f"is called with {others or 'three arguments'}; tokens and attention_mask have a rule")
     if config.is_decoder or config.hidden_act not in ACTIVATIONS:
         raise b.unread(
             call, f"is a decoder, or has the activation {config.hidden_act!r}; encoders with gelu have a rule"
@@ -58,8 +75,9 @@ def bert(b: Builder, call: Call) -> Random:
         raise b.unread(call, "takes tokens (batch, positions) that are data")
     body, where = (m.bert, join(call.where, "bert")) if hasattr(m, "bert") else (m, call.where)
     value = _embedded(b, call, body.embeddings, join(where, "embeddings"), tokens)
+    hidden = _hidden(b, call, mask)
     for i, layer in enumerate(body.encoder.layer):
-        value = _layer(b, call, layer, join(where, f"encoder.layer.{i}"), value)
+        value = _layer(b, call, layer, join(where, f"encoder.layer.{i}"), value, hidden)
     if body is m and body.pooler is None:
         return value
     first = _first(b, call, value)
@@ -69,6 +87,17 @@ def bert(b: Builder, call: Call) -> Random:
         return pooled
     pooled = dropout(b, part(call, "dropout", m.dropout, pooled))
     return _dense(b, call, m.classifier, join(call.where, "classifier"), pooled)
+
+
+def _hidden(b: Builder, call: Call, mask: Any) -> tuple[int, ...]:
+    """The step that hides padding, if there is any."""
+    if mask is None:
+        return ()
+    if not isinstance(mask, Fixed):
+        raise b.unread(
+            call, "has an attention mask that depends on parameters; one that depends on the data has a rule"
+        )
+    return (padded(b, call, mask, Unseen(extract(b.root, b.graph, mask.node))),)
 
 
 def _embedded(b: Builder, call: Call, m: Any, where: str, tokens: Fixed) -> Any:
@@ -89,7 +118,7 @@ def _embedded(b: Builder, call: Call, m: Any, where: str, tokens: Fixed) -> Any:
     return _normed(b, call, m, where, total)
 
 
-def _layer(b: Builder, call: Call, m: Any, where: str, value: Any) -> Any:
+def _layer(b: Builder, call: Call, m: Any, where: str, value: Any, hidden: tuple[int, ...]) -> Any:
     own, path = m.attention.self, join(where, "attention.self")
     if own.training and own.dropout.p:
         raise b.refuse(
@@ -97,7 +126,7 @@ def _layer(b: Builder, call: Call, m: Any, where: str, value: Any) -> Any:
         )
     value = b.flush(value, call)
     q, k, v = (_dense(b, call, getattr(own, n), join(path, n), value) for n in ("query", "key", "value"))
-    mixed = b.emit(AttendHeads(None), (v.source, q.source, k.source), path, q.layout, gaussian=False)
+    mixed = b.emit(AttendHeads(None), (v.source, q.source, k.source, *hidden), path, q.layout, gaussian=False)
     out, path = m.attention.output, join(where, "attention.output")
     value = _normed(
         b, call, out, path, _sum(b, call, out, value, _dense(b, call, out.dense, join(path, "dense"), mixed))

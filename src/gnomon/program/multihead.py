@@ -49,7 +49,7 @@ def attend(b: Builder, call: Call, values: list[Any], masks: Masks) -> Random:
     q, k, v = (dense(b, call, x, w, m.embed_dim) for x, w in zip(entered, weights, strict=True))
     sources: tuple[int, ...] = (v.source, q.source, k.source)
     if masks.padding is not None:
-        sources = (*sources, _padding(b, call, masks.padding))
+        sources = (*sources, padded(b, call, masks.padding, extract(b.root, b.graph, masks.padding.node)))
     mixed = b.emit(AttendHeads(masks.pairs), sources, call.where, q.layout, gaussian=False)
     return dense(b, call, mixed, _out(b, call, m), m.embed_dim)  # (1)
 
@@ -93,14 +93,13 @@ class Hidden(nn.Module):
         return low.double().unsqueeze(1)
 
 
-def _padding(b: Builder, call: Call, mask: Fixed) -> int:
-    """A step that holds a row for each sample."""
+def padded(b: Builder, call: Call, mask: Fixed, function: nn.Module) -> int:
+    """A step that holds a row for each sample: ``function`` of the data is the mask, true where keys are hidden."""
     count, keys = mask.shape if len(mask.shape) == 2 else (0, 0)
     if count != b.batch:
         raise b.unread(call, f"has a padding mask of shape {mask.shape}; (batch, keys) has a rule")
     layout: lay.Layout = ((Axis(count, Role.BATCH),), (Axis(1, Role.CHANNEL),), (Axis(keys, Role.POSITION),))
-    function = Hidden(extract(b.root, b.graph, mask.node))
-    return b.emit(Input(function, 1), (), call.where, layout, gaussian=False).source
+    return b.emit(Input(Hidden(function), 1), (), call.where, layout, gaussian=False).source
 
 
 def read_masks(b: Builder, call: Call, pairs: Any, padding: Any) -> Masks:

@@ -13,7 +13,7 @@ from torch import nn
 
 from gnomon.program import layout as lay
 from gnomon.program.affine import dense
-from gnomon.program.builder import Builder
+from gnomon.program.builder import Builder, constant_value, varies
 from gnomon.program.expression import Apply, Variable
 from gnomon.program.layout import Axis, Role
 from gnomon.program.steps import Activation, Concat, Dropout, Move, Recur, Weights
@@ -41,10 +41,10 @@ def recurrent(b: Builder, call: Call) -> tuple[Any, Any]:
 
 
 def _sequence(b: Builder, call: Call) -> Random:
-    """The input as (batch, times, channels), without an initial state."""
-    value, module = call.args[0], call.module
-    if call.get(1, "hx") is not None:
-        raise b.unread(call, "is given an initial state; the rule starts from zero")
+    """The input as (batch, times, channels); an initial state must be zero."""
+    value, module, start = call.args[0], call.module, call.get(1, "hx")
+    if start is not None and not _is_zero(b, start):
+        raise b.unread(call, "is given an initial state that is not x.new_zeros(...); the rule starts from zero")
     if not module.batch_first:
         raise b.unread(call, "takes the time first; the rule is for RNN(..., batch_first=True)")
     if isinstance(value, Fixed):
@@ -56,6 +56,15 @@ def _sequence(b: Builder, call: Call) -> Random:
         raise b.unread(call, f"receives shape {shape}; it takes (batch, times, channels)")
     times: lay.Layout = (value.layout[0], (Axis(shape[1], Role.POSITION),), value.layout[2])
     return b.settle(value, times, call.where)
+
+
+def _is_zero(b: Builder, start: Any) -> bool:
+    """Whether an initial state is zero for every input."""
+    if not isinstance(start, Fixed):
+        return False
+    if start.node.target in ("new_zeros", torch.zeros_like):
+        return True
+    return not varies(start) and not bool(constant_value(b, start).any())
 
 
 def _direction(b: Builder, call: Call, value: Random, name: str) -> Random:

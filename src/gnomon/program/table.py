@@ -28,7 +28,7 @@ from gnomon.program.recurrent import recurrent
 from gnomon.program.refused import REFUSED
 from gnomon.program.tied import tied_convolution
 from gnomon.program.tokens import embedding
-from gnomon.program.trace import is_bert, passes_messages
+from gnomon.program.trace import is_bert, of_bert, passes_messages
 from gnomon.program.transposed import transposed_convolution
 from gnomon.program.values import Call, Fixed, Parameter, Random
 
@@ -159,7 +159,7 @@ def describe(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
             return LAYERS[kind](b, call)
         if isinstance(call.module, nn.Identity):
             return call.args[0]
-    if call.name in SAME:
+    if call.name in SAME or of_bert(call.node, b.root):
         return call.args[0]
     if call.name in REFUSED:
         reason = REFUSED[call.name]

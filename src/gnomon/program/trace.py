@@ -54,8 +54,8 @@ def _refuse_transformers(module: nn.Module) -> None:
     own = [
         (path, m) for path, m in module.named_modules() if hasattr(m, "base_model_prefix") and hasattr(m, "post_init")
     ]
-    if own and not is_bert(module):
-        path, m = own[0]
+    if others := [(path, m) for path, m in own if not is_bert(m)]:
+        path, m = others[0]
         raise ReadError(
             lesson(
                 f"read({type(module).__name__})",
@@ -243,16 +243,37 @@ def find_result(node: fx.Node, root: nn.Module, example: Tensor) -> None:
         with _plain():
             value = attribute(root, str(node.target))
         node.meta["result"] = value.to("meta") if isinstance(value, Tensor) else value
+    elif of_bert(node, root):
+        node.meta["result"] = node.all_input_nodes[0].meta["result"]
     elif node.op == "call_module" and (made := _known(root.get_submodule(str(node.target)), node)) is not None:
         node.meta["result"] = made
     else:
         node.meta["result"] = _run(node, root)
 
 
+def _classes(module: Any) -> int:
+    """Outputs of a BERT that classifies; zero for one that ends before."""
+    return int(module.num_labels) if hasattr(module, "classifier") else 0
+
+
+def of_bert(node: fx.Node, root: nn.Module) -> bool:
+    """Whether a node takes one of the outputs of a BERT model by name; only that of its end is read."""
+    if node.target is not getattr or node.all_input_nodes[0].op != "call_module":
+        return False
+    module: Any = root.get_submodule(str(node.all_input_nodes[0].target))
+    if not is_bert(module):
+        return False
+    end = "logits" if _classes(module) else "pooler_output" if module.pooler is not None else "last_hidden_state"
+    if node.args[1] != end:
+        found, cure = f"forward takes '{node.args[1]}' of a {type(module).__name__}", f"Take its {end}"
+        raise ReadError(lesson(f"read({type(root).__name__})", found, "a model is read to its end", cure))
+    return True
+
+
 def _known(module: nn.Module, node: fx.Node) -> Tensor | None:
     """The result of a module that is read by its parts and does not run on the meta device; None for all others."""
     if is_bert(module):
-        return torch.empty((BATCH, 1), device="meta")
+        return torch.empty((BATCH, _classes(module) or module.config.hidden_size), device="meta")
     first = node.all_input_nodes[0].meta["result"] if node.all_input_nodes else None
     outputs = getattr(module, "out_channels", None)
     if passes_messages(module) and isinstance(first, Tensor) and isinstance(outputs, int):

@@ -1,0 +1,128 @@
+"""Which input each output looks at: the place of the largest weight of attention, beside the place it should be at.
+
+    alignment = share of queries t with argmax_s A[t, s] = place(t)                                        (1)
+
+over examples, for each head. Where no places are told, those that most queries follow are looked for among
+
+    place(t) = t + o for an offset o,    place(t) = c - t,    place(t) = c for one place c                 (2)
+
+By chance (1) is 1 / keys.
+Reference: [bahdanau2015neural].
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.results import Axis, Bars, Plot, Reference, Result
+from gnomon.sequences.attention import attention_maps
+
+__all__ = ["AttentionAlignment", "alignment", "attention_alignment"]
+
+CALL = "attention_alignment(module, x)"
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionAlignment(Result):
+    """The alignment (1) of every head, by the path of its attention module, with the pattern it is measured along.
+
+    >>> AttentionAlignment({"a": (0.2, 1.0)}, {"a": ("same place", "mirrored")}, 0.125).best
+    ('a', 1)
+    """
+
+    shares: dict[str, tuple[float, ...]]
+    patterns: dict[str, tuple[str, ...]]
+    chance: float
+
+    @property
+    def best(self) -> tuple[str, int]:
+        """The head with the largest alignment."""
+        return max(((name, i) for name, row in self.shares.items() for i in range(len(row))),
+                   key=lambda at: self.shares[at[0]][at[1]])  # fmt: skip
+
+    @property
+    def verdict(self) -> str:
+        """The best head."""
+        name, i = self.best
+        looks = f"Head {i} of '{name}'" if name else f"Head {i}"
+        share = f"{self.shares[name][i]:.0%} of queries"
+        place = f"the expected place ({self.patterns[name][i]})"
+        return f"{looks} looks at {place} in {share}, where {self.chance:.0%} is chance."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """A bar for each head."""
+        names = [f"{name} head {i}" for name, row in self.shares.items() for i in range(len(row))]
+        bars = Bars("alignment", names, [s for row in self.shares.values() for s in row])
+        return (Plot("Attention at the expected place", (bars, Reference("chance", self.chance)), Axis("share")),)
+
+
+def attention_alignment(module: nn.Module, x: Any, *, places: Sequence[int] | None = None) -> AttentionAlignment:
+    """Which input the heads of every nn.MultiheadAttention look at, query by query; equations (1) and (2).
+
+    Args:
+        module: a network with attention made by torch.nn; for weights of any other attention see `alignment`.
+        x: inputs.
+        places: the key that each query should look at, -1 where any is right; None looks for a pattern (2).
+
+    Hypotheses: as many queries as places.
+    Reference: [bahdanau2015neural].
+    Cost: that of `attention_maps`.
+
+    >>> layer = nn.MultiheadAttention(4, 1, batch_first=True)
+    >>> _ = layer.in_proj_weight.data.copy_(torch.cat([9 * torch.eye(4)] * 3))            # each token finds itself
+    >>> class Net(nn.Module):
+    ...     def __init__(self): super().__init__(); self.a = layer
+    ...     def forward(self, x): return self.a(x, x, x)[0]
+    >>> found = attention_alignment(Net(), torch.eye(4)[None])
+    >>> found.shares, found.patterns
+    ({'a': (1.0,)}, {'a': ('the same place',)})
+    """
+    maps = attention_maps(module, x)
+    found = {
+        name: [alignment(a[:, h], places=places) for h in range(a.shape[1])]
+        for name, a in zip(maps.layers, maps.maps, strict=True)
+    }
+    chance = 1 / max(a.shape[-1] for a in maps.maps)
+    return AttentionAlignment(
+        {name: tuple(share for share, _ in row) for name, row in found.items()},
+        {name: tuple(pattern for _, pattern in row) for name, row in found.items()},
+        chance,
+    )
+
+
+def alignment(weights: Float[Tensor, "n queries keys"], *, places: Sequence[int] | None = None) -> tuple[float, str]:
+    """The share (1) of queries that look at their place, and the pattern of these places, for any weights.
+
+    Hypotheses: as many queries as places.
+    Reference: [bahdanau2015neural].
+    Cost: one pass for each of 2 (queries + keys) patterns.
+
+    >>> alignment(torch.eye(5).flip(1)[None])
+    (1.0, 'mirrored')
+    """
+    looked = weights.detach().argmax(-1)
+    n, queries, keys = weights.shape
+    if places is not None:
+        wanted = torch.as_tensor(places, device=looked.device)
+        if wanted.shape != (queries,) or int(wanted.max()) >= keys or not bool((wanted >= 0).any()):
+            found = f"places has shape {tuple(wanted.shape)}, and there are {queries} queries and {keys} keys"
+            raise InputError(lesson(CALL, found, "a key for each query, -1 for none", "Pass one number for each query"))
+        judged = wanted >= 0
+        return float((looked == wanted)[:, judged].double().mean()), "as told"
+    t = torch.arange(queries, device=looked.device)
+    candidates = [(_shifted(o), t + o) for o in sorted(range(1 - queries, keys), key=abs)]
+    candidates += [("mirrored" if c == keys - 1 else f"place {c} - t", c - t) for c in range(keys + queries - 1)]
+    candidates += [(f"always place {c}", torch.full_like(t, c)) for c in range(keys)]
+    shares = [(float((looked == place).double().mean()), name) for name, place in candidates]
+    return max(shares, key=lambda pair: pair[0])  # the first of equals
+
+
+def _shifted(offset: int) -> str:
+    if offset == 0:
+        return "the same place"
+    return f"{abs(offset)} {'before' if offset < 0 else 'after'}"

@@ -1,0 +1,151 @@
+"""What a longer sequence costs: operations, and bytes kept for the gradient, against the length.
+
+    operations(T) = c + l T + q T^2,    the same for the bytes kept                                        (1)
+    T* = l / q                          the length from which on the quadratic part is the larger one      (2)
+
+Both are counted in one forward pass at each length, so that the answer is the same on every machine: products of
+matrices and convolutions as torch counts them, two for a multiplication with its addition, and the tensors that
+autograd keeps. Attention compares all pairs of positions, q > 0; a recurrence takes one step after the other, q = 0.
+Reference: [vaswani2017attention], table 1.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+from gnomon.core.checks import check_module, integer
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import invoke
+from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.core.untouched import untouched
+from gnomon.sequences.batch import some
+
+__all__ = ["ComplexityProfile", "complexity_profile"]
+
+CALL = "complexity_profile(module, x)"
+
+
+@dataclass(frozen=True, slots=True)
+class ComplexityProfile(Result):
+    """Operations and bytes kept for one sequence of each length, and the parts of (1): constant, linear, quadratic.
+
+    >>> found = ComplexityProfile((10, 20, 40), (300, 800, 2400), (10, 20, 40), (0.0, 20.0, 1.0), (0.0, 1.0, 0.0))
+    >>> found.crossover, round(found.power, 2)
+    (20.0, 1.58)
+    """
+
+    lengths: tuple[int, ...]
+    operations: tuple[float, ...]
+    kept: tuple[float, ...]
+    parts: tuple[float, float, float]
+    kept_parts: tuple[float, float, float]
+
+    @property
+    def power(self) -> float:
+        """The power of the length with which operations grow from the last length but one to the last."""
+        (a, b), (s, t) = self.operations[-2:], self.lengths[-2:]
+        return log(b / a) / log(t / s)
+
+    @property
+    def crossover(self) -> float:
+        """The length (2); infinite without a quadratic part."""
+        return self.parts[1] / self.parts[2] if self.parts[2] > 0 else float("inf")
+
+    @property
+    def verdict(self) -> str:
+        """How the cost grows."""
+        last = f"From {self.lengths[-2]} to {self.lengths[-1]} steps"
+        grows = f"{last} operations grow as the length to the power {self.power:.2f}"
+        if self.crossover == float("inf"):
+            return f"{grows}: {self.parts[1]:.3g} for each step, and none for pairs of steps."
+        if self.crossover < 1:
+            return f"{grows}: {self.parts[2]:.3g} for each pair of steps."
+        pairs = f"{self.parts[1]:.3g} for each step and {self.parts[2]:.3g} for each pair of steps"
+        return f"{grows}: {pairs}, which cost more from {self.crossover:.0f} steps on."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Both against the length."""
+        axes = Axis("steps", log=True), Axis("of one sequence", log=True)
+        marks = (
+            Line("operations", self.lengths, self.operations),
+            Line("bytes kept for the gradient", self.lengths, self.kept, "dashed"),
+        )
+        return (Plot("Cost against length", marks, *axes, self.verdict),)
+
+
+def complexity_profile(module: nn.Module, x: Any, *, lengths: Sequence[int] | None = None) -> ComplexityProfile:
+    """How operations and memory of a network grow with the length of its sequences; equations (1) and (2).
+
+    Args:
+        module: takes sequences (n, times, ...) of numbers or tokens.
+        x: such sequences, as long as the longest to be counted; shorter ones are their beginnings.
+        lengths: at least three; by default the length of x and its half, quarter and eighth.
+
+    Hypotheses: forward takes sequences of any length up to that of x. Additions and functions of single numbers are not
+    counted.
+    Reference: [vaswani2017attention].
+    Cost: a forward pass of one sequence at each length.
+
+    >>> found = complexity_profile(nn.Sequential(nn.Linear(4, 8), nn.ReLU()), torch.zeros(1, 64, 4))
+    >>> found.operations, found.crossover                                                # 2 x 4 x 8 for each step
+    ((512.0, 1024.0, 2048.0, 4096.0), inf)
+    """
+    check_module(module, call=CALL)
+    x = some(x, module, call=CALL)
+    if not isinstance(x, Tensor) or x.dim() < 2:
+        found = f"x has shape {tuple(x.shape)}" if isinstance(x, Tensor) else f"x is a {type(x).__name__}"
+        raise InputError(lesson(CALL, found, "sequences (n, times, ...)", "Pass a batch of sequences"))
+    longest = x.shape[1]
+    asked = [longest // 2**j for j in range(4)] if lengths is None else list(lengths)
+    chosen = sorted({integer("lengths", t, call=CALL) for t in asked})
+    if len(chosen) < 3 or chosen[0] < 1 or chosen[-1] > longest:
+        found = f"the lengths are {chosen}, and x has {longest} steps"
+        raise InputError(lesson(CALL, found, f"at least three, from 1 to {longest}", "Pass longer sequences in x"))
+    counted = [_counted(module, x[:1, :t]) for t in chosen]
+    operations, kept = (tuple(float(c[i]) for c in counted) for i in range(2))
+    if not operations[0]:
+        what = "no product of matrices and no convolution was met"
+        raise InputError(lesson(CALL, what, "operations that torch counts", "Pass a network with such layers"))
+    return ComplexityProfile(tuple(chosen), operations, kept, _parts(chosen, operations), _parts(chosen, kept))
+
+
+def _counted(module: nn.Module, x: Tensor) -> tuple[int, int]:
+    """Operations of one forward pass, and bytes that autograd keeps of it besides parameters."""
+    own = {p.untyped_storage().data_ptr() for p in module.parameters()}
+    seen: dict[int, int] = {}
+
+    def pack(t: Tensor) -> Tensor:
+        place = t.untyped_storage().data_ptr()
+        if place not in own:
+            seen[place] = t.untyped_storage().nbytes()
+        return t
+
+    counter = FlopCounterMode(display=False, custom_mapping={torch.ops.aten.mkldnn_rnn_layer: _fused})
+    with untouched(module), torch.enable_grad(), sdpa_kernel(SDPBackend.MATH), counter:  # fused ones are not counted
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+            made = invoke(module, x, call=CALL)
+    del made
+    return counter.get_total_flops(), sum(seen.values())
+
+
+def _fused(x: Sequence[int], w: Sequence[int], u: Sequence[int], *_: Any, out_shape: Any = None, **__: Any) -> int:
+    """Operations of a fused layer of an LSTM from the shapes of inputs (times, n, p) and weights (4 h, p), (4 h, h)."""
+    return 2 * x[0] * x[1] * (w[0] * w[1] + u[0] * u[1])
+
+
+def _parts(lengths: list[int], counts: tuple[float, ...]) -> tuple[float, float, float]:
+    """The parts of (1) by least squares of relative errors; those below a millionth of the last count are none."""
+    t = torch.tensor(lengths, dtype=torch.float64)
+    y = torch.tensor(counts, dtype=torch.float64)
+    design = torch.stack([torch.ones_like(t), t, t**2], 1)
+    scale = y.clamp_min(1.0)[:, None]
+    found = torch.linalg.lstsq(design / scale, (y[:, None] / scale)).solution[:, 0]
+    share = found * design[-1] / max(float(y[-1]), 1.0)
+    constant, linear, quadratic = torch.where(share.abs() < 1e-6, 0.0, found).tolist()
+    return constant, linear, quadratic
