@@ -4,22 +4,21 @@
     python benchmarks/bench_attribution.py masks
     python benchmarks/bench_attribution.py shortcuts [SEEDS]
 
-captum runs in the Python that CAPTUM_PYTHON names (``pip install captum==0.9.*`` in an environment of its own). Both
-build the same networks from the same seeds. MNIST lies beside the project and not in it: the variable GNOMON_SHARED, or
-beside the checkout.
+captum comes from the environment of the Python that CAPTUM_PYTHON names (``pip install captum==0.9.*`` there). Both
+run in one process, with one torch, in turns, so that whatever slows the machine slows both. MNIST lies beside the
+project and not in it: the variable GNOMON_SHARED, or beside the checkout.
 """
 
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import torch
-from attribution_networks import SAMPLES, STEPS, best, problems
+from attribution_networks import SAMPLES, STEPS, in_turns, problems
 from measure import record
 from torch import nn
 
@@ -37,10 +36,11 @@ def captum():
         token_attribution,
     )  # fmt: skip
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "captum.pt"
-        subprocess.run([os.environ["CAPTUM_PYTHON"], str(HERE / "peers" / "captum_maps.py"), str(path)], check=True)
-        theirs = torch.load(path, weights_only=True)
+    ask = [os.environ["CAPTUM_PYTHON"], "-c", "import captum; print(captum.__path__[0])"]
+    where = subprocess.run(ask, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    sys.path += [str(Path(where).parent), str(HERE / "peers")]
+    import captum_maps
+
     rows = []
     for name, (net, x, y, layer) in problems().items():
         methods = {
@@ -55,18 +55,21 @@ def captum():
                 "integrated gradients": lambda net=net, x=x, y=y: token_attribution(net, x, y, baseline=0, steps=STEPS),
                 "occlusion": lambda net=net, x=x, y=y: occlusion(net, x, y, cover=0),
             }
+        peer = captum_maps.images if x.is_floating_point() else captum_maps.tokens
+        theirs = peer(net, x, y, layer, STEPS, SAMPLES)
         for method, run in methods.items():
-            (value, seconds), (other, taken) = best(run), theirs[f"{name}, {method}"]
-            ours = value.values
-            apart = float((ours - other.reshape(ours.shape)).abs().max() / other.abs().max())
+            (value, other, *_), (seconds, *taken) = in_turns(run, *theirs[method])
+            ours, taken = value.values, min(taken)
+            apart = float((ours - other.detach().reshape(ours.shape)).abs().max() / other.abs().max())
             complete = "" if value.completeness is None else f"{100 * float(value.completeness.max()):.2g} %"
             told = f"{apart:.1e}" if method != "SmoothGrad" else f"{apart:.1e} (other draws)"
-            times = [f"{1e3 * seconds:.1f} ms", f"{1e3 * taken:.1f} ms", f"{taken / seconds:.2f}x"]
+            times = [f"{1e3 * seconds:.2f} ms", f"{1e3 * taken:.2f} ms", f"{taken / seconds:.2f}x"]
             rows.append([name, method, told, complete, *times])
             print(rows[-1], flush=True)
     note = (
         f"Largest difference relative to the largest value; {STEPS} steps, {SAMPLES} samples, windows of 7 x 7 (tokens:"
-        "\none at a time). SmoothGrad draws its noise on both sides for itself. Completeness: the largest share of the"
+        "\none at a time). SmoothGrad draws its noise on both sides for itself; captum's is the faster of all samples at once"
+        "\nand one at a time. Times: the smallest of calls in turns in one process. Completeness: the largest share of the"
         "\nattributions of an example that is missing from f(x) - f(baseline)."
     )
     columns = ["network", "method", "difference", "completeness", "gnomon", "captum", "ratio"]

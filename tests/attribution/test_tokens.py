@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 import torch
 from torch import nn
@@ -41,9 +43,11 @@ def test_tokens_share_out_the_output_and_match_a_sum_over_the_path():
     assert not net.embedding._forward_hooks and all(p.grad is None for p in net.parameters())
 
 
-def test_many_sequences_are_read_with_their_own_tokens():
+def test_many_sequences_are_read_with_their_own_tokens(monkeypatch):
+    """Also where they pass in several parts: here 50 sequences of 4 times 8 numbers at a time."""
     net = Reader().double().eval()
     many = TOKENS.repeat(100, 1)
+    monkeypatch.setattr(sys.modules["gnomon.attribution.gradient"], "NUMBERS", 50 * 32)
     assert torch.allclose(
         token_attribution(net, many, 0).values, token_attribution(net, TOKENS, 0).values.repeat(100, 1)
     )

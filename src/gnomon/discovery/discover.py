@@ -26,6 +26,7 @@ from gnomon.discovery.equation import Equation, Residuals
 from gnomon.discovery.forms import AbstractForm, System, WeakForm
 from gnomon.discovery.grid import Data, read
 from gnomon.discovery.record import Discovery
+from gnomon.discovery.refinement import refined
 from gnomon.discovery.regression import Moments, Selection, choice, path
 from gnomon.discovery.stability import resampled
 from gnomon.discovery.term import Term, parse
@@ -87,7 +88,7 @@ def search(
         found.append(fit(f"{name}_{'t' * order}", systems[-1], groups, selection.checked(call)))
     if constraints:
         return Discovery(constrain(found, systems, groups, tuple(constraints), selection, call=call), data)
-    return Discovery(tuple(found), data)
+    return Discovery(tuple(refined(found, data, form, groups, selection, order, call=call)), data)
 
 
 def fit(target: str, system: System, groups: Sequence[tuple[Term, ...]], selection: Selection) -> Equation:
