@@ -1,7 +1,7 @@
 """Coefficients of clean data, taken again with wider bumps.
 
 The half widths of the weak form are those of the least noise. Where nothing but the error of sums over the grid is
-left, wider bumps are better: that error falls with the number of points on a bump. Each doubling is kept while it lowers
+left, wider bumps are better: that error falls with the points on a bump. Each doubling is kept while it lowers
 
     s = sum_j s_j / |c_j|,    s_j the standard error of c_j over the replicates                                  (1)
 
