@@ -12,7 +12,6 @@ project and not in it: the variable GNOMON_SHARED, or beside the checkout.
 import os
 import subprocess
 import sys
-import time
 from functools import cache
 from pathlib import Path
 
@@ -143,28 +142,25 @@ def masks():
         torch.manual_seed(0)
         net = trained(cnn(pixels, 8), x, y, steps)
         for lam, p in ((0.5, 1.0), (2.0, 1.0), (8.0, 1.0), (2.0, 0.5)):
-            start = time.perf_counter()
             found = fourier_mask(net, (x[:500], y[:500]), lam=lam, p=p, epochs=40)
-            seconds = time.perf_counter() - start
             kept = found.on(net, (z, goal))
             said = [f"{v:.1%}" for v in (found.kept, kept.accuracy, kept.masked_accuracy, kept.agreement)]
-            rows.append([f"{name} CNN", f"{lam:g}", f"{p:g}", *said, "", f"{seconds:.1f} s"])
+            rows.append([f"{name} CNN", f"{lam:g}", f"{p:g}", *said, ""])
             print(rows[-1], flush=True)
         (x, y), (z, goal) = planted(x), planted(z, seed=1)
         net = trained(cnn(pixels, 8), x, y, steps)
-        start = time.perf_counter()
         found = fourier_mask(net, (x[:500], y[:500]), lam=4.0, epochs=40)
-        seconds, kept = time.perf_counter() - start, found.on(net, (z, goal))
+        kept = found.on(net, (z, goal))
         said = [f"{v:.1%}" for v in (found.kept, kept.accuracy, kept.masked_accuracy, kept.agreement)]
         names = ", ".join(map(str, found.frequencies()))
-        rows.append([f"{name} CNN, planted {WAVES[0]} and {WAVES[1]}", "4", "1", *said, names, f"{seconds:.1f} s"])
+        rows.append([f"{name} CNN, planted {WAVES[0]} and {WAVES[1]}", "4", "1", *said, names])
         print(rows[-1], flush=True)
     note = (
         "The mask is found on training images and judged on others: accuracy without and with it, and the share of"
         "\ndecisions that stay the same. Planted: two waves on the images, whose signs are the class; either alone gives"
         "\nhalf of the classes."
     )
-    columns = ["network", "lam", "p", "kept", "accuracy", "behind the mask", "same decisions", "found", "time"]
+    columns = ["network", "lam", "p", "kept", "accuracy", "behind the mask", "same decisions", "found"]
     record("Fourier masks", columns, rows, note)
 
 

@@ -55,19 +55,20 @@ def test_zero_filters_and_refusals():
 def test_the_sum_over_the_plane_is_that_of_sampled_functions():
     """gabor-frequency-plane-visualisation: transforms of the sampled functions of norm one, up to one constant.
 
-    The halves that (1) leaves out meet with e^{-xi^T D^-1 xi} < 1e-6; the windows end at e^{-100 / 8} = 4e-6.
+    What (1) leaves out is small: the halves of a transform and its copies beyond pi meet with less than e^{-9}, and the
+    windows end with e^{-225 / 14}.
     """
-    u = torch.stack(torch.meshgrid(*(torch.arange(21).double() - 10,) * 2, indexing="ij"), -1)
-    xi = torch.tensor([[0.0, 1.8], [1.4, 1.2], [-1.5, 1.0]]).double()
-    window = torch.exp(-(u.square() / torch.tensor([[8.0, 5.0], [6.0, 6.0], [5.0, 7.0]])[:, None, None]).sum(-1))
-    layer = nn.Conv2d(1, 3, 21, bias=False).double()
+    u = torch.stack(torch.meshgrid(*(torch.arange(31).double() - 15,) * 2, indexing="ij"), -1)
+    xi = torch.tensor([[0.0, 1.5], [1.0, 1.1], [-1.2, 0.9]]).double()
+    window = torch.exp(-(u.square() / torch.tensor([[14.0, 10.0], [12.0, 12.0], [10.0, 14.0]])[:, None, None]).sum(-1))
+    layer = nn.Conv2d(1, 3, 31, bias=False).double()
     sizes = torch.tensor([1.0, 3.0, 0.2])[:, None, None]
     layer.weight.data = (sizes * window * torch.cos((u * xi[:, None, None]).sum(-1) + 0.4))[:, None].double()
     cover = frequency_cover(gabor_fit(layer), points=64)
     unit = layer.weight[:, 0] / layer.weight.flatten(1).norm(dim=1)[:, None, None]
     sampled = torch.fft.fftshift(torch.fft.fft2(unit, s=(64, 64)).abs().square().sum(0)).detach()
     apart = (cover.plane / cover.plane.max() - sampled / sampled.max()).abs().max()
-    assert float(apart) < 1e-4
+    assert float(apart) < 1e-3
     assert cover.coverage < 0.01 and "holes" in cover.verdict and len(cover.plots()) == 1
 
 

@@ -9,6 +9,7 @@ Reference: [sundararajan2017axiomatic].
 Cost: about 50 forward and backward passes of `EXAMPLES` sequences, twice that for the sanity check, and a probe of each
 layer.
 
+>>> import torch
 >>> net = nn.Sequential(nn.Embedding(5, 3), nn.Flatten(), nn.Linear(6, 2))
 >>> net[2].weight.data[:, 3:] = 0                                                 # it reads the first token only
 >>> tokens = torch.randint(5, (40, 2), generator=torch.Generator().manual_seed(0))
@@ -74,6 +75,7 @@ def token_sheet(module: nn.Module, data: Any, *, words: Sequence[str] | None = N
     Reference: [sundararajan2017axiomatic].
     Cost: see the module.
 
+    >>> import torch
     >>> net = nn.Sequential(nn.Embedding(3, 3), nn.Flatten(), nn.Linear(6, 2))
     >>> tokens, classes = torch.tensor([[0, 1], [2, 0]] * 20), torch.tensor([0, 1] * 20)
     >>> sheet = token_sheet(net, (tokens, classes), words=["a", "b", "c"])
