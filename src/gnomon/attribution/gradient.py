@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
-from gnomon.attribution.targets import chosen, scores
+from gnomon.attribution.targets import chosen, frozen, scores
 from gnomon.core.checks import as_numbers, check_seed, integer, number
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.untouched import untouched
@@ -55,7 +55,7 @@ def integrated_gradients(
     nodes, weights = np.polynomial.legendre.leggauss(integer("steps", steps, call=IG))
     nodes, weights = (nodes + 1) / 2, weights / 2
     start = _baseline(baseline, inputs)
-    with untouched(module), torch.enable_grad():
+    with untouched(module), frozen(module):
         which = chosen(module, inputs, target, call=IG)
         total = torch.zeros_like(inputs)
         path = inputs - start
@@ -90,7 +90,7 @@ def smooth_grad(
     size = number("sigma", sigma, call=SMOOTH, above=0) * float(inputs.max() - inputs.min())
     draw = torch.Generator().manual_seed(check_seed(seed, call=SMOOTH))
     count = integer("samples", samples, call=SMOOTH)
-    with untouched(module), torch.enable_grad():
+    with untouched(module), frozen(module):
         which = chosen(module, inputs, target, call=SMOOTH)
         total = torch.zeros_like(inputs)
         together = max(1, rows_at_once(inputs) // len(inputs))
@@ -112,7 +112,7 @@ def gradient(module: nn.Module, x: Any, target: Any = None) -> Attribution:
     True
     """
     inputs = one_tensor(x, module, call=PLAIN)
-    with untouched(module), torch.enable_grad():
+    with untouched(module), frozen(module):
         which = chosen(module, inputs, target, call=PLAIN)
         return Attribution(_slope(module, inputs, which, PLAIN), which, "gradient")
 
