@@ -1,4 +1,4 @@
-"""The networks whose attributions are compared, from fixed seeds; both environments build the same."""
+"""The networks whose attributions are compared, from fixed seeds, and the time of functions that compete."""
 
 import time
 
@@ -58,11 +58,12 @@ def problems():
     return {name: (net.eval(), *rest) for name, (net, *rest) in found.items()}
 
 
-def best(function):
-    """The value and the smallest time: for about a second, at least twice."""
-    times, value = [], function()
-    while len(times) < 2 or (sum(times) < 1.0 and len(times) < 30):
-        start = time.perf_counter()
-        value = function()
-        times.append(time.perf_counter() - start)
-    return value, min(times)
+def in_turns(*functions):
+    """The values of some functions and the smallest time of each: in turns, for about two seconds, at least four times."""
+    times, values = [[] for _ in functions], [function() for function in functions]
+    while len(times[0]) < 4 or (sum(map(sum, times)) < 2.0 and len(times[0]) < 40):
+        for function, taken in zip(functions, times, strict=True):
+            start = time.perf_counter()
+            function()
+            taken.append(time.perf_counter() - start)
+    return values, [min(taken) for taken in times]

@@ -74,6 +74,11 @@ def best(entries):
     return told | {"right": right[0]["right"]}
 
 
+def settings_of(entries):
+    """The settings that count: those with the right terms, if any."""
+    return [entry["setting"] for entry in entries if entry["right"]] or [entry["setting"] for entry in entries]
+
+
 def search(names, levels):
     for name in names:
         for level in levels or (0.0, BOTH[name].noise):
@@ -96,7 +101,7 @@ def table(names):
             repeats = 5 if len(data[1]) == 1 else 2
             a, b = (
                 ours(name, *data, repeats=repeats),
-                best(other(name, *data, [e["setting"] for e in known[f"{name} {level}"]], repeats)),
+                best(other(name, *data, settings_of(known[f"{name} {level}"]), repeats)),
             )
             row = [name, f"{100 * level:g} %", f"{BOTH[name].published[k]:g} %"]
             for side in (a, b):

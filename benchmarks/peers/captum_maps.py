@@ -1,16 +1,12 @@
-"""captum's attributions of the networks of bench_attribution.py, with the time of each.
+"""captum's attributions of the networks of bench_attribution.py, as functions to call; each as captum has it by default.
 
-python captum_maps.py OUT.pt
+Imported where captum is on the path; `bench_attribution.py` puts it there.
 """
 
-import sys
-from pathlib import Path
+import warnings
 
 import torch
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from attribution_networks import SAMPLES, STEPS, best, problems  # noqa: E402
-from captum.attr import (  # noqa: E402
+from captum.attr import (
     FeatureAblation,
     IntegratedGradients,
     LayerGradCam,
@@ -20,34 +16,33 @@ from captum.attr import (  # noqa: E402
     Saliency,
 )
 
+warnings.filterwarnings("ignore", message="Input Tensor 0 did not already require gradients")
 
-def images(net, x, y, layer):
-    window = (x.shape[1], 7, 7)
+
+def images(net, x, y, layer, steps, samples):
+    """By method; SmoothGrad twice: all samples at once, and one after the other."""
     size = 0.15 * float(x.max() - x.min())
-    smooth = {"nt_type": "smoothgrad", "nt_samples": SAMPLES, "stdevs": size, "abs": False, "nt_samples_batch_size": 1}
+    smooth = {"nt_type": "smoothgrad", "nt_samples": samples, "stdevs": size, "abs": False}
+    window = (x.shape[1], 7, 7)
     return {
-        "gradient": lambda: Saliency(net).attribute(x, target=y, abs=False),
-        "integrated gradients": lambda: IntegratedGradients(net).attribute(x, target=y, n_steps=STEPS),
-        "SmoothGrad": lambda: NoiseTunnel(Saliency(net)).attribute(x, target=y, **smooth),
-        "occlusion": lambda: Occlusion(net).attribute(
-            x, sliding_window_shapes=window, strides=(x.shape[1], 7, 7), target=y
-        ),
-        "Grad-CAM": lambda: LayerGradCam(net, net[layer]).attribute(x, target=y, relu_attributions=True),
+        "gradient": [lambda: Saliency(net).attribute(x, target=y, abs=False)],
+        "integrated gradients": [lambda: IntegratedGradients(net).attribute(x, target=y, n_steps=steps)],
+        "SmoothGrad": [
+            lambda: NoiseTunnel(Saliency(net)).attribute(x, target=y, **smooth),
+            lambda: NoiseTunnel(Saliency(net)).attribute(x, target=y, nt_samples_batch_size=1, **smooth),
+        ],
+        "occlusion": [
+            lambda: Occlusion(net).attribute(x, sliding_window_shapes=window, strides=window, target=y),
+        ],
+        "Grad-CAM": [lambda: LayerGradCam(net, net[layer]).attribute(x, target=y, relu_attributions=True)],
     }
 
 
-def tokens(net, x, y, _):
+def tokens(net, x, y, _, steps, __):
+    """The same for tokens."""
     zero = torch.zeros_like(x)
     layer = LayerIntegratedGradients(net, net.embedding)
     return {
-        "integrated gradients": lambda: layer.attribute(x, baselines=zero, target=y, n_steps=STEPS).sum(2),
-        "occlusion": lambda: FeatureAblation(net).attribute(x, baselines=zero, target=y),
+        "integrated gradients": [lambda: layer.attribute(x, baselines=zero, target=y, n_steps=steps).sum(2)],
+        "occlusion": [lambda: FeatureAblation(net).attribute(x, baselines=zero, target=y)],
     }
-
-
-found = {}
-for name, (net, x, y, layer) in problems().items():
-    for method, run in (images if x.is_floating_point() else tokens)(net, x, y, layer).items():
-        value, seconds = best(run)
-        found[f"{name}, {method}"] = (value.detach(), seconds)
-torch.save(found, sys.argv[1])

@@ -52,7 +52,8 @@ def test_a_planted_shortcut_is_found_and_named(plant, name):
 def test_a_healthy_network_has_none(seed):
     torch.manual_seed(seed)
     net = trained(nn.Sequential(nn.Flatten(), nn.Linear(64, 48), nn.ReLU(), nn.Linear(48, 10)), SPLIT.x, SPLIT.y)
-    assert shortcuts(net, (SPLIT.x_test, SPLIT.y_test), seed=seed).named == ()
+    found = shortcuts(net, (SPLIT.x_test, SPLIT.y_test), seed=seed)
+    assert found.named == found.offered == ()
 
 
 def test_the_examination_names_the_shortcut():
@@ -65,13 +66,28 @@ def test_the_examination_names_the_shortcut():
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("plant", "name"), [(corner, "pixel (0, 0)"), (watermark, "frequency (3, 2)"), (None, None)])
-def test_the_whole_examination_names_what_was_planted_and_nothing_in_healthy_data(plant, name):
+@pytest.mark.parametrize("fit", [True, False])
+@pytest.mark.parametrize(("plant", "name"), [(corner, "(0, 0)"), (watermark, "(3, 2)"), (None, None)])
+def test_the_whole_examination_names_what_was_planted_and_nothing_in_healthy_data(plant, name, fit):
+    """Trained within the examination, the network uses it: a fault. Untrained, the data offer it."""
     x = plant(SPLIT.x, SPLIT.y) if plant else SPLIT.x
     z = plant(SPLIT.x_test, SPLIT.y_test) if plant else SPLIT.x_test
-    result = examine(mlp(), (x, SPLIT.y), test=(z, SPLIT.y_test), budget=60)
+    result = examine(mlp(), (x, SPLIT.y), test=(z, SPLIT.y_test), budget=60, fit=fit)
     found = [finding for finding in result.findings if finding.kind == "shortcut"]
     assert [name in f.what for f in found] == ([True] if name else [])
+    assert not fit or all(f.what.startswith("The network uses") for f in found)
+
+
+def test_a_shortcut_that_the_network_does_not_use_is_said_to_be_offered():
+    """A network that never sees the corner, on images with a mark there, and on the same without."""
+    x = corner(SPLIT.x_test, SPLIT.y_test)
+    net = mlp()
+    with torch.no_grad():
+        net[1].weight[:, 0] = 0
+    marked, plain = shortcuts(net, (x, SPLIT.y_test)), shortcuts(net, (SPLIT.x_test, SPLIT.y_test))
+    assert marked.named == () and marked.offered == ("pixel (0, 0)",) and "does not use it" in marked.verdict
+    assert marked.findings[0].what.startswith("Pixel (0, 0) gives the classes by itself (100% right")
+    assert plain.named == plain.offered == () and plain.findings == ()
 
 
 @pytest.mark.full
@@ -82,7 +98,7 @@ def test_the_rate_of_false_alarms_is_at_most_the_level():
         draw = torch.Generator().manual_seed(seed)
         x, y = torch.randn(120, 6, generator=draw), torch.randint(2, (120,), generator=draw)
         torch.manual_seed(seed)
-        alarms += bool(shortcuts(nn.Linear(6, 2), (x, y), level=0.1, seed=seed).named)
+        alarms += any(r.apart <= 0.1 for r in shortcuts(nn.Linear(6, 2), (x, y), level=0.1, seed=seed).reliance)
     assert alarms <= 45  # more than 15 % at a true rate of 10 % has a chance below 0.5 %
 
 

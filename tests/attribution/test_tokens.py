@@ -1,9 +1,14 @@
+import sys
+
 import pytest
 import torch
 from torch import nn
 
-from gnomon.attribution import deletion_insertion, layer_probe, occlusion, sanity_check, token_attribution
+from gnomon import examine
+from gnomon.attribution import deletion_insertion, layer_probe, occlusion, sanity_check, token_attribution, token_sheet
 from gnomon.core import InputError
+from gnomon.examination import STEPS
+from gnomon.examination.steps.attribution import AttributionStep
 
 TOKENS = torch.tensor([[1, 4, 2, 0], [3, 3, 5, 1], [2, 1, 0, 0]])
 
@@ -41,9 +46,11 @@ def test_tokens_share_out_the_output_and_match_a_sum_over_the_path():
     assert not net.embedding._forward_hooks and all(p.grad is None for p in net.parameters())
 
 
-def test_many_sequences_are_read_with_their_own_tokens():
+def test_many_sequences_are_read_with_their_own_tokens(monkeypatch):
+    """Also where they pass in several parts: here 50 sequences of 4 times 8 numbers at a time."""
     net = Reader().double().eval()
     many = TOKENS.repeat(100, 1)
+    monkeypatch.setattr(sys.modules["gnomon.attribution.gradient"], "NUMBERS", 50 * 32)
     assert torch.allclose(
         token_attribution(net, many, 0).values, token_attribution(net, TOKENS, 0).values.repeat(100, 1)
     )
@@ -72,3 +79,45 @@ def test_what_reads_no_tokens_is_refused():
         token_attribution(nn.Sequential(nn.Embedding(9, 4), nn.Flatten(), nn.Linear(8, 2))[0:0], TOKENS)
     with pytest.raises(InputError, match="the tokens are torch.float32 of 2 axes.*integrated_gradients"):
         token_attribution(nn.Linear(4, 2), torch.rand(3, 4))
+
+
+class Bag(nn.Module):
+    """Class 1 where the token 3 is there; no other token has a say."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.head = nn.Embedding(6, 1), nn.Linear(1, 2)
+        self.embedding.weight.data = 4.0 * (torch.arange(6) == 3).float()[:, None]
+        self.head.weight.data, self.head.bias.data = torch.tensor([[-1.0], [1.0]]), torch.tensor([0.5, -0.5])
+
+    def forward(self, tokens):
+        return self.head(self.embedding(tokens).sum(1))
+
+
+class Counted(Bag):
+    """The same without an embedding."""
+
+    def forward(self, tokens):
+        return self.head(4.0 * (tokens == 3).float().sum(1, keepdim=True))
+
+
+@pytest.mark.parametrize("kind", [Bag, Counted])
+def test_the_token_that_decides_has_all_of_the_attribution_and_the_brackets(kind):
+    tokens = torch.randint(6, (60, 5), generator=torch.Generator().manual_seed(0))
+    classes = (tokens == 3).any(1).long()
+    words = ["the", "a", "of", "good", "film", "was"]
+    sheet = token_sheet(kind(), (tokens, classes), words=words)
+    assert sheet.shares["good"] == pytest.approx(1) and sheet.lines[0].count("[good]") >= 1
+    assert all(word == "[good]" or "[" not in word for line in sheet.lines for word in line.split())
+    assert "'good' 100%" in sheet.verdict and sheet.plots()[0].marks[0].labels[0] == "good"
+    with pytest.raises(InputError, match="there are 2 words and a token 5"):
+        token_sheet(kind(), (tokens, classes), words=["a", "b"])
+    with pytest.raises(InputError, match="contact_sheet"):
+        token_sheet(nn.Linear(2, 2), (torch.randn(40, 2), torch.arange(40) % 2))
+
+
+def test_the_examination_tells_which_tokens_a_network_looks_at():
+    tokens = torch.randint(6, (200, 5), generator=torch.Generator().manual_seed(0))
+    steps = (*STEPS[:2], AttributionStep())
+    result = examine(Bag(), (tokens, (tokens == 3).any(1).long()), steps=steps, budget=30, fit=False)
+    assert "'3' 100%" in result.section("attribution").content.answer

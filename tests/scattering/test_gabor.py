@@ -3,7 +3,7 @@ import torch
 from torch import nn
 
 from gnomon import InputError
-from gnomon.scattering import gabor_fit
+from gnomon.scattering import frequency_cover, gabor_fit
 
 
 def planted(size, seed, channels=1):
@@ -50,3 +50,37 @@ def test_zero_filters_and_refusals():
     layer.weight.data.fill_(torch.nan)
     with pytest.raises(InputError, match="not finite"):
         gabor_fit(layer)
+
+
+def test_the_sum_over_the_plane_is_that_of_sampled_functions():
+    """gabor-frequency-plane-visualisation: transforms of the sampled functions of norm one, up to one constant.
+
+    What (1) leaves out is small: the halves of a transform and its copies beyond pi meet with less than e^{-9}, and the
+    windows end with e^{-225 / 14}.
+    """
+    u = torch.stack(torch.meshgrid(*(torch.arange(31).double() - 15,) * 2, indexing="ij"), -1)
+    xi = torch.tensor([[0.0, 1.5], [1.0, 1.1], [-1.2, 0.9]]).double()
+    window = torch.exp(-(u.square() / torch.tensor([[14.0, 10.0], [12.0, 12.0], [10.0, 14.0]])[:, None, None]).sum(-1))
+    layer = nn.Conv2d(1, 3, 31, bias=False).double()
+    sizes = torch.tensor([1.0, 3.0, 0.2])[:, None, None]
+    layer.weight.data = (sizes * window * torch.cos((u * xi[:, None, None]).sum(-1) + 0.4))[:, None].double()
+    cover = frequency_cover(gabor_fit(layer), points=64)
+    unit = layer.weight[:, 0] / layer.weight.flatten(1).norm(dim=1)[:, None, None]
+    sampled = torch.fft.fftshift(torch.fft.fft2(unit, s=(64, 64)).abs().square().sum(0)).detach()
+    apart = (cover.plane / cover.plane.max() - sampled / sampled.max()).abs().max()
+    assert float(apart) < 1e-3
+    assert cover.coverage < 0.01 and "holes" in cover.verdict and len(cover.plots()) == 1
+
+
+def test_what_covers_all_directions_is_said_to_and_other_things_are_refused():
+    angles = torch.arange(8).double() * torch.pi / 8
+    u = torch.stack(torch.meshgrid(*(torch.arange(13).double() - 6,) * 2, indexing="ij"), -1)
+    xi = 1.2 * torch.stack([angles.sin(), angles.cos()], 1)
+    layer = nn.Conv2d(1, 8, 13, bias=False).double()
+    waves = torch.cos((u * xi[:, None, None]).sum(-1) + 0.3)
+    layer.weight.data = (torch.exp(-u.square().sum(-1) / 8) * waves)[:, None]
+    cover = frequency_cover(gabor_fit(layer))
+    assert cover.coverage > 0.8 and "in all directions" in cover.verdict
+    assert cover.band == pytest.approx((1.2, 1.2), abs=1e-3)
+    with pytest.raises(InputError, match="gabor_fit"):
+        frequency_cover(layer)

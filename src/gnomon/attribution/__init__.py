@@ -30,6 +30,7 @@ from gnomon.attribution.sanity import Faithfulness, Sanity, deletion_insertion, 
 from gnomon.attribution.sheet import ContactSheet, contact_sheet
 from gnomon.attribution.shortcut import Reliance, Shortcuts, shortcuts
 from gnomon.attribution.similarity import LayerSimilarity, cka, layer_similarity, procrustes
+from gnomon.attribution.token_sheet import TokenSheet, token_sheet
 from gnomon.attribution.tokens import token_attribution
 from gnomon.attribution.trees import SurrogateTree, surrogate_tree
 from gnomon.attribution.units import (
@@ -62,6 +63,7 @@ __all__ = [
     "Sanity",
     "Shortcuts",
     "SurrogateTree",
+    "TokenSheet",
     "TopActivating",
     "VariationalInformation",
     "Visualization",
@@ -97,6 +99,7 @@ __all__ = [
     "smooth_grad",
     "surrogate_tree",
     "token_attribution",
+    "token_sheet",
     "top_activating",
     "variational_information",
     "visualize_unit",

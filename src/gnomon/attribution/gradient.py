@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
-from gnomon.attribution.targets import chosen, scores
+from gnomon.attribution.targets import chosen, frozen, scores
 from gnomon.core.checks import as_numbers, check_seed, integer, number
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.untouched import untouched
@@ -34,8 +34,8 @@ __all__ = ["gradient", "integrated_gradients", "smooth_grad"]
 IG = "integrated_gradients(module, x)"
 SMOOTH = "smooth_grad(module, x)"
 PLAIN = "gradient(module, x)"
-ROWS = 512
-"""Examples in a pass at most: larger batches fall out of the processor's caches."""
+NUMBERS, FEWEST = 2**17, 16
+"""Numbers in the inputs of a pass at most, and examples at least: larger passes fall out of the processor's caches."""
 
 
 def integrated_gradients(
@@ -55,11 +55,11 @@ def integrated_gradients(
     nodes, weights = np.polynomial.legendre.leggauss(integer("steps", steps, call=IG))
     nodes, weights = (nodes + 1) / 2, weights / 2
     start = _baseline(baseline, inputs)
-    with untouched(module), torch.enable_grad():
+    with untouched(module), frozen(module):
         which = chosen(module, inputs, target, call=IG)
         total = torch.zeros_like(inputs)
         path = inputs - start
-        together = max(1, ROWS // len(inputs))
+        together = max(1, rows_at_once(inputs) // len(inputs))
         for part in np.array_split(np.arange(len(nodes)), -(-len(nodes) // together)):
             s = inputs.new_tensor(nodes[part]).reshape(-1, *(1,) * inputs.dim())
             points = (start + s * path).reshape(-1, *inputs.shape[1:])
@@ -89,13 +89,17 @@ def smooth_grad(
     inputs = one_tensor(x, module, call=SMOOTH)
     size = number("sigma", sigma, call=SMOOTH, above=0) * float(inputs.max() - inputs.min())
     draw = torch.Generator().manual_seed(check_seed(seed, call=SMOOTH))
-    with untouched(module), torch.enable_grad():
+    count = integer("samples", samples, call=SMOOTH)
+    with untouched(module), frozen(module):
         which = chosen(module, inputs, target, call=SMOOTH)
         total = torch.zeros_like(inputs)
-        for _ in range(integer("samples", samples, call=SMOOTH)):
-            noise = torch.randn(inputs.shape, generator=draw).to(inputs)
-            total += _slope(module, inputs + size * noise, which, SMOOTH)
-    return Attribution(total / samples, which, "SmoothGrad")  # (2)
+        together = max(1, rows_at_once(inputs) // len(inputs))
+        for first in range(0, count, together):
+            many = min(together, count - first)
+            noise = torch.randn((many, *inputs.shape), generator=draw).to(inputs)
+            points = (inputs + size * noise).flatten(0, 1)
+            total += _slope(module, points, which.repeat(many), SMOOTH).reshape(noise.shape).sum(0)
+    return Attribution(total / count, which, "SmoothGrad")  # (2)
 
 
 def gradient(module: nn.Module, x: Any, target: Any = None) -> Attribution:
@@ -108,7 +112,7 @@ def gradient(module: nn.Module, x: Any, target: Any = None) -> Attribution:
     True
     """
     inputs = one_tensor(x, module, call=PLAIN)
-    with untouched(module), torch.enable_grad():
+    with untouched(module), frozen(module):
         which = chosen(module, inputs, target, call=PLAIN)
         return Attribution(_slope(module, inputs, which, PLAIN), which, "gradient")
 
@@ -119,8 +123,8 @@ Method = Callable[[nn.Module, Tensor, Tensor], Attribution]
 
 def _slope(module: nn.Module, points: Tensor, which: Tensor, call: str) -> Tensor:
     """The gradient over the points of the outputs at their targets, in pieces."""
-    parts = []
-    for piece, goal in zip(points.split(ROWS), which.split(ROWS), strict=True):
+    parts, rows = [], rows_at_once(points)
+    for piece, goal in zip(points.split(rows), which.split(rows), strict=True):
         z = piece.detach().requires_grad_()
         made = scores(module, z, goal, call=call).sum()
         slope = torch.autograd.grad(made, z, allow_unused=True)[0] if made.requires_grad else None
@@ -128,7 +132,12 @@ def _slope(module: nn.Module, points: Tensor, which: Tensor, call: str) -> Tenso
             found = "the output does not depend on x in a differentiable way"
             raise InputError(lesson(call, found, "a differentiable module", "Use occlusion(module, x) instead"))
         parts.append(slope)
-    return torch.cat(parts)
+    return torch.cat(parts) if len(parts) > 1 else parts[0]
+
+
+def rows_at_once(inputs: Tensor) -> int:
+    """Examples in a pass at most."""
+    return max(FEWEST, NUMBERS // max(1, inputs[0].numel()))
 
 
 def _baseline(baseline: Any, inputs: Tensor) -> Tensor:

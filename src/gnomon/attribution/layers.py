@@ -89,6 +89,6 @@ def one_tensor(x: Any, module: nn.Module, *, call: str, whole: bool = False) -> 
     taken = as_inputs(x, module, call=call)
     if not isinstance(taken, Tensor) or not (whole or taken.is_floating_point()):
         what = str(taken.dtype) if isinstance(taken, Tensor) else f"a {type(taken).__name__}"
-        cure = "Pass embeddings or pixels as one floating tensor; for tokens use token_attribution or occlusion"
+        cure = "Pass one floating tensor, such as pixels; for tokens use token_sheet, token_attribution or occlusion"
         raise InputError(lesson(call, f"x is {what}", "inputs that can be changed a little", cure))
     return taken

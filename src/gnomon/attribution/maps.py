@@ -15,6 +15,8 @@ Cost: one forward pass; (2) a backward pass too.
 True
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -23,7 +25,7 @@ from torch.nn import functional
 
 from gnomon.attribution.layers import images, spatial_layers
 from gnomon.attribution.record import Attribution
-from gnomon.attribution.targets import chosen, scores
+from gnomon.attribution.targets import chosen, frozen, scores
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import invoke, table
 from gnomon.core.layers import captured
@@ -89,18 +91,40 @@ def grad_cam(module: nn.Module, x: Any, target: Any = None, *, layer: str | None
     inputs = images(x, module, call=GRAD)
     with untouched(module), torch.enable_grad():
         which = chosen(module, inputs, target, call=GRAD)
-        names = [name for name, _ in module.named_modules() if name] if layer is None else [layer]
-        with captured(module, names, call=GRAD) as kept:
-            total = scores(module, inputs, which, call=GRAD).sum()
+        if layer is None:
+            names = [name for name, _ in module.named_modules() if name]
+            with captured(module, names, call=GRAD) as kept:
+                total = scores(module, inputs, which, call=GRAD).sum()
+        else:
+            with frozen(module), _started(module, layer) as kept:
+                total = scores(module, inputs, which, call=GRAD).sum()
         maps = {name: h for name, h in kept.items() if h.dim() == 4}
         if not maps:
             found = "no layer has" if layer is None else f"the layer '{layer}' does not have"
             cure = "Use integrated_gradients or occlusion, which need no such layer"
             raise InputError(lesson(GRAD, f"{found} outputs (n, channels, height, width)", "a spatial layer", cure))
         features = ([h for h in maps.values() if h[0, 0].numel() > 1] or list(maps.values()))[-1]
-        slope = torch.autograd.grad(total, features, allow_unused=True)[0]
+        slope = torch.autograd.grad(total, features, allow_unused=True)[0] if total.requires_grad else None
         weights = torch.zeros_like(features[:, :, 0, 0]) if slope is None else slope.mean((2, 3))
         return Attribution(torch.einsum("nk,nkhw->nhw", weights, features).relu().detach(), which, "Grad-CAM")  # (2)
+
+
+@contextmanager
+def _started(module: nn.Module, layer: str) -> Iterator[dict[str, Tensor]]:
+    """As `captured` for one layer, with gradients that start at its output: nothing is kept of what comes before."""
+    with captured(module, [layer], call=GRAD) as kept:
+
+        def start(_: nn.Module, __: Any, output: Any) -> Any:
+            if not isinstance(output, Tensor) or not output.is_floating_point():
+                return None
+            kept[layer] = output.detach().requires_grad_()
+            return kept[layer].clone()  # which the next layer may write to
+
+        handle = module.get_submodule(layer).register_forward_hook(start)
+        try:
+            yield kept
+        finally:
+            handle.remove()
 
 
 def enlarged(maps: Tensor, size: tuple[int, int]) -> Tensor:

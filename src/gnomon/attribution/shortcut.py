@@ -3,12 +3,14 @@
     lost(i)  = share of right decisions that change when feature i comes from an example of another class         (1)
     alone(i) = accuracy of the nearest neighbors in feature i alone, on examples that are not among them          (2)
 
-Feature i is called a shortcut where two hypotheses are refuted: that (1) is at most `LOST`, and that (2) is at most
-`AHEAD` above that of the best other feature of its kind, or leaves half of what chance leaves. Both are exact binomial
-tests at a share of the level: it is divided by two and by the number of all features and frequencies. So a network that
-uses no feature which stands out is accused with at most the stated probability, however the features depend on each
-other. Recipients and donors, and examples and neighbors, come from two halves of the data, each used once, so that the
-trials are independent. Pixels that are near each other are not compared: a mark may be larger than a pixel.
+Feature i stands out where one hypothesis is refuted: that (2) is at most `AHEAD` above that of the best other candidate
+of its kind, or leaves half of what chance leaves. It is called a shortcut of the network where a second one is refuted
+too: that (1) is at most `LOST`. Where only the first is, the data offer a shortcut that the network does not use, or
+not yet. Both are exact binomial tests at a share of the level, divided by two and by the number of candidates: these
+are chosen by the donors alone, and the tests count what happens to recipients, which are independent of them. So data
+in which no candidate stands out are accused with at most the stated probability, however the features depend on each
+other. Recipients and donors are two halves of the data, each used once, so that the trials are independent. Pixels that
+are near each other are not compared: a mark may be larger than a pixel.
 Hypotheses: classes as targets; at least 30 examples, drawn independently.
 Reference: [geirhos2020shortcut]; [holm1979simple] for many tests at once.
 Cost: a forward pass of at most 512 examples for each of about 24 candidates.
@@ -46,7 +48,7 @@ MOST = 1024
 """Examples at most."""
 CANDIDATES = 8
 """Features, or frequencies, that each way of looking proposes."""
-LOST, AHEAD = 0.05, 0.1
+LOST, AHEAD = 0.02, 0.1
 """Share of decisions that one feature of many may carry, and accuracy by which one may be ahead of all others."""
 NEAR = 0.25
 """Distance of pixels that are compared, as a share of the image's sides."""
@@ -55,17 +57,19 @@ NEIGHBORS = 5
 
 @dataclass(frozen=True, slots=True)
 class Reliance(Record):
-    """A feature or a frequency: the decisions (1) lost without it, the accuracy (2) it gives alone, and its p-value.
+    """A feature or a frequency: the decisions (1) lost without it, the accuracy (2) it gives alone, and two p-values.
 
-    ``p`` is the larger of the two tests' p-values times twice the number of features and frequencies.
+    ``apart`` is that of standing out in the data, ``p`` the larger of it and that of (1); both are multiplied by twice
+    the number of candidates.
 
-    >>> Reliance("pixel (0, 0)", 0.7, 1.0, 1e-9).name
+    >>> Reliance("pixel (0, 0)", 0.7, 1.0, 1e-12, 1e-9).name
     'pixel (0, 0)'
     """
 
     name: str
     lost: float
     alone: float
+    apart: float
     p: float
 
 
@@ -73,7 +77,7 @@ class Reliance(Record):
 class Shortcuts(Result):
     """What single features and frequencies are worth to a network, the most important first.
 
-    ``level`` bounds the probability that a network without shortcuts is said to have one.
+    ``level`` bounds the probability that something is said of data in which no candidate stands out.
     """
 
     reliance: tuple[Reliance, ...]
@@ -83,8 +87,14 @@ class Shortcuts(Result):
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The shortcuts by name."""
+        """The shortcuts that the network uses, by name."""
         return tuple(r.name for r in self.reliance if r.p <= self.level)
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """Pixels and frequencies that give the classes by themselves, and that the network does not use, or not yet."""
+        unused = [r.name for r in self.reliance if r.apart <= self.level < r.p]
+        return tuple(name for name in unused if not name.startswith("feature"))  # a column may well be the task itself
 
     @property
     def verdict(self) -> str:
@@ -93,21 +103,30 @@ class Shortcuts(Result):
             return f"The network takes a shortcut, {', '.join(self.named)}: it gives the classes by itself."
         if not self.reliance:
             return "No feature can be exchanged between examples."
-        top = self.reliance[0]
+        if self.offered:
+            them = ", ".join(self.offered)
+            return f"The data offer a shortcut, {them}, which gives the classes by itself; the network does not use it."
+        top = max(self.reliance, key=lambda r: r.lost)
         return f"No single feature carries the decisions; {top.name} most of them, {top.lost:.1%}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """One for all shortcuts."""
-        if not self.named:
+        """One for all shortcuts that are used, or else for those that are offered."""
+        if not (self.named or self.offered):
             return ()
-        names = ", ".join(self.named)
-        first = next(r for r in self.reliance if r.name in self.named)
-        what = f"The network uses {names}, which gives the classes by itself ({first.alone:.0%} right): taken from an "
-        what += f"example of another class, it changes {first.lost:.0%} of the right decisions."
+        names = ", ".join(self.named or self.offered)
+        first = next(r for r in self.reliance if r.name in (self.named or self.offered))
+        change = f"taken from an example of another class, it changes {first.lost:.0%} of the right decisions."
+        if self.named:
+            what = f"The network uses {names}, which gives the classes by itself ({first.alone:.0%} right): {change}"
+        else:
+            what = (
+                f"{names.capitalize()} gives the classes by itself ({first.alone:.0%} right, chance {self.chance:.0%}),"
+            )
+            what += f" so that training may take it for the task; in this network, {change}"
         cure = "Look for a label, mark or artifact of recording there; remove it from the data and train again."
         evidence = tuple(Value(f"decisions lost without {r.name}", r.lost) for r in self.reliance[:3])
-        severity = 0.2 if "feature" in names else 0.6  # one column of a table may well be the task itself
+        severity = 0.4 if not self.named else 0.2 if "feature" in names else 0.6  # a column may well be the task itself
         return (Finding("shortcut", what, cure, severity, "inputs", evidence, self.level),)
 
     def plots(self) -> tuple[Plot, ...]:
@@ -120,6 +139,7 @@ class Shortcuts(Result):
 def shortcuts(module: nn.Module, data: Any, *, level: float = 0.005, seed: int = 0) -> Shortcuts:
     """Look for single features or frequencies that carry a network's decisions, equations (1) and (2).
 
+    What the data offer and the network does not use is told as well, for instance before training.
     Hypotheses: see the module. ``level`` bounds the probability of a false alarm.
     Reference: [geirhos2020shortcut].
     Cost: see the module.
@@ -136,13 +156,11 @@ def shortcuts(module: nn.Module, data: Any, *, level: float = 0.005, seed: int =
     x, y = one_tensor(batch.x, module, call=CALL), batch.y.long()
     pairs = _Pairs.of(module, x, y, check_seed(seed, call=CALL))
     kinds = [_features(module, pairs)]
-    count = x[0].numel()
     if x.dim() == 4:
         kinds.append(_frequencies(module, pairs))
-        count += x.shape[2] * (x.shape[3] // 2 + 1) - 1
-    share = allowed / (2 * count)
-    told = [_judged(trial, trials, pairs, share, 2 * count) for trials in kinds for trial in trials]
-    return Shortcuts(tuple(sorted(told, key=lambda r: (r.p, -r.lost))), pairs.accuracy, pairs.chance, allowed)
+    tests = 2 * sum(len(trials) for trials in kinds)
+    told = [_judged(trial, trials, pairs, allowed, tests) for trials in kinds for trial in trials]
+    return Shortcuts(tuple(sorted(told, key=lambda r: (r.p, r.apart, -r.lost))), pairs.accuracy, pairs.chance, allowed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +173,7 @@ class _Trial:
     told: int
 
 
-def _judged(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", share: float, count: int) -> Reliance:
+def _judged(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", level: float, tests: int) -> Reliance:
     """The two tests of a feature."""
     from scipy.stats import beta, binom
 
@@ -163,13 +181,14 @@ def _judged(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", share: flo
     rivals = [t.told for t in trials if t is not trial and math.dist(t.place, trial.place) > NEAR]
     bound = (1 + pairs.chance) / 2
     if rivals and max(rivals) < n:
-        best = float(beta.ppf(1 - share, max(rivals) + 1, n - max(rivals)))  # above their accuracy, at this level
+        best = float(beta.ppf(1 - level / tests, max(rivals) + 1, n - max(rivals)))  # above their accuracy
         bound = max(bound, best + AHEAD)
     elif rivals:
         bound = 1.0
-    stands_out = float(binom.sf(trial.told - 1, n, bound)) if bound < 1 else 1.0
-    carries = float(binom.sf(trial.lost - 1, used, LOST))
-    return Reliance(trial.name, trial.lost / max(used, 1), trial.told / n, min(1.0, count * max(stands_out, carries)))
+    stands_out = tests * float(binom.sf(trial.told - 1, n, bound)) if bound < 1 else 1.0
+    carries = tests * float(binom.sf(trial.lost - 1, used, LOST))
+    shares = trial.lost / max(used, 1), trial.told / n
+    return Reliance(trial.name, *shares, min(1.0, stands_out), min(1.0, max(stands_out, carries)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,5 +1,7 @@
-"""Which output an attribution explains."""
+"""Which output an attribution explains, and gradients over inputs alone."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -9,7 +11,7 @@ from gnomon.core.checks import as_numbers
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import invoke, table
 
-__all__ = ["chosen", "scores"]
+__all__ = ["chosen", "frozen", "scores"]
 
 
 def scores(module: nn.Module, x: Tensor, target: Tensor, *, call: str) -> Tensor:
@@ -24,6 +26,30 @@ def scores(module: nn.Module, x: Tensor, target: Tensor, *, call: str) -> Tensor
     if int(target.max()) >= made.shape[1]:
         raise InputError(_unknown(call, f"from 0 to {made.shape[1] - 1}"))
     return made.gather(1, target[:, None])[:, 0]
+
+
+@contextmanager
+def frozen(module: nn.Module) -> Iterator[None]:
+    """Gradients on, but not over parameters, so that nothing is kept for these; afterwards each is as it was.
+
+    Cost: a walk over the parameters.
+
+    >>> net = nn.Linear(1, 1)
+    >>> with frozen(net):
+    ...     net(torch.ones(1, 1)).requires_grad
+    False
+    >>> net.weight.requires_grad
+    True
+    """
+    free = [p for p in module.parameters() if p.requires_grad and p.is_leaf]
+    for p in free:
+        p.requires_grad_(False)
+    try:
+        with torch.enable_grad():
+            yield
+    finally:
+        for p in free:
+            p.requires_grad_(True)
 
 
 def chosen(module: nn.Module, x: Tensor, target: Any, *, call: str) -> Tensor:

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.attribution.gradient import integrated_gradients
+from gnomon.attribution.gradient import integrated_gradients, rows_at_once
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import chosen
@@ -32,8 +32,6 @@ from gnomon.core.untouched import untouched
 __all__ = ["token_attribution"]
 
 CALL = "token_attribution(module, tokens)"
-ROWS = 128
-"""Sequences at a time: all steps of the integral then see whole sets of them."""
 
 
 def token_attribution(
@@ -59,9 +57,10 @@ def token_attribution(
         which, rows = chosen(module, read, target, call=CALL), embedding(read)
         token = None if baseline is None else integer("baseline", baseline, call=CALL, least=0)
         start = 0.0 if token is None else embedding(torch.full_like(read[:1], token))[0]
+    many = rows_at_once(rows)  # so that all steps of the integral see whole sets of sequences
     found = [
         integrated_gradients(_After(module, embedding, part), embedded, goal, baseline=start, steps=steps)
-        for part, embedded, goal in zip(read.split(ROWS), rows.split(ROWS), which.split(ROWS), strict=True)
+        for part, embedded, goal in zip(read.split(many), rows.split(many), which.split(many), strict=True)
     ]
     values = torch.cat([part.values.sum(2) for part in found])  # (1)
     missed = torch.cat([part.completeness for part in found if part.completeness is not None])

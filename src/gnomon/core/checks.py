@@ -75,13 +75,17 @@ def check_readable(module: Any, *, call: str) -> None:
             where = f"'{name}'" if name else "the module"
             cure = "Pass the module as it was before torch.jit.script or torch.jit.trace"
             raise InputError(lesson(call, f"{where} is compiled by torch.jit", "a module written in Python", cure))
-    for name, p in (*module.named_parameters(), *module.named_buffers()):
-        if is_lazy(p):
-            cure = "Call module(x[:1]) once, which gives every lazy layer its size"
-            raise InputError(lesson(call, f"'{name}' has no size yet", "a module whose parameters exist", cure))
-        if p.is_complex() and isinstance(p, nn.Parameter):
-            cure = "Write the module with real parameters, for instance with torch.view_as_real"
-            raise InputError(lesson(call, f"'{name}' holds {p.dtype}", "a network of real numbers", cure))
+        for own, p in (*part._parameters.items(), *part._buffers.items()):
+            if p is not None and (is_lazy(p) or (p.is_complex() and isinstance(p, nn.Parameter))):
+                _refuse(f"{name}.{own}" if name else own, p, call)
+
+
+def _refuse(name: str, p: Tensor, call: str) -> None:
+    if is_lazy(p):
+        cure = "Call module(x[:1]) once, which gives every lazy layer its size"
+        raise InputError(lesson(call, f"'{name}' has no size yet", "a module whose parameters exist", cure))
+    cure = "Write the module with real parameters, for instance with torch.view_as_real"
+    raise InputError(lesson(call, f"'{name}' holds {p.dtype}", "a network of real numbers", cure))
 
 
 def as_inputs(x: Any, module: nn.Module, *, call: str) -> Inputs:

@@ -39,10 +39,12 @@ def untouched(module: nn.Module) -> Iterator[None]:
     ([0.0, 0.0], True)
     """
     draws, arrays = random.getstate(), np.random.get_state()
-    tables = [(table, dict(table)) for part in module.modules() for table in _tables(part)]
-    buffers = [(b, b._version, b.detach().clone()) for b in module.buffers() if not b.is_inference()]
-    grads = [(p, p.grad) for p in module.parameters()]
-    device = next((p.device.type for p in module.parameters()), "cpu")
+    parts = list(module.modules())
+    tables = [(table, dict(table)) for part in parts for table in _tables(part)]
+    kept = [b for part in parts for b in part._buffers.values() if b is not None and not b.is_inference()]
+    buffers = [(b, b._version, b.detach().clone()) for b in kept]
+    grads = [(p, p.grad) for part in parts for p in part._parameters.values() if p is not None]
+    device = grads[0][0].device.type if grads else "cpu"
     try:
         with undisturbed(module), evaluating(module), torch.autocast(device, enabled=False):
             yield

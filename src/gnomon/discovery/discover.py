@@ -20,12 +20,14 @@ import numpy as np
 
 from gnomon.core.checks import check_kind, integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.machine.threads import single_threaded_products
 from gnomon.discovery.candidates import Library
 from gnomon.discovery.constrained import constrain
 from gnomon.discovery.equation import Equation, Residuals
 from gnomon.discovery.forms import AbstractForm, System, WeakForm
 from gnomon.discovery.grid import Data, read
 from gnomon.discovery.record import Discovery
+from gnomon.discovery.refinement import refined
 from gnomon.discovery.regression import Moments, Selection, choice, path
 from gnomon.discovery.stability import resampled
 from gnomon.discovery.term import Term, parse
@@ -80,14 +82,15 @@ def search(
     order = integer("time_order", time_order, call=call)
     terms = library.terms(tuple(data.fields), data.letters[:-1], modulus=data.is_complex, call=call)
     groups = grouped(terms, library.tied, call)
-    found, systems = [], []
-    for name, system in form.systems(data, terms, order, call=call).items():
-        systems.append(_merged(system, terms, groups))
-        check_columns(systems[-1].columns, [_name(group) for group in groups], call)
-        found.append(fit(f"{name}_{'t' * order}", systems[-1], groups, selection.checked(call)))
-    if constraints:
-        return Discovery(constrain(found, systems, groups, tuple(constraints), selection, call=call), data)
-    return Discovery(tuple(found), data)
+    with single_threaded_products():  # all matrices are small, or products with small ones
+        found, systems = [], []
+        for name, system in form.systems(data, terms, order, call=call).items():
+            systems.append(_merged(system, terms, groups))
+            check_columns(systems[-1].columns, [_name(group) for group in groups], call)
+            found.append(fit(f"{name}_{'t' * order}", systems[-1], groups, selection.checked(call)))
+        if constraints:
+            return Discovery(constrain(found, systems, groups, tuple(constraints), selection, call=call), data)
+        return Discovery(tuple(refined(found, data, form, groups, selection, order, call=call)), data)
 
 
 def fit(target: str, system: System, groups: Sequence[tuple[Term, ...]], selection: Selection) -> Equation:

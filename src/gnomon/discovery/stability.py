@@ -25,15 +25,15 @@ def resampled(system: System, support: tuple[int, ...], selection: Selection) ->
     terms = system.columns.shape[1]
     if not selection.replicates:
         return np.full(terms, np.nan), np.full(len(support), np.nan)
-    norms = np.linalg.norm(system.columns, axis=0)
+    norms, count = np.linalg.norm(system.columns, axis=0), system.count
     norms = np.where(norms > 0, norms, 1.0)
-    gram, cross, square = _by_block(system.columns / norms, system.target, system.blocks, system.count)
+    gram, cross, square = _by_block(system.columns / norms, system.target, system.blocks, count)
     draw = np.random.default_rng(abs(selection.seed))
-    drawn = draw.integers(system.count, size=(selection.replicates, system.count))
-    times = np.stack([np.bincount(row, minlength=system.count) for row in drawn]).astype(float)
+    drawn = draw.integers(count, size=(selection.replicates, count))
+    times = np.stack([np.bincount(row, minlength=count) for row in drawn]).astype(float)
     squares = times @ square
     times, squares = times[squares > 0], squares[squares > 0]
-    grams = (times @ gram.reshape(system.count, -1)).reshape(-1, terms, terms)
+    grams = (times @ gram.reshape(count, -1)).reshape(-1, terms, terms)
     crosses = times @ cross
     inclusion = _chosen(grams, crosses, squares, system.independent, selection.floor).sum(0)  # (1)
     spread = _spread(grams, crosses, list(support)) / norms[list(support)]  # (2)

@@ -2,13 +2,14 @@
 
 Lives here: the scattering transforms `Scattering1d` and `Scattering2d`; what a bank of filters, ours or a convolution
 of a model, does to frequencies (`report`); how much a representation changes under deformations
-(`deformation_sensitivity`); the Gabor functions nearest to learned filters (`gabor_fit`); the share of energy in each
-order (`energy_by_order`); a wavelet transform that is undone exactly; moments of stationary processes, invariants to
-rotations, and signals with given coefficients.
+(`deformation_sensitivity`); the Gabor functions nearest to learned filters (`gabor_fit`) and the waves that they cover
+(`frequency_cover`); the share of energy in each order (`energy_by_order`); a wavelet transform that is undone exactly;
+moments of stationary processes, invariants to rotations, and signals with given coefficients.
 Does not live here: classifiers (`gnomon.estimators`), group convolutions (`gnomon.symmetry`).
 May import: core; torch, numpy, numba.
 """
 
+from gnomon.scattering.cover import FrequencyCover, frequency_cover
 from gnomon.scattering.deformation import DeformationSensitivity, deformation_sensitivity, fourier_modulus
 from gnomon.scattering.energy import EnergyByOrder, energy_by_order
 from gnomon.scattering.gabor import GaborFit, gabor_fit
@@ -25,6 +26,7 @@ __all__ = [
     "DeformationSensitivity",
     "EnergyByOrder",
     "FilterReport",
+    "FrequencyCover",
     "GaborFit",
     "Path",
     "Reconstruction",
@@ -35,6 +37,7 @@ __all__ = [
     "deformation_sensitivity",
     "energy_by_order",
     "fourier_modulus",
+    "frequency_cover",
     "gabor_fit",
     "invert",
     "report",

@@ -14,7 +14,7 @@ import torch
 
 from gnomon.core.machine.progress import Progress
 
-__all__ = ["share_out"]
+__all__ = ["share_out", "single_threaded_products"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -35,7 +35,7 @@ def share_out(
     [11, 12, 13]
     """
     count = max(1, min(torch.get_num_threads(), len(tasks)))
-    with _single_threaded_products(), Progress(len(tasks), what) as progress:
+    with single_threaded_products(), Progress(len(tasks), what) as progress:
         if count == 1:
             mine, results = room(), []
             for task in tasks:
@@ -94,7 +94,14 @@ def _libraries() -> Any:
     return ThreadpoolController()
 
 
-def _single_threaded_products() -> Any:
+def single_threaded_products() -> Any:
+    """A context in which matrix products and factorizations of numpy use one thread, which is faster for small ones.
+
+    Cost: some microseconds; the first call looks for the libraries.
+
+    >>> with single_threaded_products():
+    ...     pass
+    """
     from contextlib import nullcontext
 
     libraries = _libraries()

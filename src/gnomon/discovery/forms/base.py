@@ -42,6 +42,10 @@ class AbstractForm(ABC):
     def systems(self, data: Data, terms: Sequence[Term], time: int, *, call: str) -> dict[str, System]:
         """A system for each field, whose target is its derivative over time of order ``time``."""
 
+    def wider(self, data: Data, *, call: str) -> "list[AbstractForm]":
+        """Forms with wider and wider windows, for data without noise; none where there are no such forms."""
+        return []
+
 
 def block_numbers(lengths: Sequence[int], pieces: Sequence[int]) -> np.ndarray:
     """The block of each point of a grid that is cut into so many pieces along each axis.

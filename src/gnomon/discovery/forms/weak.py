@@ -25,8 +25,8 @@ Cost: for each term one product of the data with a short matrix along each axis.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, replace
+from functools import lru_cache, reduce
 from math import prod
 
 import numpy as np
@@ -51,6 +51,8 @@ ROWS = 2400
 """Bumps at most, about."""
 LINES, PLACES = 60, 60
 """Lines of the data, and bumps along each, by which half widths are compared."""
+WIDEST = 4
+"""Bumps that are made wider reach over half of an axis at most."""
 OVERLAP = 4
 """Bumps that cover a point along an axis, at most."""
 
@@ -94,6 +96,15 @@ class WeakForm(AbstractForm):
             name: System(columns, _tested(field, bumps, "t" * time), blocks, independent)
             for name, field in data.fields.items()
         }
+
+    def wider(self, data: Data, *, call: str) -> list[AbstractForm]:  # noqa: D102
+        found: list[AbstractForm] = []
+        halves = () if self.half_widths is not None else self._half_widths(data, call)
+        most = [max(half, (n - 1) // WIDEST) for half, n in zip(halves, data.shape, strict=False)]
+        while halves != tuple(most):
+            halves = tuple(min(2 * half, top) for half, top in zip(halves, most, strict=True))
+            found.append(replace(self, half_widths=halves))
+        return found
 
     def _half_widths(self, data: Data, call: str) -> tuple[int, ...]:
         if self.half_widths is not None:
@@ -161,13 +172,19 @@ def bump(half: int, degree: int, order: int) -> np.ndarray:
 
 def _mean(half: int, degree: int, order: int) -> np.ndarray:
     step = 1 / half
-    phi = np.polynomial.Polynomial([1.0, 0.0, -1.0]) ** degree
-    twice = phi.deriv(order).integ(2, lbnd=-1) if order < 2 else phi.deriv(order - 2) if order > 2 else phi
-    slope = float(twice.deriv()(1.0))
+    twice, slope = _twice(degree, order)
     z = np.arange(-half - 1, half + 2) * step
     inside = np.clip(z, -1, 1)
-    values = np.where(z < -1, 0.0, twice(inside) + slope * (z - inside))
+    values = np.where(z < -1, 0.0, np.polynomial.polynomial.polyval(inside, twice) + slope * (z - inside))
     return np.diff(values, 2) / step**2  # (4)
+
+
+@lru_cache(maxsize=64)
+def _twice(degree: int, order: int) -> tuple[np.ndarray, float]:
+    """F of (4) on [-1, 1] as coefficients of a polynomial, and its slope beyond 1."""
+    phi = np.polynomial.Polynomial([1.0, 0.0, -1.0]) ** degree
+    twice = phi.deriv(order).integ(2, lbnd=-1) if order < 2 else phi.deriv(order - 2) if order > 2 else phi
+    return twice.coef, float(twice.deriv()(1.0))
 
 
 def _tested(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarray:

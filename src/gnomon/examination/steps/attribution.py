@@ -1,8 +1,10 @@
 """What the network looks at: single features that carry its decisions, frequencies it needs, classes over depth."""
 
-from torch import Tensor
+from typing import Any
 
-from gnomon.attribution import ContactSheet, Shortcuts, contact_sheet, shortcuts
+from torch import Tensor, nn
+
+from gnomon.attribution import ContactSheet, Shortcuts, contact_sheet, shortcuts, token_sheet
 from gnomon.core.results import Definition, Value
 from gnomon.examination.cost import rung
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult
@@ -43,14 +45,29 @@ class AttributionStep(AbstractStep):
         examples = subject.examples(source.probe(size, seed=context.seed))
         if subject.task.classes < 2 or len(examples) < FEWEST:
             raise Skipped(f"There are no classes, or fewer than {FEWEST} examples.")
-        if not isinstance(examples.x, Tensor) or not examples.x.is_floating_point():
-            raise Skipped("The inputs are not one tensor of numbers that can be changed a little.")
+        if not isinstance(examples.x, Tensor):
+            raise Skipped("The inputs are not one tensor of numbers.")
         model, data = subject.module if run is None else run.model, (examples.x, examples.y)
+        if not examples.x.is_floating_point():
+            return _tokens(model, data, examples.x, affordable < MAPS + WHOLE * size, context.seed)
         if affordable < MAPS + WHOLE * size:
             found = shortcuts(model, data, level=LEVEL, seed=context.seed)
             return StepResult(_content(found, None), found)
         sheet = contact_sheet(model, data, seed=context.seed)
         return StepResult(_content(sheet.shortcuts, sheet), sheet.shortcuts)
+
+
+def _tokens(model: nn.Module, data: Any, x: Tensor, costly: bool, seed: int) -> StepResult:
+    """The tokens that the network looks at."""
+    if x.dim() != 2 or data[1].dim() != 1:
+        raise Skipped("The inputs are whole numbers, but no sequences of tokens with one class each.")
+    if costly:
+        raise Skipped("Attributions to tokens take more time than there is.")
+    sheet = token_sheet(model, data, seed=seed)
+    values = [Value(f"share of attribution, token {name}", share) for name, share in list(sheet.shares.items())[:3]]
+    values.append(Value("rank correlation of attributions with those of shuffled weights", sheet.sanity.weights))
+    definition = Definition("a token's part of the sum of all absolute attributions", "share of attribution")
+    return StepResult(Content(sheet.verdict, (), tuple(values), sheet.plots(), (definition,)))
 
 
 def _content(found: Shortcuts, sheet: ContactSheet | None) -> Content:

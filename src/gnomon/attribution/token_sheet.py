@@ -1,0 +1,121 @@
+"""One contact sheet for a network that reads tokens: the tokens it looks at, and how classes separate with depth.
+
+    share_v = sum over places t with token v of |A_t| / sum over all places of |A_t|                             (1)
+
+A_t are integrated gradients through the embedding (`token_attribution`), or what the output loses where a token is
+covered, for modules with no embedding of their own.
+Hypotheses: tokens as whole numbers (n, length).
+Reference: [sundararajan2017axiomatic].
+Cost: about 50 forward and backward passes of `EXAMPLES` sequences, twice that for the sanity check, and a probe of each
+layer.
+
+>>> import torch
+>>> net = nn.Sequential(nn.Embedding(5, 3), nn.Flatten(), nn.Linear(6, 2))
+>>> net[2].weight.data[:, 3:] = 0                                                 # it reads the first token only
+>>> tokens = torch.randint(5, (40, 2), generator=torch.Generator().manual_seed(0))
+>>> sheet = token_sheet(net, (tokens, (tokens[:, 0] > 2).long()))
+>>> sheet.lines[0].startswith("[")                                               # brackets: half of the attribution
+True
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+
+from gnomon.attribution.layers import one_tensor
+from gnomon.attribution.occlusion import occlusion
+from gnomon.attribution.probes import LayerProbes, layer_probe
+from gnomon.attribution.record import Attribution
+from gnomon.attribution.sanity import Sanity, sanity_check
+from gnomon.attribution.tokens import token_attribution
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.results import Axis, Bars, Plot, Result
+from gnomon.core.source import source
+
+__all__ = ["TokenSheet", "token_sheet"]
+
+CALL = "token_sheet(module, data)"
+EXAMPLES = 32
+SHOWN = 12
+HALF = 0.5
+"""Share of an example's attribution that the tokens in brackets carry together."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenSheet(Result):
+    """Attributions of some sequences, their sanity check, shares (1) by token, sequences as text, probes of layers."""
+
+    attribution: Attribution
+    sanity: Sanity
+    shares: dict[str, float]
+    lines: tuple[str, ...]
+    probes: LayerProbes
+
+    @property
+    def verdict(self) -> str:
+        """What matters most, in a few sentences."""
+        first = ", ".join(f"'{word}' {share:.0%}" for word, share in list(self.shares.items())[:3])
+        doubt = "" if self.sanity.depends_on_model else " With shuffled weights the shares hardly change."
+        return f"The network looks most at the tokens {first} of all attribution.{doubt} {self.probes.verdict}"
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The tokens with the largest shares, and the probes."""
+        top = list(self.shares.items())[:SHOWN]
+        words = "Tokens that carry most of the attribution. For example: " + " / ".join(self.lines[:3])
+        bars = Bars("share of attribution", [word for word, _ in top], [share for _, share in top])
+        return (Plot("Which tokens the network looks at", (bars,), Axis("share"), caption=words), *self.probes.plots())
+
+
+def token_sheet(module: nn.Module, data: Any, *, words: Sequence[str] | None = None, seed: int = 0) -> TokenSheet:
+    """Run the instruments for tokens on one model and its data; ``words`` names the tokens, else their numbers do.
+
+    Hypotheses: see the module.
+    Reference: [sundararajan2017axiomatic].
+    Cost: see the module.
+
+    >>> import torch
+    >>> net = nn.Sequential(nn.Embedding(3, 3), nn.Flatten(), nn.Linear(6, 2))
+    >>> tokens, classes = torch.tensor([[0, 1], [2, 0]] * 20), torch.tensor([0, 1] * 20)
+    >>> sheet = token_sheet(net, (tokens, classes), words=["a", "b", "c"])
+    >>> sorted(sheet.shares), round(sum(sheet.shares.values()), 6)
+    (['a', 'b', 'c'], 1.0)
+    """
+    given = source(data, module=module, call=CALL)
+    tokens = one_tensor(given.probe(EXAMPLES, seed=seed).x, module, call=CALL, whole=True)
+    if tokens.is_floating_point() or tokens.dim() != 2:
+        cure = "Pass whole numbers (n, length); for pixels and columns use contact_sheet"
+        raise InputError(lesson(CALL, f"x is {tokens.dtype} of {tokens.dim()} axes", "tokens", cure))
+    if words is not None and len(words) <= int(tokens.max()):
+        found = f"there are {len(words)} words and a token {int(tokens.max())}"
+        raise InputError(lesson(CALL, found, "a word for each token", "Pass one word for each number, in order"))
+    method = _method(module, tokens)
+    attribution = method(module, tokens, None)
+    names = [[words[i] if words is not None else str(i) for i in row] for row in tokens.tolist()]
+    size = attribution.values.abs().double().cpu()
+    shares: dict[str, float] = {}
+    for row, values in zip(names, (size / size.sum().clamp(min=1e-300)).tolist(), strict=True):
+        for name, value in zip(row, values, strict=True):
+            shares[name] = shares.get(name, 0.0) + value  # (1)
+    ranked = dict(sorted(shares.items(), key=lambda pair: -pair[1]))
+    lines = tuple(_line(row, values) for row, values in zip(names, size, strict=True))
+    sane = sanity_check(method, module, tokens, draws=1, seed=seed)
+    return TokenSheet(attribution, sane, ranked, lines, layer_probe(module, given, seed=seed))
+
+
+def _method(module: nn.Module, tokens: Tensor) -> Any:
+    """Integrated gradients where one embedding reads the tokens, else occlusion."""
+    try:
+        token_attribution(module, tokens[:1], steps=1)
+    except InputError:
+        return occlusion
+    return token_attribution
+
+
+def _line(names: list[str], sizes: Tensor) -> str:
+    """A sequence as text, with brackets around the fewest tokens that carry half of its attribution."""
+    order = sizes.argsort(descending=True)
+    before = sizes[order].cumsum(0) - sizes[order]
+    marked = set(order[before < HALF * sizes.sum()].tolist())
+    return " ".join(f"[{name}]" if i in marked else name for i, name in enumerate(names))

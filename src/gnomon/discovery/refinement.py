@@ -1,0 +1,87 @@
+"""Coefficients of clean data, taken again with wider bumps.
+
+The half widths of the weak form are those of the least noise. Where nothing but the error of sums over the grid is
+left, wider bumps are better: that error falls with the points on a bump. Each doubling is kept while it lowers
+
+    s = sum_j s_j / |c_j|,    s_j the standard error of c_j over the replicates                                  (1)
+
+Hypotheses: a misfit below `CLEAN`, so that noise is not what is left.
+Reference: [trefethen2014trapezoidal], for sums of smooth functions that vanish at the ends.
+Cost: for each doubling a product of the data with short matrices for every term of the equation.
+
+>>> from gnomon.discovery.equation import Residuals
+>>> from gnomon.discovery.forms import WeakForm
+>>> from gnomon.discovery.term import parse
+>>> x, t = np.linspace(0, 2 * np.pi, 128, endpoint=False), np.linspace(0, 1, 100)
+>>> data = Data({"u": np.sin(x[:, None] - t) + np.sin(3 * (x[:, None] - t))}, {"x": x[1], "t": t[1]})
+>>> rough = Equation("u_t", ("u_x",), (-1.01,), (0.01,), {}, (), Residuals(1e-9, 1e-9, "", 0.0))
+>>> rough, = refined([rough], data, WeakForm(), [(parse("u_x", call="discover(u, dx, dt)"),)], Selection(), 1, call="")
+>>> abs(rough.coefficients[0] + 1) < 1e-9
+True
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gnomon.discovery.equation import Equation
+from gnomon.discovery.forms import AbstractForm, System
+from gnomon.discovery.grid import Data
+from gnomon.discovery.regression import Selection
+from gnomon.discovery.stability import resampled
+from gnomon.discovery.term import Term
+
+__all__ = ["refined"]
+
+CLEAN = 1e-4
+"""Misfits below this share of the target are those of sums over the grid, not of noise."""
+
+
+def refined(
+    found: Sequence[Equation], data: Data, form: AbstractForm, groups: Sequence[tuple[Term, ...]],
+    selection: Selection, order: int, *, call: str,
+) -> list[Equation]:  # fmt: skip
+    """Equations with the coefficients of wider bumps, while these lower (1); unchanged where there is noise.
+
+    Hypotheses: see the module.
+    Reference: [trefethen2014trapezoidal].
+    Cost: see the module.
+
+    >>> from gnomon.discovery.forms import WeakForm
+    >>> refined([], Data({"u": np.ones((2, 3))}, {}), WeakForm(), [], Selection(), 1, call="discover(u, dx, dt)")
+    []
+    """
+    best = list(found)
+    names = {name for equation in best for name in equation.terms}
+    kept = [group for group in groups if group[0].name in names]
+    clean = bool(kept and selection.replicates) and all(e.terms and e.residuals.misfit < CLEAN for e in best)
+    for wide in form.wider(data, call=call) if clean else ():
+        systems = wide.systems(data, [term for group in kept for term in group], order, call=call).values()
+        again = [_again(e, _of(s, kept, e), kept, selection) for e, s in zip(best, systems, strict=True)]
+        if sum(map(_doubt, again)) >= sum(map(_doubt, best)):
+            break
+        best = again
+    return best
+
+
+def _of(system: System, kept: Sequence[tuple[Term, ...]], equation: Equation) -> System:
+    """The columns of an equation's own groups of terms."""
+    ends = np.cumsum([0, *(len(group) for group in kept)])
+    own = [k for k, group in enumerate(kept) if group[0].name in equation.terms]
+    columns = np.stack([system.columns[:, ends[k] : ends[k + 1]].sum(1) for k in own], 1)
+    return System(columns, system.target, system.blocks, system.independent)
+
+
+def _again(equation: Equation, system: System, kept: Sequence[tuple[Term, ...]], selection: Selection) -> Equation:
+    weights = np.linalg.lstsq(system.columns, system.target, rcond=None)[0]
+    spread = resampled(system, tuple(range(system.columns.shape[1])), selection)[1]
+    own = [group for group in kept if group[0].name in equation.terms]
+    plain = complex if np.iscomplexobj(weights) else float
+    made = {t.name: (plain(w), float(s)) for group, w, s in zip(own, weights, spread, strict=True) for t in group}
+    coefficients, errors = zip(*(made[name] for name in equation.terms), strict=True)
+    return replace(equation, coefficients=coefficients, errors=errors)
+
+
+def _doubt(equation: Equation) -> float:
+    return sum(s / abs(c) for s, c in zip(equation.errors, equation.coefficients, strict=True))  # (1)

@@ -1,0 +1,100 @@
+"""How Gabor functions fitted to filters cover the plane of frequencies.
+
+    S(w) = sum_k (G_k(w - xi_k) + G_k(w + xi_k)) / sqrt(det D_k),    G_k(v) = e^{-v^T D_k^-1 v / 2}               (1)
+    coverage = min S / max S    over the band of |w| from the 10 % to the 90 % quantile of |xi_k|                (2)
+
+(1) is the Littlewood-Paley sum of the functions, each scaled to one norm, up to a constant: |transform|^2 of
+e^{-u^T D u} cos(xi . u + p) without the product of its two halves. A dictionary of wavelets has a coverage near 1;
+holes in the plane, which no filter sees, make it small.
+Hypotheses: waves with more than about one cycle under their window, so that the two halves of (1) do not overlap.
+Reference: [olshausen1996emergence]; [mallat2012group] for Littlewood-Paley sums.
+Cost: filters times frequencies.
+
+>>> one = GaborFit(torch.tensor([[0.0, 1.5]]), torch.eye(2)[None] / 8, torch.zeros(1, 2), torch.ones(1),
+...                torch.zeros(1), torch.ones(1))
+>>> cover = frequency_cover(one)
+>>> bool(cover.coverage < 1e-3), cover.band                                        # one direction of all
+(True, (1.5, 1.5))
+"""
+
+from dataclasses import dataclass, field
+from math import pi
+
+import torch
+from torch import Tensor
+
+from gnomon.core.checks import check_kind, integer
+from gnomon.core.results import Axis, Image, Plot, Result
+from gnomon.core.results.plain import HIDDEN
+from gnomon.scattering.gabor import GaborFit
+
+__all__ = ["FrequencyCover", "frequency_cover"]
+
+CALL = "frequency_cover(fit)"
+RADII, ANGLES = 9, 64
+"""Frequencies of the band at which (2) is taken; S(w) = S(-w), so that half of the angles are enough."""
+WIDE = 0.01
+"""Coverage from which on a band counts as covered: a decade of amplitude between its best and its least seen wave."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FrequencyCover(Result):
+    """The Littlewood-Paley sum (1) on the plane from -pi to pi, rows first, its band and the coverage (2).
+
+    >>> FrequencyCover(torch.ones(2, 2), (0.5, 1.0), 0.3).verdict
+    'Waves from 0.5 to 1 radians per pixel are covered in all directions: the least seen has 0.3 of the best seen.'
+    """
+
+    plane: Tensor = field(repr=False, metadata=HIDDEN)
+    band: tuple[float, float]
+    coverage: float
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        waves = f"Waves from {self.band[0]:.3g} to {self.band[1]:.3g} radians per pixel"
+        if self.coverage >= WIDE:
+            told = f"{self.coverage:.2g} of the best seen"
+            return f"{waves} are covered in all directions: the least seen has {told}."
+        less = 1 / max(self.coverage, 1e-300)
+        return f"{waves} are covered with holes: some are seen {less:.0e} times less than others."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The sum on the plane, frequency zero in the middle."""
+        shown = Image("Littlewood-Paley sum", self.plane / self.plane.max().clamp(min=1e-300))
+        return (Plot("What the filters see of all waves", (shown,), Axis("across"), Axis("down"), self.verdict),)
+
+
+def frequency_cover(fit: GaborFit, *, points: int = 64) -> FrequencyCover:
+    """The Littlewood-Paley sum (1) of fitted Gabor functions, a picture of ``points`` squared, and their coverage (2).
+
+    Hypotheses: see the module.
+    Reference: [olshausen1996emergence].
+    Cost: filters times points squared.
+
+    >>> angles = torch.arange(8) * pi / 8
+    >>> xi = torch.stack([angles.sin(), angles.cos()], 1)
+    >>> windows, ones = torch.eye(2).expand(8, 2, 2) / 8, torch.ones(8)
+    >>> eight = GaborFit(xi, windows, torch.zeros(8, 2), ones, torch.zeros(8), ones)
+    >>> bool(frequency_cover(eight).coverage > 0.9)                                # all directions
+    True
+    """
+    check_kind("fit", fit, GaborFit, call=CALL, cure="Pass what gnomon.scattering.gabor_fit(layer) returns")
+    axis = (torch.arange(integer("points", points, call=CALL, least=2), dtype=torch.float64) / points - 0.5) * 2 * pi
+    plane = _sum(fit, torch.stack(torch.meshgrid(axis, axis, indexing="ij"), -1))
+    sizes = fit.frequency.double().norm(dim=1)
+    low, high = float(sizes.quantile(0.1)), float(sizes.quantile(0.9))
+    radii, angles = torch.linspace(low, high, RADII).double(), torch.arange(ANGLES, dtype=torch.float64) * pi / ANGLES
+    ring = _sum(fit, radii[:, None, None] * torch.stack([angles.sin(), angles.cos()], -1))
+    return FrequencyCover(plane, (low, high), float(ring.min() / ring.max().clamp(min=1e-300)))  # (2)
+
+
+def _sum(fit: GaborFit, w: Tensor) -> Tensor:
+    """Equation (1) at frequencies (..., 2)."""
+    spread, xi = torch.linalg.inv(fit.precision.double()), fit.frequency.double()
+    scale = torch.linalg.det(spread).clamp(min=0).sqrt()
+    total = torch.zeros(w.shape[:-1], dtype=torch.float64)
+    for sign in (1, -1):
+        apart = w[..., None, :] - sign * xi
+        total += (torch.exp(-torch.einsum("...fi,fij,...fj->...f", apart, spread, apart) / 2) * scale).sum(-1)  # (1)
+    return total
