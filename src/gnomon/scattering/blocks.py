@@ -1,6 +1,6 @@
 """The compiled roads through a plan, for numbers on the CPU that need no gradients.
 
-Images whose padded sides have no prime factors above 5 go through loops with Fourier transforms of their own
+Images whose padded sides have small prime factors go through loops with Fourier transforms of their own
 (`planes`). All other signals go in blocks that stay in the cache, with the Fourier transforms of torch; where one
 signal alone is larger, its wavelets of the first order go a few at a time. Moduli are averaged over rows as they are
 computed, and are written to memory only where another transform follows. Blocks are shared out among as many threads as

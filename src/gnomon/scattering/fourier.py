@@ -1,4 +1,4 @@
-"""Fourier transforms of eight signals side by side, for lengths without prime factors above 5.
+"""Fourier transforms of eight signals side by side, for lengths without large prime factors.
 
 A complex number of eight signals is eight real parts and then eight imaginary parts (`lanes`), so every step is
 arithmetic of whole vectors. Without normalization and with a positive sign,
@@ -50,8 +50,10 @@ def transform(a, x, step, target, side, numbers, places, room):
             _five(a, x, step, y, m, s, numbers, side.turns)
         elif r == 3:
             _three(a, x, step, y, m, s, numbers, side.turns)
-        else:
+        elif r == 2:
             _two(a, x, step, y, m, s, numbers, side.turns)
+        else:
+            _prime(a, x, step, y, r, m, s, numbers, side.turns)
         x, step, left, s = y, np.int64(PAIR), m, s * r
 
 
@@ -191,3 +193,19 @@ def _eight(a, x, step, y, m, s, w, at):
             _turned(a, to + 5 * wide, _minus(e[1], o1), w, at, 5 * s * p)
             _turned(a, to + 6 * wide, _minus_i(e[2], o[2]), w, at, 6 * s * p)
             _turned(a, to + 7 * wide, _minus_i(e[3], o3), w, at, 7 * s * p)
+
+
+@njit(**INNER)
+def _prime(a, x, step, y, r, m, s, w, at):
+    """Any factor r, by the sum itself."""
+    for p in range(m):
+        for q in range(s):
+            here, to = x + (q + s * p) * step, y + (q + s * r * p) * PAIR
+            for k in range(r):
+                total = _read(a, here)
+                for j in range(1, r):
+                    turn = at + 2 * (j * k % r) * s * m
+                    c, d = spread(a, w[turn]), spread(a, w[turn + 1])
+                    re, im = _read(a, here + j * s * m * step)
+                    total = total[0] + (re * c - im * d), total[1] + (re * d + im * c)
+                _turned(a, to + k * s * PAIR, total, w, at, s * p * k)

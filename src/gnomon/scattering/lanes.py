@@ -14,7 +14,7 @@ from numba.extending import intrinsic, lower_builtin, models, register_model, ty
 from gnomon.core.machine.loops import ARITHMETIC
 from gnomon.scattering.packed import WIDTH
 
-__all__ = ["load", "pointer", "root", "spread", "store"]
+__all__ = ["fetch", "load", "pointer", "root", "spread", "store"]
 
 _intrinsic: Any = intrinsic  # its type asks callers for the compiler's context, which the compiler adds
 
@@ -118,3 +118,18 @@ def root(typing_context, lanes):
         return builder.call(known or ir.Function(builder.module, ir.FunctionType(kind, [kind]), name), arguments)
 
     return lanes(lanes), generate
+
+
+@_intrinsic
+def fetch(typing_context, numbers, place):
+    """Ask for what lies at a place to be brought into the second cache, without waiting for it."""
+
+    def generate(context, builder, signature, arguments):
+        byte, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, whole, whole, whole])
+        ask = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        where = builder.bitcast(builder.gep(arguments[0], [arguments[1]]), byte)
+        builder.call(ask, [where, *(ir.Constant(whole, number) for number in (0, 2, 1))])  # read, second cache, data
+        return context.get_dummy_value()
+
+    return types.void(numbers, types.intp), generate

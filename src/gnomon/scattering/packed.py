@@ -1,7 +1,7 @@
 """A plan for images as flat arrays that compiled loops read: filters, windows, the steps of Fourier transforms.
 
 The loops work on eight wavelets of the first order side by side (`planes`), with Fourier transforms of their own
-(`fourier`), whose lengths have no prime factors above 5. Plans with other lengths are not packed.
+(`fourier`), whose lengths have small prime factors. Plans with other lengths are not packed.
 """
 
 from dataclasses import dataclass, field
@@ -15,6 +15,9 @@ __all__ = ["WIDTH", "Packed", "packed", "radices", "turns"]
 
 WIDTH = 8
 """Signals side by side."""
+
+PRIMES = (3, 5, 7, 11, 13, 17, 19)
+"""A step of r costs r operations a number; beyond these the transforms of torch are as fast."""
 
 SIDE = np.dtype([(name, np.int64) for name in ("n", "steps", "count", "turns")])
 WINDOW = np.dtype([(name, np.int64) for name in ("outputs", "size", "weights", "reach")])
@@ -33,18 +36,18 @@ BAND = np.dtype(
 
 
 def radices(n: int) -> list[int] | None:
-    """The steps of a Fourier transform of a length, with factors 8, 4, 2, 3 and 5; None where another prime divides it.
+    """The steps of a Fourier transform of a length: 8, 4 or 2, and odd primes; None where another prime divides it.
 
     Cost: none.
 
-    >>> radices(40), radices(144), radices(7)
+    >>> radices(40), radices(144), radices(46)
     ([8, 5], [4, 4, 3, 3], None)
     """
     twos = (n & -n).bit_length() - 1
     fours = {0: 0, 1: 2, 2: 1}[twos % 3] if twos != 1 else 0
     found = [8] * ((twos - 2 * fours) // 3) + [4] * fours + [2] * (twos == 1)
     rest = n >> twos
-    for prime in (3, 5):
+    for prime in PRIMES:
         while rest % prime == 0:
             found.append(prime)
             rest //= prime

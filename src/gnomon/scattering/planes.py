@@ -15,8 +15,11 @@ from numba import njit
 
 from gnomon.core.machine.loops import INNER, entry
 from gnomon.scattering.fourier import OUTER, PAIR, transform
-from gnomon.scattering.lanes import load, pointer, root, spread, store
+from gnomon.scattering.lanes import fetch, load, pointer, root, spread, store
 from gnomon.scattering.packed import WIDTH
+
+LARGE = 8_000
+"""Complex numbers of eight signals in float32 that fill half of a second cache of today."""
 
 
 @entry
@@ -119,6 +122,14 @@ def places_of(band, wave, p, r):
     return band.extents + 2 * ((wave * band.places + p) * band.rows + r)
 
 
+@njit(**INNER)
+def _fetch_next(a, line, step, count, lines):
+    """Ask for the numbers beside those of a line, where all lines together are too large for the second cache."""
+    if count * lines > LARGE:
+        for k in range(count):
+            fetch(a, line + k * step + PAIR)
+
+
 @njit(**OUTER)
 def _down(a, band, sides, windows, numbers, places, keep, free, out):
     """The transforms of the columns of the tile, and the averages of their moduli into out (some, height, width)."""
@@ -127,6 +138,7 @@ def _down(a, band, sides, windows, numbers, places, keep, free, out):
     line, room = free, free + rows * PAIR
     sums = room + 2 * rows * PAIR
     for c in range(columns):
+        _fetch_next(a, c * PAIR, (columns + 1) * PAIR, rows, columns)
         transform(a, c * PAIR, (columns + 1) * PAIR, line, side, numbers, places, room)
         for r in range(rows):
             re, im = load(a, line + r * PAIR), load(a, line + r * PAIR + WIDTH)
@@ -179,4 +191,5 @@ def _spectrum(a, moduli, spectrum, free, band, sides, numbers, places):
             store(a, to + kept * PAIR + WIDTH, half * (other - re))
     for r in range(kept):
         target = spectrum + r * columns * PAIR
+        _fetch_next(a, r * PAIR, kept * PAIR, columns, kept)
         transform(a, r * PAIR, kept * PAIR, target, across, numbers, places, room)
