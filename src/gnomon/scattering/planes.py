@@ -74,23 +74,15 @@ def _wavelets(a, row, x, numbers, places, band, group, r):
     """Row r of equation (1) for eight wavelets and one image."""
     _clear(a, row, band.columns)
     for p in range(band.places):
-        ends = places_of(band, group, p, r)
-        first, last = places[ends], places[ends + 1]
-        if first == last:
-            continue
-        high, start = places[band.offsets + 2 * p] + r, places[band.offsets + 2 * p + 1]
+        first, last, line, mirror, column = _line(places, band, group, p, r)
         f = band.values + ((group * band.places + p) * band.rows + r) * band.columns * WIDTH
-        mirror = high > band.high // 2
-        line = (band.high - high if mirror else high) * band.wide
+        sign = spread(a, -1.0 if mirror else 1.0)
+        at, step = 2 * (line + column), 2 - 4 * mirror
         for c in range(first, last):
-            column = start + c
-            if mirror and column:
-                column = band.wide - column
-            at = 2 * (line + column)
-            re, im = spread(a, x[at]), spread(a, -x[at + 1] if mirror else x[at + 1])
             factor, to = load(numbers, f + c * WIDTH), row + c * PAIR
-            store(a, to, load(a, to) + factor * re)  # (1)
-            store(a, to + WIDTH, load(a, to + WIDTH) + factor * im)
+            store(a, to, load(a, to) + factor * spread(a, x[at]))  # (1)
+            store(a, to + WIDTH, load(a, to + WIDTH) + factor * sign * spread(a, x[at + 1]))
+            at = 2 * (line + band.wide - 1) if mirror and at == 2 * line else at + step
 
 
 @njit(**OUTER)
@@ -98,28 +90,28 @@ def _wavelet(a, row, spectrum, numbers, places, band, wave, r):
     """Row r of equation (1) for one wavelet and eight moduli, whose spectrum is the conjugate of what is kept."""
     _clear(a, row, band.columns)
     for p in range(band.places):
-        ends = places_of(band, wave, p, r)
-        first, last = places[ends], places[ends + 1]
-        if first == last:
-            continue
-        high, start = places[band.offsets + 2 * p] + r, places[band.offsets + 2 * p + 1]
+        first, last, line, mirror, column = _line(places, band, wave, p, r)
         f = band.values + ((wave * band.places + p) * band.rows + r) * band.columns
-        mirror = high > band.high // 2
-        line = spectrum + (band.high - high if mirror else high) * band.wide * PAIR
-        sign = 1 if mirror else -1
+        sign = spread(a, 1.0 if mirror else -1.0)
+        begin = spectrum + line * PAIR
+        at, step, end = begin + column * PAIR, PAIR - 2 * PAIR * mirror, begin + (band.wide - 1) * PAIR
         for c in range(first, last):
-            column = start + c
-            if mirror and column:
-                column = band.wide - column
-            factor, at, to = numbers[f + c], line + column * PAIR, row + c * PAIR
-            store(a, to, load(a, to) + spread(a, factor) * load(a, at))  # (1)
-            store(a, to + WIDTH, load(a, to + WIDTH) + spread(a, sign * factor) * load(a, at + WIDTH))
+            factor, to = spread(a, numbers[f + c]), row + c * PAIR
+            store(a, to, load(a, to) + factor * load(a, at))  # (1)
+            store(a, to + WIDTH, load(a, to + WIDTH) + factor * sign * load(a, at + WIDTH))
+            at = end if mirror and at == begin else at + step
 
 
 @njit(**INNER)
-def places_of(band, wave, p, r):
-    """Where the columns that count are written down."""
-    return band.extents + 2 * ((wave * band.places + p) * band.rows + r)
+def _line(places, band, wave, p, r):
+    """The columns that count, where the row of the input begins, whether it is a mirror image, its first column."""
+    ends = band.extents + 2 * ((wave * band.places + p) * band.rows + r)
+    first, last = places[ends], places[ends + 1]
+    high, column = places[band.offsets + 2 * p] + r, places[band.offsets + 2 * p + 1] + first
+    mirror = high > band.high // 2
+    if mirror:
+        high, column = band.high - high, band.wide - column if column else column
+    return first, last, high * band.wide, mirror, column
 
 
 @njit(**INNER)
