@@ -69,12 +69,16 @@ def fitted(classifier: str, x: np.ndarray, y: np.ndarray):
     return NTKClassifier(depth=1, scaling=None, ridge=1e-4, solver=solver).fit(x, y).predict
 
 
-def principal(x: np.ndarray, xt: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Principal components of both, and the seconds they took."""
-    start = time.process_time()
-    found = PCA(min(COMPONENTS, len(x) - 1), svd_solver="covariance_eigh").fit(x)
-    rows, seconds = found.transform(x), time.process_time() - start
-    return rows, found.transform(xt), seconds
+def principal(x: np.ndarray, xt: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray, float]:
+    """Principal components of both, and the seconds they took; kept, since they take long for many images."""
+    path = KEPT.with_name(f"scattering_mnist_components_{name}.npz")
+    if not path.exists():
+        start = time.process_time()
+        found = PCA(min(COMPONENTS, len(x) - 1), svd_solver="covariance_eigh").fit(x)
+        rows, seconds = found.transform(x), time.process_time() - start
+        np.savez(path, rows=rows.astype(np.float32), test=found.transform(xt).astype(np.float32), seconds=seconds)
+    with np.load(path) as kept:
+        return kept["rows"], kept["test"], float(kept["seconds"])
 
 
 def network_error(x: torch.Tensor, y: torch.Tensor, test: tuple[torch.Tensor, torch.Tensor], seconds: float, seed: int):
@@ -129,7 +133,7 @@ def run(shared: Path, until: float, sizes: dict[int, int]) -> bool:
                     return False
                 (a, each), (b, _) = (features(kind, part, shared) for part in ("train", "test"))
                 x, xt = scaled(np.asarray(a[rows]), np.asarray(b), 217 if kind == "scattering" else 1)
-                few, fewt, before = principal(x, xt)
+                few, fewt, before = principal(x, xt, f"{kind}_{n}_{draw}")
                 for classifier in CLASSIFIERS:
                     if (n, draw, kind, classifier) in known():
                         continue

@@ -36,7 +36,10 @@ def test_coefficients_are_those_of_kymatio(shared, name, gradients):
     [
         ((16, 16), 4, 2, "reflect"),  # 2^J is the side
         ((17, 23), 2, 3, "reflect"),  # odd and prime
+        ((42, 8), 1, 2, "reflect"),  # a padded side of 2 times 23
+        ((34, 8), 1, 2, "reflect"),  # of 2 times 19
         ((8, 13), 1, 8, "symmetric"),
+        ((30, 52), 2, 9, "reflect"),  # sides of 36 and 60, more wavelets than go side by side
         ((12, 9), 2, 4, "wrap"),
         ((11, 11), 3, 1, "constant"),
         ((9, 10), 2, 2, "linear_ramp"),

@@ -85,6 +85,8 @@ def test_signals_are_exported():
 
 
 @pytest.mark.full
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # of torch's own, on the way
+@pytest.mark.filterwarnings("ignore:Torchinductor does not support code generation for complex:UserWarning")
 @pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
 def test_transforms_are_compiled(backend):
     for transform in (Scattering2d(1, (6, 6), 2), Scattering1d(2, 20, Q=1)):

@@ -34,7 +34,7 @@ class Average2d(Record):
 
     def cast(self, dtype: torch.dtype, device: torch.device) -> "Average2d":
         """The same in another dtype and on another device; what that dtype does not see is zero."""
-        rows, columns = (m.where(m.abs() > _least(dtype) * m.abs().max(), 0.0) for m in (self.rows, self.columns))
+        rows, columns = (m.where(m.abs() > least(dtype) * m.abs().max(), 0.0) for m in (self.rows, self.columns))
         return Average2d(rows.to(device, dtype), columns.to(device, dtype))
 
 
@@ -69,17 +69,13 @@ class Band(Record):
     """Wavelets that are subsampled alike, what averages them, and the wavelets that come after them.
 
     ``filters`` (places, count, m_1, m_2) are the values at each of the places of the input's grid that fold onto one
-    place of the grid (m_1, m_2); ``offsets`` are those places. For the compiled loop, ``twice`` has each value twice,
-    and ``extents`` say which columns of each row count.
+    place of the grid (m_1, m_2); ``offsets`` are those places.
     """
 
     filters: Tensor
     offsets: tuple[tuple[int, int], ...]
     average: Average
     after: tuple["Band", ...] = ()
-    twice: Any = None
-    corners: Any = None
-    extents: Any = None
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -97,13 +93,8 @@ class Band(Record):
 
     def cast(self, dtype: torch.dtype, device: torch.device) -> "Band":
         """The same in another dtype and on another device."""
-        filters = self.filters.to(device, dtype)
-        loops = device.type == "cpu" and not torch.compiler.is_compiling()
-        twice = filters.repeat_interleave(2, -1).numpy() if loops else None
-        corners = np.array([(row, 2 * column) for row, column in self.offsets])
         after = tuple(band.cast(dtype, device) for band in self.after)
-        extents = _extents(self.filters.numpy(), _least(dtype)) if loops else None
-        return Band(filters, self.offsets, self.average.cast(dtype, device), after, twice, corners, extents)
+        return Band(self.filters.to(device, dtype), self.offsets, self.average.cast(dtype, device), after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +103,17 @@ class Plan(Record):
 
     average: Average
     bands: tuple[Band, ...]
-    casts: dict[Any, "Plan"] = field(default_factory=dict, repr=False)
+    kept: dict[Any, Any] = field(default_factory=dict, repr=False)
+    """What was made of it once: casts, and what compiled loops read."""
 
     def cast(self, dtype: torch.dtype, device: torch.device) -> "Plan":
         """The same in another dtype and on another device; kept for the next call."""
         key = (dtype, device)
-        if key in self.casts and not torch.compiler.is_compiling():
-            return self.casts[key]
+        if key in self.kept and not torch.compiler.is_compiling():
+            return self.kept[key]  # type: ignore[no-any-return]
         made = Plan(self.average.cast(dtype, device), tuple(band.cast(dtype, device) for band in self.bands))
         if not torch.compiler.is_compiling():  # a compiler's tensors have no values
-            self.casts[key] = made
+            self.kept[key] = made
         return made
 
     @property
@@ -154,18 +146,18 @@ def band_of(filters: np.ndarray, grid: tuple[int, int], average: Average, after:
     return Band(torch.from_numpy(places[kept] / (k1 * k2)), offsets, average, after)
 
 
-def _least(dtype: torch.dtype) -> float:
+def least(dtype: torch.dtype) -> float:
     """The share of the largest value below which a dtype does not see the rest."""
     return max(NEGLIGIBLE, torch.finfo(dtype).eps / 8)
 
 
-def _extents(filters: np.ndarray, least: float) -> np.ndarray:
-    """Where the values that count begin and end in each row, for rows that hold each value twice."""
-    seen = np.abs(filters) > least * np.abs(filters).max()
+def columns_that_count(filters: np.ndarray, share: float) -> np.ndarray:
+    """Where the values above a share of the largest begin and end in each row: (..., rows, 2)."""
+    seen = np.abs(filters) > share * np.abs(filters).max()
     some, width = seen.any(-1), filters.shape[-1]
     first = np.where(some, seen.argmax(-1), 0)
     last = np.where(some, width - seen[..., ::-1].argmax(-1), 0)
-    return 2 * np.stack([first, last], -1)
+    return np.stack([first, last], -1)
 
 
 def average_of_plane(windows: tuple[np.ndarray, np.ndarray], steps: int) -> Average2d:

@@ -1,20 +1,46 @@
-"""The compiled road through a plan, for numbers on the CPU that need no gradients.
+"""The compiled roads through a plan, for numbers on the CPU that need no gradients.
 
-Signals go in blocks that stay in the cache; where one signal alone is larger, its wavelets of the first order go a few
-at a time. Moduli are averaged over rows as they are computed, and are written to memory only where another transform
-follows. Blocks are shared out among as many threads as torch uses.
+Images whose padded sides have small prime factors go through loops with Fourier transforms of their own
+(`planes`). All other signals go in blocks that stay in the cache, with the Fourier transforms of torch; where one
+signal alone is larger, its wavelets of the first order go a few at a time. Moduli are averaged over rows as they are
+computed, and are written to memory only where another transform follows. Blocks are shared out among as many threads as
+torch uses.
 """
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from gnomon.core.record import Record
 from gnomon.scattering import loops
-from gnomon.scattering.band import Average, Average2d, Band, Plan
+from gnomon.scattering.band import Average, Average2d, Band, Plan, columns_that_count, least
+from gnomon.scattering.packed import Packed, packed
+from gnomon.scattering.planes import scatter
 
 BLOCK = 400_000
 """Complex numbers in a block at a time: the caches of a core hold some blocks of that size in float32."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looped(Record):
+    """A band as the loops read it: each value twice, where they fold from, and which columns of each row count."""
+
+    band: Band
+    twice: np.ndarray
+    corners: np.ndarray
+    extents: np.ndarray
+    after: tuple["Looped", ...]
+
+
+def _looped(band: Band) -> Looped:
+    twice = band.filters.repeat_interleave(2, -1).numpy()
+    corners = np.array([(row, 2 * column) for row, column in band.offsets])
+    extents = 2 * columns_that_count(band.filters.numpy(), least(band.filters.dtype))
+    return Looped(band, twice, corners, extents, tuple(_looped(b) for b in band.after))
 
 
 def in_blocks(plan: Plan, padded: Tensor) -> Tensor:
@@ -23,56 +49,79 @@ def in_blocks(plan: Plan, padded: Tensor) -> Tensor:
     Cost: for every band a Fourier transform at its resolution for each of its wavelets, and one back where others
     follow; memory for the coefficients and one block for each thread.
     """
+    if "loops" not in plan.kept:
+        share = least(padded.dtype)
+        plan.kept["loops"] = packed(plan, share) or tuple(_looped(band) for band in plan.bands)
+    made = plan.kept["loops"]
     out = padded.new_empty(len(padded), *plan.shape)
-    size = max(1, BLOCK // plan.largest())
-    starts = range(0, len(padded), size)
-    threads = min(torch.get_num_threads(), len(starts))
+    if isinstance(made, Packed):
+        most = max(1, BLOCK // (padded.shape[1] * padded.shape[2]))
+        size = min(-(-len(padded) // torch.get_num_threads()), most)
+        _shared_out(len(padded), size, lambda some: _in_lanes(plan, made, padded[some], out[some]))
+    else:
+        size = max(1, BLOCK // plan.largest())
+        _shared_out(len(padded), size, lambda some: _coefficients(plan, made, padded[some], out[some]))
+    return out
+
+
+def _shared_out(count: int, size: int, work: Callable[[slice], None]) -> None:
+    """Do the work on blocks of a size, with as many threads as torch uses."""
+    starts, inference, before = range(0, count, size), torch.is_inference_mode_enabled(), torch.get_num_threads()
+    threads = min(before, len(starts))
 
     def one(start: int) -> None:
-        with torch.inference_mode(torch.is_inference(padded)):
-            _coefficients(plan, padded[start : start + size], out[start : start + size])
+        with torch.inference_mode(inference):
+            work(slice(start, start + size))
 
     if threads == 1:
         for start in starts:
             one(start)
-        return out
-    before = torch.get_num_threads()
+        return
     try:
         with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
             list(pool.map(one, starts))
     finally:
         torch.set_num_threads(before)  # the matrix library has one number for all threads
-    return out
 
 
-def _coefficients(plan: Plan, padded: Tensor, out: Tensor) -> None:
+def _in_lanes(plan: Plan, made: Packed, padded: Tensor, out: Tensor) -> None:
+    out[:, 0] = plan.average(padded)
+    half = torch.view_as_real(torch.fft.rfftn(padded, dim=(-1, -2))).contiguous()  # rows up to half
+    room = padded.new_empty(made.room)
+    tables = (made.numbers, made.places, made.bands, made.first, made.sides, made.windows)
+    scatter(half.numpy(), *tables, room.numpy(), out.numpy())
+
+
+def _coefficients(plan: Plan, made: tuple[Looped, ...], padded: Tensor, out: Tensor) -> None:
     out[:, 0] = plan.average(padded)
     spectrum, first = _spectrum(padded), 1
     second = first + sum(band.count for band in plan.bands)
-    for band in plan.bands:
+    for looped in made:
+        band = looped.band
         later = sum(b.count for b in band.after)
         step = max(1, BLOCK // (len(padded) * band.each()))
         for start in range(0, band.count, step):
             stop = min(start + step, band.count)
-            u = _averages(spectrum, band, (start, stop), out[:, first + start : first + stop])
+            u = _averages(spectrum, looped, (start, stop), out[:, first + start : first + stop])
             if not band.after:
                 continue
             inner = _spectrum(u)
             room = out[:, second + start * later : second + stop * later].unflatten(1, (stop - start, later))
             place = 0
-            for b in band.after:
-                _averages(inner, b, (0, b.count), room[:, :, place : place + b.count])
-                place += b.count
+            for b in looped.after:
+                count = b.band.count
+                _averages(inner, b, (0, count), room[:, :, place : place + count])
+                place += count
         first, second = first + band.count, second + band.count * later
 
 
-def _averages(spectrum: Tensor, band: Band, some: tuple[int, int], out: Tensor) -> Tensor:
+def _averages(spectrum: Tensor, looped: Looped, some: tuple[int, int], out: Tensor) -> Tensor:
     """Write the averages of |u * psi| for some of a band's wavelets; the moduli themselves where others follow."""
-    start, stop = some
+    band, (start, stop) = looped.band, some
     pairs = torch.view_as_real(spectrum).flatten(2)
     folded = torch.empty(len(spectrum), stop - start, band.grid[0], 2 * band.grid[1], dtype=pairs.dtype)
-    values, extents = band.twice[:, start:stop], band.extents[:, start:stop]
-    loops.fold(pairs.numpy(), values, band.corners, extents, folded.numpy())
+    values, extents = looped.twice[:, start:stop], looped.extents[:, start:stop]
+    loops.fold(pairs.numpy(), values, looped.corners, extents, folded.numpy())
     waves = torch.view_as_complex(folded.unflatten(3, (-1, 2))).flatten(0, 1)
     waves = torch.fft.ifftn(waves, dim=(-2, -1) if band.grid[0] > 1 else (-1,))
     averages, moduli = _moduli(torch.view_as_real(waves).flatten(2), band.average, keep=bool(band.after))

@@ -3,7 +3,7 @@
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from gnomon.core.checks import integer
 from gnomon.scattering.wavelets import WaveletTransform
@@ -13,24 +13,27 @@ __all__ = ["roto_translation_scattering"]
 CALL = "roto_translation_scattering(x)"
 
 
-def roto_translation_scattering(x: Any, *, J: int, L: int = 8) -> Tensor:
+def roto_translation_scattering(x: Any, *, J: int, L: int = 8, rings: int = 1) -> Tensor:
     """Coefficients of images that are invariant to shifts and to rotations, and tell relative angles of structures.
 
         Y1_j(u, t) = |x * psi_{j, t}(u)|,    S_0 = mean x,    S_1[j] = mean Y1_j                               (1)
         Y2(u, t) = |sum_{t'} (Y1_{j1}(., t') * psi_{j2, t2 + t'})(u) psi_k(t - t')|,    S_2 = mean Y2           (2)
 
     with means over places u and angles t. S_2 is for scales j1 < j2, relative angles t2 and wavelets psi_k over the
-    circle of angles, of both signs, and their average.
+    circle of angles, of both signs, and their average. With several rings the means are over the places of each, so
+    that coefficients say how far from the center something is: for objects in the middle of the image, which turn
+    and do not move.
 
     Args:
         x: images (..., height, width), taken as periodic; at least 2^J pixels along each side.
         J: scales.
         L: angles over half a turn.
+        rings: of equal width around the center, the last with the corners; 1 for the whole image.
 
-    Returns the coefficients (..., 1 + J + J (J - 1) / 2 . L . K), K the filters over angles.
+    Returns the coefficients (..., rings (1 + J + J (J - 1) / 2 . L . K)), K the filters over angles, rings last.
 
-    Hypotheses: exact for shifts, and for quarter turns of square images with an even L; other rotations to the accuracy
-    of the pixels. Reference: [sifre2013rotation].
+    Hypotheses: exact for shifts (one ring), and for quarter turns of square images with an even L; other rotations to
+    the accuracy of the pixels. Reference: [sifre2013rotation].
     Cost: J (J - 1) / 2 . L^2 Fourier transforms of an image, and as many times 2 K small ones over angles.
 
     >>> x = torch.randn(16, 16, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
@@ -42,8 +45,9 @@ def roto_translation_scattering(x: Any, *, J: int, L: int = 8) -> Tensor:
     images = torch.as_tensor(x)
     transform = WaveletTransform(J, tuple(images.shape[-2:]), L=L)
     circle = _angular(L)
+    means = _means(transform.shape, integer("rings", rings, call=CALL))
     flat = images.reshape(-1, *transform.shape)
-    rows = torch.stack([_one(image, transform, circle) for image in flat])
+    rows = torch.stack([_one(image, transform, circle, means) for image in flat])
     return rows.reshape(*images.shape[:-2], -1)
 
 
@@ -53,11 +57,20 @@ def _angular(L: int) -> Tensor:
     return torch.cat([spectra, spectra[1:].flip(-1).roll(1, -1)])
 
 
-def _one(image: Tensor, transform: WaveletTransform, circle: Tensor) -> Tensor:
+def _means(shape: tuple[int, ...], rings: int) -> Tensor:
+    """The matrix (places, rings) of means over rings."""
+    rows, columns = (torch.arange(n, dtype=torch.float64) - (n - 1) / 2 for n in shape)
+    radius = (rows[:, None].square() + columns.square()).sqrt() / (min(shape) / 2)
+    inside = nn.functional.one_hot((radius * rings).long().clamp(max=rings - 1).flatten(), rings).double()
+    return inside / inside.sum(0).clamp(min=1)
+
+
+def _one(image: Tensor, transform: WaveletTransform, circle: Tensor, means: Tensor) -> Tensor:
     """The coefficients of one image."""
     L = transform.L
     moduli = transform(image)[1:].abs().unflatten(0, (transform.J, L))  # Y1
-    found = [image.mean()[None].to(moduli.dtype), moduli.mean((1, 2, 3))]  # (1)
+    means = means.to(moduli)
+    found = [image.to(moduli.dtype).flatten() @ means, (moduli.mean(1).flatten(1) @ means).flatten()]  # (1)
     places = torch.arange(L)[:, None] + torch.arange(L)  # t' + t2
     circle = circle.to(moduli.dtype)[:, :, None, None, None]
     for first in range(transform.J):
@@ -68,5 +81,5 @@ def _one(image: Tensor, transform: WaveletTransform, circle: Tensor) -> Tensor:
             z = torch.where((places >= L)[..., None, None], z.conj(), z)  # half a turn is the conjugate
             whole = torch.fft.fft(torch.cat([z, z.conj()]), dim=0)
             y = torch.fft.ifft(whole * circle, dim=1).abs()  # (2), (filters, t, t2, height, width)
-            found.append(y.mean((1, 3, 4)).flatten())
+            found.append((y.mean(1).flatten(-2) @ means).flatten())
     return torch.cat(found)

@@ -1,0 +1,181 @@
+"""A plan for images as flat arrays that compiled loops read: filters, windows, the steps of Fourier transforms.
+
+The loops work on eight wavelets of the first order side by side (`planes`), with Fourier transforms of their own
+(`fourier`), whose lengths have small prime factors. Plans with other lengths are not packed.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gnomon.core.record import Record
+from gnomon.scattering.band import Average2d, Band, Plan, columns_that_count
+
+__all__ = ["WIDTH", "Packed", "packed", "radices", "turns"]
+
+WIDTH = 8
+"""Signals side by side."""
+
+PRIMES = (3, 5, 7, 11, 13, 17, 19)
+"""A step of r costs r operations a number; beyond these the transforms of torch are as fast."""
+
+SIDE = np.dtype([(name, np.int64) for name in ("n", "steps", "count", "turns")])
+WINDOW = np.dtype([(name, np.int64) for name in ("outputs", "size", "weights", "reach")])
+BAND = np.dtype(
+    [
+        (name, np.int64)
+        for name in (
+            "count", "rows", "columns", "high", "wide",  # wavelets; the grid, and that of their input
+            "places", "offsets", "extents", "values",  # how many values fold onto one; where they and what they are
+            "row_side", "column_side", "row_window", "column_window",
+            "path", "after", "until", "later",  # the first path; the bands after it, and how many wavelets they have
+        )
+    ]
+)  # fmt: skip
+"""Numbers, or where they begin in the flat arrays."""
+
+
+def radices(n: int) -> list[int] | None:
+    """The steps of a Fourier transform of a length: 8, 4 or 2, and odd primes; None where another prime divides it.
+
+    Cost: none.
+
+    >>> radices(40), radices(144), radices(46)
+    ([8, 5], [4, 4, 3, 3], None)
+    """
+    twos = (n & -n).bit_length() - 1
+    fours = {0: 0, 1: 2, 2: 1}[twos % 3] if twos != 1 else 0
+    found = [8] * ((twos - 2 * fours) // 3) + [4] * fours + [2] * (twos == 1)
+    rest = n >> twos
+    for prime in PRIMES:
+        while rest % prime == 0:
+            found.append(prime)
+            rest //= prime
+    return found if rest == 1 else None
+
+
+def turns(n: int) -> np.ndarray:
+    """cos and sin of 2 pi k / n in turn, for k < n.
+
+    Cost: none.
+
+    >>> turns(4).round(12).tolist()
+    [1.0, 0.0, 0.0, 1.0, -1.0, 0.0, -0.0, -1.0]
+    """
+    angles = 2 * np.pi * np.arange(n) / n
+    return np.stack([np.cos(angles), np.sin(angles)], 1).ravel()
+
+
+@dataclass(frozen=True, slots=True)
+class Packed(Record):
+    """``numbers`` and ``places`` are what the records of ``bands`` (the first ``first`` of them of the first order),
+    ``sides`` and ``windows`` point into; ``room`` is the memory that one thread needs, in numbers.
+    """
+
+    numbers: np.ndarray
+    places: np.ndarray
+    bands: np.ndarray
+    first: int
+    sides: np.ndarray
+    windows: np.ndarray
+    room: int
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Flat arrays that grow; each method returns where it wrote, or the number of the record."""
+
+    numbers: list[np.ndarray] = field(default_factory=list)
+    places: list[np.ndarray] = field(default_factory=list)
+    bands: list[tuple[int, ...]] = field(default_factory=list)
+    sides: list[tuple[int, ...]] = field(default_factory=list)
+    windows: list[tuple[int, ...]] = field(default_factory=list)
+
+    def write(self, values: np.ndarray) -> int:
+        into = self.places if values.dtype.kind == "i" else self.numbers
+        begin = sum(part.size for part in into)
+        into.append(values.ravel())
+        return begin
+
+    def side(self, n: int) -> int:
+        """Of a Fourier transform of length n."""
+        sizes = [side[0] for side in self.sides]
+        if n in sizes:
+            return sizes.index(n)
+        steps = radices(n)
+        assert steps is not None
+        self.sides.append((n, self.write(np.array(steps)), len(steps), self.write(turns(n))))
+        return len(self.sides) - 1
+
+    def window(self, weights: np.ndarray) -> int:
+        """Of averages with a matrix (outputs, size): where each row begins and ends, and its values."""
+        seen = weights != 0
+        reach = np.stack([seen.argmax(1), weights.shape[1] - seen[:, ::-1].argmax(1)], 1)
+        self.windows.append((*weights.shape, self.write(weights), self.write(reach)))
+        return len(self.windows) - 1
+
+    def band(self, band: Band, grid: tuple[int, int], share: float, lanes: bool, rest: tuple[int, ...]) -> None:
+        """Filters after a grid; ``lanes``: eight of them side by side, padded with zeros."""
+        values = band.filters.numpy()  # (places, count, rows, columns)
+        rows, columns = band.grid
+        seen = columns_that_count(values, share).swapaxes(0, 1)
+        values = values.swapaxes(0, 1) / (rows * columns)  # transforms are not normalized
+        if lanes:
+            missing = -len(values) % WIDTH
+            values = np.pad(values, [(0, missing), (0, 0), (0, 0), (0, 0)])
+            values = np.moveaxis(values.reshape(-1, WIDTH, *values.shape[1:]), 1, -1)
+            some = np.pad(seen, [(0, missing), (0, 0), (0, 0), (0, 0)], mode="edge")
+            some = some.reshape(-1, WIDTH, *some.shape[1:])
+            empty = some[..., 0] == some[..., 1]
+            seen = np.stack([np.where(empty, columns, some[..., 0]).min(1), some[..., 1].max(1)], -1)
+            seen[..., 0] = np.minimum(seen[..., 0], seen[..., 1])
+        assert isinstance(band.average, Average2d)
+        self.bands.append(
+            (
+                band.count, rows, columns, *grid,
+                len(band.offsets), self.write(np.array(band.offsets)), self.write(seen), self.write(values),
+                self.side(rows), self.side(columns),
+                self.window(band.average.rows.numpy()), self.window(band.average.columns.numpy()),
+                *rest,
+            )
+        )  # fmt: skip
+
+
+def packed(plan: Plan, share: float) -> Packed | None:
+    """A plan as flat arrays, leaving out values below a share of the largest; None where it cannot be.
+
+    Cost: a copy of the filters.
+    """
+    sizes = {n for band in plan.bands for n in band.grid}
+    if not isinstance(plan.average, Average2d) or any(radices(n) is None or n % 2 for n in sizes):
+        return None
+    to, path, later = _Writer(), 1, len(plan.bands)
+    second = path + sum(band.count for band in plan.bands)
+    for band in plan.bands:
+        until, wavelets = later + len(band.after), sum(b.count for b in band.after)
+        to.band(band, plan.bands[0].grid, share, True, (path, later, until, wavelets))
+        path, later = path + band.count, until
+    for band in plan.bands:
+        place = second
+        for b in band.after:
+            to.band(b, band.grid, share, False, (place, 0, 0, 0))
+            place += b.count
+        second += band.count * sum(b.count for b in band.after)
+    dtype = plan.average.rows.numpy().dtype
+    return Packed(
+        np.concatenate(to.numbers).astype(dtype),
+        np.concatenate(to.places),
+        np.array(to.bands, BAND),
+        len(plan.bands),
+        np.array(to.sides, SIDE),
+        np.array(to.windows, WINDOW),
+        _room(plan),
+    )
+
+
+def _room(plan: Plan) -> int:
+    """Numbers for a tile, its moduli and their spectrum, one line three times and the averages over rows."""
+    rows, columns = (max(band.grid[axis] for band in plan.bands) for axis in (0, 1))
+    line = max(rows, columns)
+    planes = rows * (columns + 1) * 2 + (rows + 2) * columns  # complex
+    return 2 * WIDTH * (planes + 4 * line + columns * (plan.average.shape[0] + 1) + 1)

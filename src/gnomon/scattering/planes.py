@@ -1,0 +1,187 @@
+"""The compiled loops of scattering on images: eight wavelets of the first order side by side.
+
+A product with a filter that is then subsampled is, in frequency, a sum over the places that fall on one:
+
+    y[r, c] = sum_a x[r + a_1, c + a_2] f[a, r, c]                                                            (1)
+
+A tile of products goes through Fourier transforms of its rows as they are computed, then of its columns; the moduli of
+a column are averaged over rows while they are in the first cache, and kept where wavelets of the second order follow.
+The spectrum of moduli u, which are real, is that of pairs of columns u_1 + i u_2, taken apart. Of spectra only rows up
+to half are kept; the others are mirror images.
+"""
+
+import numpy as np
+from numba import njit
+
+from gnomon.core.machine.loops import INNER, entry
+from gnomon.scattering.fourier import OUTER, PAIR, transform
+from gnomon.scattering.lanes import fetch, load, pointer, root, spread, store
+from gnomon.scattering.packed import WIDTH
+
+LARGE = 8_000
+"""Complex numbers of eight signals in float32 that fill half of a second cache of today."""
+
+
+@entry
+def scatter(half, numbers, places, bands, first, sides, windows, room, out):
+    """Coefficients of both orders into out (images, paths, height, width), from half the spectra of padded images.
+
+    ``half`` (images, n_1 / 2 + 1, n_2, 2) has real and imaginary parts; ``room`` is memory for one tile after another.
+    """
+    a, numbers, places = pointer(room), pointer(numbers), pointer(places)
+    one, none = np.int64(PAIR), np.int64(-1)  # no literals, for which all would be compiled once more
+    for image in range(len(half)):
+        x = pointer(half[image])
+        coefficients = out[image]
+        for number in range(first):
+            band = bands[number]
+            for group in range(0, band.count, WIDTH):
+                size = band.rows * (band.columns + 1)
+                spectrum = (size + size // 2) * PAIR
+                free = spectrum + (band.rows // 2 + 1) * band.columns * PAIR
+                some = min(WIDTH, band.count - group)
+                for r in range(band.rows):
+                    _wavelets(a, free, x, numbers, places, band, group // WIDTH, r)
+                    row = r * (band.columns + 1) * PAIR
+                    transform(a, free, one, row, sides[band.column_side], numbers, places, free + band.columns * PAIR)
+                keep = size * PAIR if band.after < band.until else none
+                target = coefficients[band.path + group : band.path + group + some : 1]
+                _down(a, band, sides, windows, numbers, places, keep, free, target)
+                if keep < 0:
+                    continue
+                _spectrum(a, keep, spectrum, free, band, sides, numbers, places)
+                for later in range(band.after, band.until):
+                    b = bands[later]
+                    for wave in range(b.count):
+                        for r in range(b.rows):
+                            _wavelet(a, free, spectrum, numbers, places, b, wave, r)
+                            row = r * (b.columns + 1) * PAIR
+                            transform(a, free, one, row, sides[b.column_side], numbers, places, free + b.columns * PAIR)
+                        begin = b.path + group * band.later + wave
+                        target = coefficients[begin : begin + (some - 1) * band.later + 1 : band.later]
+                        _down(a, b, sides, windows, numbers, places, none, free, target)
+
+
+@njit(**INNER)
+def _clear(a, row, count):
+    zero = spread(a, 0.0)
+    for c in range(2 * count):
+        store(a, row + c * WIDTH, zero)
+
+
+@njit(**OUTER)
+def _wavelets(a, row, x, numbers, places, band, group, r):
+    """Row r of equation (1) for eight wavelets and one image."""
+    _clear(a, row, band.columns)
+    for p in range(band.places):
+        first, last, line, mirror, column = _line(places, band, group, p, r)
+        f = band.values + ((group * band.places + p) * band.rows + r) * band.columns * WIDTH
+        sign = spread(a, -1.0 if mirror else 1.0)
+        at, step = 2 * (line + column), 2 - 4 * mirror
+        for c in range(first, last):
+            factor, to = load(numbers, f + c * WIDTH), row + c * PAIR
+            store(a, to, load(a, to) + factor * spread(a, x[at]))  # (1)
+            store(a, to + WIDTH, load(a, to + WIDTH) + factor * sign * spread(a, x[at + 1]))
+            at = 2 * (line + band.wide - 1) if mirror and at == 2 * line else at + step
+
+
+@njit(**OUTER)
+def _wavelet(a, row, spectrum, numbers, places, band, wave, r):
+    """Row r of equation (1) for one wavelet and eight moduli, whose spectrum is the conjugate of what is kept."""
+    _clear(a, row, band.columns)
+    for p in range(band.places):
+        first, last, line, mirror, column = _line(places, band, wave, p, r)
+        f = band.values + ((wave * band.places + p) * band.rows + r) * band.columns
+        sign = spread(a, 1.0 if mirror else -1.0)
+        begin = spectrum + line * PAIR
+        at, step, end = begin + column * PAIR, PAIR - 2 * PAIR * mirror, begin + (band.wide - 1) * PAIR
+        for c in range(first, last):
+            factor, to = spread(a, numbers[f + c]), row + c * PAIR
+            store(a, to, load(a, to) + factor * load(a, at))  # (1)
+            store(a, to + WIDTH, load(a, to + WIDTH) + factor * sign * load(a, at + WIDTH))
+            at = end if mirror and at == begin else at + step
+
+
+@njit(**INNER)
+def _line(places, band, wave, p, r):
+    """The columns that count, where the row of the input begins, whether it is a mirror image, its first column."""
+    ends = band.extents + 2 * ((wave * band.places + p) * band.rows + r)
+    first, last = places[ends], places[ends + 1]
+    high, column = places[band.offsets + 2 * p] + r, places[band.offsets + 2 * p + 1] + first
+    mirror = high > band.high // 2
+    if mirror:
+        high, column = band.high - high, band.wide - column if column else column
+    return first, last, high * band.wide, mirror, column
+
+
+@njit(**INNER)
+def _fetch_next(a, line, step, count, lines):
+    """Ask for the numbers beside those of a line, where all lines together are too large for the second cache."""
+    if count * lines > LARGE:
+        for k in range(count):
+            fetch(a, line + k * step + PAIR)
+
+
+@njit(**OUTER)
+def _down(a, band, sides, windows, numbers, places, keep, free, out):
+    """The transforms of the columns of the tile, and the averages of their moduli into out (some, height, width)."""
+    rows, columns = band.rows, band.columns
+    side, down, along = sides[band.row_side], windows[band.row_window], windows[band.column_window]
+    line, room = free, free + rows * PAIR
+    sums = room + 2 * rows * PAIR
+    for c in range(columns):
+        _fetch_next(a, c * PAIR, (columns + 1) * PAIR, rows, columns)
+        transform(a, c * PAIR, (columns + 1) * PAIR, line, side, numbers, places, room)
+        for r in range(rows):
+            re, im = load(a, line + r * PAIR), load(a, line + r * PAIR + WIDTH)
+            u = root(re * re + im * im)
+            store(a, line + r * WIDTH, u)
+            if keep >= 0:  # pairs of columns side by side
+                store(a, keep + (c // 2 * rows + r) * PAIR + c % 2 * WIDTH, u)
+        for o in range(down.outputs):
+            total = _average(a, line, numbers, places, down, o)
+            store(a, sums + (o * columns + c) * WIDTH, total)
+    for o in range(down.outputs):
+        for p in range(along.outputs):
+            store(a, line, _average(a, sums + o * columns * WIDTH, numbers, places, along, p))
+            for k in range(len(out)):
+                out[k, o, p] = a[line + k]
+
+
+@njit(**INNER)
+def _average(a, line, numbers, places, window, output):
+    """The sum over a line with the weights of one output: four sums at once, which do not wait for each other."""
+    ends, w = window.reach + 2 * output, window.weights + output * window.size
+    first, last = places[ends], places[ends + 1]
+    s0, s1, s2, s3 = spread(a, 0.0), spread(a, 0.0), spread(a, 0.0), spread(a, 0.0)
+    for r in range(first, last - 3, 4):
+        at = line + r * WIDTH
+        s0 = s0 + spread(a, numbers[w + r]) * load(a, at)
+        s1 = s1 + spread(a, numbers[w + r + 1]) * load(a, at + WIDTH)
+        s2 = s2 + spread(a, numbers[w + r + 2]) * load(a, at + 2 * WIDTH)
+        s3 = s3 + spread(a, numbers[w + r + 3]) * load(a, at + 3 * WIDTH)
+    for r in range(last - (last - first) % 4, last):
+        s0 = s0 + spread(a, numbers[w + r]) * load(a, line + r * WIDTH)
+    return (s0 + s1) + (s2 + s3)
+
+
+@njit(**OUTER)
+def _spectrum(a, moduli, spectrum, free, band, sides, numbers, places):
+    """The conjugate of the spectrum of the moduli, rows up to half of them."""
+    rows, columns, kept = band.rows, band.columns, band.rows // 2 + 1
+    down, across, half = sides[band.row_side], sides[band.column_side], spread(a, 0.5)
+    line, room = free, free + rows * PAIR
+    for pair in range(columns // 2):
+        transform(a, moduli + pair * rows * PAIR, np.int64(PAIR), line, down, numbers, places, room)
+        for r in range(kept):
+            here, there = line + r * PAIR, line + (rows - r if r else 0) * PAIR
+            re, im, other, less = load(a, here), load(a, here + WIDTH), load(a, there), load(a, there + WIDTH)
+            to = (2 * pair * kept + r) * PAIR
+            store(a, to, half * (re + other))
+            store(a, to + WIDTH, half * (im - less))
+            store(a, to + kept * PAIR, half * (im + less))
+            store(a, to + kept * PAIR + WIDTH, half * (other - re))
+    for r in range(kept):
+        target = spectrum + r * columns * PAIR
+        _fetch_next(a, r * PAIR, kept * PAIR, columns, kept)
+        transform(a, r * PAIR, kept * PAIR, target, across, numbers, places, room)
