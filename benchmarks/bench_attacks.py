@@ -5,7 +5,7 @@
 
 PYTHON is an environment that has torch, pyautoattack and foolbox (GNOMON_ATTACK_PEERS). One thread each, seconds of
 processor time. Each measurement is kept in build/attacks.json, so the benchmark can be run in pieces; the table holds
-all settings of which all three sides are known, each with its number of images.
+all settings of which ours and a peer's side are known, each with its number of images.
 """
 
 import argparse
@@ -72,20 +72,25 @@ def reached(mine, peer):
     return "never" if seconds is None else f"{seconds / peer['seconds']:.2f}"
 
 
+def beside(mine, peer):
+    """What a peer leaves, our time over its time, and our time until we leave no more; dashes where it was not run."""
+    if peer is None:
+        return ["-"] * 3
+    return [f"{peer['robust']:.1%}", f"{mine['seconds'] / peer['seconds']:.2f}", reached(mine, peer)]
+
+
 def table():
     known, rows = json.loads(KEPT.read_text()), []
     for name in NAMES:
         for norm, eps in THREATS:
-            sizes = [int(k.split()[3]) for k in known if k.startswith(f"{name} {norm} {eps:g} ")]
-            full = [n for n in set(sizes) if sizes.count(n) == len(SIDES)]  # all three sides, as many images as there are
-            if full:
-                mine, box, auto = (known[f"{name} {norm} {eps:g} {max(full)} {who}"] for who in SIDES)
-                rows.append([name, f"{norm} {eps:g}", str(max(full)), f"{mine['robust']:.1%}", f"{auto['robust']:.1%}",
-                             f"{box['robust']:.1%}", f"{mine['seconds']:.1f} s",
-                             f"{mine['seconds'] / auto['seconds']:.2f}", reached(mine, auto),
-                             f"{mine['seconds'] / box['seconds']:.2f}", reached(mine, box), mine["told"]])  # fmt: skip
-    columns = ["classifier", "threat", "images", "gnomon", "pyautoattack", "foolbox", "time",
-               "over pyautoattack's", "until as low", "over foolbox's", "until as low", "preflight"]  # fmt: skip
+            here = f"{name} {norm} {eps:g} "
+            for n in sorted({int(key.split()[3]) for key in known if key.startswith(here)}):
+                mine, box, auto = (known.get(f"{here}{n} {who}") for who in SIDES)
+                if mine and (box or auto):
+                    rows.append([name, f"{norm} {eps:g}", str(n), f"{mine['robust']:.1%}", f"{mine['seconds']:.1f} s",
+                                 *beside(mine, auto), *beside(mine, box), mine["told"]])  # fmt: skip
+    columns = ["classifier", "threat", "images", "gnomon", "time", "pyautoattack", "time over its", "until as low",
+               "foolbox", "time over its", "until as low", "preflight"]  # fmt: skip
     note = """Robust accuracy on the first test images of MNIST, lower is a stronger attack; one thread, processor time.
 `until as low`: our time until no more examples are left than the peer leaves in the end, over the peer's whole time.
 pyautoattack: its standard ensemble (APGD on cross-entropy, aimed APGD, aimed FAB, Square) in batches of 250. foolbox has no

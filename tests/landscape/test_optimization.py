@@ -170,6 +170,19 @@ def test_flat_directions_are_counted():
     assert_allclose(found.values, values[-4:].flip(0), rtol=1e-6)
 
 
+def test_flat_directions_of_a_wide_network_in_single_precision():
+    """Four inputs that nearly agree hold 4 x 3 directions, the weakest by 1e-5 of the strongest squared: far above
+    rounding, whose square is 1e-12, however many parameters there are."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(50, 400), nn.Tanh(), nn.Linear(400, 3))
+    x = torch.randn(1, 50) + 0.01 * torch.randn(4, 50)
+    y = torch.zeros(4, 3)
+    found = flat_directions(net, x, y)
+    assert found.rank == flat_directions(net.double(), x.double(), y.double()).rank == 12
+    twice = flat_directions(net.float(), torch.cat([x, x]), torch.cat([y, y]))
+    assert twice.rank == 12  # the same examples again hold nothing more
+
+
 def test_starts_and_basins():
     """gradient-flow-init-dependence: different starts, different functions; basins end at the saddle's stable line."""
     x = torch.linspace(-1, 1, 6).double()[:, None]
