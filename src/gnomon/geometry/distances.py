@@ -64,8 +64,8 @@ class MarginDistribution(Result):
             return "All decisions are wrong."
         near = right.quantile(right.new_tensor([0.5, 0.1])).tolist()
         return (
-            f"{wrong:.1%} of decisions are wrong; half of the right ones are within {near[0]:.3g} of a change of decision, "
-            f"one in ten within {near[1]:.3g}."
+            f"{wrong:.1%} of decisions are wrong; half of the right ones are within {near[0]:.3g} of a change of "
+            f"decision, one in ten within {near[1]:.3g}."
         )
 
     def plots(self) -> tuple[Plot, ...]:

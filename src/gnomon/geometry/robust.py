@@ -145,9 +145,9 @@ def robust_accuracy(
 
     Hypotheses: those of `preflight`; what no attack broke is not proven robust, see `robust_radius`.
     Reference: [croce2020reliable].
-    Cost: about 50 gradients of every example; 160 to 1,100 in each of three attacks of those that came closest to breaking,
-    in groups of 20 to 100 until a group withstands; 1,000 forward passes of 50 random ones, and where these break one
-    5,000 of all that are left. `THOROUGH` leaves nobody out.
+    Cost: about 50 gradients of every example; 160 to 1,100 in each of three attacks of those that came closest to
+    breaking, in groups of 20 to 100 until a group withstands; 1,000 forward passes of 50 random ones, and where these
+    break one 5,000 of all that are left. `THOROUGH` leaves nobody out.
 
     >>> net, x = nn.Linear(2, 2, bias=False), torch.tensor([[0.0, 1.0], [0.6, 0.4]])
     >>> with torch.no_grad():

@@ -28,8 +28,8 @@ BALLS = 6
 class Shrinking(Record, AbstractAttack):
     """Ascents (2) of ``steps`` steps in all, from at most ``restarts`` points, with the ``widths`` w in turn.
 
-    A width that breaks no example ``patience`` times in a row is left out from then on, so that the search ends where it
-    finds nothing and goes on with what helps where it does.
+    A width that breaks no example ``patience`` times in a row is left out from then on, so that the search ends where
+    it finds nothing and goes on with what helps where it does.
 
     >>> from gnomon.geometry.attacks import attack
     >>> net = torch.nn.Linear(2, 2, bias=False)

@@ -119,7 +119,10 @@ def _entries(x: Tensor, height: int, width: int, generator: torch.Generator) -> 
     top = torch.randint(0, h - height + 1, (n, 1, 1, 1), generator=generator)
     left = torch.randint(0, w - width + 1, (n, 1, 1, 1), generator=generator)
     examples, channels = torch.arange(n).reshape(n, 1, 1, 1), torch.arange(c).reshape(1, c, 1, 1)
-    rows, columns = top + torch.arange(height).reshape(1, 1, height, 1), left + torch.arange(width).reshape(1, 1, 1, width)
+    rows, columns = (
+        top + torch.arange(height).reshape(1, 1, height, 1),
+        left + torch.arange(width).reshape(1, 1, 1, width),
+    )
     return tuple(i.to(x.device) for i in (examples, channels, rows, columns))
 
 
