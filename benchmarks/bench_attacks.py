@@ -110,12 +110,12 @@ def main():
     parser.add_argument("--table", action="store_true", help="only write the table of what is known")
     parser.add_argument("--peers", default=os.environ.get("GNOMON_ATTACK_PEERS", ""))
     given = parser.parse_args()
+    torch.set_num_threads(1)
     if given.table:
         table()
         return
     if not given.peers and set(given.who) != {"gnomon"}:
         sys.exit("name the environment of the peers by --peers or GNOMON_ATTACK_PEERS")
-    torch.set_num_threads(1)
     threats = THREATS if given.threat is None else [(given.threat[0], float(given.threat[1]))]
     for name in NAMES:
         for threat in threats:

@@ -49,7 +49,7 @@ def instruments(build, x, y):
         "sharpness_forms": lambda: ls.sharpness_forms(net, *pair, products=12),
         "nearby_rise": lambda: ls.nearby_rise(net, *pair),
         "flatness_radius": lambda: ls.flatness_radius(net, *pair, directions=3),
-        "local_entropy": lambda: ls.local_entropy(net, *pair, scope=1e-4, draws=5),
+        "local_entropy": lambda: ls.local_entropy(net, *pair, scope=1e4, draws=5),
         "flat_directions": lambda: ls.flat_directions(net, *pair, examples=4),
         "gradient_noise": lambda: ls.gradient_noise(net, *pair),
         "loss_along": lambda: ls.loss_along(net, *pair, points=7),

@@ -105,6 +105,12 @@ def test_rises_and_their_adaptive_form_under_rescaling():
     assert rises[1][1] > 2 * rises[1][0]
 
 
+def test_noise_that_the_loss_does_not_survive_is_refused():
+    net = nn.Sequential(*(nn.Linear(4, 4) for _ in range(9)))
+    with pytest.raises(InputError, match="Pass a larger scope"):
+        local_entropy(net, torch.ones(2, 4), torch.zeros(2, 4), scope=1e-12, draws=3)
+
+
 def test_local_entropy_of_a_parabola():
     """entropy-sgd: log E exp(-n L(w + e)) over e ~ N(0, 1 / c) is -log(1 + a / c) / 2 for n L = a w^2 / 2 at w = 0."""
     found = local_entropy(linear([0.0]), torch.tensor([[2.0]]).double(), torch.zeros(1).double(), scope=8.0, draws=1000)
