@@ -18,6 +18,7 @@ from gnomon.geometry.attacks import (
     DeepFool,
     MinimumNorm,
     Sampled,
+    Shrinking,
     Square,
     TargetedAPGD,
     attack,
@@ -25,7 +26,7 @@ from gnomon.geometry.attacks import (
     universal_perturbation,
 )
 
-ALL = (FGSM(), PGD(), APGD(), APGD(scale_free=True), TargetedAPGD(), Square(300))
+ALL = (FGSM(), PGD(), APGD(), APGD(scale_free=True), TargetedAPGD(), Square(300), Shrinking(30))
 
 
 @pytest.fixture(scope="module")
@@ -181,6 +182,35 @@ def test_a_sample_decides_whether_the_rest_follows(trained):
     for eps, follows in ((0.12, True), (1e-4, False)):  # at 1e-4 nothing breaks
         told = robust_accuracy(net, (x, y), eps=eps, attacks=(Sampled(PGD(5), (PGD(20),), group=20),)).broken
         assert len(told) == (2 if follows else 1) and (told[0][1] > 0) == follows
+
+
+@pytest.mark.parametrize("norm", ["inf", "2"])
+def test_shrinking_balls_find_what_lies_behind_a_flat_neighborhood(norm):
+    """Scores react from 0.35 on, the decision changes at 0.45: from 0.1 an ascent within 0.4 sees a slope in 3 / 16 of
+    its starts, for a start is uniform in (-0.3, 0.5) and clipped at 0."""
+    net = nn.Sequential(nn.Linear(1, 1), nn.ReLU(), nn.Linear(1, 2))
+    with torch.no_grad():
+        for p, v in zip(net.parameters(), ([[1.0]], [-0.35], [[0.0], [1.0]], [0.1, 0.0]), strict=True):
+            p.copy_(torch.tensor(v))
+    data = torch.full((40, 1), 0.1), torch.zeros(40, dtype=torch.long)
+    within = attack(net, data, eps=0.4, norm=norm, method=APGD(20)).success
+    found = attack(net, data, eps=0.4, norm=norm, method=Shrinking(30))
+    assert within < 0.5 and found.success == 1 and float(found.sizes.max()) <= 0.4 + 1e-6
+
+
+def test_shrinking_balls_end_where_every_width_has_failed_twice():
+    net, starts = nn.Linear(2, 2), []
+    with torch.no_grad():
+        net.weight.zero_()
+        net.bias.copy_(torch.tensor([1.0, 0.0]))
+
+    class Counting(Shrinking):
+        def _inwards(self, victim, x, *rest):
+            starts.append(len(x))
+            return super()._inwards(victim, x, *rest)
+
+    attack(net, (torch.rand(5, 2), torch.zeros(5, dtype=torch.long)), eps=0.1, method=Counting(6))
+    assert starts == [5] * 6  # three widths, two failures each
 
 
 def test_one_perturbation_changes_more_decisions_than_noise(trained):

@@ -6,7 +6,7 @@ import torch
 from numpy.testing import assert_allclose
 from torch import nn
 
-from gnomon.core import ReadError
+from gnomon.core import InputError, ReadError
 from gnomon.geometry import minimal_distance, robust_radius
 from gnomon.geometry.attacks import APGD, FGSM, PGD, DeepFool, MinimumNorm, Square, TargetedAPGD, attack
 from gnomon.geometry.certificates import output_bounds, smoothed_radius
@@ -179,3 +179,8 @@ def test_a_network_that_cannot_be_read_is_named():
         output_bounds(net, torch.rand(1, 2), 0.1)
     radii = robust_radius(net, (torch.rand(3, 2), torch.tensor([0, 1, 0])))
     assert radii.proof == "none" and float(radii.below.max()) == 0
+
+
+def test_inputs_outside_the_bounds_have_no_region():
+    with pytest.raises(InputError, match=r"output_bounds.* outside the bounds \(0, 1\)"):
+        output_bounds(nn.Linear(2, 2), torch.full((1, 2), 3.0), 0.1)

@@ -62,6 +62,8 @@ def test_distances_of_a_linear_network_are_exact():
     w, b = net.weight.detach()[0], float(net.bias.detach())
     assert_allclose(found.distances, (2 * y - 1) * (x @ w + b) / w.norm(), rtol=1e-9)
     assert found.quantile(0.5) == pytest.approx(float(found.distances.median())) and found.plots()
+    wrong = margin_distribution(net, x, (x @ w + b < 0).long())
+    assert wrong.verdict == "All decisions are wrong." and "of the right ones" in found.verdict
 
 
 def test_noise_at_the_inputs_is_a_penalty_on_the_jacobian():
@@ -127,6 +129,12 @@ def test_moments_of_layers_move():
     h0, h1 = net(x).detach()[:, 0], other(x).detach()[:, 0]
     assert_allclose(found.means["0"][1], abs(float((h1.mean() - h0.mean()) / h0.std())), rtol=1e-9)
     assert_allclose(found.deviations["0"], [1, 3], rtol=1e-9)
+
+
+def test_layers_that_attention_reads_without_calling_are_left_out():
+    net = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    found = moment_shift([net, net], torch.randn(3, 4, 8))
+    assert "linear1" in found.means and "self_attn.out_proj" not in found.means
 
 
 def test_sizes_of_signals_follow_the_recursion():

@@ -8,7 +8,7 @@ import torch
 from numpy.testing import assert_allclose
 from torch import nn
 
-from gnomon.core import InputError, ReadError
+from gnomon.core import InputError, NotFiniteError, ReadError
 from gnomon.geometry.lipschitz import lipschitz_bounds, operator_norm
 from gnomon.geometry.lipschitz.chain import pair_norm, seqlip
 
@@ -123,3 +123,8 @@ def test_what_cannot_be_bounded_is_refused_by_name():
         lipschitz_bounds(nn.Sequential(nn.Linear(2, 2), nn.Softmax(1)), torch.randn(3, 2))
     with pytest.raises(InputError, match="on an input of shape"):
         operator_norm(nn.Linear(2, 2), (3,))
+    net = nn.Linear(2, 2)
+    with torch.no_grad():
+        net.weight[0, 0] = float("nan")
+    with pytest.raises(NotFiniteError, match="weights are not finite"):
+        lipschitz_bounds(net, torch.randn(3, 2))

@@ -105,6 +105,12 @@ def test_rises_and_their_adaptive_form_under_rescaling():
     assert rises[1][1] > 2 * rises[1][0]
 
 
+def test_noise_that_the_loss_does_not_survive_is_refused():
+    net = nn.Sequential(*(nn.Linear(4, 4) for _ in range(9)))
+    with pytest.raises(InputError, match="Pass a larger scope"):
+        local_entropy(net, torch.ones(2, 4), torch.zeros(2, 4), scope=1e-12, draws=3)
+
+
 def test_local_entropy_of_a_parabola():
     """entropy-sgd: log E exp(-n L(w + e)) over e ~ N(0, 1 / c) is -log(1 + a / c) / 2 for n L = a w^2 / 2 at w = 0."""
     found = local_entropy(linear([0.0]), torch.tensor([[2.0]]).double(), torch.zeros(1).double(), scope=8.0, draws=1000)
@@ -168,6 +174,19 @@ def test_flat_directions_are_counted():
     values = torch.linalg.eigvalsh(hessian(net, x, y).dense())
     assert found.rank == 4 == int((values > 1e-9 * values[-1]).sum()) and found.flat == found.parameters - 4
     assert_allclose(found.values, values[-4:].flip(0), rtol=1e-6)
+
+
+def test_flat_directions_of_a_wide_network_in_single_precision():
+    """Four inputs that nearly agree hold 4 x 3 directions, the weakest by 1e-5 of the strongest squared: far above
+    rounding, whose square is 1e-12, however many parameters there are."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(50, 400), nn.Tanh(), nn.Linear(400, 3))
+    x = torch.randn(1, 50) + 0.01 * torch.randn(4, 50)
+    y = torch.zeros(4, 3)
+    found = flat_directions(net, x, y)
+    assert found.rank == flat_directions(net.double(), x.double(), y.double()).rank == 12
+    twice = flat_directions(net.float(), torch.cat([x, x]), torch.cat([y, y]))
+    assert twice.rank == 12  # the same examples again hold nothing more
 
 
 def test_starts_and_basins():

@@ -58,10 +58,14 @@ class MarginDistribution(Result):
     @property
     def verdict(self) -> str:
         """The share of wrong decisions, and how near the border is."""
-        wrong = float((self.margins <= 0).double().mean())
+        right = self.distances[self.margins > 0].double()
+        wrong = 1 - len(right) / len(self.margins)
+        if not len(right):
+            return "All decisions are wrong."
+        near = right.quantile(right.new_tensor([0.5, 0.1])).tolist()
         return (
-            f"{wrong:.1%} of decisions are wrong; half of the examples are within {self.quantile(0.5):.3g} of a change "
-            f"of decision, one in ten within {self.quantile(0.1):.3g}."
+            f"{wrong:.1%} of decisions are wrong; half of the right ones are within {near[0]:.3g} of a change of "
+            f"decision, one in ten within {near[1]:.3g}."
         )
 
     def plots(self) -> tuple[Plot, ...]:
@@ -84,7 +88,7 @@ class NoiseSensitivity(Result):
     def verdict(self) -> str:
         """What the noise costs, beside the penalty on the Jacobian."""
         return (
-            f"Noise of {self.sigma:.3g} at the inputs raises the loss by {self.rise:.3g} (from {self.loss:.3g}); a "
+            f"Noise of {self.sigma:.3g} at the inputs changes the loss by {self.rise:.3g} (from {self.loss:.3g}); a "
             f"penalty on the Jacobian would cost {self.penalty:.3g}."
         )
 

@@ -123,7 +123,7 @@ def read_graph(module: nn.Module, example: Tensor, *, call: str, decisions: bool
     return Graph(tuple(steps))
 
 
-CURE = "Use smoothed_radius, which takes any model, or layers such as Linear, Conv2d, ReLU and MaxPool2d"
+CURE = "Use layers such as Linear, Conv2d, ReLU and MaxPool2d; of other networks smoothed_radius proves a robust radius"
 
 
 class _Reader:

@@ -12,13 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor, nn, no_grad
 
 from gnomon.core.checks import check_readable
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.layers import activations, layer_names
+from gnomon.core.inputs import invoke, take
+from gnomon.core.layers import activations, captured, layer_names
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.source import whole_inputs
+from gnomon.core.untouched import untouched
 
 __all__ = ["MomentShift", "moment_shift"]
 
@@ -63,6 +65,9 @@ def moment_shift(checkpoints: Sequence[nn.Module], x: Any) -> MomentShift:
     inputs = whole_inputs(x, checkpoints[0], call=call)
     first = checkpoints[0]
     names = [name for name in layer_names(first) if any(True for _ in first.get_submodule(name).parameters())]
+    with untouched(first), no_grad(), captured(first, names, call=call) as kept:
+        invoke(first, take(inputs, slice(0, 1)), call=call)
+        names = [name for name in names if name in kept]  # attention takes the weights of a layer without calling it
     rows = [{name: _moments(h) for name, h in activations(m, inputs, names, call=call).items()} for m in checkpoints]
     means, deviations = {}, {}
     for name in names:

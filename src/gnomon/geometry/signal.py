@@ -70,6 +70,8 @@ class Signal(Result):
         if self.worst is not None:
             return str(self.worst)
         count = sum(layer.weighted for layer in self.layers)
+        if not count:
+            return "There is no layer with weights: nothing can vanish, explode or die."
         return f"Signals and gradients pass through all {count} layers with weights: none vanish, explode or die."
 
     def plots(self) -> tuple[Plot, ...]:

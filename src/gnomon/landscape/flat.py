@@ -24,6 +24,11 @@ from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["FlatDirections", "flat_directions"]
 
+ROUNDINGS = 10
+"""Roundings that add up in an entry of J: a singular value below this many of |J| is not told from zero."""
+COLUMNS = 2**18
+"""Columns of J that are held in double precision at once."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlatDirections(Result):
@@ -87,8 +92,17 @@ def flat_directions(
                 parts = torch.autograd.grad(out[a], leaves, retain_graph=a + 1 < len(out), allow_unused=True,
                                             materialize_grads=True)  # fmt: skip
                 rows.append(torch.cat([g.flatten() for g in parts]))
-    j = torch.stack(rows)
-    values = torch.linalg.eigvalsh((j @ j.T).double()).flip(0).clamp_min(0)
-    rounding = torch.finfo(j.dtype).eps * max(j.shape) * float(values[0])
-    rank = int((values > rounding).sum())
-    return FlatDirections(j.shape[1], rank, values / n, value)
+    p = len(rows[0])
+    values = torch.linalg.eigvalsh(_gram(rows)).flip(0).clamp_min(0)
+    precision = torch.finfo(rows[0].dtype).eps
+    least = max((ROUNDINGS * precision) ** 2, torch.finfo(torch.float64).eps * p**0.5)
+    return FlatDirections(p, int((values > least * float(values.sum())).sum()), values / n, value)
+
+
+def _gram(rows: list[Tensor]) -> Tensor:
+    """J J^T in double precision, some columns at a time."""
+    total = torch.zeros(len(rows), len(rows), dtype=torch.float64, device=rows[0].device)
+    for start in range(0, len(rows[0]), COLUMNS):
+        part = torch.stack([row[start : start + COLUMNS] for row in rows]).double()
+        total += part @ part.T
+    return total

@@ -61,6 +61,8 @@ class MatchedUnits(Result):
     @property
     def verdict(self) -> str:
         """One sentence."""
+        if not self.orders:
+            return f"No hidden units were found that may change places; the weights are {self.before:.4g} apart."
         units = sum(len(order) for order in self.orders.values())
         head = f"{self.moved} of {units} units in {len(self.orders)} groups change places"
         return f"{head}: the weights were {self.before:.4g} apart, now {self.after:.4g}."

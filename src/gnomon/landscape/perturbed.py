@@ -25,6 +25,7 @@ from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.checks import check_readable, check_seed, integer, number
+from gnomon.core.errors import InputError, lesson
 from gnomon.core.pure import twin
 from gnomon.core.results import Interval, Result
 from gnomon.core.untouched import untouched
@@ -162,6 +163,10 @@ def local_entropy(
             vector_to_parameters(w + torch.randn(w.shape, generator=generator).to(w) / c**0.5, leaves)
             values.append(n * objective.measure(moved, None)[0])
     energies = -torch.tensor(values, dtype=torch.float64)
+    if not bool(energies.isfinite().all()):
+        found = f"noise of standard deviation {1 / c**0.5:.3g} makes the loss infinite or NaN"
+        cure = "Pass a larger scope: the standard deviation is 1 / sqrt(scope)"
+        raise InputError(lesson(call, found, "noise that the loss survives", cure))
     value = float(torch.logsumexp(energies, 0)) - log(m)  # (3)
     weights = (energies - energies.max()).exp()
     error = 1.96 * float(weights.std() / weights.mean()) / m**0.5

@@ -117,7 +117,7 @@ def loss_plane(
     w = parameters_to_vector(leaves).detach()
     (u, v), path, share = _directions(module, leaves, w, models, seed, call)
     unit = float(path.abs().max()) if len(path) > 1 else 1.0
-    grid = torch.linspace(-far, far, n, dtype=torch.float64) * unit
+    grid = far * torch.arange(1 - n, n, 2).double() / (n - 1) * unit
     rows = []
     with untouched(moved):
         objective = Objective.of(x, y, moved, loss, call)

@@ -13,6 +13,7 @@ Reference: [goodfellow2015explaining] does the same over inputs; [boyd2004convex
 1.0
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,8 +124,8 @@ def loss_along(
     w = parameters_to_vector(leaves).detach()
     v = _direction(direction, w, seed, call)
     operator = hessian(module, x, y, loss=loss)
-    t = torch.linspace(-reach, reach, points, dtype=torch.float64)
-    losses = _losses(module, x, y, loss, [w + float(s) * v for s in t], call)
+    t = reach * torch.arange(1 - points, points, 2).double() / (points - 1)  # linspace misses zero by rounding
+    losses = _losses(module, x, y, loss, (w + float(s) * v for s in t), call)
     slope, curvature = float(operator.gradient() @ v), float(operator.matvec(v) @ v)  # (1)
     return LossSlice(t, torch.tensor(losses, dtype=torch.float64), slope, curvature)
 
@@ -175,7 +176,7 @@ def _direction(direction: Any, w: Tensor, seed: int, call: str) -> Tensor:
     return v / v.norm()
 
 
-def _losses(module: nn.Module, x: Any, y: Any, loss: Loss | None, places: list[Tensor], call: str) -> list[float]:
+def _losses(module: nn.Module, x: Any, y: Any, loss: Loss | None, places: Iterable[Tensor], call: str) -> list[float]:
     """The loss at each of some parameter vectors."""
     moved = twin(module, call=call)
     leaves, found = moved_parameters(moved, call), []

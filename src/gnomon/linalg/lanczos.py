@@ -211,7 +211,7 @@ def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = No
     Hypotheses: symmetric. One start gives one copy of a multiple eigenvalue until its space is exhausted: copies
     of an exactly multiple eigenvalue may be missing unless steps reach the size.
     Reference: [golub2010matrices].
-    Cost: as `tridiagonal`, for 2k + 20 steps, and a quarter more while they are needed.
+    Cost: as `tridiagonal`, for 2k + 10 steps, and a quarter more while they are needed.
 
     >>> from gnomon.linalg.operator import Dense
     >>> pairs = top_eigenpairs(Dense(torch.diag(torch.arange(1.0, 6.0))), 2)
@@ -224,7 +224,7 @@ def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = No
         raise InputError(out_of_range("top_eigenpairs(operator, k)", "k", accepted, k))
     most = _room(operator, k)
     space = _Space(operator, _normal(operator, seed))
-    m = min(operator.size, most, 2 * k + 20 if steps is None else max(steps, k))
+    m = min(operator.size, most, 2 * k + 10 if steps is None else max(steps, k))
     while True:
         space.extend(m)
         beta = space.beta
@@ -234,7 +234,7 @@ def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = No
         good = residuals[pick].max() <= values.abs().max() * torch.finfo(values.dtype).eps ** 0.5
         if steps is not None or good or m in (operator.size, most):
             return Eigenpairs(values[pick], space.basis.T @ s[:, pick], residuals[pick], m)
-        m = min(operator.size, most, m + max(10, m // 4))
+        m = min(operator.size, most, m + max(5, m // 4))
 
 
 def _room(operator: AbstractOperator, k: int) -> int:

@@ -50,6 +50,9 @@ def moved_parameters(module: nn.Module, call: str) -> list[nn.Parameter]:
     2
     """
     found = [p for p in module.parameters() if p.requires_grad]
+    if not found and not any(True for _ in module.parameters()):
+        cure = "Pass a module with layers that are trained"
+        raise InputError(lesson(call, "the module has no parameters", "a function of some parameter", cure))
     if not found:
         cure = "Call requires_grad_() on what is trained"
         raise InputError(lesson(call, "no parameter requires a gradient", "a function of some parameter", cure))

@@ -7,6 +7,7 @@ from gnomon.geometry.attacks.deepfool import DeepFool
 from gnomon.geometry.attacks.gradient import FGSM, PGD
 from gnomon.geometry.attacks.minimum import MinimumNorm
 from gnomon.geometry.attacks.run import Attack, attack, minimal_distance
+from gnomon.geometry.attacks.shrinking import Shrinking
 from gnomon.geometry.attacks.square import Square
 from gnomon.geometry.attacks.universal import UniversalPerturbation, universal_perturbation
 
@@ -20,6 +21,7 @@ __all__ = [
     "Closest",
     "DeepFool",
     "MinimumNorm",
+    "Shrinking",
     "Square",
     "TargetedAPGD",
     "UniversalPerturbation",

@@ -102,18 +102,28 @@ def _pyramid(x: Tensor, z: Tensor, side: int, threat: Threat, generator: torch.G
     n, c, h, w = x.shape
     height = min(max(side, 3), h)
     width = min(max(side, 3, side * side // height), w)
-    to, away = (_places(x, height, width, generator) for _ in range(2))
+    to, away = (_entries(x, height, width, generator) for _ in range(2))
     move = z - x
-    kept = torch.where(to | away, 0.0, move)
-    free = (threat.eps**2 - lengths(kept) ** 2).clamp_min(0).sqrt()
-    shape = _heights(height, width).to(x)
-    rows = torch.zeros_like(x[:, :1])
-    rows[to.expand_as(rows)] = shape.flatten().repeat(n)
-    old = torch.where(to, move, 0.0)
-    fresh = rows * _signs(n, c, 1, 1, like=x, generator=generator)
-    fresh = fresh / wide(lengths(fresh), x).clamp_min(1e-30) + old / wide(lengths(old), x).clamp_min(1e-30)
-    fresh = fresh / wide(lengths(fresh), x).clamp_min(1e-30)
-    return threat.project(x, x + kept + wide(free, x) * fresh)  # (2)
+    old = move[to]
+    move[to], move[away] = 0.0, 0.0
+    free = (threat.eps**2 - lengths(move) ** 2).clamp_min(0).sqrt()
+    fresh = _heights(height, width).to(x) * _signs(n, c, 1, 1, like=x, generator=generator)
+    fresh = fresh / wide(lengths(fresh), x) + old / wide(lengths(old), x).clamp_min(1e-30)
+    move[to] = wide(free / lengths(fresh).clamp_min(1e-30), x) * fresh
+    return (x + move).clamp(threat.low, threat.high)  # (2)
+
+
+def _entries(x: Tensor, height: int, width: int, generator: torch.Generator) -> tuple[Tensor, ...]:
+    """Indices (n, c, height, width) of one window for each example."""
+    n, c, h, w = x.shape
+    top = torch.randint(0, h - height + 1, (n, 1, 1, 1), generator=generator)
+    left = torch.randint(0, w - width + 1, (n, 1, 1, 1), generator=generator)
+    examples, channels = torch.arange(n).reshape(n, 1, 1, 1), torch.arange(c).reshape(1, c, 1, 1)
+    rows, columns = (
+        top + torch.arange(height).reshape(1, 1, height, 1),
+        left + torch.arange(width).reshape(1, 1, 1, width),
+    )
+    return tuple(i.to(x.device) for i in (examples, channels, rows, columns))
 
 
 def _heights(height: int, width: int) -> Tensor:

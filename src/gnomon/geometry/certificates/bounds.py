@@ -19,6 +19,8 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.record import Record
+from gnomon.geometry.attacks.run import check_bounds
+from gnomon.geometry.attacks.threat import Threat
 from gnomon.geometry.certificates.region import Region
 from gnomon.geometry.graph import Graph, GraphStep, read_graph
 
@@ -58,7 +60,9 @@ def output_bounds(
     >>> round(float(found.low), 4), round(float(found.high), 4)
     (-0.8, -0.2)
     """
-    graph = read_graph(module, x[:1], call="output_bounds(module, x, eps)")
+    call = "output_bounds(module, x, eps)"
+    check_bounds(x, Threat.of(eps, norm, bounds, call), call)
+    graph = read_graph(module, x[:1], call=call)
     region = Region.of(x, torch.full((len(x),), float(eps), dtype=x.dtype, device=x.device), norm, bounds)
     boxes = linear_bounds(graph, region)
     low, high = boxes[-1]

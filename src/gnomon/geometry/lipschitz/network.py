@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.checks import check_module, check_seed
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.pure import evaluating, twin, undisturbed
 from gnomon.core.results import Bars, Plot, Result, Value
 from gnomon.core.source import source_of_inputs
@@ -117,6 +117,8 @@ def lipschitz_bounds(module: nn.Module, x: Any, *, search: int = 30, seed: int =
     if not isinstance(inputs, Tensor):
         found = f"x is a {type(inputs).__name__}"
         raise InputError(lesson(call, found, "one tensor of inputs", "Wrap the model in one that takes one tensor"))
+    if not all(bool(p.isfinite().all()) for p in copy.parameters()):
+        raise NotFiniteError(lesson(call, "weights are not finite", "finite weights", "Look for NaN in the weights"))
     points = inputs.detach().double().cpu()
     with undisturbed(copy), evaluating(copy):
         graph = read_graph(copy, points[:1], call=call)
