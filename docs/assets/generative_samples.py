@@ -57,8 +57,8 @@ def models(d):
         "autoregressive": (autoregressive_flow(d, layers=4, hidden=wide), 2e-3),
         "spline coupling": (spline_flow(d, layers=2, hidden=wide), 2e-3),
         "flow matching": (FlowMatching(TimeNetwork(d, hidden=wide, layers=3), shape=(d,)), 2e-3),
-        "diffusion": (Diffusion(TimeNetwork(d, hidden=wide, layers=3), cosine_schedule(100), shape=(d,),
-                                target="velocity"), 2e-3),
+        "diffusion": (Diffusion(TimeNetwork(d, hidden=wide, layers=3), cosine_schedule(100), shape=(d,)),
+                      2e-3),
     }  # fmt: skip
 
 

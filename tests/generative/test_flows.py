@@ -23,6 +23,7 @@ from gnomon.generative import (
     Planar,
     TimeNetwork,
     autoregressive_flow,
+    autoregressive_spline_flow,
     coupling_flow,
     hutchinson_trace,
     spline_flow,
@@ -51,6 +52,7 @@ MAKERS = {
     "autoregressive": lambda: autoregressive_flow(2, layers=2, hidden=16),
     "inverse autoregressive": inverse_autoregressive,
     "spline": lambda: spline_flow(2, layers=1, hidden=16),
+    "autoregressive spline": lambda: autoregressive_spline_flow(2, layers=2, hidden=16),
     "mixing": lambda: Flow([Mixing(2)], shape=(2,)),
     "continuous": lambda: ContinuousFlow(TimeNetwork(2, hidden=8, layers=1, waves=1), shape=(2,), steps=20),
 }
@@ -58,7 +60,7 @@ MAKERS = {
 
 def made(name, seed=1):
     torch.manual_seed(seed)
-    return shaken(MAKERS[name](), seed, 0.15 if name in ("coupling", "spline", "continuous") else 0.3)
+    return shaken(MAKERS[name](), seed, 0.15 if name in ("coupling", "spline", "continuous", "autoregressive spline") else 0.3)
 
 
 def box(x, points):
