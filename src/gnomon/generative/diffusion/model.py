@@ -19,7 +19,9 @@ Samples go from step k to any earlier step j, with s^2 = eta^2 (1 - a_j) / (1 - 
 
     x_j = sqrt(a_j) x_0 + sqrt(1 - a_j - s^2) e + s new noise                                              (4)
 
-eta = 1 over all steps draws from the model of (3), eta = 0 is deterministic (DDIM).
+eta = 1 over all steps draws from the model of (3), eta = 0 is deterministic (DDIM). With a network of velocities eta = 0 is
+nearer to the data, because v_k leaves out what the network does not know of x_0; with one of noise it needs eta = 1,
+which forgets its errors.
 
 Hypotheses: the last step is close to N(0, I). References: [sohl2015deep], [ho2020denoising] for (2) and (3),
 [salimans2022progressive] for velocities, [song2021denoising] for (4).

@@ -26,7 +26,7 @@ def coupling_flow(features: int, *, layers: int = 6, hidden: int = 64) -> Flow:
     return Flow(parts, shape=(features,))
 
 
-def spline_flow(features: int, *, layers: int = 3, hidden: int = 64, bins: int = 8, bound: float = 4.0) -> Flow:
+def spline_flow(features: int, *, layers: int = 3, hidden: int = 64, bins: int = 8, bound: float = 5.0) -> Flow:
     """A flow of spline coupling maps; the data should lie within ``bound`` of the origin.
 
     Cost: its parameters, drawn from torch's random state.
