@@ -47,11 +47,13 @@ TRIED = 25
 
 
 def flow(kind, side, d):
-    """A new flow; the same maps, widths and layers on both sides."""
+    """A new flow; as many parameters and the same widths on both sides."""
     wide, layers = (64 if d == 2 else 128, 3) if d < 100 else (64, 2)
     if side == "ours":
         makers = dict(zip(FLOWS, (autoregressive_flow, autoregressive_spline_flow, spline_flow), strict=True))
-        return makers[kind](d, layers=layers, hidden=wide)
+        # a coupling map of zuko changes all coordinates, ours half of them: twice as many have as many parameters
+        many = {3: 4 if d == 2 else 6, 2: 4}[layers] if kind == "spline coupling" else layers
+        return makers[kind](d, layers=many, hidden=wide)
     import zuko
 
     if kind == "autoregressive":
@@ -149,7 +151,7 @@ def vae(data, seed, steps):
             "seconds": seconds, "parameters": sum(p.numel() for p in model.parameters())}  # fmt: skip
 
 
-def sets(name):
+def sets(name, shared):
     """Train, held-out and test examples as rows, scaled; the width of a gray level after scaling."""
     if name == "moons":
         return [moons(n, seed=seed).float() * 1.5 for n, seed in ((4000, 0), (1000, 2), (1000, 1))], 1.0
@@ -157,7 +159,7 @@ def sets(name):
         split = digits(1200, 597)
         train, test = ((dequantize(part.flatten(1), 1 / 16) - 0.5) * 4 for part in (split.x, split.x_test))
         return [train[:1000], train[1000:], test], 4 / 16
-    images = np.load(Path(__file__).parents[2] / "shared" / "data" / "mnist.npz")
+    images = np.load(shared / "data" / "mnist.npz")
     parts = images["x_train"][:20000], images["x_train"][-500:], images["x_test"][:2000]
     return [(dequantize(torch.from_numpy(x).flatten(1).float() / 256, 1 / 256) - 0.5) * 4 for x in parts], 4 / 256
 
@@ -175,14 +177,14 @@ def told(runs, kind, step, d):
     return f"{text} nats{bits}{more}"
 
 
-def table(known):
+def table(known, shared):
     """One row for each model on each data set that has had a turn on both sides."""
     rows = []
     for name, kind in product(SEEDS, (*FLOWS, "diffusion", "VAE")):
         sides = [[run for key, run in known.items() if key[:3] == (name, kind, side)] for side in ("ours", "peer")]
         if not sides[0]:
             continue
-        data, step = sets(name)
+        data, step = sets(name, shared)
         row = [name, kind, str(sides[0][0]["steps"]), str(len(sides[0]))]
         for runs in sides:
             each = f"{np.median([run['seconds'] for run in runs]) * 1e3:.1f} ms" if runs else ""
@@ -204,6 +206,9 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--data", nargs="+", default=list(SEEDS))
     options.add_argument("--models", default="", help="models whose name holds this")
+    options.add_argument(
+        "--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="with data/mnist.npz"
+    )
     options.add_argument("--seconds", type=float, default=float("inf"), help="no run begins after so many")
     chosen = options.parse_args()
     torch.set_num_threads(1)
@@ -211,7 +216,7 @@ def main():
     runs = [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.exists() else []
     known, begin = {tuple(run["key"]): run for run in runs}, time.perf_counter()
     for name in chosen.data:
-        data = sets(name)[0]
+        data = sets(name, chosen.shared)[0]
         for seed, kind, side in product(range(SEEDS[name]), (*FLOWS, "diffusion", "VAE"), ("ours", "peer")):
             key, steps = (name, kind, side, seed), (FEWER if "spline" in kind else STEPS).get(name, STEPS[name])
             late = time.perf_counter() - begin > chosen.seconds
@@ -223,7 +228,7 @@ def main():
             with KEPT.open("a") as file:
                 file.write(json.dumps(known[key]) + "\n")
             print(*key, run, flush=True)
-    table(known)
+    table(known, chosen.shared)
 
 
 if __name__ == "__main__":

@@ -60,7 +60,9 @@ MAKERS = {
 
 def made(name, seed=1):
     torch.manual_seed(seed)
-    return shaken(MAKERS[name](), seed, 0.15 if name in ("coupling", "spline", "continuous", "autoregressive spline") else 0.3)
+    return shaken(
+        MAKERS[name](), seed, 0.15 if name in ("coupling", "spline", "continuous", "autoregressive spline") else 0.3
+    )
 
 
 def box(x, points):

@@ -2,9 +2,9 @@
 
     G = sum_i J_i^T L_i J_i / s^2 = A^T A,    A_i = R_i^T J_i / s,    R_i R_i^T = L_i                      (1)
 
-J_i are derivatives of the outputs in the parameters, L_i the second derivative of the loss in the outputs. A row of A has
-as many numbers as there are parameters. The diagonal of G needs no rows where a linear layer z = W a + b met each example
-once: with d = R^T dz of an output, the derivative in W is d a^T, and its square is the product of squares,
+J_i are derivatives of the outputs in the parameters, L_i the second derivative of the loss in the outputs. A row of A
+has as many numbers as there are parameters. The diagonal of G needs no rows where a linear layer z = W a + b met each
+example once: with d the derivative of a row's output in z, that in W is d a^T, whose square is the product of squares,
 
     diag G for W = sum_i (d_i^2) (a_i^2)^T / s^2,    for b = sum_i d_i^2 / s^2                             (2)
 

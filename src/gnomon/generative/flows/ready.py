@@ -60,7 +60,7 @@ def autoregressive_flow(features: int, *, layers: int = 5, hidden: int = 64) -> 
 def autoregressive_spline_flow(
     features: int, *, layers: int = 3, hidden: int = 64, bins: int = 8, bound: float = 5.0
 ) -> Flow:
-    """A flow of autoregressive splines: of all flows here the most accurate with each parameter, and the slowest to sample.
+    """A flow of autoregressive splines: the most accurate of the flows here for its size, and the slowest to sample.
 
     The data should lie within ``bound`` of the origin; the order of coordinates turns round from one map to the next.
 

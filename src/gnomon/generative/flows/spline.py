@@ -10,6 +10,7 @@ and outside [-bound, bound] the map is the identity. The inverse is the root of 
 Hypotheses: increasing knots, positive slopes. Reference: [gregory1982piecewise], [durkan2019neural].
 """
 
+from collections.abc import Callable
 from math import exp, log
 
 import torch
@@ -95,8 +96,8 @@ class _Piece:
 def _piece(value: Tensor, options: Tensor, side: int) -> _Piece:
     """Where numbers in [0, 1] lie among the knots of the unit square, along x (side 0) or along y (side 1).
 
-    Sums of widths and heights before each knot are one product with a triangular matrix, and only the two knots beside a
-    number get their slopes: softmax and cumsum over few numbers are slow, and their gradients are slower.
+    Sums of widths and heights before each knot are one product with a triangular matrix, and only the two knots beside
+    a number get their slopes: softmax and cumsum over few numbers are slow, and their gradients are slower.
     """
     k = (options.shape[-1] + 1) // 3
     share, steps = 1 - LEAST * k, torch.arange(k + 1, dtype=options.dtype, device=options.device)
@@ -107,17 +108,17 @@ def _piece(value: Tensor, options: Tensor, side: int) -> _Piece:
         inner = LEAST * steps[1:-1] + share * (sums[..., side, 1:-1] / total[..., side, :])
         index = (value[..., None] >= inner).sum(-1, keepdim=True)
         both = torch.cat([index, index + 1], -1)
-    ends = LEAST * both[..., None, :] + share * (sums.gather(-1, both[..., None, :].expand(*both.shape[:-1], 2, 2)) / total)
+    near = both[..., None, :].expand(*both.shape[:-1], 2, 2)
+    ends = LEAST * near + share * (sums.gather(-1, near) / total)
     (x, x1), (y, y1) = (part.unbind(-1) for part in ends.unbind(-2))
     d0, d1 = (LEAST + softplus(pad(options[..., 2 * k :], (1, 1)).gather(-1, both) + UNIT)).unbind(-1)
     return _Piece(x, x1 - x, y, y1 - y, d0, d1)
 
 
 class SplineCoupling(AbstractCoupling):
-    """A coupling map of points (n, d) whose changing coordinates pass through splines (1) that the others choose.
+    """A coupling map of points (n, d) whose changing coordinates pass through splines (1).
 
-    The network returns 3 bins - 1 numbers for each of them. The others pass through splines of their own, which depend on
-    nothing: half a layer more for hardly a parameter.
+    The network returns 3 bins - 1 numbers for each of them.
 
     >>> from gnomon.generative.flows.coupling import alternating, coupling_network
     >>> layer = SplineCoupling(coupling_network(1, 3 * 8 - 1), alternating(2, 0))
@@ -129,17 +130,14 @@ class SplineCoupling(AbstractCoupling):
         super().__init__(network, stays)
         self.outputs = 3 * integer("bins", bins, call="SplineCoupling(network, stays)", least=2) - 1
         self.bound = number("bound", bound, call="SplineCoupling(network, stays)", above=0)
-        self.own = nn.Parameter(torch.zeros(len(self.kept), self.outputs))
 
     def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        own = self.own.expand(len(z), *self.own.shape)
-        kept, first = rational_spline_inverse(z[:, self.kept], own, bound=self.bound)
-        changed, second = rational_spline_inverse(z[:, self.changing], self.options(kept), bound=self.bound)
-        return self.joined(kept, changed), first.sum(1) + second.sum(1)
+        return self._through(rational_spline_inverse, z)
 
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
+        return self._through(rational_spline, x)  # (1) toward the noise: the cheaper way is that of training
+
+    def _through(self, function: Callable[..., tuple[Tensor, Tensor]], x: Tensor) -> tuple[Tensor, Tensor]:
         kept = x[:, self.kept]
-        options = torch.cat([self.own.expand(len(x), *self.own.shape), self.options(kept)], 1)
-        both = torch.cat([kept, x[:, self.changing]], 1)
-        z, logs = rational_spline(both, options, bound=self.bound)  # (1) toward the noise, the cheaper way, for training
-        return z[:, self.order], logs.sum(1)
+        changed, logs = function(x[:, self.changing], self.options(kept), bound=self.bound)
+        return self.joined(kept, changed), logs.sum(1)
