@@ -167,7 +167,20 @@ class Tokens(nn.Module):
         return self.out(self.norm(self.line(x[..., None]).tanh())).sum(1)
 
 
+class TimeFirst(nn.Module):
+    """Thirty times before thirty examples."""
+
+    def __init__(self):
+        super().__init__()
+        self.line, self.out = nn.Linear(3, 2), nn.Linear(2, 2)
+
+    def forward(self, x):
+        waves = torch.linspace(0, 1, 30, dtype=x.dtype)[:, None, None]
+        return self.out(self.line(x * (1 + waves)).tanh()).sum(0)
+
+
 @pytest.mark.parametrize("make", [
+    TimeFirst,
     lambda: nn.Sequential(nn.Linear(3, 5), nn.ReLU(inplace=True), nn.Linear(5, 2)),
     lambda: nn.Sequential(nn.Linear(3, 5, bias=False), nn.LayerNorm(5), nn.Linear(5, 2)),
     Twice,

@@ -81,13 +81,17 @@ def diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Float[T
     x = posterior.objective.at(torch.arange(len(posterior)))[0]
     places = posterior.places
     with undisturbed(posterior.module):
-        layers = _linear(posterior, center, take(x, slice(0, SIZE)))
+        size = min(SIZE, count(x))
+        layers = _linear(posterior, center, take(x, slice(0, size)))
+        if size > 1:  # where time comes before examples, their numbers may agree by chance, but not twice
+            again = _linear(posterior, center, take(x, slice(1, size)))
+            layers = {name: part for name, part in layers.items() if name in again}
         for piece in _pieces(x, SIZE) if layers else ():
             _add_linear(total, posterior, center, piece, layers)
     left = torch.ones(len(center), dtype=torch.bool)
     for name in layers:
-        for part in (f"{name}.weight", f"{name}.bias"):
-            left[places.get(part.removeprefix("."), slice(0, 0))] = False
+        for part in ("weight", "bias"):
+            left[places.get(_path(name, part), slice(0, 0))] = False
     chosen = left.nonzero()[:, 0]
     for batch in _rows(posterior, center, chosen) if len(chosen) else ():
         total[chosen] += batch.square().sum(0)
@@ -101,14 +105,20 @@ def _add_linear(
     roots = _roots(posterior, center, piece)
     with _meeting(layers) as met:
         outputs = posterior.outputs(center.clone().requires_grad_(), piece)
-    after = [out for _, _, out in met.values()]
+    after, places = [out for _, _, out in met.values()], posterior.places
     for j in range(roots.shape[2]):
         slopes = torch.autograd.grad(outputs, after, roots[:, :, j].to(outputs) / posterior.noise, retain_graph=True)
         for (name, (_, a, _)), d in zip(met.items(), slopes, strict=True):
-            for part, square in (("weight", lambda: _square(d, a)), ("bias", lambda: _sums(d).square().sum(0))):  # noqa: B023
-                place = posterior.places.get(f"{name}.{part}".removeprefix("."))
-                if place is not None:
-                    total[place] += square().flatten()
+            for part, square in (
+                (_path(name, "weight"), _square(d, a)),
+                (_path(name, "bias"), _sums(d).square().sum(0)),
+            ):
+                if part in places:
+                    total[places[part]] += square.flatten()  # (2)
+
+
+def _path(name: str, part: str) -> str:
+    return f"{name}.{part}" if name else part
 
 
 def _square(d: Tensor, a: Tensor) -> Tensor:
@@ -129,8 +139,7 @@ def _linear(posterior: ModulePosterior, center: Tensor, piece: Inputs) -> dict[s
     """Linear layers with a chosen parameter that each example meets once, as the gradient of a sum of outputs shows."""
     places = posterior.places
     named = {name: part for name, part in posterior.module.named_modules() if type(part) is nn.Linear}
-    named = {name: part for name, part in named.items()
-             if any(f"{name}.{p}".removeprefix(".") in places for p in ("weight", "bias"))}  # fmt: skip
+    named = {name: part for name, part in named.items() if {_path(name, "weight"), _path(name, "bias")} & places.keys()}
     if not named:
         return {}
     w = center.clone().requires_grad_()
@@ -143,7 +152,7 @@ def _linear(posterior: ModulePosterior, center: Tensor, piece: Inputs) -> dict[s
         if d is None or d.dim() < 2 or len(d) != count(piece):
             continue
         by_hand = {"weight": d.flatten(0, -2).T @ a.flatten(0, -2), "bias": d.flatten(0, -2).sum(0)}
-        parts = {p: places.get(f"{name}.{p}".removeprefix(".")) for p in by_hand}
+        parts = {p: places.get(_path(name, p)) for p in by_hand}
         if all(place is None or _near(by_hand[p].flatten(), slopes[0][place]) for p, place in parts.items()):
             found[name] = part
     return found
