@@ -21,6 +21,7 @@ from gnomon.generative import (
     MaskedNetwork,
     Mixing,
     Planar,
+    SplineAutoregressive,
     TimeNetwork,
     autoregressive_flow,
     autoregressive_spline_flow,
@@ -228,5 +229,11 @@ def test_bad_input_is_one_sentence():
         flow.log_prob(torch.zeros(3, 4))
     with pytest.raises(ArithmeticError, match="not finite"):
         flow.loss(torch.full((3, 2), float("nan")))
+    with pytest.raises(InputError, match=r"n must be a whole number of at least 0, but it is -1"):
+        flow.sample(-1)
+    with pytest.raises(InputError, match="features must be a whole number of at least 2, but it is 1"):
+        spline_flow(1)
+    with pytest.raises(InputError, match=r"the network returned \(3, 2, 7\) for points \(3, 2\)"):
+        SplineAutoregressive(MaskedNetwork(2, 7)).inverse(torch.zeros(3, 2))
     with pytest.raises(InputError, match='law must be "signs" or "gaussian"'):
         Hutchinson(law="uniform")

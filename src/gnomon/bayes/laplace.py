@@ -28,7 +28,7 @@ from gnomon.bayes.draws import Draws
 from gnomon.bayes.gauss_newton import diagonal, rows
 from gnomon.bayes.posterior import ModulePosterior, module_posterior
 from gnomon.core.checks import check_seed, integer, number
-from gnomon.core.errors import BudgetError, InputError, out_of_range
+from gnomon.core.errors import BudgetError, InputError, called, out_of_range
 from gnomon.core.inputs import take
 from gnomon.core.losses import CrossEntropy, Squared
 from gnomon.core.memory import SHARE, free_bytes
@@ -158,7 +158,8 @@ def laplace(
     """
     if structure not in ("full", "diagonal", "low rank"):
         raise InputError(out_of_range(CALL, "structure", '"full", "low rank" or "diagonal"', structure))
-    posterior = module_posterior(module, data, y, noise=noise, loss=loss, parameters=parameters)
+    with called(CALL):
+        posterior = module_posterior(module, data, y, noise=noise, loss=loss, parameters=parameters)
     if not isinstance(posterior.objective.loss, Squared | CrossEntropy):
         raise InputError(f"{CALL}: the loss must be Squared() or CrossEntropy(), but it is {posterior.objective.name}.")
     center = posterior.start

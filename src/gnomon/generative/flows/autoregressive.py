@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from gnomon.core.checks import integer, number
+from gnomon.core.errors import InputError, lesson
 from gnomon.generative.flows.base import AbstractTransform
 from gnomon.generative.flows.spline import rational_spline, rational_spline_inverse
 
@@ -68,6 +69,9 @@ class AbstractAutoregressive(AbstractTransform):
     ``network`` maps (n, d) to (n, d, outputs) and keeps the order; ``reverse`` lets the last coordinate come first.
     """
 
+    outputs: int
+    """Numbers that the network returns for each coordinate."""
+
     def __init__(self, network: nn.Module, *, reverse: bool = False) -> None:
         super().__init__()
         self.network, self.reverse = network, reverse
@@ -85,14 +89,23 @@ class AbstractAutoregressive(AbstractTransform):
         x, total = torch.zeros_like(z), z.new_zeros(len(z))
         for i in range(z.shape[1]):
             here = slice(i, i + 1)
-            new, log_slope = self.to_example(z[:, here], self.network(x)[:, here])
+            new, log_slope = self.to_example(z[:, here], self.options(x)[:, here])
             x, total = torch.cat([x[:, :i], new, x[:, i + 1 :]], 1), total + log_slope[:, 0]
         return self._turned(x), total
 
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
         x = self._turned(x)
-        z, log_slope = self.to_noise(x, self.network(x))
+        z, log_slope = self.to_noise(x, self.options(x))
         return self._turned(z), log_slope.sum(1)
+
+    def options(self, x: Tensor) -> Tensor:
+        """What the network returns, (n, d, outputs)."""
+        given = self.network(x)
+        if given.shape != (*x.shape, self.outputs):
+            found = f"the network returned {tuple(given.shape)} for points {tuple(x.shape)}"
+            cure = f"Let it return {(*x.shape, self.outputs)}, as MaskedNetwork({x.shape[1]}, {self.outputs}) does"
+            raise InputError(lesson(type(self).__name__, found, f"{self.outputs} numbers for each coordinate", cure))
+        return given
 
     def _turned(self, x: Tensor) -> Tensor:
         return x.flip(1) if self.reverse else x
@@ -105,6 +118,8 @@ class Autoregressive(AbstractAutoregressive):
     >>> layer(torch.ones(1, 2))[0].tolist()                                  # a new network's last layer is zero
     [[1.0, 1.0]]
     """
+
+    outputs = 2
 
     def to_example(self, z: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
         s, m = _both(options)
@@ -130,8 +145,9 @@ class SplineAutoregressive(AbstractAutoregressive):
     True
     """
 
-    def __init__(self, network: nn.Module, *, reverse: bool = False, bound: float = 5.0) -> None:
+    def __init__(self, network: nn.Module, *, reverse: bool = False, bins: int = 8, bound: float = 5.0) -> None:
         super().__init__(network, reverse=reverse)
+        self.outputs = 3 * integer("bins", bins, call="SplineAutoregressive(network)", least=2) - 1
         self.bound = number("bound", bound, call="SplineAutoregressive(network)", above=0)
 
     def to_example(self, z: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102

@@ -19,6 +19,7 @@ def coupling_flow(features: int, *, layers: int = 6, hidden: int = 64) -> Flow:
     torch.Size([3, 2])
     """
     parts: list[AbstractTransform] = []
+    features = integer("features", features, call="coupling_flow(features)", least=2)  # one decides, one changes
     for i in range(integer("layers", layers, call="coupling_flow(features)")):
         stays = alternating(features, i)
         kept = int(stays.sum())
@@ -35,6 +36,7 @@ def spline_flow(features: int, *, layers: int = 3, hidden: int = 64, bins: int =
     torch.Size([3, 2])
     """
     parts: list[AbstractTransform] = []
+    features = integer("features", features, call="spline_flow(features)", least=2)
     for i in range(2 * integer("layers", layers, call="spline_flow(features)")):
         stays = alternating(features, i)
         kept = int(stays.sum())
@@ -72,5 +74,7 @@ def autoregressive_spline_flow(
     call = "autoregressive_spline_flow(features)"
     layers, outputs = integer("layers", layers, call=call), 3 * integer("bins", bins, call=call, least=2) - 1
     networks = [MaskedNetwork(features, outputs, hidden=hidden) for _ in range(layers)]
-    maps = [SplineAutoregressive(network, reverse=i % 2 == 1, bound=bound) for i, network in enumerate(networks)]
+    maps = [
+        SplineAutoregressive(network, reverse=i % 2 == 1, bins=bins, bound=bound) for i, network in enumerate(networks)
+    ]
     return Flow(maps, shape=(features,))
