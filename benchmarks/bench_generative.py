@@ -1,153 +1,234 @@
-"""Flows beside zuko, and a diffusion beside a plain DDPM, on two moons, 8 x 8 digits and MNIST: held-out nats, time, MMD.
+"""Flows beside zuko, a diffusion beside a plain DDPM, and a VAE, on two moons, 8 x 8 digits and MNIST.
 
-    python benchmarks/bench_generative.py [--steps 600] [--data moons digits mnist]
+    python benchmarks/bench_generative.py [--data moons digits mnist] [--models spline] [--seconds 250]
 
-Needs an environment with gnomon's dependencies and zuko in it. Every pair is trained on the same examples with the same
-number of steps, batches and learning rate; zuko and the plain DDPM by the bare loop of torch below.
+Needs an environment with gnomon's dependencies and zuko in it. Both sides of a pair have the same examples, batches,
+steps, learning rate and loop, and the same held-out examples choose the step at which a flow is taken. Every run is kept
+in build/generative.jsonl, so that the benchmark can be run in pieces; the table holds all of them.
 """
 
 import argparse
+import copy
+import json
 import time
+from itertools import product
+from math import log
 from pathlib import Path
 
 import numpy as np
 import torch
 from measure import record
+from scipy.stats import t as student
+from torch import nn
 
 from gnomon.data import digits, moons
 from gnomon.generative import (
+    VAE,
     Diffusion,
+    Gaussian,
     TimeNetwork,
     autoregressive_flow,
-    bits_per_dimension,
+    autoregressive_spline_flow,
     cosine_schedule,
     dequantize,
-    fit,
-    flow_density_check,
     mmd_test,
     spline_flow,
 )
-from gnomon.training import Adam
 
-BATCH, LR = 128, 2e-3
+BATCH, LR, TIMES = 128, 2e-3, 100
+KEPT = Path(__file__).parents[1] / "build" / "generative.jsonl"
+FLOWS = ("autoregressive", "autoregressive spline", "spline coupling")
+SEEDS = {"moons": 5, "digits": 3, "mnist": 1}
+STEPS = {"moons": 600, "digits": 600, "mnist": 300}
+FEWER = {"digits": 200, "mnist": 60}
+"""Steps of splines there: on digits they are at their best before, on MNIST a step is long."""
+TRIED = 25
+"""Steps between two looks at the examples that choose when to stop."""
 
 
-def bare(parameters, loss, x, steps):
-    """The usual loop."""
-    optimizer = torch.optim.Adam(list(parameters), lr=LR)
-    generator = torch.Generator().manual_seed(0)
-    for _ in range(steps):
+def flow(kind, side, d):
+    """A new flow; as many parameters and the same widths on both sides."""
+    wide, layers = (64 if d == 2 else 128, 3) if d < 100 else (64, 2)
+    if side == "ours":
+        makers = dict(zip(FLOWS, (autoregressive_flow, autoregressive_spline_flow, spline_flow), strict=True))
+        # a coupling map of zuko changes all coordinates, ours half of them: twice as many have as many parameters
+        many = {3: 4 if d == 2 else 6, 2: 4}[layers] if kind == "spline coupling" else layers
+        return makers[kind](d, layers=many, hidden=wide)
+    import zuko
+
+    if kind == "autoregressive":
+        return zuko.flows.MAF(d, transforms=layers, hidden_features=(wide, wide))
+    coupling = {"passes": 2} if kind == "spline coupling" else {}
+    many = 2 * layers if coupling else layers
+    return zuko.flows.NSF(d, transforms=many, hidden_features=(wide, wide), **coupling)
+
+
+def descend(model, loss, x, steps, seed, held_out=None):
+    """The usual loop: seconds of processor time for each step; the model of the step that was best on held-out examples."""
+    optimizer, generator = torch.optim.Adam(model.parameters(), lr=LR), torch.Generator().manual_seed(seed)
+    best, chosen, seconds = float("inf"), model.state_dict(), 0.0
+    for step in range(1, steps + 1):
+        start = time.process_time()
         optimizer.zero_grad()
         loss(x[torch.randint(len(x), (BATCH,), generator=generator)]).backward()
         optimizer.step()
+        seconds += time.process_time() - start
+        if held_out is not None and step % TRIED == 0:
+            with torch.no_grad():
+                value = float(torch.stack([loss(part) for part in held_out.split(200)]).mean())
+            if value < best:
+                best, chosen = value, copy.deepcopy(model.state_dict())
+    if held_out is not None:
+        model.load_state_dict(chosen)
+    return seconds / steps
 
 
-def flows(name, train, test, steps, step, rows):
-    """Ours and zuko's on one data set; for points log densities, for digits bits for each number."""
-    import zuko
-
-    d, wide = train.shape[1], 64 if train.shape[1] == 2 else 128
-    pairs = {
-        "autoregressive": (
-            autoregressive_flow(d, layers=3, hidden=wide),
-            zuko.flows.MAF(d, transforms=3, hidden_features=(wide, wide)),
-        ),
-        "spline": (
-            spline_flow(d, layers=2, hidden=wide),
-            zuko.flows.NSF(d, transforms=3, hidden_features=(wide, wide)),
-        ),
-    }
-    if d > 100:
-        del pairs["spline"]  # zuko's has 18,000 outputs there
-    for kind, (ours, theirs) in pairs.items():
-        start = time.perf_counter()
-        ours = fit(ours, train, steps=steps, batch=BATCH, optimizer=Adam(LR)).model
-        mine = time.perf_counter() - start
-        start = time.perf_counter()
-        bare(theirs.parameters(), lambda x, flow=theirs: -flow().log_prob(x).mean(), train, steps)
-        other = time.perf_counter() - start
-        with torch.no_grad():
-            nats = [-float(log_prob(test).mean()) for log_prob in (ours.log_prob, theirs().log_prob)]
-        told = ("", "")
-        if d > 2:
-            bits = [bits_per_dimension(flow, test, step=step) for flow in (ours, theirs())]
-            told = tuple(f", {value:.3f} bits for each number" for value in bits)
-        size = [sum(p.numel() for p in m.parameters()) for m in (ours, theirs)]
-        rows.append([name, kind, f"{nats[0]:.3f} nats{told[0]}", f"{mine:.1f} s", f"{size[0]:,}", f"{nats[1]:.3f} nats{told[1]}",
-                     f"{other:.1f} s", f"{size[1]:,}"])  # fmt: skip
-        print(*rows[-1], sep="   ", flush=True)
-        if d == 2:
-            print(f"      density of ours: {flow_density_check(ours).integral.value:.4f}, of zuko's: "
-                  f"{flow_density_check(theirs).integral.value:.4f}", flush=True)  # fmt: skip
-
-
-def diffusions(name, train, test, steps, rows):
-    """Ours, and a DDPM as it is usually written, with the same network."""
-    d, count = train.shape[1], 100
-    wide = 64 if d == 2 else 256
-    torch.manual_seed(0)
-    model = Diffusion(TimeNetwork(d, hidden=wide, layers=3), cosine_schedule(count), shape=(d,))
-    network = TimeNetwork(d, hidden=wide, layers=3)
-    network.load_state_dict(model.network.state_dict())
-    kept = model.schedule.kept.float()
+def density(kind, side, data, seed, steps):
+    """Nats of test examples under a flow."""
+    train, held_out, test = data
+    torch.manual_seed(seed)
+    model = flow(kind, side, train.shape[1])
 
     def loss(x):
-        t = torch.randint(1, count + 1, (len(x),))
-        a, e = kept[t][:, None], torch.randn_like(x)
-        return (e - network(a.sqrt() * x + (1 - a).sqrt() * e, t / count)).square().sum(1).mean()
+        return (model.losses(x) if side == "ours" else -model().log_prob(x)).mean()
 
-    start = time.perf_counter()
-    ours = fit(model, train, steps=steps, batch=BATCH, optimizer=Adam(LR)).model
-    mine = time.perf_counter() - start
-    start = time.perf_counter()
-    bare(network.parameters(), loss, train, steps)
-    other = time.perf_counter() - start
-    x = torch.randn(len(test), d)
+    seconds = descend(model, loss, train, steps, seed, held_out)
     with torch.no_grad():
-        for t in range(count, 0, -1):
-            a, before = kept[t], kept[t - 1]
-            beta = 1 - a / before
-            e = network(x, torch.full((len(x),), t / count))
-            x = (x - beta / (1 - a).sqrt() * e) / (1 - beta).sqrt()
-            x = x + (beta * (1 - before) / (1 - a)).sqrt() * torch.randn_like(x) if t > 1 else x
-    told = [mmd_test(samples, test, permutations=199) for samples in (ours.sample(len(test)), x, train[: len(test)])]
-    size = f"{sum(p.numel() for p in network.parameters()):,}"
-    real = f" (two real sets {told[2].statistic:.5f})"
-    rows.append([name, "diffusion", f"MMD^2 {told[0].statistic:.5f}{real}", f"{mine:.1f} s", size,
-                 f"MMD^2 {told[1].statistic:.5f}", f"{other:.1f} s", size])  # fmt: skip
-    print(*rows[-1], sep="   ", flush=True)
+        nats = float(torch.stack([loss(part) * len(part) for part in test.split(200)]).sum()) / len(test)
+    return {"value": nats, "seconds": seconds, "parameters": sum(p.numel() for p in model.parameters())}
 
 
-def sets(name):
-    """Train and test examples as rows, scaled; the width of a gray level after scaling."""
+def plain(network, kept, x, span):
+    """Samples of a DDPM as it is usually written: predicted examples are held to the range of the data."""
+    for t in range(TIMES, 0, -1):
+        a, before = kept[t], kept[t - 1]
+        beta = 1 - a / before
+        e = network(x, torch.full((len(x),), t / TIMES))
+        x0 = ((x - (1 - a).sqrt() * e) / a.sqrt()).clamp(*span)
+        x = (before.sqrt() * beta * x0 + (1 - beta).sqrt() * (1 - before) * x) / (1 - a)
+        x = x + (beta * (1 - before) / (1 - a)).sqrt() * torch.randn_like(x) if t > 1 else x
+    return x
+
+
+def diffusion(side, data, seed, steps):
+    """MMD^2 of samples to test examples: our diffusion, or a DDPM that predicts the noise, with the same network."""
+    train, _, test = data
+    d, schedule = train.shape[1], cosine_schedule(TIMES)
+    torch.manual_seed(seed)
+    network = TimeNetwork(d, hidden=64 if d == 2 else 256, layers=3)
+    model, kept = Diffusion(network, schedule, shape=(d,)), schedule.kept.float()
+
+    def usual(x):
+        t, e = torch.randint(1, TIMES + 1, (len(x),)), torch.randn_like(x)
+        a = kept[t][:, None]
+        return (e - network(a.sqrt() * x + (1 - a).sqrt() * e, t / TIMES)).square().sum(1).mean()
+
+    seconds = descend(network, usual if side == "peer" else lambda x: model.losses(x).mean(), train, steps, seed)
+    with torch.no_grad():
+        new = (plain(network, kept, torch.randn(len(test), d), (float(train.min()), float(train.max())))
+               if side == "peer" else model.sample(len(test), seed=seed, eta=0.0))  # fmt: skip
+    return {"value": mmd_test(new, test, permutations=99).statistic, "seconds": seconds,
+            "parameters": sum(p.numel() for p in network.parameters())}  # fmt: skip
+
+
+def layers(*widths):
+    """A network of SiLU layers."""
+    parts = [part for a, b in zip(widths, widths[1:], strict=False) for part in (nn.Linear(a, b), nn.SiLU())]
+    return nn.Sequential(*parts[:-1])
+
+
+def vae(data, seed, steps):
+    """Nats of test examples by the bound with 64 draws, and MMD^2 of samples; the noise of the decoder is fixed."""
+    train, held_out, test = data
+    d, wide, latent = train.shape[1], 64 if train.shape[1] == 2 else 256, 2 if train.shape[1] == 2 else 16
+    torch.manual_seed(seed)
+    model = VAE(layers(d, wide, 2 * latent), layers(latent, wide, wide, d), latent=latent, shape=(d,),
+                observation=Gaussian(0.15 if d == 2 else 0.4))  # fmt: skip
+    seconds = descend(model, lambda x: model.losses(x).mean(), train, steps, seed, held_out)
+    with torch.no_grad():
+        nats = -float(torch.cat([model.bound(part, 64) for part in test.split(200)]).mean())
+    return {"value": nats, "mmd": mmd_test(model.sample(len(test), seed=seed), test, permutations=99).statistic,
+            "seconds": seconds, "parameters": sum(p.numel() for p in model.parameters())}  # fmt: skip
+
+
+def sets(name, shared):
+    """Train, held-out and test examples as rows, scaled; the width of a gray level after scaling."""
     if name == "moons":
-        return moons(4000).float() * 1.5, moons(1000, seed=1).float() * 1.5, 1.0
+        return [moons(n, seed=seed).float() * 1.5 for n, seed in ((4000, 0), (1000, 2), (1000, 1))], 1.0
     if name == "digits":
         split = digits(1200, 597)
-        return *((dequantize(part.flatten(1), 1 / 16) - 0.5) * 4 for part in (split.x, split.x_test)), 4 / 16
-    images = np.load(Path(__file__).parents[2] / "shared" / "data" / "mnist.npz")
-    parts = (torch.from_numpy(images[k]).flatten(1).float() / 256 for k in ("x_train", "x_test"))
-    train, test = ((dequantize(part[:n], 1 / 256) - 0.5) * 4 for part, n in zip(parts, (20000, 2000), strict=True))
-    return train, test, 4 / 256
+        train, test = ((dequantize(part.flatten(1), 1 / 16) - 0.5) * 4 for part in (split.x, split.x_test))
+        return [train[:1000], train[1000:], test], 4 / 16
+    images = np.load(shared / "data" / "mnist.npz")
+    parts = images["x_train"][:20000], images["x_train"][-500:], images["x_test"][:2000]
+    return [(dequantize(torch.from_numpy(x).flatten(1).float() / 256, 1 / 256) - 0.5) * 4 for x in parts], 4 / 256
+
+
+def told(runs, kind, step, d):
+    """The mean over seeds with its 95 % interval, in nats and bits or as MMD^2."""
+    values = np.array([run["value"] for run in runs])
+    half = student.ppf(0.975, len(values) - 1) * values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else None
+    digits_shown = 5 if kind == "diffusion" else 3 if d == 2 else 1
+    text = f"{values.mean():.{digits_shown}f}" + ("" if half is None else f" +- {half:.{digits_shown}f}")
+    if kind == "diffusion":
+        return f"MMD^2 {text}"
+    bits = "" if d == 2 else f", {(values.mean() / d - log(step)) / log(2):.3f} bits for each number"
+    more = "" if "mmd" not in runs[0] else f"; MMD^2 {np.mean([run['mmd'] for run in runs]):.5f}"
+    return f"{text} nats{bits}{more}"
+
+
+def table(known, shared):
+    """One row for each model on each data set that has had a turn on both sides."""
+    rows = []
+    for name, kind in product(SEEDS, (*FLOWS, "diffusion", "VAE")):
+        sides = [[run for key, run in known.items() if key[:3] == (name, kind, side)] for side in ("ours", "peer")]
+        if not sides[0]:
+            continue
+        data, step = sets(name, shared)
+        row = [name, kind, str(sides[0][0]["steps"]), str(len(sides[0]))]
+        for runs in sides:
+            each = f"{np.median([run['seconds'] for run in runs]) * 1e3:.1f} ms" if runs else ""
+            row += [told(runs, kind, step, data[0].shape[1]), each, f"{runs[0]['parameters']:,}"] if runs else [""] * 3
+        rows.append(row)
+        if kind == "diffusion":
+            real = mmd_test(data[0][: len(data[2])], data[2], permutations=99).statistic
+            rows[-1][4] += f" (two real sets {real:.5f})"
+    record("Generative models beside zuko and a plain DDPM", ["data", "model", "steps", "seeds", "ours", "a step", "parameters",
+           "peer", "a step", "parameters"], rows,
+           f"Adam({LR}), batches of {BATCH}, one thread, processor time; means over seeds with 95 % intervals. Flows and the VAE: minus the "
+           "log density of test examples (less is better; of the VAE its bound), at the step that was best on other held-out examples. zuko "
+           "1.6: MAF, NSF, NSF with passes=2. Diffusions: squared maximum mean discrepancy of samples to test examples, ours without noise (eta = 0); the peer is a DDPM "
+           "that predicts the noise and holds predicted examples to the range of the data.")  # fmt: skip
 
 
 def main():
-    """Run."""
+    """Run what has had no turn, then write the table."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--steps", type=int, default=600)
-    options.add_argument("--data", nargs="+", default=["moons", "digits", "mnist"])
+    options.add_argument("--data", nargs="+", default=list(SEEDS))
+    options.add_argument("--models", default="", help="models whose name holds this")
+    options.add_argument(
+        "--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="with data/mnist.npz"
+    )
+    options.add_argument("--seconds", type=float, default=float("inf"), help="no run begins after so many")
     chosen = options.parse_args()
     torch.set_num_threads(1)
-    torch.manual_seed(0)
-    rows = []
+    KEPT.parent.mkdir(exist_ok=True)
+    runs = [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.exists() else []
+    known, begin = {tuple(run["key"]): run for run in runs}, time.perf_counter()
     for name in chosen.data:
-        train, test, step = sets(name)
-        flows(name, train, test, chosen.steps, step, rows)
-        diffusions(name, train, test, chosen.steps, rows)
-    record("Generative models beside zuko and a plain DDPM", ["data", "model", "ours", "time", "parameters",
-           "peer", "time", "parameters"], rows,
-           f"{chosen.steps} steps of Adam({LR}) in batches of {BATCH} on the same examples, one thread. Negative log densities of test "
-           "examples for flows (less is better; zuko 1.6), squared maximum mean discrepancy to them for diffusions.")  # fmt: skip
+        data = sets(name, chosen.shared)[0]
+        for seed, kind, side in product(range(SEEDS[name]), (*FLOWS, "diffusion", "VAE"), ("ours", "peer")):
+            key, steps = (name, kind, side, seed), (FEWER if "spline" in kind else STEPS).get(name, STEPS[name])
+            late = time.perf_counter() - begin > chosen.seconds
+            if chosen.models not in kind or key in known or late or (kind, side) == ("VAE", "peer"):
+                continue
+            run = (vae(data, seed, steps) if kind == "VAE" else diffusion(side, data, seed, steps) if kind == "diffusion"
+                   else density(kind, side, data, seed, steps))  # fmt: skip
+            known[key] = run | {"key": key, "steps": steps}
+            with KEPT.open("a") as file:
+                file.write(json.dumps(known[key]) + "\n")
+            print(*key, run, flush=True)
+    table(known, chosen.shared)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,18 @@
-"""Draws the page of samples of docs/rooms/generative.md: seven models, three data sets, 4,000 or 1,500 steps.
+"""Draws the pages of samples of docs/rooms/generative.md: points in the plane and 8 x 8 digits, then MNIST.
 
-Run from the root: ``python docs/assets/generative_samples.py``. It prints an energy distance of samples to
-held-out data for each panel, with its p-value.
+Run from the root: ``python docs/assets/generative_samples.py [--data ring moons digits] [--seconds 600]
+[--mnist FILE]``. Samples are kept in build/samples, so that it can be run in pieces. It prints an energy distance of
+samples to held-out data for each panel, with its p-value. ``--mnist`` names an npz file with arrays x_train and x_test.
 """
 
+import argparse
+import time
 from pathlib import Path
 
 import matplotlib
 
 matplotlib.use("Agg")
+import numpy as np
 import torch
 from matplotlib import pyplot as plt
 from torch import nn
@@ -23,6 +27,7 @@ from gnomon.generative import (
     TimeNetwork,
     Wasserstein,
     autoregressive_flow,
+    autoregressive_spline_flow,
     cosine_schedule,
     coupling_flow,
     dequantize,
@@ -33,8 +38,11 @@ from gnomon.generative import (
 )
 from gnomon.training import Adam
 
-STEPS = {2: 4000, 64: 1500}
-"""For points in the plane, and for digits, of which a step takes longer."""
+STEPS = {2: 4000, 64: 1500, 784: 2000}
+FEWER = {("autoregressive spline", 64): 150, ("spline coupling", 64): 150, ("autoregressive spline", 784): 60,
+         ("spline coupling", 784): 100, ("autoregressive", 784): 600, ("affine coupling", 784): 200}  # fmt: skip
+"""Steps where they are long, or where a flow would learn its 1,000 digits by heart."""
+KEPT = Path("build/samples")
 SHOWN = 1000
 
 
@@ -45,68 +53,107 @@ def layers(*widths):
 
 
 def models(d):
-    """A model of each family for points of d numbers, and the learning rate of each."""
-    wide, latent = (64, 2) if d == 2 else (128, 16)
-    vae = VAE(layers(d, wide, 2 * latent), layers(latent, wide, wide, d), latent=latent, shape=(d,),
-              observation=Gaussian(0.1 if d == 2 else 0.15))  # fmt: skip
+    """A model of each family for points of d numbers, as functions that make one."""
+    wide, latent, deep = {2: (64, 2, 3), 64: (128, 16, 3), 784: (256, 16, 1)}[d]
     return {
-        "VAE": (vae, 2e-3),
-        "Wasserstein GAN": (GAN(layers(latent, wide, wide, d), layers(d, wide, wide, 1), latent=latent, shape=(d,),
-                                game=Wasserstein(1.0)), 1e-3),
-        "affine coupling": (coupling_flow(d, layers=6, hidden=wide), 2e-3),
-        "autoregressive": (autoregressive_flow(d, layers=4, hidden=wide), 2e-3),
-        "spline coupling": (spline_flow(d, layers=2, hidden=wide), 2e-3),
-        "flow matching": (FlowMatching(TimeNetwork(d, hidden=wide, layers=3), shape=(d,)), 2e-3),
-        "diffusion": (Diffusion(TimeNetwork(d, hidden=wide, layers=3), cosine_schedule(100), shape=(d,),
-                                target="velocity"), 2e-3),
+        "VAE": lambda: VAE(layers(d, wide, 2 * latent), layers(latent, wide, wide, d), latent=latent, shape=(d,),
+                           observation=Gaussian(0.1 if d == 2 else 0.15)),
+        "Wasserstein GAN": lambda: GAN(layers(latent, wide, wide, d), layers(d, wide, wide, 1), latent=latent,
+                                       shape=(d,), game=Wasserstein(1.0)),
+        "affine coupling": lambda: coupling_flow(d, layers=2 * deep, hidden=wide),
+        "autoregressive": lambda: autoregressive_flow(d, layers=deep + 1, hidden=wide),
+        "spline coupling": lambda: spline_flow(d, layers=min(deep, 2), hidden=wide),
+        "autoregressive spline": lambda: autoregressive_spline_flow(d, layers=deep, hidden=wide),
+        "flow matching": lambda: FlowMatching(TimeNetwork(d, hidden=wide, layers=3), shape=(d,)),
+        "diffusion": lambda: Diffusion(TimeNetwork(d, hidden=wide, layers=3), cosine_schedule(100), shape=(d,)),
     }  # fmt: skip
 
 
-def trained(model, lr, x):
-    """The model after training."""
-    steps = STEPS[x.shape[1]]
+def samples(title, make, train, n):
+    """Samples of the model after training."""
+    d = train.shape[1]
+    steps = FEWER.get((title, d), STEPS[d])
+    torch.manual_seed(0)
+    model = make()
     if isinstance(model, GAN):
-        return play(model, x, steps=steps, optimizer=Adam(lr, b1=0.5), discriminator_steps=2, batch=128).model
-    return fit(model, x, steps=steps, optimizer=Adam(lr), batch=128).model
+        model = play(model, train, steps=steps, optimizer=Adam(1e-3, b1=0.5), discriminator_steps=2, batch=128).model
+    else:
+        model = fit(model, train, steps=steps, optimizer=Adam(2e-3), batch=128).model
+    if isinstance(model, Diffusion):
+        return model.sample(n, seed=3, eta=0.0)
+    return model.sample(n, seed=3)
 
 
 def tiled(x):
-    """Sixteen digits as one picture, with a white line between them."""
-    framed = nn.functional.pad(x[:16].reshape(16, 8, 8), (1, 1, 1, 1), value=-1)
-    return framed.reshape(4, 4, 10, 10).permute(0, 2, 1, 3).reshape(40, 40)
+    """Sixteen images as one picture, with a white line between them."""
+    side = round(x.shape[1] ** 0.5)
+    framed = nn.functional.pad(x[:16].reshape(16, side, side), (1, 1, 1, 1), value=-1)
+    return framed.reshape(4, 4, side + 2, side + 2).permute(0, 2, 1, 3).reshape(4 * side + 8, 4 * side + 8)
 
 
-def main():
-    """Train, draw, print."""
-    torch.set_num_threads(1)
-    images = digits(1000, 797)
-    flat = [(dequantize(part.flatten(1), 1 / 16) - 0.5) * 2 for part in (images.x, images.x_test)]
-    sets = {
-        "ring": (ring(8).sample(4000).float(), ring(8).sample(SHOWN, seed=1).float()),
-        "moons": (moons(4000).float(), moons(SHOWN, seed=1).float()),
-        "digits": (flat[0], flat[1]),
-    }
-    fig, axes = plt.subplots(3, 8, figsize=(12, 4.9), layout="constrained")
-    for row, (name, (train, test)) in zip(axes, sets.items(), strict=True):
-        d = train.shape[1]
-        torch.manual_seed(0)
-        panels = {"data": test}
-        for title, (model, lr) in models(d).items():
-            panels[title] = trained(model, lr, train).sample(len(test), seed=3)
-            told = energy_test(panels[title], test, permutations=99)
-            print(f"{name:7s} {title:16s} energy distance {told.statistic:8.4f}  p = {told.p_value:.2f}", flush=True)
-        for place, (title, x) in zip(row, panels.items(), strict=True):
+def draw(rows, file):
+    """One row of panels for each data set."""
+    titles = ["data", *models(2)]
+    fig, axes = plt.subplots(len(rows), len(titles), figsize=(13.5, 1.62 * len(rows) + 0.1), layout="constrained")
+    for i, (row, (name, panels)) in enumerate(zip(np.atleast_2d(axes), rows.items(), strict=True)):
+        for place, title in zip(row, titles, strict=True):
             place.set_xticks([])
             place.set_yticks([])
-            if name == "ring":
+            if i == 0:
                 place.set_title(title, fontsize=9)
-            if d == 2:
+            x = panels.get(title)
+            if x is not None and x.shape[1] == 2:
                 place.set_aspect("equal")
                 place.scatter(*x.T, s=0.7, linewidths=0, color="#20507a")
                 place.set(xlim=(-3, 3) if name == "ring" else (-2, 2), ylim=(-3, 3) if name == "ring" else (-2, 2))
-            else:
+            elif x is not None:
                 place.imshow(tiled(x), cmap="gray_r", vmin=-1, vmax=1)
-        fig.savefig(Path(__file__).with_name("generative-samples.png"), dpi=110)  # row by row: a run may be cut short
+    fig.savefig(Path(__file__).with_name(file), dpi=110)
+
+
+def sets(name, file):
+    """Train and held-out examples."""
+    if name in ("ring", "moons"):
+        return [
+            (ring(8).sample(n, seed=s) if name == "ring" else moons(n, seed=s)).float()
+            for n, s in ((4000, 0), (SHOWN, 1))
+        ]
+    if name == "digits":
+        images = digits(1000, 797)
+        return [(dequantize(part.flatten(1), 1 / 16) - 0.5) * 2 for part in (images.x, images.x_test)]
+    images = np.load(file)
+    parts = images["x_train"][:20000], images["x_test"][:200]
+    return [(dequantize(torch.from_numpy(x).flatten(1).float() / 256, 1 / 256) - 0.5) * 2 for x in parts]
+
+
+def main():
+    """Train, print, draw."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--data", nargs="*", default=["ring", "moons", "digits"])
+    options.add_argument("--models", default="", help="models whose name holds this")
+    options.add_argument("--mnist", type=Path)
+    options.add_argument("--seconds", type=float, default=float("inf"), help="no training begins after so many")
+    chosen = options.parse_args()
+    torch.set_num_threads(1)
+    KEPT.mkdir(parents=True, exist_ok=True)
+    start, rows = time.perf_counter(), {}
+    for name in [*chosen.data, *(["mnist"] if chosen.mnist else [])]:
+        train, test = sets(name, chosen.mnist)
+        rows[name] = {"data": test}
+        for title, make in models(train.shape[1]).items():
+            kept = KEPT / f"{name} {title}.pt"
+            if chosen.models in title and not kept.exists() and time.perf_counter() - start < chosen.seconds:
+                new = samples(title, make, train, 64 if name == "mnist" else len(test))
+                told = energy_test(new, test, permutations=99)
+                print(f"{name:7s} {title:22s} energy {told.statistic:8.4f}  p = {told.p_value:.2f}", flush=True)
+                torch.save(new, kept)
+            if kept.exists():
+                rows[name][title] = torch.load(kept)
+    small = {name: panels for name, panels in rows.items() if name != "mnist"}
+    if small:
+        draw(small, "generative-samples.png")
+    if "mnist" in rows:
+        draw({"mnist": rows["mnist"]}, "generative-samples-mnist.png")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import torch
 from numpy.testing import assert_allclose
 from torch import nn
 
-from gnomon.bayes import deep_ensemble, laplace, module_posterior, predictive, prior_to_weight_decay, sample
+from gnomon.bayes import Laplace, deep_ensemble, laplace, module_posterior, predictive, prior_to_weight_decay, sample
 from gnomon.core import BudgetError, InputError
 from gnomon.training import Adam
 
@@ -145,9 +145,81 @@ def test_uncertainty_of_classes_splits_into_two_parts():
     assert bool((told.epistemic > -1e-12).all()) and told.classes
 
 
+class Twice(nn.Module):
+    """The same layer twice, so that the square of a product of squares would be wrong."""
+
+    def __init__(self):
+        super().__init__()
+        self.line, self.out = nn.Linear(3, 3), nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.out(self.line(self.line(x).tanh()).tanh())
+
+
+class Tokens(nn.Module):
+    """Three tokens of one number, a layer and a norm at each."""
+
+    def __init__(self):
+        super().__init__()
+        self.line, self.norm, self.out = nn.Linear(1, 4), nn.LayerNorm(4), nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.out(self.norm(self.line(x[..., None]).tanh())).sum(1)
+
+
+class TimeFirst(nn.Module):
+    """Thirty times before thirty examples."""
+
+    def __init__(self):
+        super().__init__()
+        self.line, self.out = nn.Linear(3, 2), nn.Linear(2, 2)
+
+    def forward(self, x):
+        waves = torch.linspace(0, 1, 30, dtype=x.dtype)[:, None, None]
+        return self.out(self.line(x * (1 + waves)).tanh()).sum(0)
+
+
+@pytest.mark.parametrize("make", [
+    TimeFirst,
+    lambda: nn.Sequential(nn.Linear(3, 5), nn.ReLU(inplace=True), nn.Linear(5, 2)),
+    lambda: nn.Sequential(nn.Linear(3, 5, bias=False), nn.LayerNorm(5), nn.Linear(5, 2)),
+    Twice,
+    Tokens,
+])  # fmt: skip
+@pytest.mark.parametrize("classes", [False, True])
+def test_the_diagonal_is_that_of_derivatives_taken_one_by_one(make, classes):
+    torch.manual_seed(0)
+    net = make().double()
+    y = torch.arange(len(X)) % 2 if classes else torch.randn(len(X), 2, dtype=torch.float64)
+    told = laplace(net, X, y, noise=1.0 if classes else NOISE, prior_precision=1.0, structure="diagonal").eigenvalues
+    wanted = torch.zeros_like(told)
+    for x in X:
+        out = net(x[None])[0]
+        slopes = [torch.cat([g.flatten() for g in torch.autograd.grad(o, list(net.parameters()), retain_graph=True)])
+                  for o in out]  # fmt: skip
+        p = out.softmax(0).detach()
+        curved = torch.diag(p) - torch.outer(p, p) if classes else torch.eye(2, dtype=torch.float64) / NOISE**2
+        wanted += sum(curved[a, b] * slopes[a] * slopes[b] for a in range(2) for b in range(2))
+    assert_allclose(told, wanted, rtol=1e-9, atol=1e-12 * float(wanted.max()))
+    assert not any(part._forward_hooks for part in net.modules())
+
+
+def test_what_does_not_fit_into_memory_is_refused():
+    net = nn.Sequential(nn.Linear(3, 2000), nn.Tanh(), nn.Linear(2000, 2000), nn.Tanh(), nn.Linear(2000, 1))
+    x = torch.randn(200_000, 3)
+    with pytest.raises(BudgetError, match="200,000 rows of 4,012,001 parameters need .* GB. Pass structure='diagonal'"):
+        laplace(net, x, x[:, 0], structure="low rank")
+    with pytest.raises(BudgetError, match="draws of 2,000,000 parameters need .* GB. Ask for fewer at a time"):
+        Laplace(torch.zeros(2_000_000), torch.ones(2_000_000), None, 1.0, 0.0, 10, 0.0).sample(10**7)
+
+
 def test_bad_input_is_one_sentence():
     with pytest.raises(InputError, match="noise must be"):
         module_posterior(line(), X, Y, noise=0.0)
+    with pytest.raises(InputError, match=r"deep_ensemble\(make, data\): make is one Linear"):
+        deep_ensemble(line(), X, Y)
+    with pytest.raises(InputError, match=r"laplace\(module, data\): 30 inputs and 9 targets"):
+        laplace(line(), X, Y[:9])
     with pytest.raises(InputError, match='structure must be "full", "low rank" or "diagonal"'):
         laplace(line(), X, Y, structure="kfac")
     with pytest.raises(BudgetError, match="parameters need .* GB"):

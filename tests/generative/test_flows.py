@@ -21,8 +21,10 @@ from gnomon.generative import (
     MaskedNetwork,
     Mixing,
     Planar,
+    SplineAutoregressive,
     TimeNetwork,
     autoregressive_flow,
+    autoregressive_spline_flow,
     coupling_flow,
     hutchinson_trace,
     spline_flow,
@@ -51,6 +53,7 @@ MAKERS = {
     "autoregressive": lambda: autoregressive_flow(2, layers=2, hidden=16),
     "inverse autoregressive": inverse_autoregressive,
     "spline": lambda: spline_flow(2, layers=1, hidden=16),
+    "autoregressive spline": lambda: autoregressive_spline_flow(2, layers=2, hidden=16),
     "mixing": lambda: Flow([Mixing(2)], shape=(2,)),
     "continuous": lambda: ContinuousFlow(TimeNetwork(2, hidden=8, layers=1, waves=1), shape=(2,), steps=20),
 }
@@ -58,7 +61,9 @@ MAKERS = {
 
 def made(name, seed=1):
     torch.manual_seed(seed)
-    return shaken(MAKERS[name](), seed, 0.15 if name in ("coupling", "spline", "continuous") else 0.3)
+    return shaken(
+        MAKERS[name](), seed, 0.15 if name in ("coupling", "spline", "continuous", "autoregressive spline") else 0.3
+    )
 
 
 def box(x, points):
@@ -224,5 +229,11 @@ def test_bad_input_is_one_sentence():
         flow.log_prob(torch.zeros(3, 4))
     with pytest.raises(ArithmeticError, match="not finite"):
         flow.loss(torch.full((3, 2), float("nan")))
+    with pytest.raises(InputError, match=r"n must be a whole number of at least 0, but it is -1"):
+        flow.sample(-1)
+    with pytest.raises(InputError, match="features must be a whole number of at least 2, but it is 1"):
+        spline_flow(1)
+    with pytest.raises(InputError, match=r"the network returned \(3, 2, 7\) for points \(3, 2\)"):
+        SplineAutoregressive(MaskedNetwork(2, 7)).inverse(torch.zeros(3, 2))
     with pytest.raises(InputError, match='law must be "signs" or "gaussian"'):
         Hutchinson(law="uniform")

@@ -184,6 +184,25 @@ def test_samples_of_an_exact_network_are_those_of_the_data(steps, eta):
     assert float(x[x > 0].mean()) == pytest.approx(1.5, abs=0.06)
 
 
+def test_an_error_of_the_velocity_stays_one_and_an_error_of_the_noise_runs_away():
+    """Exact means plus 0.05: x_0 at the last step is off by 0.05 sqrt(1 - a) or by 0.05 sqrt((1 - a) / a)."""
+    p, schedule = mixture([[0.0]], std=0.5), cosine_schedule(100)
+    spread = {}
+    for target in ("velocity", "noise"):
+
+        class Off(ExactNetwork):
+            def forward(self, x, t):
+                return super().forward(x, t) + 0.05
+
+        model = Diffusion(Off(p, schedule, target), schedule, shape=(1,), target=target)
+        one = torch.zeros(1, 1, dtype=D)
+        a = float(schedule.kept[-1])
+        off = float(model.predicted(one, torch.ones(1, dtype=D))[0] - p.denoised(one, a**0.5, (1 - a) ** 0.5))
+        assert abs(off) == pytest.approx(0.05 * (1 - a) ** 0.5 / (1.0 if target == "velocity" else a**0.5), rel=1e-6)
+        spread[target] = float((model.sample(500, steps=50, eta=0.0).double().mean() - 0).abs())
+    assert spread["velocity"] < 0.15 and spread["noise"] > 1
+
+
 def test_schedules():
     assert float(cosine_schedule(50).betas.max()) <= 0.999 and float(cosine_schedule(50).kept[-1]) < 1e-3
     t = torch.linspace(0, 1, 33, dtype=D)

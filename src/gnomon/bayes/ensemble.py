@@ -19,6 +19,7 @@ from torch import nn
 from gnomon.bayes.predictive import Predictive, from_outputs
 from gnomon.core.checks import as_inputs, check_kind, check_module, check_seed, integer, number
 from gnomon.core.clock import Clock
+from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import count, invoke, table
 from gnomon.core.pure import random_state
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -115,6 +116,9 @@ def deep_ensemble(
     >>> bool(told.epistemic[1] > told.epistemic[0])                                     # far from the data
     True
     """
+    if isinstance(make, nn.Module):
+        cure = "Pass a function that makes a new one, such as lambda: nn.Sequential(...)"
+        raise InputError(lesson(CALL, f"make is one {type(make).__name__}", "a new network for each member", cure))
     check_kind("make", make, Callable, call=CALL, cure="Pass a function that returns a new network")
     members, noise = integer("members", members, call=CALL, least=2), number("noise", noise, call=CALL, above=0)
     first, runs = check_seed(seed, call=CALL), []

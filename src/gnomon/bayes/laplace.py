@@ -15,7 +15,6 @@ Hypotheses: w* is a minimum of the loss with weight decay; outputs nearly linear
 Reference: [mackay1992practical]; [daxberger2021laplace].
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import exp, log, pi
 from typing import Any
@@ -24,14 +23,15 @@ import torch
 from jaxtyping import Float
 from scipy.optimize import minimize_scalar
 from torch import Tensor, nn
-from torch.func import jacrev
 
 from gnomon.bayes.draws import Draws
+from gnomon.bayes.gauss_newton import diagonal, rows
 from gnomon.bayes.posterior import ModulePosterior, module_posterior
 from gnomon.core.checks import check_seed, integer, number
-from gnomon.core.errors import BudgetError, InputError, out_of_range
-from gnomon.core.inputs import count, take
+from gnomon.core.errors import BudgetError, InputError, called, out_of_range
+from gnomon.core.inputs import take
 from gnomon.core.losses import CrossEntropy, Squared
+from gnomon.core.memory import SHARE, free_bytes
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.training.evaluate import Loss
@@ -41,8 +41,8 @@ __all__ = ["Laplace", "laplace"]
 CALL = "laplace(module, data)"
 LARGEST = 20_000
 """Parameters whose full matrix is held: 3.2 GB."""
-ROWS = 64
-"""Examples whose derivatives are held at once."""
+BATCH = 1024
+"""Examples of one pass."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,6 +95,10 @@ class Laplace(Result):
     def sample(self, draws: int = 100, *, seed: int = 0) -> Draws:
         """Independent draws of the parameters, for `gnomon.bayes.predictive`."""
         draws = integer("draws", draws, call="Laplace.sample(draws)")
+        needed = 3 * 8 * draws * len(self.center)
+        if needed > SHARE * free_bytes():
+            what = f"{draws} draws of {len(self.center):,} parameters need {needed / 1e9:.1f} GB"
+            raise BudgetError(f"Laplace.sample(draws): {what}. Ask for fewer at a time, with another seed each time.")
         generator = torch.Generator().manual_seed(check_seed(seed, call="Laplace.sample(draws)"))
         z = torch.randn(draws, len(self.center), generator=generator, dtype=torch.float64)
         narrow = 1 / (self.eigenvalues + self.prior_precision).sqrt()
@@ -144,7 +148,8 @@ def laplace(
 
     Hypotheses: the module is at a minimum of its loss. Reference: [daxberger2021laplace].
     Cost: the derivatives of all outputs, then p^2 n k multiplications and an eigendecomposition p^3 ("full"), or
-    p (n k)^2 and (n k)^3 ("low rank", which holds p n k numbers).
+    p (n k)^2 and (n k)^3 ("low rank", which holds p n k numbers); "diagonal" costs k gradients of all examples for
+    linear layers, and the derivatives of all outputs of each example for others.
 
     >>> x = torch.tensor([[1.0], [2.0]])
     >>> result = laplace(nn.Linear(1, 1, bias=False), x, x[:, 0], prior_precision=1.0)
@@ -153,18 +158,16 @@ def laplace(
     """
     if structure not in ("full", "diagonal", "low rank"):
         raise InputError(out_of_range(CALL, "structure", '"full", "low rank" or "diagonal"', structure))
-    posterior = module_posterior(module, data, y, noise=noise, loss=loss, parameters=parameters)
+    with called(CALL):
+        posterior = module_posterior(module, data, y, noise=noise, loss=loss, parameters=parameters)
     if not isinstance(posterior.objective.loss, Squared | CrossEntropy):
         raise InputError(f"{CALL}: the loss must be Squared() or CrossEntropy(), but it is {posterior.objective.name}.")
     center = posterior.start
-    if structure == "full" and len(center) > LARGEST:
-        cure = "Pass structure='low rank' or 'diagonal', or the last layer alone with parameters='<name>.*'"
-        raise BudgetError(f"{CALL}: {len(center):,} parameters need {8e-9 * len(center) ** 2:.1f} GB. {cure}.")
+    _check_size(posterior, center, structure)
     values, vectors = _spectrum(posterior, center, structure, rank)
-    fit = -len(posterior) * float(_mean_loss(posterior, center)) / noise**2
+    fit = -len(posterior) * _mean_loss(posterior, center) / noise**2
     if isinstance(posterior.objective.loss, Squared):
-        k = posterior.outputs(center, take(posterior.objective.at(torch.arange(1))[0], slice(0, 1))).shape[1]
-        fit -= len(posterior) * k * log(2 * pi * noise**2) / 2
+        fit -= len(posterior) * _outputs(posterior, center) * log(2 * pi * noise**2) / 2
     raw = Laplace(center, values.clamp(min=0), vectors, 1.0, 0.0, len(posterior), fit)
     chosen = _best(raw) if prior_precision is None else number("prior_precision", prior_precision, call=CALL, above=0)
     return Laplace(center, raw.eigenvalues, vectors, chosen, raw.evidence(chosen), len(posterior), fit)
@@ -178,10 +181,13 @@ def _best(raw: Laplace) -> float:
     return exp(float(search.x))
 
 
-def _mean_loss(posterior: ModulePosterior, center: Tensor) -> Tensor:
-    x, y = posterior.objective.at(torch.arange(len(posterior)))
-    with torch.no_grad():
-        return posterior.objective.loss_of(posterior.outputs(center, x), y)
+def _mean_loss(posterior: ModulePosterior, center: Tensor) -> float:
+    total = 0.0
+    for part in torch.arange(len(posterior)).split(BATCH):
+        x, y = posterior.objective.at(part)
+        with torch.no_grad():
+            total += len(part) * float(posterior.objective.loss_of(posterior.outputs(center, x), y))
+    return total / len(posterior)
 
 
 def _spectrum(
@@ -189,42 +195,34 @@ def _spectrum(
 ) -> tuple[Tensor, Tensor | None]:
     """Eigenvalues and vectors of G, or its diagonal and None."""
     p = len(center)
-    if structure == "low rank":
-        rows = torch.cat(list(_rows(posterior, center)))
-        most = min(rows.shape) if rank is None else min(integer("rank", rank, call=CALL), *rows.shape)
-        values, inner = torch.linalg.eigh(rows @ rows.T)
-        values, inner = values[-most:], inner[:, -most:]
-        kept = values > values[-1] * max(rows.shape) * torch.finfo(torch.float64).eps
-        return values[kept], rows.T @ inner[:, kept] / values[kept].sqrt()
-    total = torch.zeros((p, p) if structure == "full" else (p,), dtype=torch.float64)
-    for scaled in _rows(posterior, center):
-        total += scaled.T @ scaled if structure == "full" else scaled.square().sum(0)  # (1)
     if structure == "diagonal":
-        return total, None
-    values, vectors = torch.linalg.eigh(total)
-    return values, vectors
+        return diagonal(posterior, center), None
+    if structure == "full":
+        total = torch.zeros(p, p, dtype=torch.float64)
+        for batch in rows(posterior, center):
+            total += batch.T @ batch  # (1)
+        return torch.linalg.eigh(total)
+    every = torch.cat(list(rows(posterior, center)))
+    most = min(every.shape) if rank is None else min(integer("rank", rank, call=CALL), *every.shape)
+    values, inner = torch.linalg.eigh(every @ every.T)
+    values, inner = values[-most:], inner[:, -most:]
+    kept = values > values[-1] * max(every.shape) * torch.finfo(torch.float64).eps
+    return values[kept], every.T @ inner[:, kept] / values[kept].sqrt()
 
 
-def _rows(posterior: ModulePosterior, center: Tensor) -> Iterator[Tensor]:
-    """Batches of A with A^T A = G: derivatives of outputs, times the root of the second derivative of the loss."""
-    classes = isinstance(posterior.objective.loss, CrossEntropy)
-    x, _ = posterior.objective.at(torch.arange(len(posterior)))
-    for start in range(0, count(x), ROWS):
-        piece = take(x, slice(start, start + ROWS))
-        rows = jacrev(lambda w, piece=piece: posterior.outputs(w, piece))(center).detach()
-        with torch.no_grad():
-            roots = _roots(posterior.outputs(center, piece).double(), classes)
-        yield torch.einsum("nkj,nkp->njp", roots, rows).flatten(0, 1) / posterior.noise
+def _check_size(posterior: ModulePosterior, center: Tensor, structure: str) -> None:
+    """Refuse what does not fit: p^2 numbers of "full", p n k of "low rank"."""
+    p, n = len(center), len(posterior)
+    if structure == "full" and p > LARGEST:
+        cure = "Pass structure='low rank' or 'diagonal', or the last layer alone with parameters='<name>.*'"
+        raise BudgetError(f"{CALL}: {p:,} parameters need {8e-9 * p**2:.1f} GB. {cure}.")
+    k = _outputs(posterior, center)
+    needed = 2 * 8 * p * n * k  # the rows, and the vectors made of them
+    if structure == "low rank" and needed > SHARE * free_bytes():
+        what = f"{n * k:,} rows of {p:,} parameters need {needed / 1e9:.1f} GB"
+        raise BudgetError(f"{CALL}: {what}. Pass structure='diagonal', or fewer examples, or parameters='<name>.*'.")
 
 
-def _roots(outputs: Tensor, classes: bool) -> Tensor:
-    """A with A A^T the second derivative of the loss in the outputs of each example."""
-    n, k = outputs.shape
-    if not classes:
-        return torch.eye(k, dtype=outputs.dtype).expand(n, k, k)
-    if k == 1:
-        p = outputs.sigmoid()
-        return (p * (1 - p)).sqrt()[:, :, None]
-    p = outputs.softmax(1)
-    root = p.sqrt()
-    return torch.diag_embed(root) - p[:, :, None] * root[:, None, :]  # A A^T = diag p - p p^T
+def _outputs(posterior: ModulePosterior, center: Tensor) -> int:
+    with torch.no_grad():
+        return posterior.outputs(center, take(posterior.objective.at(torch.arange(1))[0], slice(0, 1))).shape[1]

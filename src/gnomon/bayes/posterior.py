@@ -55,6 +55,12 @@ class ModulePosterior:
         """A name for each number of the vector, such as "0.weight[3]"."""
         return tuple(f"{name}[{i}]" for name, w in self._f.leaves.items() for i in range(w.numel()))
 
+    @property
+    def places(self) -> dict[str, slice]:
+        """Where each parameter lies in the vector."""
+        ends = torch.tensor([w.numel() for w in self._f.leaves.values()]).cumsum(0).tolist()
+        return {name: slice(a, b) for name, a, b in zip(self._f.leaves, [0, *ends], ends, strict=False)}
+
     def __call__(self, vector: Float[Tensor, " p"]) -> Float[Tensor, ""]:
         """log p(w | S) up to a constant; equation (1)."""
         return self._value(vector, *self._data)

@@ -23,6 +23,7 @@ from torch import Tensor
 from gnomon.bayes.draws import Draws
 from gnomon.bayes.posterior import ModulePosterior
 from gnomon.core.checks import as_inputs, check_kind, integer
+from gnomon.core.errors import called
 from gnomon.core.losses import CrossEntropy
 from gnomon.core.results import Axis, Plot, Result, Scatter
 
@@ -90,7 +91,7 @@ def predictive(posterior: ModulePosterior, draws: Draws, x: Any, *, most: int = 
     inputs = as_inputs(x, posterior.module, call=CALL)
     vectors = draws.values.flatten(0, 1)
     vectors = vectors[:: max(1, len(vectors) // integer("most", most, call=CALL))]
-    with torch.no_grad():
+    with called(CALL), torch.no_grad():
         outputs = torch.stack([posterior.outputs(w, inputs) for w in vectors]).double()
     return from_outputs(outputs, posterior.noise, isinstance(posterior.objective.loss, CrossEntropy))
 

@@ -38,6 +38,7 @@ from gnomon.generative.fit import (
     fit,
 )
 from gnomon.generative.flows import (
+    AbstractAutoregressive,
     AbstractCoupling,
     AbstractTransform,
     Autoregressive,
@@ -48,9 +49,11 @@ from gnomon.generative.flows import (
     Mixing,
     Planar,
     Shift,
+    SplineAutoregressive,
     SplineCoupling,
     alternating,
     autoregressive_flow,
+    autoregressive_spline_flow,
     coupling_flow,
     coupling_network,
     rational_spline,
@@ -128,6 +131,7 @@ from gnomon.generative.vae import (
 )
 
 __all__ = [
+    "AbstractAutoregressive",
     "AbstractCoupling",
     "AbstractGame",
     "AbstractGenerative",
@@ -171,6 +175,7 @@ __all__ = [
     "ScoreError",
     "Shift",
     "Simultaneous",
+    "SplineAutoregressive",
     "SplineCoupling",
     "StyleDistance",
     "StyleTransfer",
@@ -180,6 +185,7 @@ __all__ = [
     "Wasserstein",
     "alternating",
     "autoregressive_flow",
+    "autoregressive_spline_flow",
     "bits_per_dimension",
     "carried",
     "classifier_test",

@@ -86,6 +86,7 @@ class AbstractGenerative(nn.Module, ABC):
     def noise(self, n: int, shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
         """Standard normal numbers in the model's dtype and on its device; float64 is drawn, so that dtypes agree."""
         like = next((p for p in self.parameters() if p.is_floating_point()), torch.zeros(()))
+        n = integer("n", n, call=f"{type(self).__name__}.sample(n)", least=0)
         drawn = torch.randn(n, *shape, generator=generator, dtype=torch.float64)
         return drawn.to(like.device, like.dtype)
 
@@ -130,6 +131,7 @@ def dequantize(x: Any, step: float = 1.0, *, seed: int = 0) -> Tensor:
     """
     call = "dequantize(x, step)"
     given = as_numbers(x, "x", call=call)
+    check_finite_inputs(given, call=call)
     step = number("step", step, call=call, above=0)
     generator = torch.Generator().manual_seed(check_seed(seed, call=call))
     real = given if given.is_floating_point() else given.to(torch.get_default_dtype())

@@ -27,7 +27,7 @@ class ExactNetwork(nn.Module):
     True
     """
 
-    def __init__(self, mixture: GaussianMixture, schedule: Schedule, target: str = "noise") -> None:
+    def __init__(self, mixture: GaussianMixture, schedule: Schedule, target: str = "velocity") -> None:
         super().__init__()
         if target not in ("noise", "data", "velocity"):
             raise InputError(out_of_range("ExactNetwork(mixture)", "target", '"noise", "data" or "velocity"', target))

@@ -1,23 +1,29 @@
-"""Autoregressive maps: each coordinate is scaled and moved by what the coordinates before it say.
+"""Autoregressive maps: each coordinate is changed as the coordinates before it say, by a line or by a spline.
 
     z_i = m_i(x_1 ... x_{i-1}) + exp(-s_i(x_1 ... x_{i-1})) x_i,    log |det dx/dz| = sum_i s_i            (1)
+    z_i = spline(x_i; options_i(x_1 ... x_{i-1})),    log |det dz/dx| = sum_i log spline'(x_i)             (2)
 
 The Jacobian is triangular. From x all z are computed at once, from z the x one after another: fast densities, slow
 samples (masked autoregressive flow). ``Inverse(Autoregressive(...))`` has it the other way round (inverse
 autoregressive flow).
 
 Hypotheses: the network keeps the order, which `MaskedNetwork` does by masks on its weights.
-References: [papamakarios2017masked], [kingma2016improved] for the inverse, [germain2015made] for the masks.
+References: [papamakarios2017masked], [durkan2019neural] for (2), [kingma2016improved] for the inverse,
+[germain2015made] for the masks.
 """
+
+from abc import abstractmethod
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from gnomon.core.checks import integer
+from gnomon.core.checks import integer, number
+from gnomon.core.errors import InputError, lesson
 from gnomon.generative.flows.base import AbstractTransform
+from gnomon.generative.flows.spline import rational_spline, rational_spline_inverse
 
-__all__ = ["Autoregressive", "MaskedNetwork"]
+__all__ = ["AbstractAutoregressive", "Autoregressive", "MaskedNetwork", "SplineAutoregressive"]
 
 LIMIT = 7.0
 """|s| stays below it, so that one coordinate is scaled by 1,000 at most."""
@@ -57,35 +63,95 @@ class MaskedNetwork(nn.Module):
         return x.reshape(n, d, self.outputs)
 
 
-class Autoregressive(AbstractTransform):
-    """The affine autoregressive map (1) of points (n, d); ``reverse`` lets the last coordinate come first.
+class AbstractAutoregressive(AbstractTransform):
+    """The frame of autoregressive maps: a network says for each coordinate, from those before it, how it is changed.
+
+    ``network`` maps (n, d) to (n, d, outputs) and keeps the order; ``reverse`` lets the last coordinate come first.
+    """
+
+    outputs: int
+    """Numbers that the network returns for each coordinate."""
+
+    def __init__(self, network: nn.Module, *, reverse: bool = False) -> None:
+        super().__init__()
+        self.network, self.reverse = network, reverse
+
+    @abstractmethod
+    def to_example(self, z: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:
+        """Each number of the noise as one of an example, and the logarithm of the slope."""
+
+    @abstractmethod
+    def to_noise(self, x: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:
+        """Each number of an example as one of the noise, and the logarithm of the slope."""
+
+    def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
+        z = self._turned(z)
+        x, total = torch.zeros_like(z), z.new_zeros(len(z))
+        for i in range(z.shape[1]):
+            here = slice(i, i + 1)
+            new, log_slope = self.to_example(z[:, here], self.options(x)[:, here])
+            x, total = torch.cat([x[:, :i], new, x[:, i + 1 :]], 1), total + log_slope[:, 0]
+        return self._turned(x), total
+
+    def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
+        x = self._turned(x)
+        z, log_slope = self.to_noise(x, self.options(x))
+        return self._turned(z), log_slope.sum(1)
+
+    def options(self, x: Tensor) -> Tensor:
+        """What the network returns, (n, d, outputs)."""
+        given = self.network(x)
+        if given.shape != (*x.shape, self.outputs):
+            found = f"the network returned {tuple(given.shape)} for points {tuple(x.shape)}"
+            cure = f"Let it return {(*x.shape, self.outputs)}, as MaskedNetwork({x.shape[1]}, {self.outputs}) does"
+            raise InputError(lesson(type(self).__name__, found, f"{self.outputs} numbers for each coordinate", cure))
+        return given
+
+    def _turned(self, x: Tensor) -> Tensor:
+        return x.flip(1) if self.reverse else x
+
+
+class Autoregressive(AbstractAutoregressive):
+    """The affine autoregressive map (1) of points (n, d).
 
     >>> layer = Autoregressive(MaskedNetwork(2, 2))
     >>> layer(torch.ones(1, 2))[0].tolist()                                  # a new network's last layer is zero
     [[1.0, 1.0]]
     """
 
-    def __init__(self, network: nn.Module, *, reverse: bool = False) -> None:
-        super().__init__()
-        self.network, self.reverse = network, reverse
+    outputs = 2
 
-    def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        z = self._turned(z)
-        x = torch.zeros_like(z)
-        for i in range(z.shape[1]):
-            s, m = self._both(x)
-            x = torch.cat([x[:, :i], ((z - m) * s.exp())[:, i : i + 1], x[:, i + 1 :]], 1)  # (1)
-        return self._turned(x), self._both(x)[0].sum(1)
+    def to_example(self, z: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
+        s, m = _both(options)
+        return (z - m) * s.exp(), s  # (1)
 
-    def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        x = self._turned(x)
-        s, m = self._both(x)
-        return self._turned(m + (-s).exp() * x), -s.sum(1)  # (1)
+    def to_noise(self, x: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
+        s, m = _both(options)
+        return m + (-s).exp() * x, -s  # (1)
 
-    def _both(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        options = self.network(x)
-        s = options[..., 0]
-        return s / (1 + s.abs() / LIMIT), options[..., 1]
 
-    def _turned(self, x: Tensor) -> Tensor:
-        return x.flip(1) if self.reverse else x
+def _both(options: Tensor) -> tuple[Tensor, Tensor]:
+    s = options[..., 0]
+    return s / (1 + s.abs() / LIMIT), options[..., 1]
+
+
+class SplineAutoregressive(AbstractAutoregressive):
+    """An autoregressive map of points (n, d) whose coordinates pass through splines (2).
+
+    The network returns 3 bins - 1 numbers for each coordinate: `rational_spline` says what they mean.
+
+    >>> layer = SplineAutoregressive(MaskedNetwork(2, 3 * 8 - 1))
+    >>> torch.allclose(layer(torch.ones(1, 2))[0], torch.ones(1, 2), atol=1e-4)
+    True
+    """
+
+    def __init__(self, network: nn.Module, *, reverse: bool = False, bins: int = 8, bound: float = 5.0) -> None:
+        super().__init__(network, reverse=reverse)
+        self.outputs = 3 * integer("bins", bins, call="SplineAutoregressive(network)", least=2) - 1
+        self.bound = number("bound", bound, call="SplineAutoregressive(network)", above=0)
+
+    def to_example(self, z: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
+        return rational_spline_inverse(z, options, bound=self.bound)  # (2)
+
+    def to_noise(self, x: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
+        return rational_spline(x, options, bound=self.bound)  # (2)

@@ -41,7 +41,7 @@ def coupling_network(features: int, outputs: int, *, hidden: int = 64, layers: i
     widths = [features] + [hidden] * layers
     parts: list[nn.Module] = []
     for a, b in zip(widths, widths[1:], strict=False):
-        parts += [nn.Linear(a, b), nn.SiLU()]
+        parts += [nn.Linear(a, b), nn.ReLU()]
     last = nn.Linear(widths[-1], outputs)
     nn.init.zeros_(last.weight)
     nn.init.zeros_(last.bias)

@@ -24,21 +24,13 @@ __all__ = ["SplineCoupling", "rational_spline", "rational_spline_inverse"]
 
 LEAST = 1e-3
 """The least width and height of a piece relative to the whole, and the least slope."""
+LARGEST = 60.0
+"""Free numbers of widths and heights beyond it change nothing more: its exponential is far from overflow."""
 UNIT = log(exp(1 - LEAST) - 1)
 """softplus(UNIT) + LEAST = 1: zero outputs of a network are the identity."""
 
 
-def knots(options: Tensor, bound: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Places, heights and slopes of all knots from 3 k - 1 free numbers for each spline."""
-    k = (options.shape[-1] + 1) // 3
-    width, height, slope = options.split([k, k, k - 1], -1)
-    sides = [pad((LEAST + (1 - LEAST * k) * part.softmax(-1)).cumsum(-1), (1, 0)) for part in (width, height)]
-    x, y = (2 * bound * side / side[..., -1:] - bound for side in sides)
-    inner = LEAST + softplus(slope + UNIT)
-    return x, y, pad(inner, (1, 1), value=1.0)
-
-
-def rational_spline(x: Tensor, options: Tensor, *, bound: float = 4.0) -> tuple[Tensor, Tensor]:
+def rational_spline(x: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[Tensor, Tensor]:
     """A monotone spline of each number and the logarithm of its slope.
 
         y = y_k + (y_{k+1} - y_k) (s w^2 + d_k w (1 - w)) / (s + (d_{k+1} + d_k - 2 s) w (1 - w))          (1)
@@ -55,16 +47,15 @@ def rational_spline(x: Tensor, options: Tensor, *, bound: float = 4.0) -> tuple[
     >>> torch.allclose(y, torch.tensor([0.5, 9.0]), atol=1e-5), bool(log_slope.abs().max() < 1e-4)
     (True, True)
     """
-    xs, ys, slopes = knots(options, bound)
-    inside = x.abs() < bound
-    p = _piece(xs, ys, slopes, x.clamp(-bound, bound), xs)
-    w = (x.clamp(-bound, bound) - p.x) / p.width
+    inside, u = x.abs() < bound, x.clamp(-bound, bound) / (2 * bound) + 0.5
+    p = _piece(u, options, 0)
+    w = (u - p.x) / p.width
     below = p.s + (p.d1 + p.d0 - 2 * p.s) * w * (1 - w)
     y = p.y + p.height * (p.s * w.square() + p.d0 * w * (1 - w)) / below  # (1)
-    return torch.where(inside, y, x), torch.where(inside, p.log_slope(w), torch.zeros_like(x))
+    return torch.where(inside, bound * (2 * y - 1), x), torch.where(inside, p.log_slope(w), torch.zeros_like(x))
 
 
-def rational_spline_inverse(y: Tensor, options: Tensor, *, bound: float = 4.0) -> tuple[Tensor, Tensor]:
+def rational_spline_inverse(y: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[Tensor, Tensor]:
     """The inverse of `rational_spline`, and the logarithm of the slope of the inverse.
 
     Cost: k operations for each number.
@@ -74,17 +65,16 @@ def rational_spline_inverse(y: Tensor, options: Tensor, *, bound: float = 4.0) -
     >>> torch.allclose(rational_spline_inverse(rational_spline(x, options)[0], options)[0], x)
     True
     """
-    xs, ys, slopes = knots(options, bound)
-    inside = y.abs() < bound
-    p = _piece(xs, ys, slopes, y.clamp(-bound, bound), ys)
-    up = y.clamp(-bound, bound) - p.y
+    inside, v = y.abs() < bound, y.clamp(-bound, bound) / (2 * bound) + 0.5
+    p = _piece(v, options, 1)
+    up = v - p.y
     bend = p.d1 + p.d0 - 2 * p.s
     a = p.height * (p.s - p.d0) + up * bend
     b = p.height * p.d0 - up * bend
     c = -p.s * up
     w = 2 * c / (-b - (b.square() - 4 * a * c).clamp(min=0).sqrt())
     x = p.x + w * p.width
-    return torch.where(inside, x, y), torch.where(inside, -p.log_slope(w), torch.zeros_like(y))
+    return torch.where(inside, bound * (2 * x - 1), y), torch.where(inside, -p.log_slope(w), torch.zeros_like(y))
 
 
 class _Piece:
@@ -103,15 +93,26 @@ class _Piece:
         return 2 * self.s.log() + above.log() - 2 * below.log()  # (2)
 
 
-def _piece(xs: Tensor, ys: Tensor, slopes: Tensor, value: Tensor, along: Tensor) -> _Piece:
-    inner = along[..., 1:-1]
-    k = (value[..., None] >= inner).sum(-1, keepdim=True)
+def _piece(value: Tensor, options: Tensor, side: int) -> _Piece:
+    """Where numbers in [0, 1] lie among the knots of the unit square, along x (side 0) or along y (side 1).
 
-    def at(t: Tensor, index: Tensor) -> Tensor:
-        return t.gather(-1, index)[..., 0]
-
-    x, y = at(xs, k), at(ys, k)
-    return _Piece(x, at(xs, k + 1) - x, y, at(ys, k + 1) - y, at(slopes, k), at(slopes, k + 1))
+    Sums of widths and heights before each knot are one product with a triangular matrix, and only the two knots beside
+    a number get their slopes: softmax and cumsum over few numbers are slow, and their gradients are slower.
+    """
+    k = (options.shape[-1] + 1) // 3
+    share, steps = 1 - LEAST * k, torch.arange(k + 1, dtype=options.dtype, device=options.device)
+    before = (steps[:-1, None] < steps[None, :]).to(options)
+    sums = options[..., : 2 * k].clamp(-LARGEST, LARGEST).exp().unflatten(-1, (2, k)) @ before
+    total = sums[..., -1:]
+    with torch.no_grad():
+        inner = LEAST * steps[1:-1] + share * (sums[..., side, 1:-1] / total[..., side, :])
+        index = (value[..., None] >= inner).sum(-1, keepdim=True)
+        both = torch.cat([index, index + 1], -1)
+    near = both[..., None, :].expand(*both.shape[:-1], 2, 2)
+    ends = LEAST * near + share * (sums.gather(-1, near) / total)
+    (x, x1), (y, y1) = (part.unbind(-1) for part in ends.unbind(-2))
+    d0, d1 = (LEAST + softplus(pad(options[..., 2 * k :], (1, 1)).gather(-1, both) + UNIT)).unbind(-1)
+    return _Piece(x, x1 - x, y, y1 - y, d0, d1)
 
 
 class SplineCoupling(AbstractCoupling):
@@ -125,16 +126,16 @@ class SplineCoupling(AbstractCoupling):
     True
     """
 
-    def __init__(self, network: nn.Module, stays: Tensor, *, bins: int = 8, bound: float = 4.0) -> None:
+    def __init__(self, network: nn.Module, stays: Tensor, *, bins: int = 8, bound: float = 5.0) -> None:
         super().__init__(network, stays)
         self.outputs = 3 * integer("bins", bins, call="SplineCoupling(network, stays)", least=2) - 1
         self.bound = number("bound", bound, call="SplineCoupling(network, stays)", above=0)
 
     def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        return self._through(rational_spline, z)
+        return self._through(rational_spline_inverse, z)
 
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        return self._through(rational_spline_inverse, x)
+        return self._through(rational_spline, x)  # (1) toward the noise: the cheaper way is that of training
 
     def _through(self, function: Callable[..., tuple[Tensor, Tensor]], x: Tensor) -> tuple[Tensor, Tensor]:
         kept = x[:, self.kept]

@@ -111,8 +111,8 @@ def flow_density_check(model: Any, *, samples: int = 2000, grid: int = 300, seed
     """
     call = "flow_density_check(model)"
     n = integer("samples", samples, call=call, least=100)
-    x = drawn(model, n, seed=seed, call=call)
     log_prob = density_of(model, call=call)
+    x = drawn(model, n, seed=seed, call=call)
     flat = x.flatten(1)
     few = flat.shape[1] <= 2
     integral = _on_grid(log_prob, x, integer("grid", grid, call=call, least=10)) if few else _by_samples(log_prob, x)

@@ -53,7 +53,7 @@ def predicted(steps, seed):
 def observed(steps, seed):
     """The divergences themselves, of the steps after the first."""
     schedule, x, network = problem(steps, seed)
-    model = Diffusion(network, schedule, shape=(2,), variance="forward")
+    model = Diffusion(network, schedule, shape=(2,), target="noise", variance="forward")
     return model.terms(x)[1:-1]
 
 

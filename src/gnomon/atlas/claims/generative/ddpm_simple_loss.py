@@ -36,7 +36,7 @@ def losses(steps, n, seed, size):
         def forward(self, x, t):
             return size * super().forward(x, t)
 
-    model = Diffusion(Scaled(p, schedule), schedule, shape=(2,))
+    model = Diffusion(Scaled(p, schedule, "noise"), schedule, shape=(2,), target="noise")
     torch.manual_seed(seed)
     return model.losses(p.sample(n, seed=seed))
 

@@ -1,0 +1,200 @@
+"""The Gauss-Newton matrix of a module's posterior: its rows, and its diagonal without the rows.
+
+    G = sum_i J_i^T L_i J_i / s^2 = A^T A,    A_i = R_i^T J_i / s,    R_i R_i^T = L_i                      (1)
+
+J_i are derivatives of the outputs in the parameters, L_i the second derivative of the loss in the outputs. A row of A
+has as many numbers as there are parameters. The diagonal of G needs no rows where a linear layer z = W a + b met each
+example once: with d the derivative of a row's output in z, that in W is d a^T, whose square is the product of squares,
+
+    diag G for W = sum_i (d_i^2) (a_i^2)^T / s^2,    for b = sum_i d_i^2 / s^2                             (2)
+
+Hypotheses of (2): none; a layer whose weights are used in another way is found out by its gradient, and gets rows.
+Reference: [daxberger2021laplace]; [dangel2020backpack] for (2).
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.func import jacrev
+
+from gnomon.bayes.posterior import ModulePosterior
+from gnomon.core.inputs import Inputs, count, take
+from gnomon.core.losses import CrossEntropy
+from gnomon.core.pure import undisturbed
+
+__all__ = ["diagonal", "rows"]
+
+SIZE = 64
+"""Examples at once."""
+HELD = 2**27
+"""Numbers of rows at once: 1 GiB."""
+ALIKE = 1e-3
+"""How far, relative to its size, a gradient by (2) may be from autograd's: float32 sums err less, another use of a
+weight more."""
+Met = tuple[nn.Linear, Tensor, Tensor]
+"""A layer, what went in, and what came out."""
+
+
+def rows(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Iterator[Float[Tensor, "m p"]]:
+    """Batches of A; equation (1).
+
+    Cost: the derivatives of all outputs.
+
+    >>> from gnomon.bayes.posterior import module_posterior
+    >>> posterior = module_posterior(nn.Linear(2, 1), (torch.ones(3, 2), torch.zeros(3)))
+    >>> torch.cat(list(rows(posterior, posterior.start))).tolist()[0]
+    [1.0, 1.0, 1.0]
+    """
+    return _rows(posterior, center, torch.arange(len(center)))
+
+
+def _rows(posterior: ModulePosterior, center: Tensor, chosen: Tensor) -> Iterator[Tensor]:
+    x = posterior.objective.at(torch.arange(len(posterior)))[0]
+    with torch.no_grad():
+        k = posterior.outputs(center, take(x, slice(0, 1))).shape[1]
+    for piece in _pieces(x, max(1, min(SIZE, HELD // (k * len(chosen))))):
+
+        def outputs(w: Tensor, piece: Inputs = piece) -> Tensor:
+            return posterior.outputs(center.index_copy(0, chosen, w), piece)
+
+        derivatives = jacrev(outputs)(center[chosen]).detach()
+        with torch.no_grad():
+            roots = _roots(posterior, center, piece)
+        yield torch.einsum("nkj,nkp->njp", roots, derivatives).flatten(0, 1) / posterior.noise  # (1)
+
+
+def diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Float[Tensor, " p"]:
+    """The diagonal of G: by (2) for linear layers, from rows for all other parameters.
+
+    Cost: for linear layers k gradients of all examples, k being the number of outputs; for others as `rows`.
+
+    >>> from gnomon.bayes.posterior import module_posterior
+    >>> posterior = module_posterior(nn.Linear(2, 1), (torch.tensor([[1.0, 2.0], [0.0, 3.0]]), torch.zeros(2)))
+    >>> diagonal(posterior, posterior.start).tolist()
+    [1.0, 13.0, 2.0]
+    """
+    total = torch.zeros_like(center)
+    x = posterior.objective.at(torch.arange(len(posterior)))[0]
+    places = posterior.places
+    with undisturbed(posterior.module):
+        size = min(SIZE, count(x))
+        layers = _linear(posterior, center, take(x, slice(0, size)))
+        if size > 1:  # where time comes before examples, their numbers may agree by chance, but not twice
+            again = _linear(posterior, center, take(x, slice(1, size)))
+            layers = {name: part for name, part in layers.items() if name in again}
+        for piece in _pieces(x, SIZE) if layers else ():
+            _add_linear(total, posterior, center, piece, layers)
+    left = torch.ones(len(center), dtype=torch.bool)
+    for name in layers:
+        for part in ("weight", "bias"):
+            left[places.get(_path(name, part), slice(0, 0))] = False
+    chosen = left.nonzero()[:, 0]
+    for batch in _rows(posterior, center, chosen) if len(chosen) else ():
+        total[chosen] += batch.square().sum(0)
+    return total
+
+
+def _add_linear(
+    total: Tensor, posterior: ModulePosterior, center: Tensor, piece: Inputs, layers: dict[str, nn.Linear]
+) -> None:
+    """Add (2) of some examples."""
+    roots = _roots(posterior, center, piece)
+    with _meeting(layers) as met:
+        outputs = posterior.outputs(center.clone().requires_grad_(), piece)
+    after, places = [out for _, _, out in met.values()], posterior.places
+    for j in range(roots.shape[2]):
+        slopes = torch.autograd.grad(outputs, after, roots[:, :, j].to(outputs) / posterior.noise, retain_graph=True)
+        for (name, (_, a, _)), d in zip(met.items(), slopes, strict=True):
+            for part, square in (
+                (_path(name, "weight"), _square(d, a)),
+                (_path(name, "bias"), _sums(d).square().sum(0)),
+            ):
+                if part in places:
+                    total[places[part]] += square.flatten()  # (2)
+
+
+def _path(name: str, part: str) -> str:
+    return f"{name}.{part}" if name else part
+
+
+def _square(d: Tensor, a: Tensor) -> Tensor:
+    """The sum over examples of the squared derivative in a weight; (2) where an example meets it once."""
+    if d.dim() == 2:
+        return d.square().T @ a.square()  # (2)
+    d, a = d.flatten(1, -2), a.flatten(1, -2)
+    size = max(1, HELD // (d.shape[2] * a.shape[2]))
+    both = zip(d.split(size), a.split(size), strict=True)
+    return torch.stack([torch.einsum("nto,nti->noi", p, q).square().sum(0) for p, q in both]).sum(0)
+
+
+def _sums(d: Tensor) -> Tensor:
+    return d if d.dim() == 2 else d.flatten(1, -2).sum(1)
+
+
+def _linear(posterior: ModulePosterior, center: Tensor, piece: Inputs) -> dict[str, nn.Linear]:
+    """Linear layers with a chosen parameter that each example meets once, as the gradient of a sum of outputs shows."""
+    places = posterior.places
+    named = {name: part for name, part in posterior.module.named_modules() if type(part) is nn.Linear}
+    named = {name: part for name, part in named.items() if {_path(name, "weight"), _path(name, "bias")} & places.keys()}
+    if not named:
+        return {}
+    w = center.clone().requires_grad_()
+    with _meeting(named) as met:
+        outputs = posterior.outputs(w, piece)
+    signs = torch.randn(outputs.shape, generator=torch.Generator().manual_seed(0)).to(outputs)
+    slopes = torch.autograd.grad(outputs, [w, *(out for _, _, out in met.values())], signs, allow_unused=True)
+    found = {}
+    for (name, (part, a, _)), d in zip(met.items(), slopes[1:], strict=True):
+        if d is None or d.dim() < 2 or len(d) != count(piece):
+            continue
+        by_hand = {"weight": d.flatten(0, -2).T @ a.flatten(0, -2), "bias": d.flatten(0, -2).sum(0)}
+        parts = {p: places.get(_path(name, p)) for p in by_hand}
+        if all(place is None or _near(by_hand[p].flatten(), slopes[0][place]) for p, place in parts.items()):
+            found[name] = part
+    return found
+
+
+def _near(a: Tensor, b: Tensor) -> bool:
+    return float((a - b).norm()) <= ALIKE * float(b.norm()) + torch.finfo(torch.float32).tiny
+
+
+@contextmanager
+def _meeting(layers: dict[str, nn.Linear]) -> Iterator[dict[str, Met]]:
+    """Input and output of layers in a pass; the output of the last call, where there are several."""
+    met: dict[str, Met] = {}
+
+    def keep(name: str) -> Any:
+        def hook(part: nn.Linear, given: tuple[Tensor, ...], out: Tensor) -> Tensor:
+            met[name] = part, given[0].detach(), out
+            return out.clone()  # so that what follows may write into it
+
+        return hook
+
+    with ExitStack() as stack:
+        for name, part in layers.items():
+            stack.callback(part.register_forward_hook(keep(name)).remove)
+        yield met
+
+
+def _pieces(x: Inputs, size: int) -> Iterator[Inputs]:
+    for start in range(0, count(x), size):
+        yield take(x, slice(start, start + size))
+
+
+@torch.no_grad()
+def _roots(posterior: ModulePosterior, center: Tensor, piece: Inputs) -> Tensor:
+    """R with R R^T the second derivative of the loss in the outputs of each example."""
+    outputs = posterior.outputs(center, piece).double()
+    n, k = outputs.shape
+    if not isinstance(posterior.objective.loss, CrossEntropy):
+        return torch.eye(k, dtype=outputs.dtype).expand(n, k, k)
+    if k == 1:
+        p = outputs.sigmoid()
+        return (p * (1 - p)).sqrt()[:, :, None]
+    p = outputs.softmax(1)
+    root = p.sqrt()
+    return torch.diag_embed(root) - p[:, :, None] * root[:, None, :]  # R R^T = diag p - p p^T
