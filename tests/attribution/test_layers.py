@@ -42,6 +42,7 @@ def test_a_planted_template_is_what_excites_its_unit():
     seen = visualize_unit(net, "1", 1, shape=(1, 8, 8))
     assert np.corrcoef(seen.image.flatten(), template.flatten())[0, 1] > 0.9 and seen.activation > seen.start
     top = top_activating(net, "1", 1, (SPLIT.x, SPLIT.y), k=5)
+    assert "nan" not in top_activating(net, "1", 1, SPLIT.x, k=5).verdict  # without classes
     assert torch.equal(top.index, net(SPLIT.x)[:, 1].topk(5).indices)
     with pytest.raises(InputError, match="the layer has 2 units"):
         visualize_unit(net, "1", 5, shape=(1, 8, 8))

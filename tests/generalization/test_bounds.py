@@ -137,6 +137,20 @@ def test_what_has_no_bound_is_told(call, words):
         call()
 
 
+def test_a_network_with_parts_that_no_bound_knows_says_so_and_has_no_path_norm():
+    torch.manual_seed(0)
+    x = torch.randn(40, 3)
+    normed = nn.Sequential(nn.Linear(3, 5), nn.BatchNorm1d(5), nn.ReLU(), nn.Linear(5, 2)).eval()
+    for net, broken in ((normed, ["layers follow one another"]), (network(), [])):
+        found = generalization_bounds(net, (x, net(x).argmax(1)))
+        assert [premise.statement for premise in found.bounds[0].broken] == broken
+        assert ("path" in [bound.name for bound in found.bounds]) == (not broken)
+    tokens = nn.Sequential(nn.Embedding(7, 3), nn.Flatten(), nn.Linear(6, 2))
+    words = torch.randint(7, (40, 2))
+    with pytest.raises(InputError, match="embeddings"):
+        generalization_bounds(tokens, (words, tokens(words).argmax(1)))
+
+
 def test_all_answers_wrong_or_one_class_are_told_or_bounded():
     net = nn.Linear(2, 2)
     x = torch.randn(20, 2)

@@ -14,8 +14,8 @@ order sqrt(C / n), up to constants and logarithms:
 
 Most of these say nothing for real networks: they are for comparing networks, and their factors tell what is large.
 
-Hypotheses: independent examples; Linear layers one after another, ReLU; for (5) a ``nn.Sequential`` of these. Where there
-are skips, normalization or attention the bounds are no theorems: the premise is shown as broken, and (7) is left out.
+Hypotheses: independent examples; Linear layers one after another, ReLU; for (5) a ``nn.Sequential`` of these. With
+skips, normalization or attention the bounds are no theorems: the premise is shown as broken, and (7) is left out.
 Reference: [bartlett2002rademacher] for (1), [neyshabur2015norm] for (2) and (7), [bartlett2017spectrally] for (3) and
 (6), [neyshabur2018pac] for (4), [arora2018stronger] for (5), [bartlett2019nearly] for (8).
 """
