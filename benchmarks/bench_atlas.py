@@ -111,11 +111,13 @@ def table(out: Path) -> None:
         rows.append([kind, *map(str, numbers)])
     rows.append(["all", *map(str, total)])
     now = [row for runs in done.values() for row in runs.values()]
+    waiting = sorted({row["id"] for row in before if row["as_stated"] is False and not done[row["id"]]})
     capped = sorted({row["id"] for row in now if row["as_stated"] is None})
     note = (
         "Seeds that were not used while the claims were written, each claim as it is today. As stated: the stated verdict, "
-        f"and a control that does not hold. Not as stated: {listed(now)}. Not as stated before the claim was repaired, and "
-        f"run again on other seeds since: {listed(before)}. Stopped after {CAP} s of processor time and not counted: "
+        f"and a control that does not hold. Not as stated: {listed(now)}. Not as stated before the claim was changed: "
+        f"{listed(before)}; of these not run since: {', '.join(waiting) or 'none'}. No run at all: "
+        f"{sum(not done[name] for name in catalog())} claims. Stopped after {CAP} s of processor time and not counted: "
         f"{', '.join(capped) or 'none'}."
     )
     columns = ["kind", "claims", "run on five seeds", "runs", "as stated", "holds stated, refuted"]
