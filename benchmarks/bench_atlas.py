@@ -13,6 +13,7 @@ import time
 from collections import defaultdict
 from hashlib import sha1
 from pathlib import Path
+from textwrap import fill
 
 from measure import record
 
@@ -38,14 +39,16 @@ def mark(entry) -> str:
     return sha1(entry.code.encode()).hexdigest()[:10]
 
 
-def kept(out: Path) -> dict[str, dict[int, dict]]:
-    """Runs of today's claims: for each id, by seed."""
-    found, entries = defaultdict(dict), catalog()
+def kept(out: Path) -> tuple[dict[str, dict[int, dict]], list[dict]]:
+    """Runs of today's claims, for each id by seed; and those of claims as they were before."""
+    found, before, entries = defaultdict(dict), [], catalog()
     for line in out.read_text().splitlines() if out.exists() else ():
         row = json.loads(line)
         if row["id"] in entries and row["sha"] == mark(entries[row["id"]]):
             found[row["id"]][row["seed"]] = row
-    return found
+        else:
+            before.append(row)
+    return found, before
 
 
 def measured(entry, seed: int) -> dict:
@@ -68,7 +71,7 @@ def measured(entry, seed: int) -> dict:
 def pieces(out: Path, seconds: float, seeds: int) -> None:
     """Runs that are missing, the cheapest claims first, until the time is over."""
     signal.signal(signal.SIGPROF, stop)
-    done, end = kept(out), time.monotonic() + seconds
+    (done, _), end = kept(out), time.monotonic() + seconds
     cost = {name: max(row["cpu"] for row in rows.values()) for name, rows in done.items()}
     missing = [
         (cost.get(name, 1.0), seed, name)
@@ -89,8 +92,13 @@ def pieces(out: Path, seconds: float, seeds: int) -> None:
     print("all runs are done")
 
 
+def listed(rows: list[dict]) -> str:
+    odd = {f"{row['id']} ({row['verdict']}, seed {row['seed']})" for row in rows if row["as_stated"] is False}
+    return ", ".join(sorted(odd)) or "none"
+
+
 def table(out: Path) -> None:
-    done, kinds = kept(out), defaultdict(list)
+    (done, before), kinds = kept(out), defaultdict(list)
     for name, entry in catalog().items():
         kinds[entry.kind].append([row for row in done[name].values() if row["as_stated"] is not None])
     rows, total = [], [0] * 5
@@ -102,16 +110,18 @@ def table(out: Path) -> None:
         total = [a + b for a, b in zip(total, numbers, strict=True)]
         rows.append([kind, *map(str, numbers)])
     rows.append(["all", *map(str, total)])
-    other = [f"{r['id']} ({r['seed']}, {r['verdict']})" for runs in done.values() for r in runs.values()
-             if r["as_stated"] is False]  # fmt: skip
-    capped = sorted({r["id"] for runs in done.values() for r in runs.values() if r["as_stated"] is None})
+    now = [row for runs in done.values() for row in runs.values()]
+    waiting = sorted({row["id"] for row in before if row["as_stated"] is False and not done[row["id"]]})
+    capped = sorted({row["id"] for row in now if row["as_stated"] is None})
     note = (
         "Seeds that were not used while the claims were written, each claim as it is today. As stated: the stated verdict, "
-        f"and a control that does not hold. Not as stated: {', '.join(sorted(other)) or 'none'}. Stopped after {CAP} s of "
-        f"processor time and not counted: {', '.join(capped) or 'none'}."
+        f"and a control that does not hold. Not as stated: {listed(now)}. Not as stated before the claim was changed: "
+        f"{listed(before)}; of these not run since: {', '.join(waiting) or 'none'}. No run at all: "
+        f"{sum(not done[name] for name in catalog())} claims. Stopped after {CAP} s of processor time and not counted: "
+        f"{', '.join(capped) or 'none'}."
     )
     columns = ["kind", "claims", "run on five seeds", "runs", "as stated", "holds stated, refuted"]
-    record("Claims of the atlas at full scale on fresh seeds", columns, rows, note)
+    record("Claims of the atlas at full scale on fresh seeds", columns, rows, fill(note, 118))
 
 
 if __name__ == "__main__":
