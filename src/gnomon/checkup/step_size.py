@@ -44,8 +44,10 @@ from gnomon.training.native import TorchOptimizer
 __all__ = ["RUNS", "scaled", "short_runs", "step_size_findings"]
 
 CALL = "examine(module, train=(x, y), optimizer=...)"
-RUNS, LEAST = 5, 1e-4
-"""Short runs at most, but for two more where the loss falls in none; and the smallest factor that is tried."""
+RUNS = 5
+"""Short runs at most, but for two more where the loss falls in none."""
+LEAST = 1e-4
+"""The smallest factor of the learning rate that is tried."""
 LESS = 0.2
 """Fall of the loss, in units of that of a smaller rate, below which a learning rate is too large."""
 FRACTION, ALONE = 0.04, 0.02
