@@ -273,7 +273,8 @@ def of_bert(node: fx.Node, root: nn.Module) -> bool:
 def _known(module: nn.Module, node: fx.Node) -> Tensor | None:
     """The result of a module that is read by its parts and does not run on the meta device; None for all others."""
     if is_bert(module):
-        return torch.empty((BATCH, _classes(module) or module.config.hidden_size), device="meta")
+        config: Any = module.config
+        return torch.empty((BATCH, _classes(module) or config.hidden_size), device="meta")
     first = node.all_input_nodes[0].meta["result"] if node.all_input_nodes else None
     outputs = getattr(module, "out_channels", None)
     if passes_messages(module) and isinstance(first, Tensor) and isinstance(outputs, int):
