@@ -42,13 +42,13 @@ COPIES = {
     "a tenth of a pixel": lambda x: blended(x, 0.1),
 }
 SHIFTS = {
+    "mirrored share": lambda x, s, seed=0: torch.where(
+        torch.rand(len(x), 1, 1, generator=torch.Generator().manual_seed(seed)) < s, x.flip(-1), x
+    ),
     "noise": noise,
     "blur to one side": blended,
     "lower contrast": lambda x, s, _seed=0: x * (1 - s),
     "added light": lambda x, s, _seed=0: x + s,
-    "mirrored share": lambda x, s, seed=0: torch.where(
-        torch.rand(len(x), 1, 1, generator=torch.Generator().manual_seed(seed)) < s, x.flip(-1), x
-    ),
 }
 
 

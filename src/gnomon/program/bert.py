@@ -75,9 +75,9 @@ def bert(b: Builder, call: Call) -> Random:
         raise b.unread(call, "takes tokens (batch, positions) that are data")
     body, where = (m.bert, join(call.where, "bert")) if hasattr(m, "bert") else (m, call.where)
     value = _embedded(b, call, body.embeddings, join(where, "embeddings"), tokens)
-    hidden = _hidden(b, call, mask)
+    padding = _hidden(b, call, mask)
     for i, layer in enumerate(body.encoder.layer):
-        value = _layer(b, call, layer, join(where, f"encoder.layer.{i}"), value, hidden)
+        value = _layer(b, call, layer, join(where, f"encoder.layer.{i}"), value, padding)
     if body is m and body.pooler is None:
         return value
     first = _first(b, call, value)
@@ -118,7 +118,7 @@ def _embedded(b: Builder, call: Call, m: Any, where: str, tokens: Fixed) -> Any:
     return _normed(b, call, m, where, total)
 
 
-def _layer(b: Builder, call: Call, m: Any, where: str, value: Any, hidden: tuple[int, ...]) -> Any:
+def _layer(b: Builder, call: Call, m: Any, where: str, value: Any, padding: tuple[int, ...]) -> Any:
     own, path = m.attention.self, join(where, "attention.self")
     if own.training and own.dropout.p:
         raise b.refuse(
@@ -126,7 +126,7 @@ def _layer(b: Builder, call: Call, m: Any, where: str, value: Any, hidden: tuple
         )
     value = b.flush(value, call)
     q, k, v = (_dense(b, call, getattr(own, n), join(path, n), value) for n in ("query", "key", "value"))
-    mixed = b.emit(AttendHeads(None), (v.source, q.source, k.source, *hidden), path, q.layout, gaussian=False)
+    mixed = b.emit(AttendHeads(None), (v.source, q.source, k.source, *padding), path, q.layout, gaussian=False)
     out, path = m.attention.output, join(where, "attention.output")
     value = _normed(
         b, call, out, path, _sum(b, call, out, value, _dense(b, call, out.dense, join(path, "dense"), mixed))

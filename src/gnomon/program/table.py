@@ -24,11 +24,12 @@ from gnomon.program.moves import expand, permute, reshape, take
 from gnomon.program.multihead import multihead
 from gnomon.program.normalization import batch_norm, dropout, group_norm, layer_norm
 from gnomon.program.pooling import adaptive_average_pool, average_pool, mean, pad, upsample
+from gnomon.program.pretrained import is_bert, of_bert
 from gnomon.program.recurrent import recurrent
 from gnomon.program.refused import REFUSED
 from gnomon.program.tied import tied_convolution
 from gnomon.program.tokens import embedding
-from gnomon.program.trace import is_bert, of_bert, passes_messages
+from gnomon.program.trace import passes_messages
 from gnomon.program.transposed import transposed_convolution
 from gnomon.program.values import Call, Fixed, Parameter, Random
 

@@ -17,6 +17,7 @@ from torch.nn.utils.weight_norm import WeightNorm
 from gnomon.core.attention import SelfAttending
 from gnomon.core.errors import GnomonError, InputError, ReadError, lesson
 from gnomon.core.tied import Tied
+from gnomon.program.pretrained import classes, is_bert, of_bert, refuse_transformers
 
 __all__ = ["RECOMPUTED", "attribute", "global_hooks", "hooked", "trace"]
 
@@ -36,35 +37,6 @@ def passes_messages(module: Any) -> bool:
     """
     parts = ("propagate", "message", "aggr_module")
     return isinstance(module, nn.Module) and all(hasattr(module, name) for name in parts)
-
-
-def is_bert(module: Any) -> bool:
-    """Whether a module is one of transformers' BERT models that are read by their parts.
-
-    Cost: none.
-
-    >>> is_bert(nn.Linear(1, 1))
-    False
-    """
-    return type(module).__name__ in ("BertModel", "BertForSequenceClassification") and hasattr(module, "config")
-
-
-def _refuse_transformers(module: nn.Module) -> None:
-    """Models of transformers build masks and choose attention while they run, which torch.fx cannot follow."""
-    own = [
-        (path, m) for path, m in module.named_modules() if hasattr(m, "base_model_prefix") and hasattr(m, "post_init")
-    ]
-    if others := [(path, m) for path, m in own if not is_bert(m)]:
-        path, m = others[0]
-        raise ReadError(
-            lesson(
-                f"read({type(module).__name__})",
-                f"{path or 'the module'} ({type(m).__name__}) is a model of transformers, which makes masks and "
-                "chooses attention while it runs",
-                "forward is a fixed sequence of calls; BertModel and BertForSequenceClassification are read by parts",
-                "Pass one of these, use nn.TransformerEncoder, or estimate: gnomon.sampled_limit(net, samples=64)",
-            )
-        )
 
 
 class Shaped(fx.Proxy):
@@ -155,7 +127,7 @@ def trace(module: nn.Module, example: Tensor) -> fx.Graph:
     """
     _refuse_replaced(module)
     _refuse_hooks(module)
-    _refuse_transformers(module)
+    refuse_transformers(module)
     tracer = Tracer(example)
     tracer.root = module
     try:
@@ -251,29 +223,11 @@ def find_result(node: fx.Node, root: nn.Module, example: Tensor) -> None:
         node.meta["result"] = _run(node, root)
 
 
-def _classes(module: Any) -> int:
-    """Outputs of a BERT that classifies; zero for one that ends before."""
-    return int(module.num_labels) if hasattr(module, "classifier") else 0
-
-
-def of_bert(node: fx.Node, root: nn.Module) -> bool:
-    """Whether a node takes one of the outputs of a BERT model by name; only that of its end is read."""
-    if node.target is not getattr or node.all_input_nodes[0].op != "call_module":
-        return False
-    module: Any = root.get_submodule(str(node.all_input_nodes[0].target))
-    if not is_bert(module):
-        return False
-    end = "logits" if _classes(module) else "pooler_output" if module.pooler is not None else "last_hidden_state"
-    if node.args[1] != end:
-        found, cure = f"forward takes '{node.args[1]}' of a {type(module).__name__}", f"Take its {end}"
-        raise ReadError(lesson(f"read({type(root).__name__})", found, "a model is read to its end", cure))
-    return True
-
-
 def _known(module: nn.Module, node: fx.Node) -> Tensor | None:
     """The result of a module that is read by its parts and does not run on the meta device; None for all others."""
     if is_bert(module):
-        return torch.empty((BATCH, _classes(module) or module.config.hidden_size), device="meta")
+        config: Any = module.config
+        return torch.empty((BATCH, classes(module) or config.hidden_size), device="meta")
     first = node.all_input_nodes[0].meta["result"] if node.all_input_nodes else None
     outputs = getattr(module, "out_channels", None)
     if passes_messages(module) and isinstance(first, Tensor) and isinstance(outputs, int):

@@ -1,0 +1,55 @@
+"""Models of transformers: which are read by their parts, what is read of them, and why others are refused."""
+
+from typing import Any
+
+from torch import fx, nn
+
+from gnomon.core.errors import ReadError, lesson
+
+
+def is_bert(module: Any) -> bool:
+    """Whether a module is one of transformers' BERT models that are read by their parts.
+
+    Cost: none.
+
+    >>> is_bert(nn.Linear(1, 1))
+    False
+    """
+    return type(module).__name__ in ("BertModel", "BertForSequenceClassification") and hasattr(module, "config")
+
+
+def refuse_transformers(module: nn.Module) -> None:
+    """Models of transformers build masks and choose attention while they run, which torch.fx cannot follow."""
+    own = [
+        (path, m) for path, m in module.named_modules() if hasattr(m, "base_model_prefix") and hasattr(m, "post_init")
+    ]
+    if others := [(path, m) for path, m in own if not is_bert(m)]:
+        path, m = others[0]
+        raise ReadError(
+            lesson(
+                f"read({type(module).__name__})",
+                f"{path or 'the module'} ({type(m).__name__}) is a model of transformers, which makes masks and "
+                "chooses attention while it runs",
+                "forward is a fixed sequence of calls; BertModel and BertForSequenceClassification are read by parts",
+                "Pass one of these, use nn.TransformerEncoder, or estimate: gnomon.sampled_limit(net, samples=64)",
+            )
+        )
+
+
+def classes(module: Any) -> int:
+    """Outputs of a BERT that classifies; zero for one that ends before."""
+    return int(module.num_labels) if hasattr(module, "classifier") else 0
+
+
+def of_bert(node: fx.Node, root: nn.Module) -> bool:
+    """Whether a node takes one of the outputs of a BERT model by name; only that of its end is read."""
+    if node.target is not getattr or node.all_input_nodes[0].op != "call_module":
+        return False
+    module: Any = root.get_submodule(str(node.all_input_nodes[0].target))
+    if not is_bert(module):
+        return False
+    end = "logits" if classes(module) else "pooler_output" if module.pooler is not None else "last_hidden_state"
+    if node.args[1] != end:
+        found, cure = f"forward takes '{node.args[1]}' of a {type(module).__name__}", f"Take its {end}"
+        raise ReadError(lesson(f"read({type(root).__name__})", found, "a model is read to its end", cure))
+    return True
