@@ -34,7 +34,7 @@ __all__ = ["gradient", "integrated_gradients", "smooth_grad"]
 IG = "integrated_gradients(module, x)"
 SMOOTH = "smooth_grad(module, x)"
 PLAIN = "gradient(module, x)"
-NUMBERS, FEWEST = 2**18, 16
+NUMBERS, FEWEST = 2**17, 16
 """Numbers in the inputs of a pass at most, and examples at least: larger passes fall out of the processor's caches."""
 
 
