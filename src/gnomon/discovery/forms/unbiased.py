@@ -1,7 +1,7 @@
 """Products of noisy fields whose mean is the product of the true ones.
 
-With u = v + e and noise e of variance s^2, powers of u are too large on average: E u^3 = v^3 + 3 s^2 v, and a regression
-meets a term that the law does not have. Taken off, for real fields and for complex ones with E |e|^2 = s^2:
+With u = v + e and noise e of variance s^2, powers of u are too large on average: E u^3 = v^3 + 3 s^2 v, and a
+regression meets a term that the law does not have. Taken off, for real fields and complex ones with E |e|^2 = s^2:
 
     E H_p(u) = v^p,    H_p(u) = sum_k (-s^2)^k p! / (k! (p - 2 k)! 2^k) u^(p - 2 k)                               (1)
     E I_ab(u) = v^a |v|^(2b),    I_ab(u) = sum_k (-s^2)^k k! C(a + b, k) C(b, k) u^a |u|^(2 b - 2 k)              (2)
@@ -14,8 +14,8 @@ Cost: (3) some differences of some lines; (1) and (2) one sum for each order.
 
 >>> draw = np.random.default_rng(0)
 >>> noisy = 1 + 0.5 * draw.standard_normal(100_000)
->>> round(float(np.mean(noisy**3)), 1), round(float(np.mean(power(noisy, 3, 0.25))), 1)
-(1.8, 1.0)
+>>> bool(np.mean(noisy**3) > 1.7), round(float(np.mean(power(noisy, 3, 0.25))), 1)
+(True, 1.0)
 """
 
 from math import comb, factorial
@@ -82,9 +82,7 @@ def modulus_power(u: np.ndarray, a: int, b: int, variance: float) -> np.ndarray:
     """
     square = np.abs(u) ** 2
     return u**a * _sum(
-        [
-            (-variance) ** k * factorial(k) * comb(a + b, k) * comb(b, k) * square ** (b - k) for k in range(b + 1)
-        ]
+        [(-variance) ** k * factorial(k) * comb(a + b, k) * comb(b, k) * square ** (b - k) for k in range(b + 1)]
     )  # (2)
 
 

@@ -3,9 +3,10 @@
     psi_c(x, t) = phi((x - x_c) / a) phi((t - t_c) / b),    phi(z) = (1 - z^2)^p on [-1, 1]                     (1)
     target  (-1)^m <d_t^m psi, u>,    columns  (-1)^|k| <D^k psi, f(u)>  for the terms D^k f(u)                 (2)
 
-u^q u_x is D(u^(q+1)) / (q + 1) and has no derivative of the data left. In other products the derivatives are those of
-local polynomials or, of periodic data, of waves, as cross-validation chooses. The half widths a and b are those that
-let most of the signal through for each unit of noise:
+u^q u_x is D(u^(q+1)) / (q + 1) and has no derivative of the data left. What noise adds to such products on average is
+taken off (`forms.unbiased`). In other products the derivatives are those of local polynomials or, of periodic data, of
+waves, as cross-validation chooses. The half widths a and b are those that let most of the signal through for each unit
+of noise:
 
     a = argmax_a  rms_c |<phi_a'', u>| / |phi_a''|_2,    b likewise with phi_b'                                  (3)
 
@@ -35,6 +36,8 @@ from gnomon.core.checks import integer
 from gnomon.discovery.derivatives import AbstractDerivative, Polynomial, smoothing_rule
 from gnomon.discovery.derivatives.base import check_points
 from gnomon.discovery.forms.base import AbstractForm, System, block_numbers
+from gnomon.discovery.forms.unbiased import modulus_power, noise_variance
+from gnomon.discovery.forms.unbiased import power as unbiased_power
 from gnomon.discovery.grid import Data
 from gnomon.discovery.term import Term
 
@@ -126,7 +129,9 @@ def _column(values: "_Values", term: Term, bumps: dict[str, "_Bumps"]) -> np.nda
             return _tested(values.of(one.symbol), bumps, one.derivative)
         if len(rest) == 1 and rest[0].symbol == one.symbol and len(one.derivative) == 1:
             power = rest[0].power + 1
-            return _tested(values.of(one.symbol, "", power), bumps, one.derivative) / power
+            return _tested(values.product({one.symbol: power}), bumps, one.derivative) / power
+    if rest and not derived:
+        return _tested(values.product({f.symbol: f.power for f in rest}), bumps, "")
     parts = [values.of(f.symbol, f.derivative, f.power) for f in (*rest, *derived)]
     return _tested(reduce(np.multiply, parts) if parts else np.ones(values.data.shape), bumps, "")
 
@@ -236,6 +241,7 @@ class _Values:
         self.data, self.rule, self.call = data, rule, call
         self._made: dict[tuple[str, str, int], np.ndarray] = {}
         self._rules: dict[tuple[str, int], AbstractDerivative] = {}
+        self._noises: dict[str, float] = {}
 
     def of(self, symbol: str, by: str = "", power: int = 1) -> np.ndarray:
         key = (symbol, by, power)
@@ -250,6 +256,23 @@ class _Values:
                     values = rule(values, self.data.steps[letter], by.count(letter), axis)
                 self._made[key] = values
         return self._made[key]
+
+    def product(self, powers: dict[str, int]) -> np.ndarray:
+        """A product of powers of symbols without derivatives, with the mean of what noise adds to it taken off."""
+        parts, left = [], dict(powers)
+        for name, field in self.data.fields.items():
+            a, b = left.get(name, 0), left.get(f"|{name}|", 0)
+            if a + b < 2 or b % 2 or not (noise := self._noise(name)):
+                continue
+            left = {symbol: p for symbol, p in left.items() if symbol not in (name, f"|{name}|")}
+            complex_ = np.iscomplexobj(field)
+            parts.append(modulus_power(field, a, b // 2, noise) if complex_ else unbiased_power(field, a, noise))
+        return reduce(np.multiply, [*parts, *(self.of(symbol, "", p) for symbol, p in left.items())])
+
+    def _noise(self, name: str) -> float:
+        if name not in self._noises:
+            self._noises[name] = noise_variance(self.data.fields[name])
+        return self._noises[name]
 
     def _rule(self, symbol: str, axis: int) -> AbstractDerivative:
         """The rule of differentiation, one for all orders."""
