@@ -5,7 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import integer
+from gnomon.core.checks import as_numbers, check_finite_inputs, integer, real
+from gnomon.scattering.images import check_shape
 from gnomon.scattering.wavelets import WaveletTransform
 
 __all__ = ["roto_translation_scattering"]
@@ -42,13 +43,15 @@ def roto_translation_scattering(x: Any, *, J: int, L: int = 8, rings: int = 1) -
     True
     """
     L = integer("L", L, call=CALL, least=2)
-    images = torch.as_tensor(x)
-    transform = WaveletTransform(J, tuple(images.shape[-2:]), L=L)
+    images = real(as_numbers(x, "x", call=CALL), "x", call=CALL)
+    transform = WaveletTransform(J, check_shape(tuple(images.shape[-2:]), 2, integer("J", J, call=CALL), CALL), L=L)
     circle = _angular(L)
     means = _means(transform.shape, integer("rings", rings, call=CALL))
     flat = images.reshape(-1, *transform.shape)
-    rows = torch.stack([_one(image, transform, circle, means) for image in flat])
-    return rows.reshape(*images.shape[:-2], -1)
+    check_finite_inputs(flat.detach(), call=CALL)
+    some = flat if len(flat) else flat.new_zeros(1, *transform.shape)  # a batch of none has a width too
+    rows = torch.stack([_one(image, transform, circle, means) for image in some])[: len(flat)]
+    return rows.reshape(*images.shape[:-2], rows.shape[1])
 
 
 def _angular(L: int) -> Tensor:
