@@ -134,14 +134,14 @@ def measured(name: str, shared: Path, draw: int) -> dict:
     return {"name": name, "draw": draw, "error": error, "parameters": numbers, "seconds": time.process_time() - start}
 
 
-def main(shared: Path, until: float) -> None:
+def main(shared: Path, until: float, only: str) -> None:
     KEPT.parent.mkdir(exist_ok=True)
     lines = KEPT.read_text().splitlines() if KEPT.exists() else []
     found = {(r["name"], r["draw"]): r for r in map(json.loads, lines)}
     names = (*KINDS, *NETWORKS)
     for name in names:
         for draw in range(DRAWS):
-            if (name, draw) in found:
+            if (name, draw) in found or only not in name:
                 continue
             if time.time() > until:
                 break
@@ -171,8 +171,9 @@ if __name__ == "__main__":
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--shared", type=Path, default=SHARED)
     options.add_argument("--seconds", type=float, default=1e9)
+    options.add_argument("--only", default="", help="a part of a name: run no others")
     given = options.parse_args()
     if not (given.shared / "data" / "mnist.npz").exists():
         raise SystemExit(f"skipped: {given.shared / 'data' / 'mnist.npz'} does not exist; name the folder by --shared")
     torch.set_num_threads(1)
-    main(given.shared, time.time() + given.seconds)
+    main(given.shared, time.time() + given.seconds, given.only)

@@ -21,9 +21,9 @@ def roto_translation_scattering(x: Any, *, J: int, L: int = 8, rings: int = 1) -
         Y2(u, t) = |sum_{t'} (Y1_{j1}(., t') * psi_{j2, t2 + t'})(u) psi_k(t - t')|,    S_2 = mean Y2           (2)
 
     with means over places u and angles t. S_2 is for scales j1 < j2, relative angles t2 and wavelets psi_k over the
-    circle of angles, of both signs, and their average. With several rings the means are over the places of each, so
-    that coefficients say how far from the center something is: for objects in the middle of the image, which turn
-    and do not move.
+    circle of angles and their average; wavelets of the other sign would give the same means, since half a turn
+    conjugates what they see. With several rings the means are over the places of each, so that coefficients say how far
+    from the center something is: for objects in the middle of the image, which turn and do not move.
 
     Args:
         x: images (..., height, width), taken as periodic; at least 2^J pixels along each side.
@@ -55,9 +55,8 @@ def roto_translation_scattering(x: Any, *, J: int, L: int = 8, rings: int = 1) -
 
 
 def _angular(L: int) -> Tensor:
-    """Spectra of the filters over a whole turn of 2 L angles: the average, wavelets, and their mirror images."""
-    spectra = WaveletTransform((2 * L).bit_length() - 2, 2 * L).spectra
-    return torch.cat([spectra, spectra[1:].flip(-1).roll(1, -1)])
+    """Spectra of the filters over a whole turn of 2 L angles: the average and wavelets."""
+    return WaveletTransform((2 * L).bit_length() - 2, 2 * L).spectra
 
 
 def _means(shape: tuple[int, ...], rings: int) -> Tensor:
