@@ -159,7 +159,8 @@ def main(shared: Path, until: float, only: str) -> None:
         spread = f"{np.mean(errors):.2f} % ({min(errors):.2f} to {max(errors):.2f})"
         rows.append([name, spread, count, f"{np.mean([r['seconds'] for r in some]):.0f} s"])
     note = (
-        f"Mean test error (smallest to largest of up to {DRAWS} draws) on {TEST:,} turned images; seconds of processor time.\n"
+        f"Mean test error (smallest to largest of up to {DRAWS} draws) on {TEST:,} turned images; seconds of processor time, without\n"
+        "those of coefficients that an earlier row or run had kept. "
         "Scattering: J = 3, L = 8, and a support vector machine on standardized logarithms of the coefficients, its width\n"
         "chosen by cross-validation; means over the whole image, or over rings around its center. Networks: three\n"
         f"convolutions of 5 x 5, {EPOCHS} epochs of Adam, the same recipe for both; the group's kernels turn by interpolation."
