@@ -75,7 +75,7 @@ def fourier_only(name):
     total = min(timed(lambda: module(x), time.process_time) for _ in range(5))
     if name[0] == "2":
         made = module.plan.cast(x.dtype, x.device).kept["loops"]
-        images, room = x.flatten(0, -3).shape[0], torch.zeros(made.room).numpy()
+        images, room = x.flatten(0, -3).shape[0], torch.zeros(made.memory).numpy()
         tables = (room, made.numbers, made.places, made.bands, made.first, made.sides)
         alone = transforms_alone()
         alone(1, *tables)

@@ -1,7 +1,9 @@
 import numpy as np
+import pytest
 import torch
 from torch import nn
 
+from gnomon import NotFiniteError
 from gnomon.scattering import (
     Scattering1d,
     Scattering2d,
@@ -9,6 +11,7 @@ from gnomon.scattering import (
     energy_by_order,
     fourier_modulus,
     report,
+    roto_translation_scattering,
 )
 
 OCTAVES = [0.25 * 2.0**-k for k in range(6)]
@@ -53,3 +56,19 @@ def test_energy_of_wavelet_transforms_is_between_the_frame_bounds():
 def test_energy_by_order_sums_to_one():
     shares = energy_by_order(Scattering2d(2, (16, 16)), torch.rand(3, 16, 16)).shares
     assert abs(sum(shares) - 1) < 1e-12 and shares[0] > shares[1] > shares[2] > 0
+
+
+def test_rings_share_out_the_means_over_an_image_and_do_not_see_quarter_turns():
+    x = torch.randn(2, 16, 16, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    whole = roto_translation_scattering(x, J=2, L=4)
+    rings = roto_translation_scattering(x, J=2, L=4, rings=3)
+    turned = roto_translation_scattering(x.rot90(1, (1, 2)), J=2, L=4, rings=3)
+    assert (rings - turned).abs().max() < 1e-6 * rings.abs().max()  # the filters are summed over five periods
+    place = np.arange(16) - 7.5
+    radius = np.hypot(place[:, None], place)
+    shares = [np.mean(radius < 8 / 3), np.mean((radius >= 8 / 3) & (radius < 16 / 3)), np.mean(radius >= 16 / 3)]
+    mean = rings.unflatten(1, (-1, 3)) @ torch.tensor(shares)
+    assert torch.allclose(mean, whole, rtol=1e-12, atol=1e-14)
+    assert roto_translation_scattering(x[:0], J=2, L=4, rings=3).shape == (0, *rings.shape[1:])
+    with pytest.raises(NotFiniteError, match=r"roto_translation_scattering\(x\): example 1"):
+        roto_translation_scattering(torch.stack([x[0], x[1] / 0]), J=2, L=4)

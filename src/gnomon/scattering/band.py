@@ -110,7 +110,7 @@ class Plan(Record):
         """The same in another dtype and on another device; kept for the next call."""
         key = (dtype, device)
         if key in self.kept and not torch.compiler.is_compiling():
-            return self.kept[key]  # type: ignore[no-any-return]
+            return self.kept[key]
         made = Plan(self.average.cast(dtype, device), tuple(band.cast(dtype, device) for band in self.bands))
         if not torch.compiler.is_compiling():  # a compiler's tensors have no values
             self.kept[key] = made

@@ -87,7 +87,7 @@ def _shared_out(count: int, size: int, work: Callable[[slice], None]) -> None:
 def _in_lanes(plan: Plan, made: Packed, padded: Tensor, out: Tensor) -> None:
     out[:, 0] = plan.average(padded)
     half = torch.view_as_real(torch.fft.rfftn(padded, dim=(-1, -2))).contiguous()  # rows up to half
-    room = padded.new_empty(made.room)
+    room = padded.new_empty(made.memory)
     tables = (made.numbers, made.places, made.bands, made.first, made.sides, made.windows)
     scatter(half.numpy(), *tables, room.numpy(), out.numpy())
 

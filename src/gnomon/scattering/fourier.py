@@ -21,8 +21,6 @@ from gnomon.core.machine.loops import INNER
 from gnomon.scattering.lanes import load, spread, store
 from gnomon.scattering.packed import WIDTH
 
-__all__ = ["OUTER", "PAIR", "transform"]
-
 PAIR = 2 * WIDTH
 """Numbers that one complex number of eight signals takes."""
 
@@ -31,16 +29,16 @@ OUTER: dict[str, Any] = {key: value for key, value in INNER.items() if key != "f
 
 
 @njit(**OUTER)
-def transform(a, x, step, target, side, numbers, places, room):
+def transform(a, x, step, target, side, numbers, places, memory):
     """Equation (1) for the complex numbers that begin at x and follow each other after ``step`` places.
 
     The result goes side by side from ``target`` on. ``side`` says where the factors of n are in ``places``, and its
-    `packed.turns` in ``numbers``; ``room`` is the begin of 2 n complex numbers for what is between the steps.
+    `packed.turns` in ``numbers``; ``memory`` is the begin of 2 n complex numbers for what is between the steps.
     """
     left, s = side.n, side.n // side.n  # not a literal, for which all would be compiled once more
     for i in range(side.count):
         r = places[side.steps + i]
-        y = room + i % 2 * side.n * PAIR if i + 1 < side.count else target
+        y = memory + i % 2 * side.n * PAIR if i + 1 < side.count else target
         m = left // r
         if r == 8:
             _eight(a, x, step, y, m, s, numbers, side.turns)

@@ -14,8 +14,6 @@ from numba.extending import intrinsic, lower_builtin, models, register_model, ty
 from gnomon.core.machine.loops import ARITHMETIC
 from gnomon.scattering.packed import WIDTH
 
-__all__ = ["fetch", "load", "pointer", "root", "spread", "store"]
-
 _intrinsic: Any = intrinsic  # its type asks callers for the compiler's context, which the compiler adds
 
 

@@ -11,8 +11,6 @@ import numpy as np
 from gnomon.core.record import Record
 from gnomon.scattering.band import Average2d, Band, Plan, columns_that_count
 
-__all__ = ["WIDTH", "Packed", "packed", "radices", "turns"]
-
 WIDTH = 8
 """Signals side by side."""
 
@@ -69,7 +67,7 @@ def turns(n: int) -> np.ndarray:
 @dataclass(frozen=True, slots=True)
 class Packed(Record):
     """``numbers`` and ``places`` are what the records of ``bands`` (the first ``first`` of them of the first order),
-    ``sides`` and ``windows`` point into; ``room`` is the memory that one thread needs, in numbers.
+    ``sides`` and ``windows`` point into; ``memory`` is what one thread needs, in numbers.
     """
 
     numbers: np.ndarray
@@ -78,7 +76,7 @@ class Packed(Record):
     first: int
     sides: np.ndarray
     windows: np.ndarray
-    room: int
+    memory: int
 
 
 @dataclass(slots=True)
@@ -169,11 +167,11 @@ def packed(plan: Plan, share: float) -> Packed | None:
         len(plan.bands),
         np.array(to.sides, SIDE),
         np.array(to.windows, WINDOW),
-        _room(plan),
+        _memory(plan),
     )
 
 
-def _room(plan: Plan) -> int:
+def _memory(plan: Plan) -> int:
     """Numbers for a tile, its moduli and their spectrum, one line three times and the averages over rows."""
     rows, columns = (max(band.grid[axis] for band in plan.bands) for axis in (0, 1))
     line = max(rows, columns)

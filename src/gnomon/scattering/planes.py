@@ -23,12 +23,12 @@ LARGE = 8_000
 
 
 @entry
-def scatter(half, numbers, places, bands, first, sides, windows, room, out):
+def scatter(half, numbers, places, bands, first, sides, windows, memory, out):
     """Coefficients of both orders into out (images, paths, height, width), from half the spectra of padded images.
 
-    ``half`` (images, n_1 / 2 + 1, n_2, 2) has real and imaginary parts; ``room`` is memory for one tile after another.
+    ``half`` (images, n_1 / 2 + 1, n_2, 2) has real and imaginary parts; ``memory`` is for one tile after another.
     """
-    a, numbers, places = pointer(room), pointer(numbers), pointer(places)
+    a, numbers, places = pointer(memory), pointer(numbers), pointer(places)
     one, none = np.int64(PAIR), np.int64(-1)  # no literals, for which all would be compiled once more
     for image in range(len(half)):
         x = pointer(half[image])
@@ -127,11 +127,11 @@ def _down(a, band, sides, windows, numbers, places, keep, free, out):
     """The transforms of the columns of the tile, and the averages of their moduli into out (some, height, width)."""
     rows, columns = band.rows, band.columns
     side, down, along = sides[band.row_side], windows[band.row_window], windows[band.column_window]
-    line, room = free, free + rows * PAIR
-    sums = room + 2 * rows * PAIR
+    line, memory = free, free + rows * PAIR
+    sums = memory + 2 * rows * PAIR
     for c in range(columns):
         _fetch_next(a, c * PAIR, (columns + 1) * PAIR, rows, columns)
-        transform(a, c * PAIR, (columns + 1) * PAIR, line, side, numbers, places, room)
+        transform(a, c * PAIR, (columns + 1) * PAIR, line, side, numbers, places, memory)
         for r in range(rows):
             re, im = load(a, line + r * PAIR), load(a, line + r * PAIR + WIDTH)
             u = root(re * re + im * im)
@@ -170,9 +170,9 @@ def _spectrum(a, moduli, spectrum, free, band, sides, numbers, places):
     """The conjugate of the spectrum of the moduli, rows up to half of them."""
     rows, columns, kept = band.rows, band.columns, band.rows // 2 + 1
     down, across, half = sides[band.row_side], sides[band.column_side], spread(a, 0.5)
-    line, room = free, free + rows * PAIR
+    line, memory = free, free + rows * PAIR
     for pair in range(columns // 2):
-        transform(a, moduli + pair * rows * PAIR, np.int64(PAIR), line, down, numbers, places, room)
+        transform(a, moduli + pair * rows * PAIR, np.int64(PAIR), line, down, numbers, places, memory)
         for r in range(kept):
             here, there = line + r * PAIR, line + (rows - r if r else 0) * PAIR
             re, im, other, less = load(a, here), load(a, here + WIDTH), load(a, there), load(a, there + WIDTH)
@@ -184,4 +184,4 @@ def _spectrum(a, moduli, spectrum, free, band, sides, numbers, places):
     for r in range(kept):
         target = spectrum + r * columns * PAIR
         _fetch_next(a, r * PAIR, kept * PAIR, columns, kept)
-        transform(a, r * PAIR, kept * PAIR, target, across, numbers, places, room)
+        transform(a, r * PAIR, kept * PAIR, target, across, numbers, places, memory)

@@ -5,7 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import integer
+from gnomon.core.checks import as_numbers, check_finite_inputs, integer, real
+from gnomon.scattering.images import check_shape
 from gnomon.scattering.wavelets import WaveletTransform
 
 __all__ = ["roto_translation_scattering"]
@@ -20,9 +21,9 @@ def roto_translation_scattering(x: Any, *, J: int, L: int = 8, rings: int = 1) -
         Y2(u, t) = |sum_{t'} (Y1_{j1}(., t') * psi_{j2, t2 + t'})(u) psi_k(t - t')|,    S_2 = mean Y2           (2)
 
     with means over places u and angles t. S_2 is for scales j1 < j2, relative angles t2 and wavelets psi_k over the
-    circle of angles, of both signs, and their average. With several rings the means are over the places of each, so
-    that coefficients say how far from the center something is: for objects in the middle of the image, which turn
-    and do not move.
+    circle of angles and their average; wavelets of the other sign would give the same means, since half a turn
+    conjugates what they see. With several rings the means are over the places of each, so that coefficients say how far
+    from the center something is: for objects in the middle of the image, which turn and do not move.
 
     Args:
         x: images (..., height, width), taken as periodic; at least 2^J pixels along each side.
@@ -42,19 +43,20 @@ def roto_translation_scattering(x: Any, *, J: int, L: int = 8, rings: int = 1) -
     True
     """
     L = integer("L", L, call=CALL, least=2)
-    images = torch.as_tensor(x)
-    transform = WaveletTransform(J, tuple(images.shape[-2:]), L=L)
+    images = real(as_numbers(x, "x", call=CALL), "x", call=CALL)
+    transform = WaveletTransform(J, check_shape(tuple(images.shape[-2:]), 2, integer("J", J, call=CALL), CALL), L=L)
     circle = _angular(L)
     means = _means(transform.shape, integer("rings", rings, call=CALL))
     flat = images.reshape(-1, *transform.shape)
-    rows = torch.stack([_one(image, transform, circle, means) for image in flat])
-    return rows.reshape(*images.shape[:-2], -1)
+    check_finite_inputs(flat.detach(), call=CALL)
+    some = flat if len(flat) else flat.new_zeros(1, *transform.shape)  # a batch of none has a width too
+    rows = torch.stack([_one(image, transform, circle, means) for image in some])[: len(flat)]
+    return rows.reshape(*images.shape[:-2], rows.shape[1])
 
 
 def _angular(L: int) -> Tensor:
-    """Spectra of the filters over a whole turn of 2 L angles: the average, wavelets, and their mirror images."""
-    spectra = WaveletTransform((2 * L).bit_length() - 2, 2 * L).spectra
-    return torch.cat([spectra, spectra[1:].flip(-1).roll(1, -1)])
+    """Spectra of the filters over a whole turn of 2 L angles: the average and wavelets."""
+    return WaveletTransform((2 * L).bit_length() - 2, 2 * L).spectra
 
 
 def _means(shape: tuple[int, ...], rings: int) -> Tensor:

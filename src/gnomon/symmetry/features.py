@@ -2,6 +2,7 @@
 
 from torch import Tensor, nn
 
+from gnomon.core.errors import InputError, lesson
 from gnomon.symmetry.convolution import channels_for_each_element
 from gnomon.symmetry.group import Group
 
@@ -34,6 +35,10 @@ class GroupBatchNorm2d(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """The normalized features, of the same shape."""
         n, channels, order, height, width = channels_for_each_element(x, self.group, "GroupBatchNorm2d(x)")
+        if channels != self.channels:
+            found = f"x has {channels} channels for each element, and the layer was made for {self.channels}"
+            cure = f"Make it with channels={channels}"
+            raise InputError(lesson("GroupBatchNorm2d(x)", found, "channels for each element of the group", cure))
         return self.normalization(x.reshape(n, channels, order * height, width)).reshape(x.shape)  # (1)
 
 
