@@ -94,7 +94,8 @@ def table():
     note = """Robust accuracy on the first test images of MNIST, lower is a stronger attack; one thread, processor time.
 `until as low`: our time until no more examples are left than the peer leaves in the end, over the peer's whole time.
 pyautoattack: its standard ensemble (APGD on cross-entropy, aimed APGD, aimed FAB, Square) in batches of 250. foolbox has no
-ensemble: PGD of 100 steps, then its minimum-norm attack FMN of 300 steps on what is left, each in batches of 250."""
+ensemble: PGD of 100 steps, then its minimum-norm attack FMN of 300 steps on what is left, each in batches of 250. The
+sides were run at different times; the same run again takes up to a third more or less processor time."""
     if rows:
         record("Robust accuracy beside pyautoattack and foolbox", columns, rows, note)
 

@@ -150,7 +150,7 @@ def table(known):
                 f" ({kind})" if kind in ("refused", "BROKE", "CHANGED THE MODEL") or kind.startswith("not done") else ""))  # fmt: skip
         rows.append([name, *told])
     note = """Eight examples (32 for activities and matching), one thread, processor time of the whole call. `refused`: the
-instrument says in one sentence that the network is outside its premises."""
+instrument says in one sentence that the network is outside its premises. `-`: not yet run."""
     record("Instruments at a practitioner's size", ["instrument", *models], rows, note)
 
 

@@ -198,6 +198,14 @@ def test_shrinking_balls_find_what_lies_behind_a_flat_neighborhood(norm):
     assert within < 0.5 and found.success == 1 and float(found.sizes.max()) <= 0.4 + 1e-6
 
 
+def test_a_preflight_leaves_batch_norm_in_training_mode_as_it_was():
+    net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 2))
+    before = {name: value.clone() for name, value in net.state_dict().items()}
+    found = preflight(net, (torch.rand(8, 2), torch.tensor([0, 1] * 4)), eps=0.1)
+    assert net.training and "training mode" in found.verdict
+    assert all(torch.equal(value, before[name]) for name, value in net.state_dict().items())
+
+
 def test_shrinking_balls_end_where_every_width_has_failed_twice():
     net, starts = nn.Linear(2, 2), []
     with torch.no_grad():

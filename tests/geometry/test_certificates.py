@@ -181,6 +181,15 @@ def test_a_network_that_cannot_be_read_is_named():
     assert radii.proof == "none" and float(radii.below.max()) == 0
 
 
+def test_bounds_leave_a_network_in_training_mode_as_it_was():
+    net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.ReLU(), nn.Linear(3, 2))
+    before = [b.clone() for b in net.buffers()]
+    x = torch.rand(4, 2)
+    found = output_bounds(net, x, 0.1)
+    assert net.training and all(torch.equal(a, b) for a, b in zip(before, net.buffers(), strict=True))
+    assert torch.equal(found.low, output_bounds(net.eval(), x, 0.1).low)
+
+
 def test_inputs_outside_the_bounds_have_no_region():
     with pytest.raises(InputError, match=r"output_bounds.* outside the bounds \(0, 1\)"):
         output_bounds(nn.Linear(2, 2), torch.full((1, 2), 3.0), 0.1)

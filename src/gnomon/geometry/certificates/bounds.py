@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gnomon.core.pure import evaluating, undisturbed
 from gnomon.core.record import Record
 from gnomon.geometry.attacks.run import check_bounds
 from gnomon.geometry.attacks.threat import Threat
@@ -62,10 +63,10 @@ def output_bounds(
     """
     call = "output_bounds(module, x, eps)"
     check_bounds(x, Threat.of(eps, norm, bounds, call), call)
-    graph = read_graph(module, x[:1], call=call)
-    region = Region.of(x, torch.full((len(x),), float(eps), dtype=x.dtype, device=x.device), norm, bounds)
-    boxes = linear_bounds(graph, region)
-    low, high = boxes[-1]
+    with undisturbed(module), evaluating(module):
+        graph = read_graph(module, x[:1], call=call)
+        region = Region.of(x, torch.full((len(x),), float(eps), dtype=x.dtype, device=x.device), norm, bounds)
+        low, high = linear_bounds(graph, region)[-1]
     return Bounds(low, high)
 
 
