@@ -40,7 +40,8 @@ from gnomon.training import Adam
 
 STEPS = {2: 4000, 64: 1500, 784: 2000}
 FEWER = {("autoregressive spline", 64): 150, ("spline coupling", 64): 150, ("autoregressive spline", 784): 60,
-         ("spline coupling", 784): 100, ("autoregressive", 784): 600, ("affine coupling", 784): 200}  # fmt: skip
+         ("spline coupling", 784): 100, ("autoregressive", 784): 600, ("affine coupling", 784): 60,
+         ("Wasserstein GAN", 784): 600, ("flow matching", 784): 1200, ("diffusion", 784): 1200}  # fmt: skip
 """Steps where they are long, or where a flow would learn its 1,000 digits by heart."""
 KEPT = Path("build/samples")
 SHOWN = 1000
