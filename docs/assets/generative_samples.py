@@ -94,8 +94,9 @@ def tiled(x):
 
 def draw(rows, file):
     """One row of panels for each data set."""
-    titles = ["data", *models(2)]
-    fig, axes = plt.subplots(len(rows), len(titles), figsize=(13.5, 1.62 * len(rows) + 0.1), layout="constrained")
+    titles = ["data", *(title for title in models(2) if any(title in panels for panels in rows.values()))]
+    size = 1.5 * len(titles), 1.62 * len(rows) + 0.1
+    fig, axes = plt.subplots(len(rows), len(titles), figsize=size, layout="constrained")
     for i, (row, (name, panels)) in enumerate(zip(np.atleast_2d(axes), rows.items(), strict=True)):
         for place, title in zip(row, titles, strict=True):
             place.set_xticks([])
