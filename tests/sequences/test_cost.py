@@ -94,6 +94,13 @@ def test_patterns_of_attention_are_named(where, pattern):
     assert told.shares["a"][0] == pytest.approx(right) and told.chance == 0.2
 
 
+def test_the_best_of_many_patterns_is_right_by_chance():
+    """Two queries with two keys always follow a pattern; of 3,000 queries with five hardly more than a fifth does."""
+    few = sequences.attention_alignment(nn.Sequential(Looks([0, 1])), torch.eye(2)[None])
+    many = sequences.attention_alignment(Looks([0, 1, 2, 3, 4]), torch.eye(5).expand(600, 5, 5))
+    assert few.chance == 1.0 and 0.2 < many.chance < 0.25
+
+
 def test_weights_of_any_attention():
     """Additive attention, by its weights: chance where it was never trained."""
     weights = torch.rand(200, 10, 10, generator=torch.Generator().manual_seed(0))

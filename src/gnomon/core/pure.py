@@ -130,9 +130,7 @@ def evaluating(module: nn.Module, *, training: bool = False) -> Iterator[None]:
     """
     modes = [(part, part.training) for part in module.modules()]
     for part, _ in modes:
-        object.__setattr__(
-            part, "training", training
-        )  # past torch's search for parameters, which takes most of the time
+        object.__setattr__(part, "training", training)  # past torch's search for parameters, which takes long
     try:
         yield
     finally:

@@ -135,8 +135,8 @@ def shift(train: Any, test: Any, *, seed: int = 0) -> Shift:
     """Whether a classifier can tell test from training examples, classes have the same shares, and none is strange.
 
     ``train`` and ``test`` are inputs, or data as `gnomon.examine` takes them. False alarms: at most 1e-3, of the three
-    tests together. Power: with 1000 examples of each set an AUC of 0.6 is found in 99 % of cases, and 3 % of test
-    examples that are far from all training examples of their class in 97 %.
+    tests together. Power: with 1000 examples of each set an AUC of 0.6 is found in 99 % of cases; of 900 digits, 4.7 %
+    that are mirrored were found in 59 of 60 splits.
 
     Hypotheses: examples are independent of each other.
     Reference: [lopez2017revisiting], [mann1947test], [bates2023testing].

@@ -11,8 +11,9 @@ of the s are equally likely, and the law of T is that of counts of balls drawn w
 examples and many that are slightly strange are both found. Targets that are numbers count like inputs, by their
 distance; without targets all examples are of one class.
 
-Hypotheses: examples are independent. That the nearest one is looked for among n training examples for test, and among
-n - 1 for train, makes the test cautious.
+Hypotheses: examples are independent. Orders are only nearly equally likely: the nearest one is looked for among n
+training examples for test, and among n - 1 for train, and two of train may be nearest to each other. On 600 clean
+splits of digits p was below 0.05 in 5.8 % and below 0.01 in 1.0 %.
 Reference: [bates2023testing] for tests by ranks of scores that training examples have as well.
 
 >>> import torch
