@@ -17,14 +17,16 @@ TARGET = 1.5, 0.5
 class Quadratic(nn.Module):
     """A logit of degree two, the richest that two Gaussians need."""
 
-    def __init__(self, blind):
+    def __init__(self, fixed):
         super().__init__()
-        self.layer, self.blind = nn.Linear(2, 1), blind
+        self.layer, self.fixed = nn.Linear(2, 1), fixed
 
     def forward(self, x):
         """The logit."""
-        y = self.layer(torch.cat([x, x.square()], 1))
-        return y * 0 if self.blind else y
+        weight, bias = self.layer.weight, self.layer.bias
+        if self.fixed:  # its own gradient is zero; the generator's is not
+            weight, bias = weight.detach() + 0 * weight, bias.detach() + 0 * bias
+        return nn.functional.linear(torch.cat([x, x.square()], 1), weight, bias)
 
 
 def predicted():
@@ -32,11 +34,11 @@ def predicted():
     return torch.tensor(TARGET)
 
 
-def trained(steps, seed, blind):
+def trained(steps, seed, fixed):
     """Mean and standard deviation of the generator's output, averaged over the second half of training."""
     torch.manual_seed(seed)
     x = TARGET[0] + TARGET[1] * torch.randn(2000, 1)
-    model, told = GAN(nn.Linear(1, 1), Quadratic(blind), latent=1, shape=(1,)), []
+    model, told = GAN(nn.Linear(1, 1), Quadratic(fixed), latent=1, shape=(1,)), []
     for part in range(8):
         model = play(model, x, steps=steps // 8, optimizer=Adam(0.03, b1=0.5), batch=64, seed=seed + part).model
         told.append([model.maker.bias.item(), model.maker.weight.abs().item()])
@@ -49,7 +51,7 @@ def observed(steps, seed):
 
 
 def control(steps, seed):
-    """With one that says nothing."""
+    """With one that keeps its first opinion: the generator runs after it, past the data."""
     return trained(steps, seed, True)
 
 
