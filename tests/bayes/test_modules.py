@@ -1,6 +1,7 @@
 """Posteriors of modules, predictions and Laplace's approximation against Bayesian linear regression in closed form."""
 
 import json
+from dataclasses import replace
 from math import log, pi
 
 import pytest
@@ -123,7 +124,9 @@ def test_an_ensemble_disagrees_away_from_the_data_and_leaves_the_random_state():
 def test_draws_are_what_arviz_takes():
     draws = sample(lambda x: -x.square().sum() / 2, torch.zeros(2), chains=3, draws=20, warmup=20)
     given = draws.to_arviz()["posterior"]
-    assert {name: values.shape for name, values in given.items()} == {"x[0]": (3, 20), "x[1]": (3, 20)}
+    assert {name: values.shape for name, values in given.items()} == {"x": (3, 20, 2)}
+    named = replace(draws, names=("slope", "offset")).to_arviz()["posterior"]
+    assert {name: values.shape for name, values in named.items()} == {"slope": (3, 20), "offset": (3, 20)}
 
 
 def test_a_module_is_left_as_it_was_and_the_last_layer_can_be_chosen():

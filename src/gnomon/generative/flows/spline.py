@@ -10,12 +10,11 @@ and outside [-bound, bound] the map is the identity. The inverse is the root of 
 Hypotheses: increasing knots, positive slopes. Reference: [gregory1982piecewise], [durkan2019neural].
 """
 
-from collections.abc import Callable
-from math import exp, log
+from math import log
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import pad, softplus
+from torch.nn.functional import pad
 
 from gnomon.core.checks import integer, number
 from gnomon.generative.flows.coupling import AbstractCoupling
@@ -23,11 +22,12 @@ from gnomon.generative.flows.coupling import AbstractCoupling
 __all__ = ["SplineCoupling", "rational_spline", "rational_spline_inverse"]
 
 LEAST = 1e-3
-"""The least width and height of a piece relative to the whole, and the least slope."""
+"""The least width and height of a piece relative to the whole, and the least slope; the largest slope is its inverse."""
 LARGEST = 60.0
 """Free numbers of widths and heights beyond it change nothing more: its exponential is far from overflow."""
-UNIT = log(exp(1 - LEAST) - 1)
-"""softplus(UNIT) + LEAST = 1: zero outputs of a network are the identity."""
+STEEP = -log(LEAST)
+"""|log slope| stays below it. Free numbers are logarithms of slopes: where data pile up, as at the blank pixels of images,
+slopes of hundreds are wanted, which a number that grows in proportion would reach only after a long training."""
 
 
 def rational_spline(x: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[Tensor, Tensor]:
@@ -37,7 +37,8 @@ def rational_spline(x: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[
 
     Args:
         x: numbers of any shape.
-        options: 3 k - 1 free numbers for each of them: k widths, k heights and k - 1 slopes of pieces.
+        options: 3 k - 1 free numbers for each of them: k widths, k heights and k - 1 slopes of pieces. Without the first
+            dimensions of x they are shared along these.
         bound: outside [-bound, bound] the map is the identity.
 
     Hypotheses: see the module. Reference: [durkan2019neural].
@@ -109,16 +110,18 @@ def _piece(value: Tensor, options: Tensor, side: int) -> _Piece:
         index = (value[..., None] >= inner).sum(-1, keepdim=True)
         both = torch.cat([index, index + 1], -1)
     near = both[..., None, :].expand(*both.shape[:-1], 2, 2)
-    ends = LEAST * near + share * (sums.gather(-1, near) / total)
+    ends = LEAST * near + share * (sums.expand(*near.shape[:-1], k + 1).gather(-1, near) / total)
     (x, x1), (y, y1) = (part.unbind(-1) for part in ends.unbind(-2))
-    d0, d1 = (LEAST + softplus(pad(options[..., 2 * k :], (1, 1)).gather(-1, both) + UNIT)).unbind(-1)
+    slopes = pad(options[..., 2 * k :], (1, 1)).expand(*both.shape[:-1], k + 1).gather(-1, both)
+    d0, d1 = (slopes / (1 + slopes.abs() / STEEP)).exp().unbind(-1)
     return _Piece(x, x1 - x, y, y1 - y, d0, d1)
 
 
 class SplineCoupling(AbstractCoupling):
     """A coupling map of points (n, d) whose changing coordinates pass through splines (1).
 
-    The network returns 3 bins - 1 numbers for each of them.
+    The network returns 3 bins - 1 numbers for each of them. The coordinates that decide pass through splines as well, whose
+    numbers (``own``) are learned and depend on nothing: each map then fits the distribution of every coordinate.
 
     >>> from gnomon.generative.flows.coupling import alternating, coupling_network
     >>> layer = SplineCoupling(coupling_network(1, 3 * 8 - 1), alternating(2, 0))
@@ -130,14 +133,15 @@ class SplineCoupling(AbstractCoupling):
         super().__init__(network, stays)
         self.outputs = 3 * integer("bins", bins, call="SplineCoupling(network, stays)", least=2) - 1
         self.bound = number("bound", bound, call="SplineCoupling(network, stays)", above=0)
+        self.own = nn.Parameter(torch.zeros(len(self.kept), self.outputs))
 
     def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        return self._through(rational_spline_inverse, z)
+        kept, first = rational_spline_inverse(z[:, self.kept], self.own, bound=self.bound)
+        changed, logs = rational_spline_inverse(z[:, self.changing], self.options(kept), bound=self.bound)
+        return self.joined(kept, changed), first.sum(1) + logs.sum(1)
 
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        return self._through(rational_spline, x)  # (1) toward the noise: the cheaper way is that of training
-
-    def _through(self, function: Callable[..., tuple[Tensor, Tensor]], x: Tensor) -> tuple[Tensor, Tensor]:
-        kept = x[:, self.kept]
-        changed, logs = function(x[:, self.changing], self.options(kept), bound=self.bound)
-        return self.joined(kept, changed), logs.sum(1)
+        given = x[:, self.kept]
+        kept, first = rational_spline(given, self.own, bound=self.bound)  # the cheaper way is that of training
+        changed, logs = rational_spline(x[:, self.changing], self.options(given), bound=self.bound)  # (1)
+        return self.joined(kept, changed), first.sum(1) + logs.sum(1)
