@@ -19,7 +19,7 @@ from torch import nn
 from gnomon.bayes.predictive import Predictive, from_outputs
 from gnomon.core.checks import as_inputs, check_kind, check_module, check_seed, integer, number
 from gnomon.core.clock import Clock
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.inputs import count, invoke, table
 from gnomon.core.pure import random_state
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -126,7 +126,8 @@ def deep_ensemble(
         with random_state(first + i):
             module = make()
         check_module(module, call=CALL)
-        runs.append(train(module, data, y, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=first + i,
-                          seconds=seconds, in_place=True, clock=clock))  # fmt: skip
+        with called(CALL):
+            runs.append(train(module, data, y, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=first + i,
+                              seconds=seconds, in_place=True, clock=clock))  # fmt: skip
     chosen = Objective.of(data, y, runs[0].model, loss, CALL).loss
     return Ensemble(tuple(runs), noise, isinstance(chosen, CrossEntropy))

@@ -21,7 +21,7 @@ from torch.nn.functional import linear
 from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError, lesson
 from gnomon.generative.flows.base import AbstractTransform
-from gnomon.generative.flows.spline import rational_spline, rational_spline_inverse
+from gnomon.generative.flows.spline import spline, spline_inverse
 
 __all__ = ["AbstractAutoregressive", "Autoregressive", "MaskedNetwork", "SplineAutoregressive"]
 
@@ -154,7 +154,7 @@ class SplineAutoregressive(AbstractAutoregressive):
         self.bound = number("bound", bound, call="SplineAutoregressive(network)", above=0)
 
     def to_example(self, z: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        return rational_spline_inverse(z, options, bound=self.bound)  # (2)
+        return spline_inverse(z, options, bound=self.bound)  # (2)
 
     def to_noise(self, x: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        return rational_spline(x, options, bound=self.bound)  # (2)
+        return spline(x, options, bound=self.bound)  # (2)

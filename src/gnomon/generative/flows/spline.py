@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from gnomon.core.checks import integer, number
+from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.generative.flows.coupling import AbstractCoupling
 
 __all__ = ["SplineCoupling", "rational_spline", "rational_spline_inverse"]
@@ -48,12 +49,7 @@ def rational_spline(x: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[
     >>> torch.allclose(y, torch.tensor([0.5, 9.0]), atol=1e-5), bool(log_slope.abs().max() < 1e-4)
     (True, True)
     """
-    inside, u = x.abs() < bound, x.clamp(-bound, bound) / (2 * bound) + 0.5
-    p = _piece(u, options, 0)
-    w = (u - p.x) / p.width
-    below = p.s + (p.d1 + p.d0 - 2 * p.s) * w * (1 - w)
-    y = p.y + p.height * (p.s * w.square() + p.d0 * w * (1 - w)) / below  # (1)
-    return torch.where(inside, bound * (2 * y - 1), x), torch.where(inside, p.log_slope(w), torch.zeros_like(x))
+    return spline(*_checked(x, options, "rational_spline(x, options)"), bound=bound)
 
 
 def rational_spline_inverse(y: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[Tensor, Tensor]:
@@ -66,6 +62,21 @@ def rational_spline_inverse(y: Tensor, options: Tensor, *, bound: float = 5.0) -
     >>> torch.allclose(rational_spline_inverse(rational_spline(x, options)[0], options)[0], x)
     True
     """
+    return spline_inverse(*_checked(y, options, "rational_spline_inverse(y, options)"), bound=bound)
+
+
+def spline(x: Tensor, options: Tensor, *, bound: float) -> tuple[Tensor, Tensor]:
+    """`rational_spline` for numbers that were looked at before."""
+    inside, u = x.abs() < bound, x.clamp(-bound, bound) / (2 * bound) + 0.5
+    p = _piece(u, options, 0)
+    w = (u - p.x) / p.width
+    below = p.s + (p.d1 + p.d0 - 2 * p.s) * w * (1 - w)
+    y = p.y + p.height * (p.s * w.square() + p.d0 * w * (1 - w)) / below  # (1)
+    return torch.where(inside, bound * (2 * y - 1), x), torch.where(inside, p.log_slope(w), torch.zeros_like(x))
+
+
+def spline_inverse(y: Tensor, options: Tensor, *, bound: float) -> tuple[Tensor, Tensor]:
+    """`rational_spline_inverse` for numbers that were looked at before."""
     inside, v = y.abs() < bound, y.clamp(-bound, bound) / (2 * bound) + 0.5
     p = _piece(v, options, 1)
     up = v - p.y
@@ -76,6 +87,17 @@ def rational_spline_inverse(y: Tensor, options: Tensor, *, bound: float = 5.0) -
     w = 2 * c / (-b - (b.square() - 4 * a * c).clamp(min=0).sqrt())
     x = p.x + w * p.width
     return torch.where(inside, bound * (2 * x - 1), y), torch.where(inside, -p.log_slope(w), torch.zeros_like(y))
+
+
+def _checked(x: Tensor, options: Tensor, call: str) -> tuple[Tensor, Tensor]:
+    if not bool(x.isfinite().all() & options.isfinite().all()):
+        raise NotFiniteError(lesson(call, "x or options hold NaN or infinity", "finite numbers", "Drop or repair them"))
+    shared = options.dim() - 1
+    if shared > x.dim() or options.shape[:-1] != x.shape[x.dim() - shared :] or options.shape[-1] % 3 != 2:
+        found = f"x has shape {tuple(x.shape)} and options {tuple(options.shape)}"
+        cure = f"Pass options of shape ({', '.join(map(str, x.shape))}, 3 k - 1)"
+        raise InputError(lesson(call, found, "3 k - 1 numbers for each one of x", cure))
+    return x, options
 
 
 class _Piece:
@@ -136,12 +158,12 @@ class SplineCoupling(AbstractCoupling):
         self.own = nn.Parameter(torch.zeros(len(self.kept), self.outputs))
 
     def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        kept, first = rational_spline_inverse(z[:, self.kept], self.own, bound=self.bound)
-        changed, logs = rational_spline_inverse(z[:, self.changing], self.options(kept), bound=self.bound)
+        kept, first = spline_inverse(z[:, self.kept], self.own, bound=self.bound)
+        changed, logs = spline_inverse(z[:, self.changing], self.options(kept), bound=self.bound)
         return self.joined(kept, changed), first.sum(1) + logs.sum(1)
 
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
         given = x[:, self.kept]
-        kept, first = rational_spline(given, self.own, bound=self.bound)  # the cheaper way is that of training
-        changed, logs = rational_spline(x[:, self.changing], self.options(given), bound=self.bound)  # (1)
+        kept, first = spline(given, self.own, bound=self.bound)  # the cheaper way is that of training
+        changed, logs = spline(x[:, self.changing], self.options(given), bound=self.bound)  # (1)
         return self.joined(kept, changed), first.sum(1) + logs.sum(1)
