@@ -180,6 +180,14 @@ CALLS = {
         "NaN": lambda: g.flow_samples(still, HOLES, PLAN, steps=2),
         "size": lambda: g.flow_samples(lambda x, t: x[:, :1], LINE, PLAN, steps=2),
     },
+    "generative.forward_path": {
+        "NaN": lambda: g.forward_path(HOLES, PLAN, steps=2),
+        "size": lambda: g.forward_path(LINE[:, 0], PLAN, steps=2),
+    },
+    "generative.reverse_samples": {
+        "NaN": lambda: g.reverse_samples(still, HOLES, PLAN, steps=2),
+        "size": lambda: g.reverse_samples(lambda x, t: x[:, :1], LINE, PLAN, steps=2),
+    },
     "generative.mmd_test": pairs(g.mmd_test),
     "generative.energy_test": pairs(g.energy_test),
     "generative.classifier_test": pairs(g.classifier_test),

@@ -37,6 +37,7 @@ from gnomon.generative import (
     fit,
     flow_log_prob,
     flow_samples,
+    forward_path,
     game_path,
     game_rotation,
     gan_field,
@@ -45,6 +46,7 @@ from gnomon.generative import (
     linear_schedule,
     pca_gap,
     play,
+    reverse_samples,
 )
 from gnomon.training import SGD, Adam
 
@@ -172,6 +174,23 @@ def test_the_flow_of_a_diffusion_has_the_density_of_its_data_to_1e_3():
         assert_allclose(flow_log_prob(network.score, x, schedule, steps=40), p.log_prob(x), atol=1e-3)
     z = flow_samples(network.score, torch.randn(300, 2, dtype=D), schedule, steps=30)
     assert float((z.norm(dim=1) - 1).abs().mean()) < 0.35  # of a ring of radius 1 and width 0.3: mean |r - 1| is 0.25
+
+
+def test_the_equation_with_noise_goes_there_and_back_through_the_same_laws():
+    """Forward: covariance sqrt(a(t) / a(s)) (a(s) v + 1 - a(s)) of both times. Backward: error in proportion to the step."""
+    p, schedule, n = mixture([[0.8]], std=0.5), cosine_schedule(100), 20_000
+    path = forward_path(p.sample(n), schedule, steps=4)[..., 0]
+    a = schedule.kept_at(torch.linspace(0, 1, 5, dtype=D))
+    for s, t in ((0, 2), (1, 3), (2, 2)):
+        exact = float((a[t] / a[s]).sqrt() * (a[s] * 0.25 + 1 - a[s]))
+        told = float(torch.cov(torch.stack([path[s], path[t]]))[0, 1]) if s != t else float(path[t].var())
+        assert abs(told - exact) < 5 * (2 / n) ** 0.5
+        assert abs(float(path[t].mean()) - 0.8 * float(a[t]) ** 0.5) < 5 * n**-0.5
+    network = ExactNetwork(p, schedule)
+    z = torch.randn(n, 1, generator=torch.Generator().manual_seed(1)).double()
+    off = [float(reverse_samples(network.score, z, schedule, steps=k).var()) - 0.25 for k in (25, 50, 200)]
+    error = 5 * 0.25 * (2 / n) ** 0.5
+    assert abs(off[2]) < error + abs(off[0]) / 4 and abs(off[0] / off[1] - 2) < 0.8
 
 
 @pytest.mark.parametrize(("steps", "eta"), [(None, 1.0), (50, 0.0)])
