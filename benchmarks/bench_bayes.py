@@ -29,8 +29,8 @@ KEPT = Path(__file__).parents[1] / "build" / "coverage.jsonl"
 FIRST = 1000
 """The first seed of coverage."""
 RUNS = {"logistic regression": 100, "mixture": 100, "logistic distribution": 70, "funnel": 70, "normal, 100": 25,
-        "correlated 0.9, 100": 20, "regression 50 x 30": 25}  # fmt: skip
-"""Runs of targets of less than five, or more than ten, coordinates: about 200 intervals or more of each."""
+        "correlated 0.9, 10": 30, "correlated 0.9, 100": 20, "regression 50 x 30": 25}  # fmt: skip
+"""Runs of targets of less than five, or more than ten, coordinates, or of long ones: about 200 intervals of each."""
 SEEDS = 3
 """One run's effective sample size varies by a third: both sides run with so many seeds."""
 
@@ -121,7 +121,7 @@ def coverage(repetitions, draws, only, seconds):
     KEPT.parent.mkdir(exist_ok=True)
     runs = [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.exists() else []
     known, start, all_targets = {(r["target"], r["seed"], r["draws"]): r for r in runs}, time.perf_counter(), targets()
-    for seed, name in product(range(FIRST, FIRST + 2 * repetitions), all_targets):
+    for seed, name in product(range(FIRST, FIRST + 100), all_targets):
         late = time.perf_counter() - start >= seconds or seed - FIRST >= RUNS.get(name, repetitions)
         if only in name and (name, seed, draws) not in known and not late:
             run = {"target": name} | covered(*all_targets[name][:3], seed, draws)
@@ -130,7 +130,9 @@ def coverage(repetitions, draws, only, seconds):
                 file.write(json.dumps(run) + "\n")
     rows, every = [], []
     for name in all_targets:
-        done = [run for (target, seed, count), run in known.items() if (target, count) == (name, draws) and seed >= FIRST]
+        done = [
+            run for (target, seed, count), run in known.items() if (target, count) == (name, draws) and seed >= FIRST
+        ]
         hits = [abs(off) < norm.ppf(0.975) for run in done for off in run["off"]]
         if hits:
             spread = np.abs(np.mean([run["spread"] for run in done], 0)).max()
@@ -244,7 +246,7 @@ if __name__ == "__main__":
     options.add_argument("--numpyro", action="store_true")
     options.add_argument("--laplace", action="store_true")
     options.add_argument("--only", default="", help="targets whose name holds this")
-    options.add_argument("--repetitions", type=int, default=50)
+    options.add_argument("--repetitions", type=int, default=40)
     options.add_argument("--draws", type=int, default=300)
     options.add_argument("--seconds", type=float, default=float("inf"), help="of coverage; the next run goes on")
     chosen = options.parse_args()

@@ -194,7 +194,9 @@ def table(known, shared):
     """One row for each model on each data set that has had a turn on both sides."""
     rows = []
     for name, kind in product(SEEDS, (*FLOWS, "diffusion", "VAE")):
-        mine, theirs = ({key[3]: run for key, run in known.items() if key[:3] == (name, kind, side)} for side in ("ours", "peer"))
+        mine, theirs = (
+            {key[3]: run for key, run in known.items() if key[:3] == (name, kind, side)} for side in ("ours", "peer")
+        )
         if not mine:
             continue
         data, step = sets(name, shared)

@@ -53,7 +53,9 @@ def copies(seed):
     """A sampler that repeats its 200 training examples with a little noise."""
     train, generator = real(200, 10 * seed), torch.Generator().manual_seed(seed)
     picked = train[torch.randint(200, (150,), generator=generator)]
-    return g.memorization(picked + 0.01 * torch.randn(150, 2, generator=generator), train, real(200, 10 * seed + 1), permutations=199)
+    return g.memorization(
+        picked + 0.01 * torch.randn(150, 2, generator=generator), train, real(200, 10 * seed + 1), permutations=199
+    )
 
 
 def moved(flow, seed):
@@ -82,9 +84,13 @@ class WrongSign(g.AbstractTransform):
 def vae(seed, collapsed):
     """A VAE of points along a line after a short training, or with a decoder that does not listen."""
     generator = torch.Generator().manual_seed(seed)
-    x = torch.randn(300, 1, generator=generator) @ torch.tensor([[1.0, 2.0]]) + 0.3 * torch.randn(300, 2, generator=generator)
+    x = torch.randn(300, 1, generator=generator) @ torch.tensor([[1.0, 2.0]]) + 0.3 * torch.randn(
+        300, 2, generator=generator
+    )
     torch.manual_seed(seed)
-    model = g.VAE(nn.Linear(2, 4), nn.Linear(2, 2), latent=2, shape=(2,), observation=g.Gaussian(3.0 if collapsed else 0.3))
+    model = g.VAE(
+        nn.Linear(2, 4), nn.Linear(2, 2), latent=2, shape=(2,), observation=g.Gaussian(3.0 if collapsed else 0.3)
+    )
     if collapsed:
         nn.init.zeros_(model.decoder.weight)
         model.decoder.weight.requires_grad_(False)
@@ -95,7 +101,11 @@ def vae(seed, collapsed):
 def ratio(seed, factor):
     """The exact ratio of two Gaussians, its logit multiplied by a factor."""
     p, q = mixture([[0.0]]), mixture([[1.5]])
-    return g.ratio_calibration(lambda x: factor * (p.log_prob(x) - q.log_prob(x)), p.sample(1000, seed=2 * seed), q.sample(1000, seed=2 * seed + 1))
+    return g.ratio_calibration(
+        lambda x: factor * (p.log_prob(x) - q.log_prob(x)),
+        p.sample(1000, seed=2 * seed),
+        q.sample(1000, seed=2 * seed + 1),
+    )
 
 
 MAKERS = (
@@ -148,7 +158,14 @@ def main():
     rows = []
     for name, (_, _, fault) in CASES.items():
         sides = [[found for (n, s, _), found in known.items() if (n, s) == (name, side)] for side in (0, 1)]
-        rows.append([name, share(sum(map(bool, sides[0])), len(sides[0])), fault, share(sum(map(bool, sides[1])), len(sides[1]))])
+        rows.append(
+            [
+                name,
+                share(sum(map(bool, sides[0])), len(sides[0])),
+                fault,
+                share(sum(map(bool, sides[1])), len(sides[1])),
+            ]
+        )
     record("Instruments of generative models and chains", ["instrument", "healthy accused", "planted fault", "found"], rows,
            "Samples of a ring of eight Gaussians (100 to 300 on each side, tests at level 1 %), random flows, VAEs after 300 steps, four chains of\n"
            "1,000 draws with autocorrelation 0.5. In parentheses 95 % intervals of the rates. Level 1 % is the stated rate of the three tests and of\n"

@@ -56,7 +56,9 @@ def test_gpytorch_learns_with_the_kernel_of_a_wide_network(kind):
     likelihood = gpytorch.likelihoods.GaussianLikelihood().double()
     likelihood.noise = 0.01
     model = Process(x, y, likelihood).double()
-    assert_allclose(model.kernel(x).to_dense().detach(), NetworkGPKernel(kind, depth=2)(x.numpy()), rtol=1e-6)  # log w is float32
+    assert_allclose(
+        model.kernel(x).to_dense().detach(), NetworkGPKernel(kind, depth=2)(x.numpy()), rtol=1e-6
+    )  # log w is float32
     evidence = gpytorch.mlls.ExactMarginalLogLikelihood(likelihood, model)
     model.train()
 

@@ -263,7 +263,9 @@ CALLS = {
         "size": lambda: bayes.dropout_predictive(nn.Sequential(nn.Dropout(), nn.Linear(2, 1)), WIDE),
     },
     "bayes.predictive": {
-        "NaN": lambda: bayes.predictive(posterior(), bayes.Draws(CHAINS[..., :1].expand(4, 40, 3), "", 1.0, 0, 0, 0), HOLES),
+        "NaN": lambda: bayes.predictive(
+            posterior(), bayes.Draws(CHAINS[..., :1].expand(4, 40, 3), "", 1.0, 0, 0, 0), HOLES
+        ),
         "size": lambda: bayes.predictive(posterior(), bayes.Draws(CHAINS, "", 1.0, 0, 0, 0), LINE),
         "one": lambda: bayes.predictive(posterior(), bayes.Draws(torch.zeros(1, 1, 3), "", 1.0, 0, 0, 0), LINE),
     },

@@ -9,11 +9,11 @@ B / n the variance of their means:
     burn-in = argmin_t  var(x[t:]) / (n - t)                                                           (3)
 
 R is taken of the ranks, mapped to a normal distribution, of chains cut in half; rho is the autocorrelation of all
-chains, and its sum over pairs ends where a pair is no longer positive, each pair at most the one before it. In (2) y are
-the means of four draws in a row. That the sum may end at a negative pair is proven for chains whose every step has the same
-reversible law. `HMC` draws paths of evenly spread lengths, one from each quarter in any four draws: draws two apart are
-then correlated negatively, the sum over single draws ends before that is counted, and errors were up to 1.8 times too
-wide on Gaussian targets. From one four to the next the law hardly changes.
+chains, and its sum over pairs ends where a pair is no longer positive, each pair at most the one before it. In (2) y
+are the means of four draws in a row. That the sum may end at a negative pair is proven for chains whose every step has
+the same reversible law. `HMC` draws paths of evenly spread lengths, one from each quarter in any four draws: draws two
+apart are then correlated negatively, the sum over single draws ends before that is counted, and errors were up to 1.8
+times too wide on Gaussian targets. From one four to the next the law hardly changes.
 
 Hypotheses: chains that started far apart; stationary after the burn-in.
 Reference: [vehtari2021rank], equations 1-4 and 10-13; [geyer1992practical]; [white1997effective] for (3).

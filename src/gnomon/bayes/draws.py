@@ -26,8 +26,8 @@ class Draws(Result):
     """Draws (chains, draws, coordinates) after warm-up, how they were made and what they cost.
 
     ``accepted`` is the mean probability of acceptance (1 for samplers without rejection), ``divergences`` counts paths
-    whose energy ran away, ``gradients`` evaluations of the log density over all chains, warm-up included. ``stopped`` is
-    "finished" or "interrupted".
+    whose energy ran away, ``gradients`` evaluations of the log density over all chains, warm-up included. ``stopped``
+    is "finished" or "interrupted".
 
     >>> draws = Draws(torch.randn(4, 500, 2, generator=torch.Generator().manual_seed(0)), "exact", 1.0, 0, 0, 0)
     >>> draws.converged, bool((draws.mean.abs() < 4 * draws.error).all())
@@ -139,7 +139,7 @@ class Draws(Result):
         )
 
     def to_arviz(self) -> dict[str, dict[str, Any]]:
-        """Arrays as ``arviz.from_dict`` takes them: (chains, draws) for each name, or all as ``x`` (chains, draws, d)."""
+        """Arrays as ``arviz.from_dict`` takes them: (chains, draws) for each name, or ``x`` (chains, draws, d)."""
         values = self.values.cpu().numpy()
         if not self.names:
             return {"posterior": {"x": values}}

@@ -1,4 +1,4 @@
-"""Points and the vectors of a field at them, as functions of fields are given them: anything else is refused in one sentence."""
+"""Points, and the vectors of a field at them: what functions of fields are given is looked at here."""
 
 from typing import Any
 

@@ -9,8 +9,8 @@ number of steps; explicit Euler, as sometimes printed, multiplies the energy of 
 
 During warm-up e follows the acceptance (dual averaging), M^-1 the variances of the draws, and the path length T becomes
 the one with the most effective draws for each gradient, as measured along all paths (`gnomon.bayes.samplers.travel`).
-Each path has the length 2 h T with h from a Halton sequence, so that no period of the dynamics is hit again and again, and
-long and short paths come in turn: on a Gaussian this makes the variance of means up to three times smaller than
+Each path has the length 2 h T with h from a Halton sequence, so that no period of the dynamics is hit again and again,
+and long and short paths come in turn: on a Gaussian this makes the variance of means up to three times smaller than
 lengths drawn at random do, and `gnomon.bayes.effective_sample_size` counts it.
 
 Hypotheses: a log density with a gradient, on all of R^d.

@@ -1,4 +1,4 @@
-"""Diffusion models: schedules of noise, the model, its exact network on mixtures, its equations with and without noise."""
+"""Diffusion models: schedules of noise, the model, its exact network on mixtures, equations with and without noise."""
 
 from gnomon.generative.diffusion.exact import ExactNetwork
 from gnomon.generative.diffusion.flow import flow_log_prob, flow_samples

@@ -5,8 +5,8 @@ With a(t) the share of the variance that is still the example's, and time measur
     forward     dx = -x / 2 du + dW                                                                        (1)
     backward    dx = (x / 2 + grad log q_u(x)) d(-u) + dW                                                  (2)
 
-(2), started from the law at the end of (1), goes through the same laws in reverse. Steps of (1) are drawn exactly. Over a
-step of (2) from u to u - e the score is held, and the rest is solved:
+(2), started from the law at the end of (1), goes through the same laws in reverse. Steps of (1) are drawn exactly.
+Over a step of (2) from u to u - e the score is held, and the rest is solved:
 
     x <- r x + 2 (r - 1) grad log q_u(x) + sqrt(r^2 - 1) z,    r = exp(e / 2)                              (3)
 
@@ -47,7 +47,7 @@ def forward_path(x: Tensor, schedule: Schedule, *, steps: int = 100, seed: int =
 
     >>> from gnomon.generative.diffusion import cosine_schedule
     >>> path = forward_path(torch.zeros(2000, 1), cosine_schedule(100), steps=4)
-    >>> path.shape, bool((path[2].var() - 0.51).abs() < 0.1)                             # 1 - a(1/2), a little above 1/2
+    >>> path.shape, bool((path[2].var() - 0.51).abs() < 0.1)                            # 1 - a(1/2), a little above 1/2
     (torch.Size([5, 2000, 1]), True)
     """
     call = "forward_path(x, schedule)"

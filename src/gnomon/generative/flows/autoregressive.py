@@ -32,8 +32,8 @@ LIMIT = 7.0
 class MaskedNetwork(nn.Module):
     """A network from (n, d) to (n, d, outputs) whose outputs for coordinate i depend on coordinates before i alone.
 
-    A hidden unit sees the coordinates up to its own place. The places are spread evenly over all coordinates: with fewer
-    units than coordinates, places counted from the first would leave the later coordinates unseen.
+    A hidden unit sees the coordinates up to its own place. The places are spread evenly over all coordinates: with
+    fewer units than coordinates, places counted from the first would leave the later coordinates unseen.
 
     >>> network = MaskedNetwork(3, 2)
     >>> slopes = torch.func.jacrev(lambda x: network(x[None])[0, :, 0])(torch.randn(3))

@@ -23,12 +23,12 @@ from gnomon.generative.flows.coupling import AbstractCoupling
 __all__ = ["SplineCoupling", "rational_spline", "rational_spline_inverse"]
 
 LEAST = 1e-3
-"""The least width and height of a piece relative to the whole, and the least slope; the largest slope is its inverse."""
+"""The least width and height of a piece relative to the whole, and the least slope; its inverse is the largest."""
 LARGEST = 60.0
 """Free numbers of widths and heights beyond it change nothing more: its exponential is far from overflow."""
 STEEP = -log(LEAST)
-"""|log slope| stays below it. Free numbers are logarithms of slopes: where data pile up, as at the blank pixels of images,
-slopes of hundreds are wanted, which a number that grows in proportion would reach only after a long training."""
+"""|log slope| stays below it. Free numbers are logarithms of slopes: where data pile up, as at the blank pixels of
+images, slopes of hundreds are wanted, which a number that grows in proportion would reach only after long training."""
 
 
 def rational_spline(x: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[Tensor, Tensor]:
@@ -38,8 +38,8 @@ def rational_spline(x: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[
 
     Args:
         x: numbers of any shape.
-        options: 3 k - 1 free numbers for each of them: k widths, k heights and k - 1 slopes of pieces. Without the first
-            dimensions of x they are shared along these.
+        options: 3 k - 1 free numbers for each of them: k widths, k heights and k - 1 slopes of pieces. Without the
+            first dimensions of x they are shared along these.
         bound: outside [-bound, bound] the map is the identity.
 
     Hypotheses: see the module. Reference: [durkan2019neural].
@@ -142,8 +142,8 @@ def _piece(value: Tensor, options: Tensor, side: int) -> _Piece:
 class SplineCoupling(AbstractCoupling):
     """A coupling map of points (n, d) whose changing coordinates pass through splines (1).
 
-    The network returns 3 bins - 1 numbers for each of them. The coordinates that decide pass through splines as well, whose
-    numbers (``own``) are learned and depend on nothing: each map then fits the distribution of every coordinate.
+    The network returns 3 bins - 1 numbers for each of them. The coordinates that decide pass through splines as well,
+    whose numbers (``own``) are learned and depend on nothing: each map then fits the distribution of every coordinate.
 
     >>> from gnomon.generative.flows.coupling import alternating, coupling_network
     >>> layer = SplineCoupling(coupling_network(1, 3 * 8 - 1), alternating(2, 0))
