@@ -28,6 +28,17 @@ class Still(nn.Module):
         return -self.scale * x
 
 
+class Shifted(nn.Module):
+    """A module that returns a distribution."""
+
+    def __init__(self):
+        super().__init__()
+        self.mean = nn.Parameter(torch.zeros(2))
+
+    def forward(self):
+        return torch.distributions.Independent(torch.distributions.Normal(self.mean, 1.0), 1)
+
+
 def autoencoder():
     return g.linear_autoencoder((2,), 1)
 
@@ -69,6 +80,7 @@ MODELS = {
     "Diffusion": lambda: g.Diffusion(Still(), PLAN, shape=(2,)),
     "Autoencoder": autoencoder,
     "GAN": gan,
+    "DistributionModel": lambda: g.DistributionModel(Shifted(), shape=(2,)),
 }
 
 

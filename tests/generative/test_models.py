@@ -19,6 +19,7 @@ from gnomon.generative import (
     Alternating,
     Bernoulli,
     Diffusion,
+    DistributionModel,
     ExactNetwork,
     Extragradient,
     Flow,
@@ -311,6 +312,23 @@ def test_training_is_that_of_the_one_loop_for_every_kind_of_data():
         assert_allclose(run.model.transforms[0].amount.detach(), x.mean(0), atol=1e-5)
     again = [fit(Diffusion(TimeNetwork(2), shape=(2,)), x, steps=3, seed=4) for _ in range(1)]
     assert again[0].stopped == "finished" and int(again[0].steps[-1]) == 3
+
+
+def test_a_module_that_returns_a_distribution_is_a_model():
+    class Shifted(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.mean = nn.Parameter(torch.zeros(2))
+
+        def forward(self):
+            return torch.distributions.Independent(torch.distributions.Normal(self.mean, 1.0), 1)
+
+    x = torch.randn(60, 2, generator=torch.Generator().manual_seed(0)) + 2
+    run = fit(DistributionModel(Shifted(), shape=(2,)), x, optimizer=SGD(1.0), steps=1, batch=None)
+    assert_allclose(run.model.module.mean.detach(), x.mean(0), atol=1e-5)
+    assert torch.equal(run.model.sample(5, seed=3), run.model.sample(5, seed=3)) and run.model.likelihood == "exact"
+    with pytest.raises(InputError, match=r"Independent with \(2,\), and examples have shape \(3,\)"):
+        DistributionModel(Shifted(), shape=(3,)).losses(torch.zeros(1, 3))
 
 
 def test_bits_per_dimension_of_dequantized_digits():

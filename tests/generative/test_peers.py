@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from gnomon.data import moons
-from gnomon.generative import bits_per_dimension, flow_density_check, mmd_test
+from gnomon.generative import DistributionModel, bits_per_dimension, fit, flow_density_check, mmd_test
+from gnomon.training import Adam
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("zuko") is None, reason="zuko is not installed")
 
@@ -25,6 +26,9 @@ def test_flows_of_zuko_are_checked(name):
     x = moons(50).double()
     expected = -flow().log_prob(x).detach().mean() / 2 / log(2)
     assert bits_per_dimension(flow(), x) == pytest.approx(float(expected), rel=1e-6)
+    model = DistributionModel(flow, shape=(2,))
+    trained = fit(model, x, steps=10, optimizer=Adam(1e-2), batch=None).model
+    assert float(trained.loss(x).detach()) < float(model.loss(x).detach()) and trained.sample(4).shape == (4, 2)
     assert mmd_test(flow().sample((60,)), flow().sample((60,)), permutations=99).examples == 120
 
 

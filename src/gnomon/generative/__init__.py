@@ -131,6 +131,9 @@ from gnomon.generative.vae import (
     Gaussian,
     gaussian_kl,
 )
+from gnomon.generative.wrapped import (
+    DistributionModel,
+)
 
 __all__ = [
     "AbstractAutoregressive",
@@ -150,6 +153,7 @@ __all__ = [
     "Coverage",
     "DensityCheck",
     "Diffusion",
+    "DistributionModel",
     "ElboGap",
     "Exact",
     "ExactNetwork",
