@@ -3,8 +3,9 @@
     python benchmarks/bench_generative.py [--data moons digits mnist] [--models spline] [--seconds 250]
 
 Needs an environment with gnomon's dependencies and zuko in it. Both sides of a pair have the same examples, batches,
-steps, learning rate and loop, and the same held-out examples choose the step at which a flow is taken. Every run is kept
-in build/generative.jsonl, so that the benchmark can be run in pieces; the table holds all of them.
+steps, learning rate and loop. The same held-out examples choose the step at which a flow is taken, and how a diffusion
+draws (ours: how much noise; the plain one: whether predicted examples are held to the range of the data). Every run is
+kept in build/generative.jsonl, so that the benchmark can be run in pieces; the table holds all of them.
 """
 
 import argparse
@@ -38,23 +39,22 @@ from gnomon.generative import (
 BATCH, LR, TIMES = 128, 2e-3, 100
 KEPT = Path(__file__).parents[1] / "build" / "generative.jsonl"
 FLOWS = ("autoregressive", "autoregressive spline", "spline coupling")
-SEEDS = {"moons": 5, "digits": 3, "mnist": 1}
+SEEDS = {"moons": range(100, 105), "digits": range(100, 104), "mnist": range(100, 103)}
 STEPS = {"moons": 600, "digits": 600, "mnist": 300}
-FEWER = {"digits": 200, "mnist": 60}
+FEWER = {"digits": 200, "mnist": 100}
 """Steps of splines there: on digits they are at their best before, on MNIST a step is long."""
 TRIED = 25
 """Steps between two looks at the examples that choose when to stop."""
+ETAS, HELD = (0.0, 0.5, 1.0), (True, False)
+"""How much noise ours draws with; whether the plain one holds predicted examples to the range of the data."""
 
 
 def flow(kind, side, d):
-    """A new flow; as many parameters and the same widths on both sides."""
+    """A new flow; as many maps and the same widths on both sides."""
     wide, layers = (64 if d == 2 else 128, 3) if d < 100 else (64, 2)
     if side == "ours":
         makers = dict(zip(FLOWS, (autoregressive_flow, autoregressive_spline_flow, spline_flow), strict=True))
-        # a coupling map of zuko changes all coordinates, ours half of them, with half of the parameters; on the 1,000
-        # digits the smaller flow is the better one
-        many = 4 if kind == "spline coupling" and not 2 < d < 100 else layers
-        return makers[kind](d, layers=many, hidden=wide)
+        return makers[kind](d, layers=layers, hidden=wide)
     import zuko
 
     if kind == "autoregressive":
@@ -100,12 +100,13 @@ def density(kind, side, data, seed, steps):
 
 
 def plain(network, kept, x, span):
-    """Samples of a DDPM as it is usually written: predicted examples are held to the range of the data."""
+    """Samples of a DDPM as it is usually written; with a span, predicted examples are held to it."""
     for t in range(TIMES, 0, -1):
         a, before = kept[t], kept[t - 1]
         beta = 1 - a / before
         e = network(x, torch.full((len(x),), t / TIMES))
-        x0 = ((x - (1 - a).sqrt() * e) / a.sqrt()).clamp(*span)
+        x0 = (x - (1 - a).sqrt() * e) / a.sqrt()
+        x0 = x0 if span is None else x0.clamp(*span)
         x = (before.sqrt() * beta * x0 + (1 - beta).sqrt() * (1 - before) * x) / (1 - a)
         x = x + (beta * (1 - before) / (1 - a)).sqrt() * torch.randn_like(x) if t > 1 else x
     return x
@@ -113,7 +114,7 @@ def plain(network, kept, x, span):
 
 def diffusion(side, data, seed, steps):
     """MMD^2 of samples to test examples: our diffusion, or a DDPM that predicts the noise, with the same network."""
-    train, _, test = data
+    train, held_out, test = data
     d, schedule = train.shape[1], cosine_schedule(TIMES)
     torch.manual_seed(seed)
     network = TimeNetwork(d, hidden=64 if d == 2 else 256, layers=3)
@@ -124,11 +125,18 @@ def diffusion(side, data, seed, steps):
         a = kept[t][:, None]
         return (e - network(a.sqrt() * x + (1 - a).sqrt() * e, t / TIMES)).square().sum(1).mean()
 
+    def apart(way, real, seed):
+        """How far samples drawn in one of the ways are from real examples."""
+        torch.manual_seed(seed)
+        span = (float(train.min()), float(train.max())) if way is True else None
+        with torch.no_grad():
+            new = (plain(network, kept, torch.randn(len(real), d), span) if side == "peer"
+                   else model.sample(len(real), seed=seed, eta=way))  # fmt: skip
+        return mmd_test(new.clamp(-1e6, 1e6), real, permutations=99).statistic
+
     seconds = descend(network, usual if side == "peer" else lambda x: model.losses(x).mean(), train, steps, seed)
-    with torch.no_grad():
-        new = (plain(network, kept, torch.randn(len(test), d), (float(train.min()), float(train.max())))
-               if side == "peer" else model.sample(len(test), seed=seed, eta=0.0))  # fmt: skip
-    return {"value": mmd_test(new, test, permutations=99).statistic, "seconds": seconds,
+    chosen = min(HELD if side == "peer" else ETAS, key=lambda way: apart(way, held_out, seed + 1000))
+    return {"value": apart(chosen, test, seed), "chosen": chosen, "seconds": seconds,
             "parameters": sum(p.numel() for p in network.parameters())}  # fmt: skip
 
 
@@ -165,41 +173,52 @@ def sets(name, shared):
     return [(dequantize(torch.from_numpy(x).flatten(1).float() / 256, 1 / 256) - 0.5) * 4 for x in parts], 4 / 256
 
 
+def interval(values, places):
+    """A mean over seeds with its 95 % interval."""
+    values = np.array(values)
+    half = student.ppf(0.975, len(values) - 1) * values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else None
+    return f"{values.mean():.{places}f}" + ("" if half is None else f" +- {half:.{places}f}")
+
+
 def told(runs, kind, step, d):
     """The mean over seeds with its 95 % interval, in nats and bits or as MMD^2."""
-    values = np.array([run["value"] for run in runs])
-    half = student.ppf(0.975, len(values) - 1) * values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else None
-    digits_shown = 5 if kind == "diffusion" else 3 if d == 2 else 1
-    text = f"{values.mean():.{digits_shown}f}" + ("" if half is None else f" +- {half:.{digits_shown}f}")
+    values = [run["value"] for run in runs]
     if kind == "diffusion":
-        return f"MMD^2 {text}"
-    bits = "" if d == 2 else f", {(values.mean() / d - log(step)) / log(2):.3f} bits for each number"
+        return f"MMD^2 {interval(values, 5)}"
+    bits = "" if d == 2 else f", {(np.mean(values) / d - log(step)) / log(2):.3f} bits for each number"
     more = "" if "mmd" not in runs[0] else f"; MMD^2 {np.mean([run['mmd'] for run in runs]):.5f}"
-    return f"{text} nats{bits}{more}"
+    return f"{interval(values, 3 if d == 2 else 1)} nats{bits}{more}"
 
 
 def table(known, shared):
     """One row for each model on each data set that has had a turn on both sides."""
     rows = []
     for name, kind in product(SEEDS, (*FLOWS, "diffusion", "VAE")):
-        sides = [[run for key, run in known.items() if key[:3] == (name, kind, side)] for side in ("ours", "peer")]
-        if not sides[0]:
+        mine, theirs = (
+            {key[3]: run for key, run in known.items() if key[:3] == (name, kind, side)} for side in ("ours", "peer")
+        )
+        if not mine:
             continue
         data, step = sets(name, shared)
-        row = [name, kind, str(sides[0][0]["steps"]), " and ".join(str(len(runs)) for runs in sides if runs)]
-        for runs in sides:
+        d, both = data[0].shape[1], sorted(mine.keys() & theirs.keys())
+        row = [name, kind, str(next(iter(mine.values()))["steps"]), str(len(both or mine))]
+        for runs in ([side[seed] for seed in both or side] for side in (mine, theirs)):
             each = f"{np.median([run['seconds'] for run in runs]) * 1e3:.1f} ms" if runs else ""
-            row += [told(runs, kind, step, data[0].shape[1]), each, f"{runs[0]['parameters']:,}"] if runs else [""] * 3
+            row += [told(runs, kind, step, d), each, f"{runs[0]['parameters']:,}"] if runs else [""] * 3
+        places = 5 if kind == "diffusion" else 3 if d == 2 else 1
+        row.insert(4, interval([mine[seed]["value"] - theirs[seed]["value"] for seed in both], places) if both else "")
         rows.append(row)
         if kind == "diffusion":
             real = mmd_test(data[0][: len(data[2])], data[2], permutations=99).statistic
-            rows[-1][4] += f" (two real sets {real:.5f})"
-    record("Generative models beside zuko and a plain DDPM", ["data", "model", "steps", "seeds", "ours", "a step", "parameters",
-           "peer", "a step", "parameters"], rows,
-           f"Adam({LR}), batches of {BATCH}, one thread, processor time; means over seeds with 95 % intervals. Flows and the VAE: minus the "
-           "log density of test examples (less is better; of the VAE its bound), at the step that was best on other held-out examples. zuko "
-           "1.6: MAF, NSF, NSF with passes=2. Diffusions: squared maximum mean discrepancy of samples to test examples, ours without noise (eta = 0); the peer is a DDPM "
-           "that predicts the noise and holds predicted examples to the range of the data.")  # fmt: skip
+            rows[-1][5] += f" (two real sets {real:.5f})"
+    record("Generative models beside zuko and a plain DDPM", ["data", "model", "steps", "seeds", "ours less peer", "ours", "a step",
+           "parameters", "peer", "a step", "parameters"], rows,
+           f"Adam({LR}), batches of {BATCH}, one thread, processor time; means over seeds with 95 % intervals, differences by pairs of one "
+           "seed. Flows and the VAE: minus the\nlog density of test examples (less is better; of the VAE its bound), at the step that was best "
+           "on other held-out examples. zuko 1.6: MAF, NSF, NSF with\npasses=2, whose count of parameters includes masked ones, as does "
+           "ours. Diffusions: squared maximum mean discrepancy of samples to test examples; the peer\nis a DDPM that predicts the noise. "
+           f"Held-out examples choose the noise of ours (eta {', '.join(map(str, ETAS))}) and whether the peer holds predicted examples to the range "
+           "of the data.")  # fmt: skip
 
 
 def main():
@@ -218,7 +237,7 @@ def main():
     known, begin = {tuple(run["key"]): run for run in runs}, time.perf_counter()
     for name in chosen.data:
         data = sets(name, chosen.shared)[0]
-        for seed, kind, side in product(range(SEEDS[name]), (*FLOWS, "diffusion", "VAE"), ("ours", "peer")):
+        for seed, kind, side in product(SEEDS[name], (*FLOWS, "diffusion", "VAE"), ("ours", "peer")):
             key, steps = (name, kind, side, seed), (FEWER if "spline" in kind else STEPS).get(name, STEPS[name])
             late = time.perf_counter() - begin > chosen.seconds
             if chosen.models not in kind or key in known or late or (kind, side) == ("VAE", "peer"):

@@ -22,7 +22,7 @@ def autoregressive(rho, chains, n, seed):
 def slow_r_hat(x):
     half = x.shape[1] // 2
     values = []
-    for v in (x, np.abs(x - np.sort(x.flatten())[(x.size - 1) // 2])):
+    for v in (x, np.abs(x - np.median(x))):
         parts = np.concatenate([v[:, :half], v[:, -half:]])
         z = stats.norm.ppf((stats.rankdata(parts).reshape(parts.shape) - 0.375) / (parts.size + 0.25))
         within = np.mean([np.var(row, ddof=1) for row in z])
@@ -63,6 +63,28 @@ def test_effective_draws_tell_the_error_of_the_mean():
         means.append(float(x.mean()))
         told.append(float(x.var() / effective_sample_size(x)))
     assert abs(np.var(means) / np.mean(told) - 1) < 4 * (2 / 300) ** 0.5
+
+
+def evenly_spread(t):
+    """The t-th number of van der Corput's sequence, from which HMC takes the lengths of its paths."""
+    return int(f"{t:012b}"[::-1], 2) / 2**12
+
+
+@pytest.mark.parametrize("spread", [True, False])
+def test_errors_are_right_where_long_and_short_paths_come_in_turn(spread):
+    """x' = x cos a + z sin a, a evenly spread over (0, pi) or drawn: 95 % intervals of 600 runs hold the mean 0.
+
+    Summed over single draws, the intervals of the evenly spread ones held it in 99.9 % of runs."""
+    rng, runs, chains, n = np.random.default_rng(0), 600, 4, 300
+    x, kept = rng.normal(size=(runs, chains)), []
+    for t in range(n):
+        a = np.pi * (evenly_spread(t + 1) if spread else rng.random((runs, 1)))
+        x = x * np.cos(a) + rng.normal(size=(runs, chains)) * np.sin(a)
+        kept.append(x)
+    table = torch.from_numpy(np.stack(kept, 2)).permute(1, 2, 0)  # a run is a coordinate
+    error = table.flatten(0, 1).std(0) / effective_sample_size(table).sqrt()
+    hits = float((table.mean((0, 1)).abs() < 1.96 * error).double().mean())
+    assert 0.92 < hits < 0.98  # three standard errors of 600 runs are 2.7 %
 
 
 def test_burn_in_is_about_as_long_as_the_way_in():

@@ -1,6 +1,7 @@
 """Posteriors of modules, predictions and Laplace's approximation against Bayesian linear regression in closed form."""
 
 import json
+from dataclasses import replace
 from math import log, pi
 
 import pytest
@@ -120,10 +121,35 @@ def test_an_ensemble_disagrees_away_from_the_data_and_leaves_the_random_state():
         deep_ensemble(lambda: 3, x, x[:, 0])
 
 
+def test_an_interrupt_returns_the_members_and_draws_so_far():
+    seen = []
+
+    def stop_at(last):
+        def told(done, of):
+            seen.append((done, of))
+            if done == last:
+                raise KeyboardInterrupt
+
+        return told
+
+    ensemble = deep_ensemble(lambda: nn.Linear(3, 1).double(), X, Y, members=3, steps=10, progress=stop_at(14))
+    assert len(ensemble.models) == 2 and seen[-1] == (14, 30)
+    normal, start = (lambda x: -x.square().sum() / 2), torch.zeros(2)
+    draws = sample(normal, start, draws=40, warmup=10, progress=stop_at(22))
+    assert draws.values.shape == (8, 12, 2) and draws.stopped == "interrupted" and "Interrupted" in draws.verdict
+    assert torch.equal(draws.values, sample(normal, start, draws=40, warmup=10).values[:, :12])
+    with pytest.raises(KeyboardInterrupt):
+        sample(normal, start, draws=40, warmup=10, progress=stop_at(5))
+    with pytest.raises(BudgetError, match=r"10,000,000,000 draws of 2 numbers in 8 chains need .* GB"):
+        sample(normal, start, draws=10**10)
+
+
 def test_draws_are_what_arviz_takes():
     draws = sample(lambda x: -x.square().sum() / 2, torch.zeros(2), chains=3, draws=20, warmup=20)
     given = draws.to_arviz()["posterior"]
-    assert {name: values.shape for name, values in given.items()} == {"x[0]": (3, 20), "x[1]": (3, 20)}
+    assert {name: values.shape for name, values in given.items()} == {"x": (3, 20, 2)}
+    named = replace(draws, names=("slope", "offset")).to_arviz()["posterior"]
+    assert {name: values.shape for name, values in named.items()} == {"slope": (3, 20), "offset": (3, 20)}
 
 
 def test_a_module_is_left_as_it_was_and_the_last_layer_can_be_chosen():

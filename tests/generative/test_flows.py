@@ -154,6 +154,29 @@ def test_mixing_is_a_convolution_of_images():
         assert_allclose(log_det, 20 * torch.linalg.slogdet(layer.weight)[1].expand(2), atol=1e-12)
 
 
+def test_a_masked_network_with_few_units_sees_coordinates_from_first_to_last():
+    """Places counted from the first on, as 0 .. 7 here, would leave 55 of 63 coordinates unseen by every output."""
+    network = shaken(MaskedNetwork(64, 1, hidden=8))
+    slopes = torch.autograd.functional.jacobian(lambda x: network(x[None])[0, :, 0], torch.randn(64, dtype=D))
+    assert bool((slopes.triu() == 0).all())
+    seen = (slopes != 0).any(0).nonzero()[:, 0]
+    assert int(seen[-1]) == 63 * 7 // 8 and len(seen) == 63 * 7 // 8 + 1
+
+
+def test_coordinates_that_decide_are_fitted_as_well():
+    """A coupling map alone changes both halves: that which decides by numbers of its own, whatever the other one is."""
+    layer = shaken(spline_flow(4, layers=1, hidden=8)).transforms[0]
+    x = torch.randn(50, 4, dtype=D)
+    with torch.no_grad():
+        z = layer.inverse(x)[0]
+        other = x.clone()
+        other[:, layer.changing] += 1
+        assert float((z - x)[:, layer.kept].abs().min()) > 0
+        assert torch.equal(layer.inverse(other)[0][:, layer.kept], z[:, layer.kept])
+    (layer.inverse(x)[0].square().sum() / 2 - layer.inverse(x)[1].sum()).backward()
+    assert bool((layer.own.grad.abs().sum(1) > 0).all())
+
+
 class Linear(nn.Module):
     def __init__(self, matrix):
         super().__init__()

@@ -19,6 +19,7 @@ from gnomon.generative import (
     Alternating,
     Bernoulli,
     Diffusion,
+    DistributionModel,
     ExactNetwork,
     Extragradient,
     Flow,
@@ -37,6 +38,7 @@ from gnomon.generative import (
     fit,
     flow_log_prob,
     flow_samples,
+    forward_path,
     game_path,
     game_rotation,
     gan_field,
@@ -45,6 +47,7 @@ from gnomon.generative import (
     linear_schedule,
     pca_gap,
     play,
+    reverse_samples,
 )
 from gnomon.training import SGD, Adam
 
@@ -91,16 +94,35 @@ def test_more_draws_tighten_the_bound():
         assert vae.log_prob(x[:3]).shape == (3,)
 
 
-def test_a_discrete_elbo_decomposes_exactly():
-    """Two latent states and four observations: fit less divergence is log p(x) less the gap, to 1e-8."""
-    rng = np.random.default_rng(0)
-    prior, like = np.array([0.3, 0.7]), rng.dirichlet(np.ones(4), 2)
-    q = rng.dirichlet(np.ones(2), 4)
-    for x in range(4):
-        joint = prior * like[:, x]
-        elbo = (q[x] * (np.log(like[:, x]) - np.log(q[x] / prior))).sum()
-        gap = (q[x] * np.log(q[x] / (joint / joint.sum()))).sum()
-        assert elbo + gap == pytest.approx(np.log(joint.sum()), abs=1e-12)
+def test_the_elbo_of_discrete_data_decomposes_exactly():
+    """All 8 patterns of three bits: fit less divergence is log p(x) less KL(q | p(z | x)), to 1e-8; and sum p(x) = 1.
+
+    Fit and divergence are the model's, the divergence in closed form; log p(x) and the gap are integrals over a grid."""
+    torch.manual_seed(0)
+    vae = VAE(nn.Linear(3, 2), nn.Linear(1, 3), latent=1, shape=(3,), observation=Bernoulli()).double()
+    x = torch.cartesian_prod(*[torch.tensor([0.0, 1.0], dtype=D)] * 3)
+    nodes, weights = (torch.from_numpy(v) for v in np.polynomial.hermite_e.hermegauss(80))
+    z = torch.linspace(-14, 14, 6001, dtype=D)
+    cell = float(z[1] - z[0])
+    with torch.no_grad():
+        mean, log_variance = vae.posterior(x)
+        places = mean + (log_variance / 2).exp() * nodes
+
+        def likely(row, z):
+            decoded = vae.decoded(z[:, None])
+            return vae.observation.log_prob(row.expand_as(decoded), decoded).sum(1)
+
+        fit = torch.stack([likely(x[i], places[i]) for i in range(8)])
+        elbo = fit @ weights / weights.sum() - gaussian_kl(mean, log_variance).sum(1)
+        joint = torch.stack([likely(row, z) for row in x])
+        joint = (joint - z.square() / 2 - log(2 * pi) / 2).exp()
+        evidence = joint.sum(1) * cell
+        q = torch.distributions.Normal(mean, (log_variance / 2).exp()).log_prob(z)
+        gap = (q.exp() * (q - (joint / evidence[:, None]).log())).sum(1) * cell
+        assert_allclose(elbo + gap, evidence.log(), atol=1e-8)
+        assert float(gap.min()) > 0 and float(evidence.sum()) == pytest.approx(1, abs=1e-10)
+        error = 5 * float(fit.std(1).max()) / 4000**0.5
+        assert_allclose(vae.elbo(x, 4000), elbo, atol=error)
 
 
 def test_the_divergence_of_gaussians_is_torchs():
@@ -172,6 +194,23 @@ def test_the_flow_of_a_diffusion_has_the_density_of_its_data_to_1e_3():
         assert_allclose(flow_log_prob(network.score, x, schedule, steps=40), p.log_prob(x), atol=1e-3)
     z = flow_samples(network.score, torch.randn(300, 2, dtype=D), schedule, steps=30)
     assert float((z.norm(dim=1) - 1).abs().mean()) < 0.35  # of a ring of radius 1 and width 0.3: mean |r - 1| is 0.25
+
+
+def test_the_equation_with_noise_goes_there_and_back_through_the_same_laws():
+    """Forward: covariance sqrt(a(t) / a(s)) (a(s) v + 1 - a(s)) of both times. Backward: error in proportion to the step."""
+    p, schedule, n = mixture([[0.8]], std=0.5), cosine_schedule(100), 20_000
+    path = forward_path(p.sample(n), schedule, steps=4)[..., 0]
+    a = schedule.kept_at(torch.linspace(0, 1, 5, dtype=D))
+    for s, t in ((0, 2), (1, 3), (2, 2)):
+        exact = float((a[t] / a[s]).sqrt() * (a[s] * 0.25 + 1 - a[s]))
+        told = float(torch.cov(torch.stack([path[s], path[t]]))[0, 1]) if s != t else float(path[t].var())
+        assert abs(told - exact) < 5 * (2 / n) ** 0.5
+        assert abs(float(path[t].mean()) - 0.8 * float(a[t]) ** 0.5) < 5 * n**-0.5
+    network = ExactNetwork(p, schedule)
+    z = torch.randn(n, 1, generator=torch.Generator().manual_seed(1)).double()
+    off = [float(reverse_samples(network.score, z, schedule, steps=k).var()) - 0.25 for k in (25, 50, 200)]
+    error = 5 * 0.25 * (2 / n) ** 0.5
+    assert abs(off[2]) < error + abs(off[0]) / 4 and abs(off[0] / off[1] - 2) < 0.8
 
 
 @pytest.mark.parametrize(("steps", "eta"), [(None, 1.0), (50, 0.0)])
@@ -273,6 +312,23 @@ def test_training_is_that_of_the_one_loop_for_every_kind_of_data():
         assert_allclose(run.model.transforms[0].amount.detach(), x.mean(0), atol=1e-5)
     again = [fit(Diffusion(TimeNetwork(2), shape=(2,)), x, steps=3, seed=4) for _ in range(1)]
     assert again[0].stopped == "finished" and int(again[0].steps[-1]) == 3
+
+
+def test_a_module_that_returns_a_distribution_is_a_model():
+    class Shifted(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.mean = nn.Parameter(torch.zeros(2))
+
+        def forward(self):
+            return torch.distributions.Independent(torch.distributions.Normal(self.mean, 1.0), 1)
+
+    x = torch.randn(60, 2, generator=torch.Generator().manual_seed(0)) + 2
+    run = fit(DistributionModel(Shifted(), shape=(2,)), x, optimizer=SGD(1.0), steps=1, batch=None)
+    assert_allclose(run.model.module.mean.detach(), x.mean(0), atol=1e-5)
+    assert torch.equal(run.model.sample(5, seed=3), run.model.sample(5, seed=3)) and run.model.likelihood == "exact"
+    with pytest.raises(InputError, match=r"Independent with \(2,\), and examples have shape \(3,\)"):
+        DistributionModel(Shifted(), shape=(3,)).losses(torch.zeros(1, 3))
 
 
 def test_bits_per_dimension_of_dequantized_digits():

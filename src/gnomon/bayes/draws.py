@@ -26,7 +26,8 @@ class Draws(Result):
     """Draws (chains, draws, coordinates) after warm-up, how they were made and what they cost.
 
     ``accepted`` is the mean probability of acceptance (1 for samplers without rejection), ``divergences`` counts paths
-    whose energy ran away, ``gradients`` evaluations of the log density over all chains, warm-up included.
+    whose energy ran away, ``gradients`` evaluations of the log density over all chains, warm-up included. ``stopped``
+    is "finished" or "interrupted".
 
     >>> draws = Draws(torch.randn(4, 500, 2, generator=torch.Generator().manual_seed(0)), "exact", 1.0, 0, 0, 0)
     >>> draws.converged, bool((draws.mean.abs() < 4 * draws.error).all())
@@ -40,6 +41,7 @@ class Draws(Result):
     gradients: int
     warmup: int
     names: tuple[str, ...] = ()
+    stopped: str = "finished"
 
     @property
     def mean(self) -> Float[Tensor, " d"]:
@@ -88,13 +90,14 @@ class Draws(Result):
     def verdict(self) -> str:
         """Whether the chains can be trusted, by their worst coordinate."""
         chains, n, d = self.values.shape
+        early = "Interrupted. " if self.stopped == "interrupted" else ""
         if n < SHORTEST:
-            return f"{n} draws in a chain are too few to tell whether the chains agree."
+            return f"{early}{n} draws in a chain are too few to tell whether the chains agree."
         worst, least = float(self.r_hat.max()), float(self.effective.min())
         numbers = f"R-hat at most {worst:.3f}, at least {least:.0f} effective draws of {chains * n}"
         if self.converged:
-            return f"{chains} chains agree on all {d} coordinates ({numbers})."
-        return f"The chains cannot be trusted yet ({numbers})."
+            return f"{early}{chains} chains agree on all {d} coordinates ({numbers})."
+        return f"{early}The chains cannot be trusted yet ({numbers})."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -136,9 +139,11 @@ class Draws(Result):
         )
 
     def to_arviz(self) -> dict[str, dict[str, Any]]:
-        """Arrays (chains, draws) by name, as ``arviz.from_dict`` takes them."""
+        """Arrays as ``arviz.from_dict`` takes them: (chains, draws) for each name, or ``x`` (chains, draws, d)."""
         values = self.values.cpu().numpy()
-        return {"posterior": {self._name(i): values[..., i] for i in range(values.shape[2])}}
+        if not self.names:
+            return {"posterior": {"x": values}}
+        return {"posterior": {name: values[..., i] for i, name in enumerate(self.names)}}
 
     def _name(self, i: int) -> str:
         return self.names[i] if self.names else f"x[{i}]"

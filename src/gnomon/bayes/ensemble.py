@@ -10,6 +10,7 @@ Reference: [lakshminarayanan2017simple].
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -19,7 +20,7 @@ from torch import nn
 from gnomon.bayes.predictive import Predictive, from_outputs
 from gnomon.core.checks import as_inputs, check_kind, check_module, check_seed, integer, number
 from gnomon.core.clock import Clock
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.inputs import count, invoke, table
 from gnomon.core.pure import random_state
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -86,6 +87,7 @@ def deep_ensemble(
     batch: int | None = None,
     seed: int = 0,
     seconds: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
     clock: Clock = perf_counter,
 ) -> Ensemble:
     """Train several networks from different starts and orders of examples, for predictions with their uncertainty.
@@ -105,8 +107,10 @@ def deep_ensemble(
         batch: examples in a step.
         seed: of the starts and batches; torch's random state is kept.
         seconds: time budget of each member.
+        progress: called with (steps done, steps) of all members after each step.
         clock: what ``seconds`` is read from.
 
+    An interrupt (Ctrl-C) ends the training; the members that there are, the last one as far as it came, are returned.
     Hypotheses: none. Reference: [lakshminarayanan2017simple].
     Cost: that of training, for each member.
 
@@ -126,7 +130,15 @@ def deep_ensemble(
         with random_state(first + i):
             module = make()
         check_module(module, call=CALL)
-        runs.append(train(module, data, y, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=first + i,
-                          seconds=seconds, in_place=True, clock=clock))  # fmt: skip
+        told = None if progress is None else partial(_told, progress, i, members)
+        with called(CALL):
+            runs.append(train(module, data, y, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=first + i,
+                              seconds=seconds, in_place=True, progress=told, clock=clock))  # fmt: skip
+        if runs[-1].stopped == "interrupted":
+            break
     chosen = Objective.of(data, y, runs[0].model, loss, CALL).loss
     return Ensemble(tuple(runs), noise, isinstance(chosen, CrossEntropy))
+
+
+def _told(progress: Callable[[int, int], None], member: int, members: int, step: int, steps: int) -> None:
+    progress(member * steps + step, members * steps)

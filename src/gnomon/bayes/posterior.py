@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable, number
+from gnomon.core.checks import check_readable, integer, number
 from gnomon.core.inputs import Inputs
 from gnomon.core.pure import Pure, evaluating, plain_kernels, undisturbed
 from gnomon.training.evaluate import Loss, Objective
@@ -139,5 +139,5 @@ def prior_to_weight_decay(prior_std: float, noise: float, examples: int) -> floa
     """
     call = "prior_to_weight_decay(prior_std, noise, examples)"
     return number("noise", noise, call=call, above=0) ** 2 / (
-        examples * number("prior_std", prior_std, call=call, above=0) ** 2
+        integer("examples", examples, call=call) * number("prior_std", prior_std, call=call, above=0) ** 2
     )

@@ -23,7 +23,7 @@ from torch import Tensor
 from gnomon.bayes.draws import Draws
 from gnomon.bayes.posterior import ModulePosterior
 from gnomon.core.checks import as_inputs, check_kind, integer
-from gnomon.core.errors import called
+from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.losses import CrossEntropy
 from gnomon.core.results import Axis, Plot, Result, Scatter
 
@@ -89,7 +89,11 @@ def predictive(posterior: ModulePosterior, draws: Draws, x: Any, *, most: int = 
     )
     check_kind("draws", draws, Draws, call=CALL, cure="Pass what sample(posterior, start) returns")
     inputs = as_inputs(x, posterior.module, call=CALL)
-    vectors = draws.values.flatten(0, 1)
+    vectors, wanted = draws.values.flatten(0, 1), len(posterior.start)
+    if vectors.shape[1] != wanted or len(vectors) < 2:
+        found = f"{len(vectors)} draws of {vectors.shape[1]} numbers, and the module has {wanted} parameters"
+        cure = "Pass what sample(posterior, posterior.start) returns"
+        raise InputError(lesson(CALL, found, "at least two draws of all parameters", cure))
     vectors = vectors[:: max(1, len(vectors) // integer("most", most, call=CALL))]
     with called(CALL), torch.no_grad():
         outputs = torch.stack([posterior.outputs(w, inputs) for w in vectors]).double()

@@ -1,5 +1,6 @@
 """Draw from any log density: `gnomon.bayes.sample`."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -25,6 +26,7 @@ def sample(
     draws: int = 1000,
     warmup: int = 500,
     seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Draws:
     """Draws of several Markov chains whose stationary distribution is a density known up to a factor.
 
@@ -33,11 +35,14 @@ def sample(
     Args:
         log_density: from a point, a tensor (d,), to the logarithm of the density, a tensor of shape ().
         start: one point (d,), spread by a tenth of a unit for each chain, or a point for each chain (chains, d).
-        method: `HMC()` by default; `Metropolis()`, `Langevin()`.
+        method: `HMC()` by default; `Metropolis()`, `Langevin()`, `StochasticGradient()` for a `module_posterior`.
         chains: run side by side in one batch.
         draws: kept of each chain.
         warmup: draws before those, in which the method adapts itself; they are left out.
         seed: the same seed gives the same draws.
+        progress: called with (steps done, steps) after each step of all chains, warm-up included.
+
+    An interrupt (Ctrl-C) after the warm-up ends the chains, and the draws so far are returned; ``stopped`` says so.
 
     Hypotheses: a density with a gradient (but for `Metropolis`), one connected region that holds its mass; whether the
     chains have found it is told by ``converged``.
@@ -55,7 +60,7 @@ def sample(
     generator = torch.Generator().manual_seed(check_seed(seed, call=CALL))
     points = _points(start, chains, generator)
     density = Density.of(log_density, points, call=CALL)
-    return sampler.run(density, points, draws, warmup, generator)
+    return sampler.run(density, points, draws, warmup, generator, progress)
 
 
 def _points(start: Any, chains: int, generator: torch.Generator) -> Tensor:

@@ -249,7 +249,8 @@ def check_kind(name: str, value: Any, kind: Any, *, call: str, cure: str) -> Non
     """
     if not isinstance(value, kind):
         accepted = getattr(kind, "__name__", str(kind)).removeprefix("Abstract").lower()
-        raise InputError(f"{out_of_range(call, name, f'a {accepted}', value)} {cure}.")
+        shown = f"a {type(value).__name__}" if isinstance(value, nn.Module) else repr(value)[:80]
+        raise InputError(f"{call}: {name} must be a {accepted}, but it is {shown}. {cure}.")
 
 
 def dense(x: Any, call: str) -> Any:

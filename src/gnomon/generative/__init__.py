@@ -26,7 +26,9 @@ from gnomon.generative.diffusion import (
     cosine_schedule,
     flow_log_prob,
     flow_samples,
+    forward_path,
     linear_schedule,
+    reverse_samples,
 )
 from gnomon.generative.divergence import (
     AbstractTrace,
@@ -129,6 +131,9 @@ from gnomon.generative.vae import (
     Gaussian,
     gaussian_kl,
 )
+from gnomon.generative.wrapped import (
+    DistributionModel,
+)
 
 __all__ = [
     "AbstractAutoregressive",
@@ -148,6 +153,7 @@ __all__ = [
     "Coverage",
     "DensityCheck",
     "Diffusion",
+    "DistributionModel",
     "ElboGap",
     "Exact",
     "ExactNetwork",
@@ -202,6 +208,7 @@ __all__ = [
     "flow_density_check",
     "flow_log_prob",
     "flow_samples",
+    "forward_path",
     "game_path",
     "game_rotation",
     "gan_field",
@@ -222,6 +229,7 @@ __all__ = [
     "rational_spline",
     "rational_spline_inverse",
     "reconstruction_error",
+    "reverse_samples",
     "score_curl",
     "score_error",
     "spline_flow",

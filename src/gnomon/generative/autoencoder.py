@@ -70,6 +70,8 @@ def linear_autoencoder(shape: tuple[int, ...], latent: int) -> Autoencoder:
     >>> model.encode(torch.ones(3, 4)).shape, model.decode(torch.ones(3, 2)).shape
     (torch.Size([3, 2]), torch.Size([3, 4]))
     """
-    d = prod(shape)
+    call = "linear_autoencoder(shape, latent)"
+    d = prod(integer("each number of shape", size, call=call) for size in shape)
+    latent = integer("latent", latent, call=call)
     encoder = nn.Sequential(nn.Flatten(), nn.Linear(d, latent, bias=False))
     return Autoencoder(encoder, nn.Linear(latent, d, bias=False), latent=latent, shape=shape)

@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from gnomon.core.checks import integer
 from gnomon.generative.divergence import AbstractTrace, Exact
 from gnomon.generative.model import AbstractGenerative, standard_normal
+from gnomon.generative.vectors import check_vectors, finite_points
 
 __all__ = ["ContinuousFlow", "FlowMatching", "TimeNetwork", "carried"]
 
@@ -72,10 +73,19 @@ def carried(moving: Moving, x: Tensor, start: float, end: float, *, steps: int) 
     >>> round(x.item(), 4), round(a.item(), 4)                                                          # e, and 1
     (2.7183, 1.0)
     """
-    h, area = (end - start) / steps, x.new_zeros(len(x))
-    for i in range(integer("steps", steps, call="carried(moving, x)")):
+    call = "carried(moving, x)"
+    return integrated(moving, finite_points(x, "x", call=call), start, end, steps, call)
+
+
+def integrated(
+    moving: Moving, x: Tensor, start: float, end: float, steps: int, call: str
+) -> tuple[Tensor, Float[Tensor, " n"]]:
+    """`carried` for points that were looked at before."""
+    h, area = (end - start) / integer("steps", steps, call=call), x.new_zeros(len(x))
+    for i in range(steps):
         t = start + i * h
         v1, a1 = moving(x, t)
+        check_vectors(v1, x, call=call)
         v2, a2 = moving(x + h / 2 * v1, t + h / 2)
         v3, a3 = moving(x + h / 2 * v2, t + h / 2)
         v4, a4 = moving(x + h * v3, t + h)
@@ -124,12 +134,12 @@ class ContinuousFlow(AbstractGenerative):
     def forward(self, z: Tensor) -> Tensor:
         """Where noise is carried."""
         none = z.new_zeros(len(z))
-        return carried(lambda x, t: (self.velocity(x, t), none), z, 0.0, 1.0, steps=self.steps)[0]
+        return integrated(lambda x, t: (self.velocity(x, t), none), z, 0.0, 1.0, self.steps, type(self).__name__)[0]
 
     def inverse(self, x: Tensor) -> Tensor:
         """Where examples come from."""
         none = x.new_zeros(len(x))
-        return carried(lambda x, t: (self.velocity(x, t), none), x, 1.0, 0.0, steps=self.steps)[0]
+        return integrated(lambda x, t: (self.velocity(x, t), none), x, 1.0, 0.0, self.steps, type(self).__name__)[0]
 
     def _density(self, x: Tensor) -> Tensor:
         directions = self.trace.directions(x)
@@ -137,7 +147,7 @@ class ContinuousFlow(AbstractGenerative):
         def moving(x: Tensor, t: float) -> tuple[Tensor, Tensor]:
             return self.trace(lambda y: self.velocity(y, t), x, directions)
 
-        z, area = carried(moving, x, 1.0, 0.0, steps=self.steps)
+        z, area = integrated(moving, x, 1.0, 0.0, self.steps, type(self).__name__)
         return standard_normal(z) + area  # (1), the integral having been taken backward
 
 

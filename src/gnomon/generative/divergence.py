@@ -21,6 +21,7 @@ from torch.func import vjp, vmap
 
 from gnomon.core.checks import check_seed, integer
 from gnomon.core.errors import InputError, out_of_range
+from gnomon.generative.vectors import check_vectors, finite_points
 
 __all__ = ["AbstractTrace", "Exact", "Hutchinson", "hutchinson_trace"]
 
@@ -112,8 +113,10 @@ def hutchinson_trace(
     >>> bool((trace - 4).abs() <= 4 * error)
     True
     """
-    k = integer("directions", directions, call="hutchinson_trace(field, x)", least=2)
+    call = "hutchinson_trace(field, x)"
+    k, x = integer("directions", directions, call=call, least=2), finite_points(x, "x", call=call)
     drawn = Hutchinson(k, law, seed).directions(x)
-    pull = vjp(field, x)[1]
+    value, pull = vjp(field, x)[:2]
+    check_vectors(value, x, call=call)
     products = vmap(lambda e: (pull(e)[0] * e).flatten(1).sum(1))(drawn)
     return products.mean(0), products.std(0) / k**0.5  # (1)

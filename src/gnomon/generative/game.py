@@ -28,6 +28,7 @@ from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Axis, Finding, Plot, Reference, Result, Scatter, Value
 from gnomon.core.results.plain import HIDDEN
+from gnomon.generative.vectors import check_vectors
 
 __all__ = [
     "AbstractRule",
@@ -126,6 +127,10 @@ def game_path(
     """
     call = "game_path(field, start)"
     lr, steps = number("lr", lr, call=call, above=0), integer("steps", steps, call=call)
+    if start.dim() != 1 or not bool(start.isfinite().all()):
+        found = f"start has shape {tuple(start.shape)}, or is not finite"
+        raise InputError(lesson(call, found, "the parameters of all players as one vector", "Pass finite numbers (p,)"))
+    check_vectors(field(start), start, call=call)
     half = len(start) // 2
     parts = [slice(0, half), slice(half, len(start))] if players is None else players
     path, way = [start], Extragradient() if rule is None else rule
@@ -190,9 +195,10 @@ def game_rotation(field: GameField, point: Float[Tensor, " p"]) -> GameRotation:
     0.0
     """
     call = "game_rotation(field, point)"
-    if point.dim() != 1 or not 0 < len(point) <= LARGEST:
+    if point.dim() != 1 or not 0 < len(point) <= LARGEST or not bool(point.isfinite().all()):
         cure = "Pass the parameters that matter, such as those of the last layers"
-        raise InputError(lesson(call, f"the point has shape {tuple(point.shape)}", f"1 to {LARGEST} numbers", cure))
+        found = f"the point has shape {tuple(point.shape)}, or is not finite"
+        raise InputError(lesson(call, found, f"1 to {LARGEST} finite numbers", cure))
     matrix = jacrev(field)(point.detach())
     if matrix.shape != (len(point), len(point)) or not bool(matrix.isfinite().all()):
         cure = "Let the field return one finite number for each parameter"

@@ -25,8 +25,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.checks import as_numbers, check_finite_inputs, check_seed, integer, number
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.untouched import untouched
+from gnomon.generative.vectors import finite_points
 
 __all__ = ["AbstractGenerative", "bits_per_dimension", "dequantize"]
 
@@ -114,6 +115,15 @@ def check_continuous(x: Tensor, call: str) -> None:
     raise InputError(lesson(call, found, "continuous data, on which a density is finite", cure))
 
 
+def _is_density(model: Any) -> bool:
+    """Whether ``log_prob`` is a density, which data that repeat values can make infinite, and no probability."""
+    try:
+        discrete = bool(getattr(model, "support", None) and model.support.is_discrete)
+    except (NotImplementedError, AttributeError):
+        discrete = False
+    return bool(getattr(model, "continuous", not discrete))
+
+
 def dequantize(x: Any, step: float = 1.0, *, seed: int = 0) -> Tensor:
     """Discrete numbers made continuous by uniform noise of one step, so that a density can be trained on them.
 
@@ -157,8 +167,11 @@ def bits_per_dimension(model: Any, x: Any, *, step: float = 1.0, batch: int = 25
     8.0
     """
     call = "bits_per_dimension(model, x)"
-    given = as_numbers(x, "x", call=call)
+    given = finite_points(x, "x", call=call)
     size = integer("batch", batch, call=call)
-    parts = [model.log_prob(part).detach().double() for part in given.split(size)]
+    if _is_density(model):
+        check_continuous(given, call)
+    with called(call):
+        parts = [model.log_prob(part).detach().double() for part in given.split(size)]
     d = prod(given.shape[1:])
     return -(float(torch.cat(parts).mean()) / d + log(number("step", step, call=call, above=0))) / log(2)  # (1)

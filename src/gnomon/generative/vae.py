@@ -24,6 +24,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError, lesson
 from gnomon.generative.model import AbstractGenerative, standard_normal
+from gnomon.generative.vectors import check_vectors, finite_points
 
 __all__ = ["VAE", "AbstractObservation", "Bernoulli", "Gaussian", "gaussian_kl"]
 
@@ -106,7 +107,7 @@ class Bernoulli(AbstractObservation):
 def gaussian_kl(mean: Float[Tensor, "n m"], log_variance: Float[Tensor, "n m"]) -> Float[Tensor, "n m"]:
     """The divergence of each coordinate of a diagonal Gaussian from the standard one, in nats.
 
-        KL(N(m, s^2) | N(0, 1)) = (m^2 + s^2 - log s^2 - 1) / 2                                            (1)
+        KL(N(m, s^2) | N(0, 1)) = (m^2 + s^2 - log s^2 - 1) / 2                                            (2)
 
     Hypotheses: none. Reference: [kingma2014auto], Appendix B.
     Cost: elementwise.
@@ -114,7 +115,15 @@ def gaussian_kl(mean: Float[Tensor, "n m"], log_variance: Float[Tensor, "n m"]) 
     >>> gaussian_kl(torch.tensor([[2.0]]), torch.zeros(1, 1)).item()                                  # 2^2 / 2
     2.0
     """
-    return (mean.square() + log_variance.exp() - log_variance - 1) / 2  # (1)
+    call = "gaussian_kl(mean, log_variance)"
+    mean, log_variance = finite_points(mean, "mean", call=call), finite_points(log_variance, "log_variance", call=call)
+    check_vectors(log_variance, mean, call=call, what="the encoder")
+    return divergence(mean, log_variance)
+
+
+def divergence(mean: Tensor, log_variance: Tensor) -> Tensor:
+    """`gaussian_kl` for numbers that were looked at before, or that training may have let run away."""
+    return (mean.square() + log_variance.exp() - log_variance - 1) / 2  # (2)
 
 
 class VAE(AbstractGenerative):
@@ -172,7 +181,7 @@ class VAE(AbstractGenerative):
         mean, log_variance = self.posterior(x)
         z = mean + (log_variance / 2).exp() * torch.randn_like(mean)
         fit = self.observation.log_prob(x, self.decoded(z)).flatten(1).sum(1)
-        return self.beta * gaussian_kl(mean, log_variance).sum(1) - fit  # (1)
+        return self.beta * divergence(mean, log_variance).sum(1) - fit  # (1)
 
     def elbo(self, x: Tensor, draws: int = 1, *, seed: int = 0) -> Float[Tensor, " n"]:
         """The bound (1) with beta = 1, its divergence in closed form (2), its fit a mean over draws."""
@@ -182,7 +191,7 @@ class VAE(AbstractGenerative):
         for _ in range(integer("draws", draws, call="VAE.elbo(x)")):
             z = mean + (log_variance / 2).exp() * self.noise(len(x), (self.latent,), generator)
             total = total + self.observation.log_prob(x, self.decoded(z)).flatten(1).sum(1)
-        return total / draws - gaussian_kl(mean, log_variance).sum(1)  # (1)
+        return total / draws - divergence(mean, log_variance).sum(1)  # (1)
 
     def bound(self, x: Tensor, draws: int, *, seed: int = 0) -> Float[Tensor, " n"]:
         """The bound (3) with so many draws for each example."""

@@ -1,6 +1,8 @@
 """What every sampler does, and the step size that learns from acceptances."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from math import exp, log
 
 import torch
@@ -9,18 +11,72 @@ from torch import Tensor
 
 from gnomon.bayes.density import Density
 from gnomon.bayes.draws import Draws
+from gnomon.core.errors import BudgetError
+from gnomon.core.memory import SHARE, free_bytes
+from gnomon.core.record import Record
 
-__all__ = ["AbstractSampler", "StepSize", "noise"]
+__all__ = ["AbstractSampler", "Step", "StepSize", "noise"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step(Record):
+    """Where all chains are after one step, and what the step was like.
+
+    ``accepted`` is the mean probability of acceptance, ``gradients`` counts evaluations of the log density.
+
+    >>> Step(torch.zeros(4, 2), gradients=4).divergences
+    0
+    """
+
+    x: Float[Tensor, "c d"] = field(repr=False)
+    accepted: float = 1.0
+    divergences: int = 0
+    gradients: int = 0
 
 
 class AbstractSampler(ABC):
     """A Markov chain whose stationary distribution is, or is close to, a given density."""
 
+    @property
     @abstractmethod
+    def title(self) -> str:
+        """What the draws are called."""
+
+    @abstractmethod
+    def walk(
+        self, density: Density, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
+    ) -> Iterator[Step]:
+        """Steps of all chains without end; during the first ``warmup`` of them the method adapts itself."""
+
     def run(
-        self, density: Density, start: Float[Tensor, "c d"], draws: int, warmup: int, generator: torch.Generator
+        self,
+        density: Density,
+        start: Float[Tensor, "c d"],
+        draws: int,
+        warmup: int,
+        generator: torch.Generator,
+        progress: Callable[[int, int], None] | None = None,
     ) -> Draws:
-        """Draws of all chains after the warm-up."""
+        """Draws of all chains after the warm-up; after an interrupt, those that there are."""
+        chains, d = start.shape
+        if (needed := 8 * chains * draws * d) > SHARE * free_bytes():
+            what = f"{draws:,} draws of {d:,} numbers in {chains} chains need {needed / 1e9:.1f} GB"
+            raise BudgetError(f"sample(log_density, start): {what}. Pass fewer draws or chains.")
+        values = torch.empty(chains, draws, d, dtype=start.dtype)
+        kept, accepted, divergences, gradients, stopped = 0, 0.0, 0, 0, "finished"
+        try:
+            for t, step in zip(range(-warmup, draws), self.walk(density, start, warmup, generator), strict=False):
+                gradients += step.gradients
+                if t >= 0:
+                    values[:, t], kept = step.x, t + 1
+                    accepted, divergences = accepted + step.accepted, divergences + step.divergences
+                if progress is not None:
+                    progress(warmup + t + 1, warmup + draws)
+        except KeyboardInterrupt:
+            if not kept:
+                raise
+            stopped = "interrupted"
+        return Draws(values[:, :kept], self.title, accepted / kept, divergences, gradients, warmup, stopped=stopped)
 
 
 class StepSize:

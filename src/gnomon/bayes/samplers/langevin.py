@@ -16,15 +16,17 @@ Reference: [leimkuhler2013rational] for the order of half steps; [roberts1996exp
 Cost: one gradient for each draw.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
+from math import exp
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.bayes.density import Density
-from gnomon.bayes.draws import Draws
-from gnomon.bayes.samplers.base import AbstractSampler, StepSize, noise
+from gnomon.bayes.samplers.base import AbstractSampler, Step, StepSize, noise
 from gnomon.core.checks import number
 from gnomon.core.errors import InputError
 from gnomon.core.record import Record
@@ -57,53 +59,47 @@ class Langevin(Record, AbstractSampler):
                     "Langevin(adjusted=True): only the overdamped dynamics is adjusted. Pass friction=None."
                 )
 
-    def run(
-        self, density: Density, start: Float[Tensor, "c d"], draws: int, warmup: int, generator: torch.Generator
-    ) -> Draws:
+    @property
+    def title(self) -> str:
         """See `AbstractSampler`."""
         if self.friction is None:
-            return self._overdamped(density, start, draws, warmup, generator)
-        x, (chains, d), h, decay = start.clone(), start.shape, self.step, 0.0
-        kept, v = torch.empty(chains, draws, d, dtype=x.dtype), noise(x, generator)
-        decay = float(torch.exp(torch.tensor(-self.friction * h, dtype=x.dtype)))
-        gradient = density(x)[1]
-        for t in range(-warmup, draws):
+            return "adjusted Langevin" if self.adjusted else "overdamped Langevin"
+        return "underdamped Langevin"
+
+    def walk(
+        self, density: Density, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
+    ) -> Iterator[Step]:
+        """See `AbstractSampler`."""
+        if self.friction is None:
+            yield from self._overdamped(density, start, warmup, generator)
+            return
+        x, v, h = start.clone(), noise(start, generator), self.step
+        decay, gradient = exp(-self.friction * h), density(x)[1]
+        for t in count():
             v = v + h / 2 * gradient
             x = x + h / 2 * v
             v = decay * v + (1 - decay**2) ** 0.5 * noise(x, generator)
             x = x + h / 2 * v
             gradient = density(x)[1]
             v = v + h / 2 * gradient  # (1)
-            if t >= 0:
-                kept[:, t] = x
-        return Draws(kept, "underdamped Langevin", 1.0, 0, chains * (draws + warmup + 1), warmup)
+            yield Step(x, gradients=len(x) * (2 if t == 0 else 1))
 
-    def _overdamped(
-        self, density: Density, start: Tensor, draws: int, warmup: int, generator: torch.Generator
-    ) -> Draws:
-        x, (chains, d), size = (
-            start.clone(),
-            start.shape,
-            StepSize(self.step, 0.574),
-        )  # 0.574 is best in many dimensions
-        (value, gradient), accepted = density(x), 0.0
-        kept = torch.empty(chains, draws, d, dtype=x.dtype)
-        for t in range(-warmup, draws):
+    def _overdamped(self, density: Density, start: Tensor, warmup: int, generator: torch.Generator) -> Iterator[Step]:
+        x, size = start.clone(), StepSize(self.step, 0.574)  # 0.574 is best in many dimensions
+        value, gradient = density(x)
+        for t in count():
             e = size.now
             moved = x + e / 2 * gradient + e**0.5 * noise(x, generator)  # (2)
             new_value, new_gradient = density(moved)
             back = (x - moved - e / 2 * new_gradient).square().sum(1) / (2 * e)
             forth = (moved - x - e / 2 * gradient).square().sum(1) / (2 * e)
             probability = (new_value - value - back + forth).nan_to_num(nan=-torch.inf).exp().clamp(max=1)
-            taken = torch.rand(chains, generator=generator, dtype=x.dtype) < probability
+            taken = torch.rand(len(x), generator=generator, dtype=x.dtype) < probability
             taken = taken if self.adjusted else new_value > -torch.inf
             x, gradient = torch.where(taken[:, None], moved, x), torch.where(taken[:, None], new_gradient, gradient)
-            value = torch.where(taken, new_value, value)
-            if t >= 0:
-                kept[:, t], accepted = x, accepted + float(probability.mean()) / draws
-            elif self.adjusted:
-                size.update(float(probability.mean()))
-                if t == -1:
+            value, accepted = torch.where(taken, new_value, value), float(probability.mean())
+            if self.adjusted and t < warmup:
+                size.update(accepted)
+                if t + 1 == warmup:
                     size.settle()
-        name = "adjusted Langevin" if self.adjusted else "overdamped Langevin"
-        return Draws(kept, name, accepted if self.adjusted else 1.0, 0, chains * (draws + warmup + 1), warmup)
+            yield Step(x, accepted if self.adjusted else 1.0, gradients=len(x) * (2 if t == 0 else 1))

@@ -10,15 +10,16 @@ Reference: [metropolis1953equation]; [hastings1970monte]; [roberts1997weak] for 
 Cost: one evaluation of the log density for each draw.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.bayes.density import Density
-from gnomon.bayes.draws import Draws
-from gnomon.bayes.samplers.base import AbstractSampler, StepSize, noise
+from gnomon.bayes.samplers.base import AbstractSampler, Step, StepSize, noise
 from gnomon.core.checks import number
 from gnomon.core.record import Record
 
@@ -41,32 +42,35 @@ class Metropolis(Record, AbstractSampler):
     def __post_init__(self) -> None:
         number("scale", self.scale, call="Metropolis(scale=...)", above=0)
 
-    def run(
-        self, density: Density, start: Float[Tensor, "c d"], draws: int, warmup: int, generator: torch.Generator
-    ) -> Draws:
+    @property
+    def title(self) -> str:
+        """See `AbstractSampler`."""
+        return "Metropolis"
+
+    def walk(
+        self, density: Density, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
+    ) -> Iterator[Step]:
         """See `AbstractSampler`."""
         x, (chains, d) = start.clone(), start.shape
         log_p = density(x)[0]
         size, factor = StepSize(self.scale, 0.44 if d == 1 else 0.234), torch.eye(d, dtype=x.dtype)
-        kept, accepted, seen = torch.empty(chains, draws, d, dtype=x.dtype), 0.0, []
-        for t in range(-warmup, draws):
+        seen: list[Tensor] = []
+        for t in count():
             proposed = x + size.now * noise(x, generator) @ factor.T
             value = density(proposed)[0]
             probability = (value - log_p).exp().clamp(max=1)
             taken = torch.rand(chains, generator=generator, dtype=x.dtype) < probability  # (1)
             x, log_p = torch.where(taken[:, None], proposed, x), torch.where(taken, value, log_p)
-            if t >= 0:
-                kept[:, t], accepted = x, accepted + float(probability.mean()) / draws
-            elif self.adapt:
+            if self.adapt and t < warmup:
                 size.update(float(probability.mean()))
                 seen.append(x)
-                if -2 * t == warmup - warmup % 2 and len(seen) * chains > 4 * d:
+                if t == warmup - warmup // 2 and len(seen) * chains > 4 * d:
                     factor = _factor(torch.cat(seen[len(seen) // 2 :]))
                     size.now = 2.4 / d**0.5
                     size.settle()
-            if t == -1 and self.adapt:
-                size.settle()
-        return Draws(kept, "Metropolis", accepted, 0, chains * (draws + warmup + 1), warmup)
+                if t + 1 == warmup:
+                    size.settle()
+            yield Step(x, float(probability.mean()), gradients=chains * (2 if t == 0 else 1))
 
 
 def _factor(points: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ Reference: [welling2011bayesian] for (2); [chen2014stochastic] for (1).
 Cost: one gradient of a batch for each draw.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -20,9 +21,8 @@ from torch import Tensor
 from torch.func import grad, vmap
 
 from gnomon.bayes.density import Density
-from gnomon.bayes.draws import Draws
 from gnomon.bayes.posterior import ModulePosterior
-from gnomon.bayes.samplers.base import AbstractSampler, noise
+from gnomon.bayes.samplers.base import AbstractSampler, Step, noise
 from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError
 from gnomon.core.record import Record
@@ -53,18 +53,22 @@ class StochasticGradient(Record, AbstractSampler):
         if self.friction is not None:
             number("friction", self.friction, call="StochasticGradient(friction=...)", above=0, below=1 / self.step)
 
-    def run(
-        self, density: Density, start: Float[Tensor, "c d"], draws: int, warmup: int, generator: torch.Generator
-    ) -> Draws:
+    @property
+    def title(self) -> str:
+        """See `AbstractSampler`."""
+        return "SGLD" if self.friction is None else "SGHMC"
+
+    def walk(
+        self, density: Density, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
+    ) -> Iterator[Step]:
         """See `AbstractSampler`."""
         posterior = density.function
         if not isinstance(posterior, ModulePosterior):
             raise InputError(
                 "sample(log_density, start): StochasticGradient needs data. Pass module_posterior(module, data)."
             )
-        x, (chains, d), e = start.clone(), start.shape, self.step
-        v, kept = torch.zeros_like(x), torch.empty(chains, draws, d, dtype=x.dtype)
-        for t in range(-warmup, draws):
+        x, v, e = start.clone(), torch.zeros_like(start), self.step
+        while True:
             index = torch.randperm(len(posterior), generator=generator)[: self.batch]
             value = posterior.on_batch(index)
             force = vmap(grad(value))(x) if density.mapped else torch.stack([grad(value)(point) for point in x])
@@ -76,7 +80,4 @@ class StochasticGradient(Record, AbstractSampler):
                 x = x + e * v
             if not bool(x.isfinite().all()):
                 raise InputError(f"StochasticGradient(step={e:g}): the chain left the floats. Take a smaller step.")
-            if t >= 0:
-                kept[:, t] = x
-        name = "SGLD" if self.friction is None else "SGHMC"
-        return Draws(kept, name, 1.0, 0, chains * (draws + warmup), warmup)
+            yield Step(x, gradients=len(x))

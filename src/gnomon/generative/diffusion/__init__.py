@@ -1,9 +1,10 @@
-"""Diffusion models: schedules of noise, the model, its exact network on mixtures, its flow without noise."""
+"""Diffusion models: schedules of noise, the model, its exact network on mixtures, equations with and without noise."""
 
 from gnomon.generative.diffusion.exact import ExactNetwork
 from gnomon.generative.diffusion.flow import flow_log_prob, flow_samples
 from gnomon.generative.diffusion.model import Diffusion
 from gnomon.generative.diffusion.schedule import Schedule, cosine_schedule, linear_schedule
+from gnomon.generative.diffusion.stochastic import forward_path, reverse_samples
 
 __all__ = [
     "Diffusion",
@@ -12,5 +13,7 @@ __all__ = [
     "cosine_schedule",
     "flow_log_prob",
     "flow_samples",
+    "forward_path",
     "linear_schedule",
+    "reverse_samples",
 ]

@@ -21,10 +21,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.checks import number
-from gnomon.generative.continuous import carried
+from gnomon.generative.continuous import integrated
 from gnomon.generative.diffusion.schedule import Schedule
 from gnomon.generative.divergence import AbstractTrace, Exact
 from gnomon.generative.model import standard_normal
+from gnomon.generative.vectors import check_vectors, finite_points
 
 __all__ = ["flow_log_prob", "flow_samples"]
 
@@ -64,15 +65,16 @@ def flow_log_prob(
     >>> bool((flow_log_prob(network.score, x, plan) - p.log_prob(x)).abs() < 1e-3)
     True
     """
-    rule = Exact() if trace is None else trace
+    call, rule = "flow_log_prob(score, x, schedule)", Exact() if trace is None else trace
+    x = finite_points(x, "x", call=call)
     directions = rule.directions(x)
 
     def moving(x: Tensor, angle: float) -> tuple[Tensor, Tensor]:
         time = _time(schedule, angle, x)
-        return rule(lambda y: -tan(angle) * (y + score(y, time)), x, directions)
+        return rule(lambda y: -tan(angle) * (y + _score(score, y, time, call)), x, directions)
 
-    low, high = _ends(schedule, first, "flow_log_prob(score, x, schedule)")
-    z, area = carried(moving, x, low, high, steps=steps)
+    low, high = _ends(schedule, first, call)
+    z, area = integrated(moving, x, low, high, steps, call)
     return standard_normal(z) + area  # (1)
 
 
@@ -86,13 +88,21 @@ def flow_samples(score: Score, noise: Tensor, schedule: Schedule, *, steps: int 
     >>> torch.allclose(flow_samples(lambda x, t: -x, z, cosine_schedule(100)), z)          # N(0, I) stays where it is
     True
     """
+    call = "flow_samples(score, noise, schedule)"
+    noise = finite_points(noise, "noise", call=call)
     none = noise.new_zeros(len(noise))
 
     def moving(x: Tensor, angle: float) -> tuple[Tensor, Tensor]:
-        return -tan(angle) * (x + score(x, _time(schedule, angle, x))), none
+        return -tan(angle) * (x + _score(score, x, _time(schedule, angle, x), call)), none
 
-    low, high = _ends(schedule, first, "flow_samples(score, noise, schedule)")
-    return carried(moving, noise, high, low, steps=steps)[0]
+    low, high = _ends(schedule, first, call)
+    return integrated(moving, noise, high, low, steps, call)[0]
+
+
+def _score(score: Score, x: Tensor, time: Tensor, call: str) -> Tensor:
+    value = score(x, time)
+    check_vectors(value, x, call=call, what="the score")
+    return value
 
 
 def _ends(schedule: Schedule, first: float, call: str) -> tuple[float, float]:

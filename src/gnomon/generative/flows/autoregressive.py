@@ -21,7 +21,7 @@ from torch.nn.functional import linear
 from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError, lesson
 from gnomon.generative.flows.base import AbstractTransform
-from gnomon.generative.flows.spline import rational_spline, rational_spline_inverse
+from gnomon.generative.flows.spline import spline, spline_inverse
 
 __all__ = ["AbstractAutoregressive", "Autoregressive", "MaskedNetwork", "SplineAutoregressive"]
 
@@ -32,6 +32,9 @@ LIMIT = 7.0
 class MaskedNetwork(nn.Module):
     """A network from (n, d) to (n, d, outputs) whose outputs for coordinate i depend on coordinates before i alone.
 
+    A hidden unit sees the coordinates up to its own place. The places are spread evenly over all coordinates: with
+    fewer units than coordinates, places counted from the first would leave the later coordinates unseen.
+
     >>> network = MaskedNetwork(3, 2)
     >>> slopes = torch.func.jacrev(lambda x: network(x[None])[0, :, 0])(torch.randn(3))
     >>> bool((slopes.triu() == 0).all())
@@ -41,7 +44,7 @@ class MaskedNetwork(nn.Module):
     def __init__(self, features: int, outputs: int, *, hidden: int = 64, layers: int = 2) -> None:
         super().__init__()
         d, self.outputs = integer("features", features, call="MaskedNetwork(features, outputs)"), outputs
-        degrees = [torch.arange(d)] + [torch.arange(hidden) % max(1, d - 1)] * layers
+        degrees = [torch.arange(d)] + [torch.arange(hidden) * (d - 1) // hidden] * layers
         self.weights, self.biases = nn.ParameterList(), nn.ParameterList()
         for i, (a, b) in enumerate(zip(degrees, degrees[1:], strict=False)):
             layer = nn.Linear(len(a), len(b))
@@ -151,7 +154,7 @@ class SplineAutoregressive(AbstractAutoregressive):
         self.bound = number("bound", bound, call="SplineAutoregressive(network)", above=0)
 
     def to_example(self, z: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        return rational_spline_inverse(z, options, bound=self.bound)  # (2)
+        return spline_inverse(z, options, bound=self.bound)  # (2)
 
     def to_noise(self, x: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        return rational_spline(x, options, bound=self.bound)  # (2)
+        return spline(x, options, bound=self.bound)  # (2)

@@ -10,6 +10,7 @@ Hypotheses: none. Reference: [dinh2017density].
 import torch
 from torch import Tensor, nn
 
+from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
 from gnomon.generative.flows.base import AbstractTransform
 
@@ -27,7 +28,9 @@ def alternating(features: int, layer: int) -> Tensor:
     >>> alternating(4, 0).tolist(), alternating(4, 1).tolist()
     ([True, False, True, False], [False, True, False, True])
     """
-    return torch.arange(features) % 2 == layer % 2
+    call = "alternating(features, layer)"
+    places = torch.arange(integer("features", features, call=call))
+    return places % 2 == integer("layer", layer, call=call, least=0) % 2
 
 
 def coupling_network(features: int, outputs: int, *, hidden: int = 64, layers: int = 2) -> nn.Sequential:
@@ -38,11 +41,12 @@ def coupling_network(features: int, outputs: int, *, hidden: int = 64, layers: i
     >>> coupling_network(2, 4)(torch.ones(1, 2)).tolist()
     [[0.0, 0.0, 0.0, 0.0]]
     """
-    widths = [features] + [hidden] * layers
+    call = "coupling_network(features, outputs)"
+    widths = [integer("features", features, call=call), *[integer("hidden", hidden, call=call)] * layers]
     parts: list[nn.Module] = []
     for a, b in zip(widths, widths[1:], strict=False):
         parts += [nn.Linear(a, b), nn.ReLU()]
-    last = nn.Linear(widths[-1], outputs)
+    last = nn.Linear(widths[-1], integer("outputs", outputs, call=call))
     nn.init.zeros_(last.weight)
     nn.init.zeros_(last.bias)
     return nn.Sequential(*parts, last)

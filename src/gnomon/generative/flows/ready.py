@@ -53,7 +53,8 @@ def autoregressive_flow(features: int, *, layers: int = 5, hidden: int = 64) -> 
     >>> autoregressive_flow(2).sample(3).shape
     torch.Size([3, 2])
     """
-    layers = integer("layers", layers, call="autoregressive_flow(features)")
+    call = "autoregressive_flow(features)"
+    features, layers = integer("features", features, call=call), integer("layers", layers, call=call)
     networks = [MaskedNetwork(features, 2, hidden=hidden) for _ in range(layers)]
     maps = [Autoregressive(network, reverse=i % 2 == 1) for i, network in enumerate(networks)]
     return Flow(maps, shape=(features,))
@@ -72,7 +73,8 @@ def autoregressive_spline_flow(
     torch.Size([3, 2])
     """
     call = "autoregressive_spline_flow(features)"
-    layers, outputs = integer("layers", layers, call=call), 3 * integer("bins", bins, call=call, least=2) - 1
+    features, layers = integer("features", features, call=call), integer("layers", layers, call=call)
+    outputs = 3 * integer("bins", bins, call=call, least=2) - 1
     networks = [MaskedNetwork(features, outputs, hidden=hidden) for _ in range(layers)]
     maps = [
         SplineAutoregressive(network, reverse=i % 2 == 1, bins=bins, bound=bound) for i, network in enumerate(networks)

@@ -10,24 +10,25 @@ and outside [-bound, bound] the map is the identity. The inverse is the root of 
 Hypotheses: increasing knots, positive slopes. Reference: [gregory1982piecewise], [durkan2019neural].
 """
 
-from collections.abc import Callable
-from math import exp, log
+from math import log
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import pad, softplus
+from torch.nn.functional import pad
 
 from gnomon.core.checks import integer, number
+from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.generative.flows.coupling import AbstractCoupling
 
 __all__ = ["SplineCoupling", "rational_spline", "rational_spline_inverse"]
 
 LEAST = 1e-3
-"""The least width and height of a piece relative to the whole, and the least slope."""
+"""The least width and height of a piece relative to the whole, and the least slope; its inverse is the largest."""
 LARGEST = 60.0
 """Free numbers of widths and heights beyond it change nothing more: its exponential is far from overflow."""
-UNIT = log(exp(1 - LEAST) - 1)
-"""softplus(UNIT) + LEAST = 1: zero outputs of a network are the identity."""
+STEEP = -log(LEAST)
+"""|log slope| stays below it. Free numbers are logarithms of slopes: where data pile up, as at the blank pixels of
+images, slopes of hundreds are wanted, which a number that grows in proportion would reach only after long training."""
 
 
 def rational_spline(x: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[Tensor, Tensor]:
@@ -37,7 +38,8 @@ def rational_spline(x: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[
 
     Args:
         x: numbers of any shape.
-        options: 3 k - 1 free numbers for each of them: k widths, k heights and k - 1 slopes of pieces.
+        options: 3 k - 1 free numbers for each of them: k widths, k heights and k - 1 slopes of pieces. Without the
+            first dimensions of x they are shared along these.
         bound: outside [-bound, bound] the map is the identity.
 
     Hypotheses: see the module. Reference: [durkan2019neural].
@@ -47,12 +49,7 @@ def rational_spline(x: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[
     >>> torch.allclose(y, torch.tensor([0.5, 9.0]), atol=1e-5), bool(log_slope.abs().max() < 1e-4)
     (True, True)
     """
-    inside, u = x.abs() < bound, x.clamp(-bound, bound) / (2 * bound) + 0.5
-    p = _piece(u, options, 0)
-    w = (u - p.x) / p.width
-    below = p.s + (p.d1 + p.d0 - 2 * p.s) * w * (1 - w)
-    y = p.y + p.height * (p.s * w.square() + p.d0 * w * (1 - w)) / below  # (1)
-    return torch.where(inside, bound * (2 * y - 1), x), torch.where(inside, p.log_slope(w), torch.zeros_like(x))
+    return spline(*_checked(x, options, "rational_spline(x, options)"), bound=bound)
 
 
 def rational_spline_inverse(y: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[Tensor, Tensor]:
@@ -65,6 +62,21 @@ def rational_spline_inverse(y: Tensor, options: Tensor, *, bound: float = 5.0) -
     >>> torch.allclose(rational_spline_inverse(rational_spline(x, options)[0], options)[0], x)
     True
     """
+    return spline_inverse(*_checked(y, options, "rational_spline_inverse(y, options)"), bound=bound)
+
+
+def spline(x: Tensor, options: Tensor, *, bound: float) -> tuple[Tensor, Tensor]:
+    """`rational_spline` for numbers that were looked at before."""
+    inside, u = x.abs() < bound, x.clamp(-bound, bound) / (2 * bound) + 0.5
+    p = _piece(u, options, 0)
+    w = (u - p.x) / p.width
+    below = p.s + (p.d1 + p.d0 - 2 * p.s) * w * (1 - w)
+    y = p.y + p.height * (p.s * w.square() + p.d0 * w * (1 - w)) / below  # (1)
+    return torch.where(inside, bound * (2 * y - 1), x), torch.where(inside, p.log_slope(w), torch.zeros_like(x))
+
+
+def spline_inverse(y: Tensor, options: Tensor, *, bound: float) -> tuple[Tensor, Tensor]:
+    """`rational_spline_inverse` for numbers that were looked at before."""
     inside, v = y.abs() < bound, y.clamp(-bound, bound) / (2 * bound) + 0.5
     p = _piece(v, options, 1)
     up = v - p.y
@@ -75,6 +87,17 @@ def rational_spline_inverse(y: Tensor, options: Tensor, *, bound: float = 5.0) -
     w = 2 * c / (-b - (b.square() - 4 * a * c).clamp(min=0).sqrt())
     x = p.x + w * p.width
     return torch.where(inside, bound * (2 * x - 1), y), torch.where(inside, -p.log_slope(w), torch.zeros_like(y))
+
+
+def _checked(x: Tensor, options: Tensor, call: str) -> tuple[Tensor, Tensor]:
+    if not bool(x.isfinite().all() & options.isfinite().all()):
+        raise NotFiniteError(lesson(call, "x or options hold NaN or infinity", "finite numbers", "Drop or repair them"))
+    shared = options.dim() - 1
+    if shared > x.dim() or options.shape[:-1] != x.shape[x.dim() - shared :] or options.shape[-1] % 3 != 2:
+        found = f"x has shape {tuple(x.shape)} and options {tuple(options.shape)}"
+        cure = f"Pass options of shape ({', '.join(map(str, x.shape))}, 3 k - 1)"
+        raise InputError(lesson(call, found, "3 k - 1 numbers for each one of x", cure))
+    return x, options
 
 
 class _Piece:
@@ -109,16 +132,18 @@ def _piece(value: Tensor, options: Tensor, side: int) -> _Piece:
         index = (value[..., None] >= inner).sum(-1, keepdim=True)
         both = torch.cat([index, index + 1], -1)
     near = both[..., None, :].expand(*both.shape[:-1], 2, 2)
-    ends = LEAST * near + share * (sums.gather(-1, near) / total)
+    ends = LEAST * near + share * (sums.expand(*near.shape[:-1], k + 1).gather(-1, near) / total)
     (x, x1), (y, y1) = (part.unbind(-1) for part in ends.unbind(-2))
-    d0, d1 = (LEAST + softplus(pad(options[..., 2 * k :], (1, 1)).gather(-1, both) + UNIT)).unbind(-1)
+    slopes = pad(options[..., 2 * k :], (1, 1)).expand(*both.shape[:-1], k + 1).gather(-1, both)
+    d0, d1 = (slopes / (1 + slopes.abs() / STEEP)).exp().unbind(-1)
     return _Piece(x, x1 - x, y, y1 - y, d0, d1)
 
 
 class SplineCoupling(AbstractCoupling):
     """A coupling map of points (n, d) whose changing coordinates pass through splines (1).
 
-    The network returns 3 bins - 1 numbers for each of them.
+    The network returns 3 bins - 1 numbers for each of them. The coordinates that decide pass through splines as well,
+    whose numbers (``own``) are learned and depend on nothing: each map then fits the distribution of every coordinate.
 
     >>> from gnomon.generative.flows.coupling import alternating, coupling_network
     >>> layer = SplineCoupling(coupling_network(1, 3 * 8 - 1), alternating(2, 0))
@@ -130,14 +155,15 @@ class SplineCoupling(AbstractCoupling):
         super().__init__(network, stays)
         self.outputs = 3 * integer("bins", bins, call="SplineCoupling(network, stays)", least=2) - 1
         self.bound = number("bound", bound, call="SplineCoupling(network, stays)", above=0)
+        self.own = nn.Parameter(torch.zeros(len(self.kept), self.outputs))
 
     def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        return self._through(rational_spline_inverse, z)
+        kept, first = spline_inverse(z[:, self.kept], self.own, bound=self.bound)
+        changed, logs = spline_inverse(z[:, self.changing], self.options(kept), bound=self.bound)
+        return self.joined(kept, changed), first.sum(1) + logs.sum(1)
 
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
-        return self._through(rational_spline, x)  # (1) toward the noise: the cheaper way is that of training
-
-    def _through(self, function: Callable[..., tuple[Tensor, Tensor]], x: Tensor) -> tuple[Tensor, Tensor]:
-        kept = x[:, self.kept]
-        changed, logs = function(x[:, self.changing], self.options(kept), bound=self.bound)
-        return self.joined(kept, changed), logs.sum(1)
+        given = x[:, self.kept]
+        kept, first = spline(given, self.own, bound=self.bound)  # the cheaper way is that of training
+        changed, logs = spline(x[:, self.changing], self.options(given), bound=self.bound)  # (1)
+        return self.joined(kept, changed), first.sum(1) + logs.sum(1)

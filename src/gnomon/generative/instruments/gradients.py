@@ -22,6 +22,7 @@ from torch import Tensor
 from gnomon.core.checks import check_kind, check_seed, integer, number
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.generative.gan import GAN, AbstractGame, Minimax, NonSaturating
+from gnomon.generative.vectors import check_vectors
 
 __all__ = ["GeneratorGradients", "GradientEstimators", "generator_gradient_health", "gradient_estimators"]
 
@@ -153,6 +154,7 @@ def gradient_estimators(
     e = torch.randn(integer("draws", draws, call=call, least=2), generator=generator, dtype=torch.float64)
     z = (m + s * e).requires_grad_()
     values = function(z)
+    check_vectors(values, z, call=call, what="the function")
     (slopes,) = torch.autograd.grad(values.sum(), z)
     other = values.detach() * e / s  # (1)
     return GradientEstimators(

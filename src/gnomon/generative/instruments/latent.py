@@ -15,6 +15,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.checks import as_numbers, integer
+from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Axis, Bars, Finding, Line, Plot, Result, Value
 from gnomon.generative.autoencoder import Autoencoder
 from gnomon.generative.instruments.draws import points
@@ -136,6 +137,9 @@ def latent_knn_score(model: Autoencoder | VAE, x: Any, y: Any, *, neighbors: int
     call = "latent_knn_score(model, x, y)"
     given, k = model.points(x, call, least=2), integer("neighbors", neighbors, call=call)
     labels = as_numbers(y, "y", call=call).long()
+    if labels.shape != (len(given),):
+        found = f"{len(given)} examples, and labels of shape {tuple(labels.shape)}"
+        raise InputError(lesson(call, found, "a class for each example", "Give x and y the same number of rows"))
     with model.at_rest():
         z = model.posterior(given)[0] if isinstance(model, VAE) else model.encode(given)
     apart = torch.cdist(z.double(), z.double()).fill_diagonal_(torch.inf)

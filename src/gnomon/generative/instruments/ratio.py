@@ -20,6 +20,8 @@ from torch.nn.functional import logsigmoid
 from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Axis, Finding, Interval, Line, Plot, Result, Scatter, Value
+from gnomon.generative.instruments.draws import alike
+from gnomon.generative.vectors import finite_points
 
 __all__ = ["RatioCalibration", "density_ratio", "js_estimate", "ratio_calibration"]
 
@@ -42,8 +44,9 @@ def density_ratio(discriminator: Logits, x: Tensor) -> Float[Tensor, " n"]:
     >>> density_ratio(lambda x: torch.log(torch.tensor(3.0)) + 0 * x[:, 0], torch.zeros(1, 2)).item()
     3.0
     """
+    call = "density_ratio(discriminator, x)"
     with torch.no_grad():
-        return _logits(discriminator, x, "density_ratio(discriminator, x)").exp()  # (1)
+        return _logits(discriminator, finite_points(x, "x", call=call), call).exp()  # (1)
 
 
 def js_estimate(discriminator: Logits, x: Tensor, y: Tensor) -> Value:
@@ -63,6 +66,7 @@ def js_estimate(discriminator: Logits, x: Tensor, y: Tensor) -> Value:
     0.0
     """
     call = "js_estimate(discriminator, x, y)"
+    x, y = _both(x, y, call)
     with torch.no_grad():
         a = logsigmoid(_logits(discriminator, x, call).double())
         b = logsigmoid(-_logits(discriminator, y, call).double())
@@ -139,6 +143,7 @@ def ratio_calibration(discriminator: Logits, x: Tensor, y: Tensor, *, bins: int 
     ((), 'ratio-not-calibrated')
     """
     call = "ratio_calibration(discriminator, x, y)"
+    x, y = _both(x, y, call)
     count, n = integer("bins", bins, call=call), min(len(x), len(y))
     if n < 10 * count:
         raise InputError(lesson(call, f"{n} examples of each set", f"10 in each of {count} bins", "Pass more of them"))
@@ -152,6 +157,12 @@ def ratio_calibration(discriminator: Logits, x: Tensor, y: Tensor, *, bins: int 
     ratio = logits[n:].exp()
     off = float(((predicted - observed).abs() * sizes).sum() / sizes.sum())
     return RatioCalibration(predicted, observed, errors, off, float(ratio.mean()), float(ratio.std()) / n**0.5)  # (1)
+
+
+def _both(x: Any, y: Any, call: str) -> tuple[Tensor, Tensor]:
+    a, b = finite_points(x, "x", call=call, least=2), finite_points(y, "y", call=call, least=2)
+    alike(a.flatten(1), b.flatten(1), call)
+    return a, b
 
 
 def _logits(discriminator: Logits, x: Any, call: str) -> Tensor:

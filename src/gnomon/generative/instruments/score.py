@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 from torch.func import jacrev, vmap
 
-from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Bars, Finding, Plot, Result, Value
+from gnomon.generative.vectors import check_vectors, finite_points
 
 __all__ = ["ScoreError", "score_curl", "score_error"]
 
@@ -77,11 +77,12 @@ def score_error(score: Score, exact: Score, x: Tensor) -> ScoreError:
     (0.01, 0.0)
     """
     call = "score_error(score, exact, x)"
+    x = finite_points(x, "x", call=call)
     with torch.no_grad():
-        s, right = score(x).double(), exact(x).double()
-    if s.shape != right.shape:
-        found = f"the scores have shapes {tuple(s.shape)} and {tuple(right.shape)}"
-        raise InputError(lesson(call, found, "a vector for each point", "Return the shape of x"))
+        s, right = score(x), exact(x)
+    check_vectors(s, x, call=call, what="the score")
+    check_vectors(right, x, call=call, what="the exact score")
+    s, right = s.double(), right.double()
     return ScoreError(float((s - right).square().sum() / right.square().sum()), score_curl(score, x), len(x))  # (1)
 
 
@@ -97,6 +98,10 @@ def score_curl(score: Score, x: Tensor) -> float:
     >>> score_curl(lambda x: x @ turn, torch.randn(5, 2)), score_curl(lambda x: -x, torch.randn(5, 2))
     (1.0, 0.0)
     """
+    call = "score_curl(score, x)"
+    x = finite_points(x, "x", call=call)
+    with torch.no_grad():
+        check_vectors(score(x[:1]), x[:1], call=call, what="the score")
     jacobians = vmap(jacrev(lambda point: score(point[None])[0].flatten()))(x.detach()).flatten(2)
     whole = float(jacobians.square().sum())
     return float((jacobians - jacobians.mT).square().sum()) / (4 * whole) if whole else 0.0  # (1)

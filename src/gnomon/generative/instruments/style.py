@@ -17,8 +17,10 @@ from torch import Tensor, nn
 
 from gnomon.core.checks import check_module, integer, number
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs import invoke
 from gnomon.core.results import Axis, Bars, Line, Plot, Result
 from gnomon.core.untouched import untouched
+from gnomon.generative.vectors import finite_points
 
 __all__ = ["StyleDistance", "StyleTransfer", "feature_covariance", "style_distance", "style_transfer"]
 
@@ -34,6 +36,10 @@ def feature_covariance(features: Tensor) -> Float[Tensor, "c c"]:
     >>> feature_covariance(torch.tensor([[[1.0, -1.0], [2.0, -2.0]]])).tolist()
     [[1.0, 2.0], [2.0, 4.0]]
     """
+    return _covariance(finite_points(features, "features", call="feature_covariance(features)"))
+
+
+def _covariance(features: Tensor) -> Tensor:
     rows = features.movedim(1, -1).flatten(0, -2)
     apart = rows - rows.mean(0)
     return apart.T @ apart / len(rows)  # (1)
@@ -81,11 +87,12 @@ def style_distance(module: nn.Module, a: Tensor, b: Tensor, *, layers: Sequence[
     """
     call = "style_distance(module, a, b)"
     check_module(module, call=call)
+    a, b = finite_points(a, "a", call=call), finite_points(b, "b", call=call)
     with untouched(module), torch.no_grad():
         first, second = (_features(module, x, layers, call) for x in (a, b))
     distances = {}
     for name, features in first.items():
-        p, q = feature_covariance(features), feature_covariance(second[name])
+        p, q = _covariance(features), _covariance(second[name])
         size = max(float(p.norm()), float(q.norm()))
         distances[name] = float((p - q).norm()) / size if size else 0.0  # (1)
     return StyleDistance(distances)
@@ -149,16 +156,17 @@ def style_transfer(
     call = "style_transfer(module, content, style)"
     check_module(module, call=call)
     steps, lr = integer("steps", steps, call=call), number("lr", lr, call=call, above=0)
+    content, style = finite_points(content, "content", call=call), finite_points(style, "style", call=call)
     with untouched(module), torch.enable_grad():
         with torch.no_grad():
             wanted = list(_features(module, content, layers, call).values())[-1]
-            styles = [feature_covariance(f) for f in _features(module, style, layers, call).values()]
+            styles = [_covariance(f) for f in _features(module, style, layers, call).values()]
         x = content.detach().clone().requires_grad_()
         optimizer, losses = torch.optim.Adam([x], lr), []
         for step in range(steps + 1):
             features = list(_features(module, x, layers, call).values())
             moved = (features[-1] - wanted).square().mean()
-            terms = [(feature_covariance(f) - c).square().sum() / c.square().sum().clamp(min=1e-30)
+            terms = [(_covariance(f) - c).square().sum() / c.square().sum().clamp(min=1e-30)
                      for f, c in zip(features, styles, strict=True)]  # fmt: skip
             off = torch.stack(terms).mean()
             losses.append((float(moved.detach()), float(off.detach())))
@@ -181,7 +189,7 @@ def _features(module: nn.Module, x: Tensor, layers: Sequence[str] | None, call: 
         parts[name].register_forward_hook(lambda _, __, out, name=name: kept.__setitem__(name, out)) for name in names
     ]
     try:
-        module(x)
+        invoke(module, x, call=call)
     finally:
         for handle in handles:
             handle.remove()

@@ -1,0 +1,41 @@
+"""Points, and the vectors of a field at them: what functions of fields are given is looked at here."""
+
+from typing import Any
+
+from torch import Tensor
+
+from gnomon.core.checks import as_numbers, check_finite_inputs
+from gnomon.core.errors import InputError, lesson
+
+__all__ = ["check_vectors", "finite_points"]
+
+
+def finite_points(x: Any, name: str, *, call: str, least: int = 1) -> Tensor:
+    """Examples (n, ...) as a tensor of finite numbers in its own dtype.
+
+    Cost: one pass over the numbers.
+
+    >>> finite_points([[1.0, 2.0]], "x", call="score_curl(score, x)").shape
+    torch.Size([1, 2])
+    """
+    given = as_numbers(x, name, call=call)
+    if given.dim() < 2 or len(given) < least:
+        found = f"{name} has shape {tuple(given.shape)}"
+        wanted = f"at least {least} example{'s' if least > 1 else ''} as rows (n, ...)"
+        raise InputError(lesson(call, found, wanted, f"Pass {name} as (n, d)"))
+    check_finite_inputs(given.detach(), call=call)
+    return given
+
+
+def check_vectors(vectors: Any, x: Tensor, *, call: str, what: str = "the field") -> None:
+    """Refuse a field that does not return one vector of the shape of each point.
+
+    Cost: none.
+
+    >>> import torch
+    >>> check_vectors(torch.zeros(3, 2), torch.ones(3, 2), call="score_curl(score, x)")
+    """
+    if not isinstance(vectors, Tensor) or vectors.shape != x.shape:
+        shape = tuple(vectors.shape) if isinstance(vectors, Tensor) else f"a {type(vectors).__name__}"
+        found = f"{what} returned {shape} for points {tuple(x.shape)}"
+        raise InputError(lesson(call, found, "a vector at each point", "Return the shape of x"))

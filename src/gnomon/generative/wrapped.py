@@ -1,0 +1,67 @@
+"""A module that returns a distribution, such as a flow of zuko, as a generative model of this package.
+
+    q = module(),    log p(x) = q.log_prob(x),    samples = q.sample((n,))                                 (1)
+
+so that the one loop trains it (`fit`), and every instrument takes it.
+
+Hypotheses: the distribution's events have the shape of an example. Reference: [rezende2015variational].
+"""
+
+from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.core.checks import check_module, check_seed, integer
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.pure import random_state
+from gnomon.generative.model import AbstractGenerative
+
+__all__ = ["DistributionModel"]
+
+CALL = "DistributionModel(module)"
+
+
+class DistributionModel(AbstractGenerative):
+    """Any module whose call without arguments returns a distribution of torch's kind; equation (1).
+
+    >>> import torch
+    >>> class Shifted(nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.mean = nn.Parameter(torch.zeros(2))
+    ...     def forward(self):
+    ...         return torch.distributions.Independent(torch.distributions.Normal(self.mean, 1.0), 1)
+    >>> model = DistributionModel(Shifted(), shape=(2,))
+    >>> model.sample(3).shape, round(float(model.log_prob(torch.zeros(1, 2)).detach()), 4)             # -log(2 pi)
+    (torch.Size([3, 2]), -1.8379)
+    """
+
+    likelihood = "exact"
+
+    def __init__(self, module: nn.Module, *, shape: tuple[int, ...]) -> None:
+        super().__init__()
+        check_module(module, call=CALL)
+        self.module, self.shape = module, tuple(shape)
+
+    def distribution(self) -> Any:
+        """The distribution as the parameters are now."""
+        made = self.module()
+        if not hasattr(made, "log_prob") or tuple(made.event_shape) != self.shape:
+            events = tuple(made.event_shape) if hasattr(made, "event_shape") else "no events"
+            found = f"the module returned a {type(made).__name__} with {events}, and examples have shape {self.shape}"
+            cure = "Return a distribution over one example, such as Independent(Normal(mean, std), 1)"
+            raise InputError(lesson(CALL, found, "a distribution of examples", cure))
+        return made
+
+    def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
+        return self.distribution().log_prob(self.points(x, "DistributionModel.log_prob(x)"))
+
+    def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
+        return -self.distribution().log_prob(x)  # (1)
+
+    def sample(self, n: int, *, seed: int = 0) -> Tensor:
+        """New examples; the distribution draws from torch's random state, which is put back."""
+        count = integer("n", n, call="DistributionModel.sample(n)", least=0)
+        with self.at_rest(), random_state(check_seed(seed, call="DistributionModel.sample(n)")):
+            return self.distribution().sample((count,))

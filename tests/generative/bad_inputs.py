@@ -1,0 +1,296 @@
+"""Calls with bad input, one table for the functions of both rooms: discrete data, NaN, one example, wrong sizes."""
+
+import torch
+from torch import nn
+
+from gnomon import bayes
+from gnomon import generative as g
+from gnomon.training import Adam
+
+NAN = float("nan")
+LINE = torch.randn(40, 2, generator=torch.Generator().manual_seed(0))
+HOLES = LINE.clone()
+HOLES[3, 1] = NAN
+STEPS = torch.arange(80.0).reshape(40, 2) % 3
+WIDE = torch.randn(40, 3, generator=torch.Generator().manual_seed(1))
+IMAGE, BROKEN = torch.randn(1, 1, 8, 8), torch.full((1, 1, 8, 8), NAN)
+CHAINS = torch.randn(4, 40, 2, generator=torch.Generator().manual_seed(2))
+
+
+class Still(nn.Module):
+    """A field, a score or a diffusion's network."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(()))
+
+    def forward(self, x, t):
+        return -self.scale * x
+
+
+class Shifted(nn.Module):
+    """A module that returns a distribution."""
+
+    def __init__(self):
+        super().__init__()
+        self.mean = nn.Parameter(torch.zeros(2))
+
+    def forward(self):
+        return torch.distributions.Independent(torch.distributions.Normal(self.mean, 1.0), 1)
+
+
+def autoencoder():
+    return g.linear_autoencoder((2,), 1)
+
+
+def gan():
+    return g.GAN(nn.Linear(1, 2), nn.Linear(2, 1), latent=1, shape=(2,))
+
+
+def vae(observation=None):
+    return g.VAE(nn.Linear(2, 2), nn.Linear(1, 2), latent=1, shape=(2,), observation=observation)
+
+
+def judge(x):
+    return x[:, 0]
+
+
+def still(x, t=None):
+    return -x
+
+
+def posterior(x=LINE, y=LINE[:, 0]):
+    return bayes.module_posterior(nn.Linear(2, 1), x, y)
+
+
+def moving(x, t):
+    return -x, -torch.ones(len(x))
+
+
+def transferred(a, b):
+    return g.style_transfer(nn.Conv2d(1, 2, 3), a, b, layers=[""], steps=2)
+
+
+PLAN, CONV = g.cosine_schedule(10), nn.Conv2d(1, 2, 3)
+MODELS = {
+    "Flow": lambda: g.coupling_flow(2, layers=1, hidden=4),
+    "ContinuousFlow": lambda: g.ContinuousFlow(Still(), shape=(2,), steps=2),
+    "FlowMatching": lambda: g.FlowMatching(Still(), shape=(2,), steps=2),
+    "VAE": vae,
+    "Diffusion": lambda: g.Diffusion(Still(), PLAN, shape=(2,)),
+    "Autoencoder": autoencoder,
+    "GAN": gan,
+    "DistributionModel": lambda: g.DistributionModel(Shifted(), shape=(2,)),
+}
+
+
+def pairs(function, **more):
+    """What a function of two sets of examples is given."""
+    return {
+        "NaN": lambda: function(HOLES, LINE, **more),
+        "one": lambda: function(LINE[:1], LINE, **more),
+        "size": lambda: function(LINE, WIDE, **more),
+    }
+
+
+def of_model(function, make, **more):
+    """What a function of a model and examples is given."""
+    return {
+        "NaN": lambda: function(make(), HOLES, **more),
+        "size": lambda: function(make(), WIDE, **more),
+    }
+
+
+def fitted(make, **more):
+    return {
+        "discrete": lambda: g.fit(make(), STEPS, steps=2, **more),
+        "one": lambda: g.fit(make(), LINE[:1], steps=2, **more),
+        **of_model(lambda m, x: g.fit(m, x, steps=2, **more), make),
+    }
+
+
+def of_size(function, **more):
+    """What a function of a number of features or steps is given."""
+    return {"NaN": lambda: function(NAN, **more), "size": lambda: function(0, **more)}
+
+
+def of_chains(function):
+    return {
+        "NaN": lambda: function(CHAINS.masked_fill(CHAINS > 1, NAN)),
+        "one": lambda: function(CHAINS[:, :1]),
+        "size": lambda: function(CHAINS[0]),
+    }
+
+
+def of_data(function):
+    """What a function of a module and data of two numbers is given."""
+    return {
+        "NaN": lambda: function(nn.Linear(2, 1), HOLES, LINE[:, 0]),
+        "NaN target": lambda: function(nn.Linear(2, 1), LINE, HOLES[:, 1]),
+        "size": lambda: function(nn.Linear(2, 1), WIDE, LINE[:, 0]),
+        "length": lambda: function(nn.Linear(2, 1), LINE, LINE[:9, 0]),
+    }
+
+
+CALLS = {
+    "generative.alternating": {"NaN": lambda: g.alternating(NAN, 0), "size": lambda: g.alternating(0, 0)},
+    "generative.autoregressive_flow": of_size(g.autoregressive_flow),
+    "generative.autoregressive_spline_flow": of_size(g.autoregressive_spline_flow),
+    "generative.coupling_flow": of_size(g.coupling_flow),
+    "generative.spline_flow": of_size(g.spline_flow),
+    "generative.coupling_network": of_size(lambda d: g.coupling_network(d, 2)),
+    "generative.linear_autoencoder": of_size(lambda d: g.linear_autoencoder((d,), 1)),
+    "generative.cosine_schedule": of_size(g.cosine_schedule),
+    "generative.linear_schedule": of_size(g.linear_schedule),
+    "generative.bits_per_dimension": {
+        "discrete": lambda: g.bits_per_dimension(MODELS["Flow"](), STEPS),
+        **of_model(g.bits_per_dimension, MODELS["Flow"]),
+    },
+    "generative.dequantize": {"NaN": lambda: g.dequantize(HOLES), "size": lambda: g.dequantize(LINE, 0.0)},
+    "generative.fit": fitted(MODELS["Flow"]),
+    "generative.play": {
+        "one": lambda: g.play(gan(), LINE[:1], steps=2),
+        **of_model(lambda m, x: g.play(m, x, steps=2, optimizer=Adam(1e-3)), gan),
+    },
+    "generative.gan_field": of_model(g.gan_field, gan),
+    "generative.game_path": {
+        "NaN": lambda: g.game_path(lambda w: w, HOLES[3], steps=2, lr=0.1),
+        "size": lambda: g.game_path(lambda w: w[:1], LINE[0], steps=2, lr=0.1),
+        "one": lambda: g.game_path(lambda w: w, LINE, steps=2, lr=0.1),
+    },
+    "generative.game_rotation": {
+        "NaN": lambda: g.game_rotation(lambda w: w, HOLES[3]),
+        "size": lambda: g.game_rotation(lambda w: w[:1], LINE[0]),
+        "one": lambda: g.game_rotation(lambda w: w, LINE),
+    },
+    "generative.carried": {
+        "NaN": lambda: g.carried(moving, HOLES, 0.0, 1.0, steps=2),
+        "size": lambda: g.carried(lambda x, t: (x[:, :1], x[:, 0]), LINE, 0.0, 1.0, steps=2),
+    },
+    "generative.hutchinson_trace": {
+        "NaN": lambda: g.hutchinson_trace(still, HOLES),
+        "size": lambda: g.hutchinson_trace(lambda x: x[:, :1], LINE),
+    },
+    "generative.gaussian_kl": {
+        "NaN": lambda: g.gaussian_kl(HOLES, LINE),
+        "size": lambda: g.gaussian_kl(LINE, WIDE),
+    },
+    "generative.rational_spline": {
+        "NaN": lambda: g.rational_spline(HOLES, torch.zeros(40, 2, 11)),
+        "size": lambda: g.rational_spline(LINE, torch.zeros(40, 3, 11)),
+        "options": lambda: g.rational_spline(LINE, torch.zeros(40, 2, 10)),
+    },
+    "generative.rational_spline_inverse": {
+        "NaN": lambda: g.rational_spline_inverse(HOLES, torch.zeros(40, 2, 11)),
+        "size": lambda: g.rational_spline_inverse(LINE, torch.zeros(40, 3, 11)),
+    },
+    "generative.flow_log_prob": {
+        "NaN": lambda: g.flow_log_prob(still, HOLES, PLAN, steps=2),
+        "size": lambda: g.flow_log_prob(lambda x, t: x[:, :1], LINE, PLAN, steps=2),
+    },
+    "generative.flow_samples": {
+        "NaN": lambda: g.flow_samples(still, HOLES, PLAN, steps=2),
+        "size": lambda: g.flow_samples(lambda x, t: x[:, :1], LINE, PLAN, steps=2),
+    },
+    "generative.forward_path": {
+        "NaN": lambda: g.forward_path(HOLES, PLAN, steps=2),
+        "size": lambda: g.forward_path(LINE[:, 0], PLAN, steps=2),
+    },
+    "generative.reverse_samples": {
+        "NaN": lambda: g.reverse_samples(still, HOLES, PLAN, steps=2),
+        "size": lambda: g.reverse_samples(lambda x, t: x[:, :1], LINE, PLAN, steps=2),
+    },
+    "generative.mmd_test": pairs(g.mmd_test),
+    "generative.energy_test": pairs(g.energy_test),
+    "generative.classifier_test": pairs(g.classifier_test),
+    "generative.coverage": pairs(lambda a, b: g.coverage(b, a)),
+    "generative.memorization": pairs(lambda a, b: g.memorization(a, b, LINE)),
+    "generative.flow_density_check": {
+        "NaN": lambda: g.flow_density_check(MODELS["Flow"](), samples=NAN),
+        "one": lambda: g.flow_density_check(MODELS["Flow"](), samples=1),
+        "size": lambda: g.flow_density_check(nn.Linear(2, 2)),
+    },
+    "generative.density_ratio": {
+        "NaN": lambda: g.density_ratio(judge, HOLES),
+        "size": lambda: g.density_ratio(still, LINE),
+    },
+    "generative.js_estimate": pairs(lambda a, b: g.js_estimate(judge, a, b)),
+    "generative.ratio_calibration": pairs(lambda a, b: g.ratio_calibration(judge, a, b, bins=3)),
+    "generative.score_error": {
+        "NaN": lambda: g.score_error(still, still, HOLES),
+        "size": lambda: g.score_error(still, lambda x: x[:, :1], LINE),
+    },
+    "generative.score_curl": {
+        "NaN": lambda: g.score_curl(still, HOLES),
+        "size": lambda: g.score_curl(lambda x: x[:, :1], LINE),
+    },
+    "generative.elbo_gap": {"one": lambda: g.elbo_gap(vae(), LINE[:1]), **of_model(g.elbo_gap, vae)},
+    "generative.latent_holes": {
+        "one": lambda: g.latent_holes(autoencoder(), LINE[:1]),
+        **of_model(g.latent_holes, autoencoder),
+    },
+    "generative.latent_knn_score": {
+        "one": lambda: g.latent_knn_score(autoencoder(), LINE[:1], [0]),
+        "length": lambda: g.latent_knn_score(autoencoder(), LINE, [0, 1]),
+        **of_model(lambda m, x: g.latent_knn_score(m, x, [0, 1] * 20), autoencoder),
+    },
+    "generative.pca_gap": {"one": lambda: g.pca_gap(autoencoder(), LINE[:1]), **of_model(g.pca_gap, autoencoder)},
+    "generative.reconstruction_error": of_model(g.reconstruction_error, autoencoder),
+    "generative.generator_gradient_health": {
+        "NaN": lambda: g.generator_gradient_health(gan(), samples=NAN),
+        "size": lambda: g.generator_gradient_health(vae()),
+    },
+    "generative.gradient_estimators": {
+        "NaN": lambda: g.gradient_estimators(lambda z: z, NAN, 1.0),
+        "one": lambda: g.gradient_estimators(lambda z: z, 0.0, 1.0, draws=1),
+        "size": lambda: g.gradient_estimators(lambda z: z[:2], 0.0, 1.0),
+    },
+    "generative.feature_covariance": {
+        "NaN": lambda: g.feature_covariance(BROKEN),
+        "size": lambda: g.feature_covariance(LINE[:, 0]),
+    },
+    "generative.style_distance": {
+        "NaN": lambda: g.style_distance(CONV, BROKEN, IMAGE),
+        "size": lambda: g.style_distance(CONV, IMAGE, torch.zeros(1, 3, 8, 8)),
+    },
+    "generative.style_transfer": {
+        "NaN": lambda: transferred(BROKEN, IMAGE),
+        "size": lambda: transferred(IMAGE, torch.zeros(1, 3, 8, 8)),
+    },
+    "bayes.burn_in": of_chains(bayes.burn_in),
+    "bayes.effective_sample_size": of_chains(bayes.effective_sample_size),
+    "bayes.r_hat": of_chains(bayes.r_hat),
+    "bayes.sample": {
+        "NaN": lambda: bayes.sample(lambda x: x.sum() * NAN, torch.zeros(2), draws=2),
+        "NaN start": lambda: bayes.sample(lambda x: -x.square().sum(), torch.tensor([NAN, 0.0]), draws=2),
+        "one": lambda: bayes.sample(lambda x: -x.square().sum(), torch.zeros(2), draws=0),
+        "size": lambda: bayes.sample(lambda x: -x.square(), torch.zeros(2), draws=2),
+    },
+    "bayes.module_posterior": of_data(bayes.module_posterior),
+    "bayes.laplace": of_data(bayes.laplace),
+    "bayes.deep_ensemble": of_data(lambda m, x, y: bayes.deep_ensemble(lambda: m, x, y, steps=2)),
+    "bayes.dropout_predictive": {
+        "NaN": lambda: bayes.dropout_predictive(nn.Sequential(nn.Dropout(), nn.Linear(2, 1)), HOLES),
+        "one": lambda: bayes.dropout_predictive(nn.Sequential(nn.Dropout(), nn.Linear(2, 1)), LINE, draws=1),
+        "size": lambda: bayes.dropout_predictive(nn.Sequential(nn.Dropout(), nn.Linear(2, 1)), WIDE),
+    },
+    "bayes.predictive": {
+        "NaN": lambda: bayes.predictive(
+            posterior(), bayes.Draws(CHAINS[..., :1].expand(4, 40, 3), "", 1.0, 0, 0, 0), HOLES
+        ),
+        "size": lambda: bayes.predictive(posterior(), bayes.Draws(CHAINS, "", 1.0, 0, 0, 0), LINE),
+        "one": lambda: bayes.predictive(posterior(), bayes.Draws(torch.zeros(1, 1, 3), "", 1.0, 0, 0, 0), LINE),
+    },
+    "bayes.prior_to_weight_decay": {
+        "NaN": lambda: bayes.prior_to_weight_decay(NAN, 1.0, 10),
+        "size": lambda: bayes.prior_to_weight_decay(1.0, 1.0, 0),
+    },
+}
+for _name, _make in MODELS.items():
+    CALLS[f"generative.{_name}.loss"] = of_model(lambda m, x: m.loss(x), _make)
+    if _name not in ("GAN", "Autoencoder"):
+        CALLS[f"generative.{_name}.log_prob"] = of_model(lambda m, x: m.log_prob(x), _make)
+    CALLS[f"generative.{_name}.sample"] = {
+        "NaN": lambda _make=_make: _make().sample(NAN),
+        "size": lambda _make=_make: _make().sample(-1),
+    }
