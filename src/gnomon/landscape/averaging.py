@@ -65,7 +65,8 @@ def averaging_gain(models: Sequence[nn.Module], x: Any, y: Any = None, *, loss: 
         y: targets.
         loss: as in `hessian`; outputs are averaged before it, so for cross-entropy logits are.
 
-    Batch statistics of the mean weights are measured on the data: averaged ones are not those of the averaged model.
+    Batch statistics of the mean weights are measured on the data: averaged ones are not those of the averaged model. In
+    layers that never saw a batch they stay as they are, as in the models.
     Hypotheses: see the module. Reference: [izmailov2018averaging].
     Cost: a pass over the data for each model and one more.
 
