@@ -72,15 +72,15 @@ class Graph(Record):
 
     steps: tuple[GraphStep, ...]
 
-    def values(self, x: Tensor) -> list[Tensor]:
-        """What every step gives for x.
+    def values(self, x: Tensor, last: int | None = None) -> list[Tensor]:
+        """What every step gives for x, up to the step ``last``.
 
         >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 2), call="certify(module, data)")
         >>> graph.values(torch.tensor([[-1.0, 2.0]]))[-1].tolist()
         [[0.0, 2.0]]
         """
         found: list[Tensor] = []
-        for step in self.steps:
+        for step in self.steps if last is None else self.steps[: last + 1]:
             found.append(x if step.kind == "input" else step.function(*(found[i] for i in step.inputs)))
         return found
 

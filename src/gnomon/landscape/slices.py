@@ -24,6 +24,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.checks import as_numbers, check_readable, check_seed, integer, number
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.machine.progress import shown
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.pure import twin
 from gnomon.core.results import Axis, Interval, Line, Plot, Result
@@ -137,13 +138,15 @@ def convexity(
     *,
     segments: int = 100,
     radius: float = 1.0,
+    products: int | None = None,
     loss: Loss | None = None,
     seed: int = 0,
 ) -> Convexity:
     """Whether the loss is convex around the present parameters: random segments (2) and the least curvature.
 
     Segments join two Gaussian draws around the parameters, with the standard deviation ``radius`` times the root mean
-    square of the parameters.
+    square of the parameters. ``products`` with the Hessian are spent on the least curvature; by default as many as it
+    takes.
     Hypotheses: none; a convex loss never breaks (2) beyond rounding. Reference: [boyd2004convex].
     Cost: three passes over the data for each segment, and about 25 Hessian-vector products.
 
@@ -157,11 +160,12 @@ def convexity(
     w = parameters_to_vector(moved_parameters(module, call)).detach()
     scale = size * float(w.square().mean().sqrt().clamp_min(1e-3))
     broken = 0
-    for _ in range(count):
+    for _ in shown(range(count), "segments"):
         a, b = (w + scale * torch.randn(w.shape, generator=generator).to(w) for _ in range(2))
         low, high, middle = _losses(module, x, y, loss, [a, b, (a + b) / 2], call)
         broken += middle > (low + high) / 2 + 1e-5 * (abs(low) + abs(high))  # (2), float32 sums over the examples
-    lowest = -float(top_eigenpairs(Negative(hessian(module, x, y, loss=loss)), 1, seed=seed).values[0])
+    most = None if products is None else integer("products", products, call=call)
+    lowest = -float(top_eigenpairs(Negative(hessian(module, x, y, loss=loss)), 1, steps=most, seed=seed).values[0])
     return Convexity(broken / count, binomial_interval(int(broken), count), lowest, count)
 
 

@@ -1,8 +1,8 @@
 """Batch statistics of a model measured anew: what its normalization layers would see of these data.
 
 A mean of two networks has activations with less spread than either, while the averaged statistics of its batch norm
-layers still say otherwise. Measuring them again is part of averaging weights. Layers that never saw a batch are left out:
-the models they are compared with are read with mean zero and variance one as well.
+layers still say otherwise. Measuring them again is part of averaging weights. Layers that never saw a batch are left
+out: the models they are compared with are read with mean zero and variance one as well.
 Reference: [izmailov2018averaging]; [jordan2023repair] for interpolated networks.
 """
 

@@ -30,7 +30,7 @@ from gnomon.geometry.certificates.backward import Box, lowest
 from gnomon.geometry.certificates.region import Region
 from gnomon.geometry.graph import Graph, GraphStep, read_graph
 
-__all__ = ["Bounds", "examples_at_once", "interval_bounds", "linear_bounds", "output_bounds"]
+__all__ = ["DEAREST", "Bounds", "examples_at_once", "interval_bounds", "linear_bounds", "output_bounds"]
 
 DEAREST = 4096
 """Open units of a step up to which each has linear bounds; above, the step keeps its intervals, or it took hours."""

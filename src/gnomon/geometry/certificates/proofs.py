@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from gnomon.core.record import Record
 from gnomon.geometry.certificates.backward import lowest
-from gnomon.geometry.certificates.bounds import examples_at_once, interval_bounds, linear_bounds
+from gnomon.geometry.certificates.bounds import DEAREST, examples_at_once, interval_bounds, linear_bounds
 from gnomon.geometry.certificates.region import Region
 from gnomon.geometry.graph import Graph, read_graph
 from gnomon.geometry.lipschitz.network import pair_bounds
@@ -111,7 +111,7 @@ class Intervals(Record, AbstractBounding):
 
 @dataclass(frozen=True, slots=True)
 class Crown(Record, AbstractBounding):
-    """Linear bounds passed backwards; dearer and tighter.
+    """Linear bounds passed backwards; dearer and tighter. ``most`` as in `output_bounds`: fewer is faster and looser.
 
     >>> net = nn.Linear(2, 2, bias=False)
     >>> with torch.no_grad():
@@ -121,10 +121,11 @@ class Crown(Record, AbstractBounding):
     0.424
     """
 
+    most: int = DEAREST
     name = "CROWN"
 
     def margins(self, graph: Graph, region: Region, y: Tensor) -> Tensor:  # noqa: D102
-        boxes = linear_bounds(graph, region)
+        boxes = linear_bounds(graph, region, self.most)
         k = boxes[-1][0].shape[1]
         others = torch.stack([torch.tensor([j for j in range(k) if j != c]) for c in y.tolist()]).to(y.device)
         rows = torch.nn.functional.one_hot(y, k)[:, None] - torch.nn.functional.one_hot(others, k)
