@@ -17,7 +17,8 @@ import torch
 from torch import Tensor, fx, nn
 from torch.nn import functional as F
 
-from gnomon.core.errors import GnomonError, ReadError, lesson
+from gnomon.core.checks import check_weights
+from gnomon.core.errors import GnomonError, InputError, ReadError, lesson
 from gnomon.core.record import Record
 from gnomon.program.trace import attribute, trace
 
@@ -97,6 +98,10 @@ def read_graph(module: nn.Module, example: Tensor, *, call: str, decisions: bool
     Traceback (most recent call last):
     gnomon.core.errors.ReadError: certify(module, data): 'the module' is a Sigmoid [H: a piecewise linear network]...
     """
+    check_weights(module, call=call)
+    if not example.is_floating_point():
+        cure = "Pass x.float(); for tokens pass their embeddings"
+        raise InputError(lesson(call, f"the inputs are {example.dtype}", "inputs that can move", cure))
     try:
         graph = trace(module, example)
     except GnomonError as error:

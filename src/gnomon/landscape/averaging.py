@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.core.untouched import untouched
 from gnomon.landscape.between import average
@@ -80,7 +80,8 @@ def averaging_gain(models: Sequence[nn.Module], x: Any, y: Any = None, *, loss: 
     if len(models) < 2:
         found = f"there are {len(models)} models"
         raise InputError(lesson(call, found, "several models", "Pass a list of at least two"))
-    middle = average(models)
+    with called(call):
+        middle = average(models)
     losses, rows = [], []
     for model in (*models, middle):
         with untouched(model):

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.checks import as_numbers, check_readable, check_seed, integer, number
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.machine.progress import shown
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.pure import twin
@@ -124,7 +124,8 @@ def loss_along(
     leaves = moved_parameters(module, call)
     w = parameters_to_vector(leaves).detach()
     v = _direction(direction, w, seed, call)
-    operator = hessian(module, x, y, loss=loss)
+    with called(call):
+        operator = hessian(module, x, y, loss=loss)
     t = reach * torch.arange(1 - points, points, 2).double() / (points - 1)  # linspace misses zero by rounding
     losses = _losses(module, x, y, loss, (w + float(s) * v for s in t), call)
     slope, curvature = float(operator.gradient() @ v), float(operator.matvec(v) @ v)  # (1)
@@ -165,7 +166,9 @@ def convexity(
         low, high, middle = _losses(module, x, y, loss, [a, b, (a + b) / 2], call)
         broken += middle > (low + high) / 2 + 1e-5 * (abs(low) + abs(high))  # (2), float32 sums over the examples
     most = None if products is None else integer("products", products, call=call)
-    lowest = -float(top_eigenpairs(Negative(hessian(module, x, y, loss=loss)), 1, steps=most, seed=seed).values[0])
+    with called(call):
+        negative = Negative(hessian(module, x, y, loss=loss))
+    lowest = -float(top_eigenpairs(negative, 1, steps=most, seed=seed).values[0])
     return Convexity(broken / count, binomial_interval(int(broken), count), lowest, count)
 
 

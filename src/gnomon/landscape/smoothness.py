@@ -188,4 +188,5 @@ def polyak_constant(
             least = min(least, float(g.square().sum()) / (2 * (value - floor)))  # (3)
             w = parameters_to_vector(leaves).detach()
             vector_to_parameters((w.double() - rate * g).to(w.dtype), leaves)
-    return PolyakConstant(least, floor, sharpness(moved, x, y, loss=loss, steps=most).value, count)
+    with called(call):
+        return PolyakConstant(least, floor, sharpness(moved, x, y, loss=loss, steps=most).value, count)

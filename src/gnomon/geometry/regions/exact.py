@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from gnomon.core.checks import as_numbers, check_module, integer, number
+from gnomon.core.checks import as_numbers, check_finite_inputs, check_module, integer, number
 from gnomon.core.errors import BudgetError, InputError, lesson
 from gnomon.core.machine.progress import Progress, shown
 from gnomon.core.pure import evaluating, twin, undisturbed
@@ -285,7 +285,9 @@ def _read(module: nn.Module, example: Tensor, call: str) -> tuple[nn.Module, Gra
 
 
 def _point(value: Any, name: str, call: str) -> Tensor:
-    return as_numbers(value, name, call=call).detach().double().cpu()
+    point = as_numbers(value, name, call=call).detach().double().cpu()
+    check_finite_inputs(point[None], call=call)
+    return point
 
 
 def _along(a: Tensor, b: Tensor, t: Tensor) -> Tensor:
