@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 ROOT = Path(__file__).parents[1]
-KEPT = ROOT / "build" / "mnist_classifiers.pt"
+KEPT = ROOT / "build"
 NAMES = ("plain", "adversarial", "masking")
 
 
@@ -28,9 +28,9 @@ def network():
     )  # fmt: skip
 
 
-def mnist(shared, n, part):
+def mnist(shared, n, part, start=0):
     with np.load(Path(shared) / "data" / "mnist.npz") as file:
-        x, y = file[f"x_{part}"][:n], file[f"y_{part}"][:n]
+        x, y = (file[f"{name}_{part}"][start : start + n] for name in "xy")
     return torch.from_numpy(x).float().reshape(-1, 1, 28, 28) / 255, torch.from_numpy(y).long()
 
 
@@ -44,8 +44,8 @@ def moved(net, x, y, eps, steps=5):
     return z
 
 
-def trained(shared, eps, epochs):
-    torch.manual_seed(0)
+def trained(shared, eps, epochs, seed):
+    torch.manual_seed(seed)
     net, (x, y) = network(), mnist(shared, 20_000, "train")
     optimizer = torch.optim.Adam(net.parameters(), 2e-3)
     total, step = epochs * (len(x) // 128), 0
@@ -61,16 +61,17 @@ def trained(shared, eps, epochs):
     return net.eval()
 
 
-def states(shared):
+def states(shared, seed):
     """The weights of the plain and of the adversarially trained network, from the disk where they are there."""
-    if not KEPT.exists():
-        KEPT.parent.mkdir(exist_ok=True)
-        made = {"plain": trained(shared, 0.0, 3).state_dict(), "adversarial": trained(shared, 0.3, 6).state_dict()}
-        torch.save(made, KEPT)
-    return torch.load(KEPT, weights_only=True)
+    kept = KEPT / ("mnist_classifiers.pt" if seed == 0 else f"mnist_classifiers_{seed}.pt")
+    if not kept.exists():
+        KEPT.mkdir(exist_ok=True)
+        made = {"plain": trained(shared, 0.0, 3, seed), "adversarial": trained(shared, 0.3, 6, seed)}
+        torch.save({name: net.state_dict() for name, net in made.items()}, kept)
+    return torch.load(kept, weights_only=True)
 
 
-def classifier(name, shared):
+def classifier(name, shared, seed=0):
     net = network()
-    net.load_state_dict(states(shared)["adversarial" if name == "adversarial" else "plain"])
+    net.load_state_dict(states(shared, seed)["adversarial" if name == "adversarial" else "plain"])
     return (nn.Sequential(Rounding(), net) if name == "masking" else net).eval()

@@ -1,6 +1,6 @@
 """Peers' attacks on one classifier, in their own environment: robust accuracy and seconds, as a line of JSON.
 
-python benchmarks/peers/attacks.py SHARED NAME NORM EPS N pyautoattack|foolbox
+python benchmarks/peers/attacks.py SHARED NAME NORM EPS N START SEED pyautoattack|foolbox
 """
 
 import json
@@ -44,9 +44,9 @@ def foolbox(net, x, y, norm, eps):
 
 if __name__ == "__main__":
     torch.set_num_threads(THREADS)
-    shared, name, norm, eps, n, peer = sys.argv[1:]
-    net = classifier(name, shared)
-    x, y = mnist(shared, int(n), "test")
+    shared, name, norm, eps, n, first, seed, peer = sys.argv[1:]
+    net = classifier(name, shared, int(seed))
+    x, y = mnist(shared, int(n), "test", int(first))
     start = time.process_time()
     z = {"pyautoattack": pyautoattack, "foolbox": foolbox}[peer](net, x, y, norm, float(eps))
     seconds = time.process_time() - start

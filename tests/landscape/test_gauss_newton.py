@@ -119,6 +119,65 @@ def test_a_physics_residual_has_a_curvature():
     assert_allclose(H.matvec(v), (slopes[0] - slopes[1]) / (2 * h), rtol=1e-5, atol=1e-6)
 
 
+class Cube(torch.autograd.Function):
+    """A function that has two derivatives, and no forward mode."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return 3 * x**2 * g
+
+
+class Lossy(torch.autograd.Function):
+    """Twice x, whose forward mode is wrong: it says three times."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return 2 * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * g
+
+    @staticmethod
+    def jvp(ctx, t):
+        return 3 * t
+
+
+class Middle(nn.Module):
+    """A function between two layers."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "forward"),
+    [(torch.sin, True), (Cube.apply, False), (Lossy.apply, False), (lambda x: F.dropout(x, 0.5), True)],
+    ids=["forward mode", "none", "a wrong one", "random"],
+)
+def test_products_need_no_forward_mode(function, forward):
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(2, 5), Middle(function), nn.Linear(5, 3)).double()
+    x, y = torch.randn(6, 2).double(), torch.randint(0, 3, (6,))
+    A = gauss_newton(net, x, y)
+    dense = A.dense()
+    assert A._forward is forward
+    assert_allclose(dense, dense.T, atol=1e-12)
+    A._forward = False  # two backward passes, through the same graph
+    assert_allclose(dense, A.dense(), atol=1e-12)
+    assert float(dense.abs().max()) > 1e-3
+
+
 def test_bad_arguments_are_refused(problem):
     net, x, y = problem
     with pytest.raises(InputError, match=r"fisher\(module, x, y\): the loss is .*empirical_fisher"):

@@ -198,3 +198,15 @@ def test_bad_arguments_are_refused(images):
                  lambda: sharpness_forms(frozen, *images), lambda: run_constants([frozen], *images, lr=0.1)):  # fmt: skip
         with pytest.raises(InputError, match="requires a gradient|require"):
             call()
+
+
+def test_batch_statistics_that_were_never_measured_are_no_barrier():
+    """A copy is its own average: before any batch was seen the measured statistics are not those of the models."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(3, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 2))
+    x, y = 3 * torch.randn(40, 3) + 2, torch.randint(0, 2, (40,))
+    fresh = averaging_gain([net, copy.deepcopy(net)], x, y)
+    assert abs(fresh.weights - fresh.mean) < 1e-6
+    net.train()(x)
+    seen = averaging_gain([net, copy.deepcopy(net)], x, y)
+    assert abs(seen.weights - seen.mean) > 1e-3  # one batch at momentum 0.1: these data have other statistics

@@ -34,6 +34,7 @@ __all__ = [
     "check_module",
     "check_readable",
     "check_seed",
+    "check_weights",
     "integer",
     "is_array",
     "number",
@@ -78,6 +79,20 @@ def check_readable(module: Any, *, call: str) -> None:
         for own, p in (*part._parameters.items(), *part._buffers.items()):
             if p is not None and (is_lazy(p) or (p.is_complex() and isinstance(p, nn.Parameter))):
                 _refuse(f"{name}.{own}" if name else own, p, call)
+
+
+def check_weights(module: Any, *, call: str) -> None:
+    """Refuse what `check_readable` does, and modules whose parameters or buffers hold NaN or infinity.
+
+    Cost: a pass over the weights.
+
+    >>> check_weights(nn.Linear(1, 1), call="solution_norms(module)")
+    """
+    check_readable(module, call=call)
+    for name, p in (*module.named_parameters(), *module.named_buffers()):
+        if p.is_floating_point() and not bool(torch.isfinite(p.detach()).all()):
+            found, cure = f"'{name}' holds NaN or infinity", "Find the step at which training diverged"
+            raise NotFiniteError(lesson(call, found, "finite weights", cure))
 
 
 def _refuse(name: str, p: Tensor, call: str) -> None:

@@ -17,7 +17,7 @@ from torch import Tensor
 from gnomon.core.arrays import Array, as_tensor
 from gnomon.core.errors import InputError, lesson
 
-__all__ = ["are_classes", "numbers"]
+__all__ = ["are_classes", "numbers", "one_hot"]
 
 
 def are_classes(y: Tensor) -> bool:

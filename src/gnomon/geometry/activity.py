@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable
+from gnomon.core.checks import check_weights
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import invoke
 from gnomon.core.pure import twin
@@ -73,7 +73,7 @@ def unit_activity(module: nn.Module, x: Any) -> UnitActivity:
     {'0': 0.5}
     """
     call = "unit_activity(module, x)"
-    check_readable(module, call=call)
+    check_weights(module, call=call)
     parts = {name: part for name, part in module.named_modules() if isinstance(part, ELEMENTWISE)}
     if not parts:
         cure = "Pass a network whose activations are modules such as nn.ReLU"

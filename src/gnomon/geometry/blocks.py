@@ -12,7 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable
+from gnomon.core.checks import check_weights
+from gnomon.core.classes import are_classes, one_hot
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import count, invoke, table
 from gnomon.core.metrics import accuracy
@@ -98,7 +99,7 @@ def block_ablation(module: nn.Module, x: Any, y: Any = None) -> BlockAblation:
     ('1',)
     """
     call = "block_ablation(module, x)"
-    check_readable(module, call=call)
+    check_weights(module, call=call)
     batch = source_of_inputs(x, module, call=call).first(EXAMPLES)
     labels = batch.y if y is None else torch.as_tensor(y)[:EXAMPLES]
     n = count(batch.x)
@@ -115,6 +116,8 @@ def block_ablation(module: nn.Module, x: Any, y: Any = None) -> BlockAblation:
         if not names:
             found = "no part returns what has the shape of its input"
             raise InputError(lesson(call, found, "blocks of one width", "Pass a network with residual blocks"))
+        if labels is not None and are_classes(labels) and whole.shape[1] > 1:
+            one_hot(labels, whole.shape[1], call)  # refuses labels that name no output
         size = float((whole - whole.mean(0)).norm()) or 1.0
         effects, right = {}, {}
         for name in names:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable, integer
+from gnomon.core.checks import check_weights, integer
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import invoke
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -78,7 +78,7 @@ def ode_gap(module: nn.Module, x: Any, *, refine: int = 4) -> DepthAsTime:
     0.375
     """
     call = "ode_gap(module, x)"
-    check_readable(module, call=call)
+    check_weights(module, call=call)
     fine = integer("refine", refine, call=call)
     inputs = source_of_inputs(x, module, call=call).first(EXAMPLES).x
     with untouched(module), torch.no_grad():

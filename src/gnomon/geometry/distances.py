@@ -22,7 +22,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable, check_seed, integer, number
+from gnomon.core.checks import check_seed, check_weights, integer, number
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import table
 from gnomon.core.losses import AbstractLoss, CrossEntropy
@@ -30,7 +30,7 @@ from gnomon.core.results import Axis, Histogram, Interval, Plot, Reference, Resu
 from gnomon.core.results.plain import HIDDEN
 from gnomon.core.source import source
 from gnomon.core.untouched import untouched
-from gnomon.geometry.homogeneous import class_margins
+from gnomon.geometry.homogeneous import checked_margins
 from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["MarginDistribution", "NoiseSensitivity", "margin_distribution", "noise_sensitivity"]
@@ -110,14 +110,14 @@ def margin_distribution(module: nn.Module, x: Any, y: Any = None) -> MarginDistr
     3.0
     """
     call = "margin_distribution(module, x, y)"
-    check_readable(module, call=call)
+    check_weights(module, call=call)
     data, margins, distances = source(x, y, module=module, call=call), [], []
     with untouched(module):
         for batch in data.batches(SIZE):
             inputs, labels = _real(batch.x, call), batch.y
             if labels is None or labels.is_floating_point() or labels.dim() != 1:
                 raise InputError(lesson(call, "the targets are no classes", "classes 0, 1, ...", "Pass integer labels"))
-            m = class_margins(table(module(inputs), len(inputs), call), labels)
+            m = checked_margins(table(module(inputs), len(inputs), call), labels, call)
             (g,) = torch.autograd.grad(m.sum(), inputs)
             margins.append(m.detach())
             distances.append(m.detach() / g.flatten(1).norm(dim=1).clamp_min(1e-30))  # (1)
@@ -155,7 +155,7 @@ def noise_sensitivity(
     (0.125, True)
     """
     call = "noise_sensitivity(module, x, y)"
-    check_readable(module, call=call)
+    check_weights(module, call=call)
     s, m = number("sigma", sigma, call=call, above=0), integer("draws", draws, call=call, least=2)
     generator = torch.Generator().manual_seed(check_seed(seed, call=call))
     rises, penalties, plain = torch.zeros(m, dtype=torch.float64), 0.0, 0.0

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from gnomon.core.checks import check_readable
+from gnomon.core.checks import check_weights
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Axis, Bars, Plot, Result
 
@@ -55,7 +55,7 @@ def unit_duplicates(module: nn.Module) -> UnitDuplicates:
     {'': 3}
     """
     call = "unit_duplicates(module)"
-    check_readable(module, call=call)
+    check_weights(module, call=call)
     units, duplicates, empty = {}, {}, {}
     for name, part in module.named_modules():
         if isinstance(part, nn.Linear | nn.modules.conv._ConvNd):

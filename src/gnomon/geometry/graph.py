@@ -17,7 +17,8 @@ import torch
 from torch import Tensor, fx, nn
 from torch.nn import functional as F
 
-from gnomon.core.errors import GnomonError, ReadError, lesson
+from gnomon.core.checks import check_weights
+from gnomon.core.errors import GnomonError, InputError, ReadError, lesson
 from gnomon.core.record import Record
 from gnomon.program.trace import attribute, trace
 
@@ -72,15 +73,15 @@ class Graph(Record):
 
     steps: tuple[GraphStep, ...]
 
-    def values(self, x: Tensor) -> list[Tensor]:
-        """What every step gives for x.
+    def values(self, x: Tensor, last: int | None = None) -> list[Tensor]:
+        """What every step gives for x, up to the step ``last``.
 
         >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 2), call="certify(module, data)")
         >>> graph.values(torch.tensor([[-1.0, 2.0]]))[-1].tolist()
         [[0.0, 2.0]]
         """
         found: list[Tensor] = []
-        for step in self.steps:
+        for step in self.steps if last is None else self.steps[: last + 1]:
             found.append(x if step.kind == "input" else step.function(*(found[i] for i in step.inputs)))
         return found
 
@@ -97,6 +98,10 @@ def read_graph(module: nn.Module, example: Tensor, *, call: str, decisions: bool
     Traceback (most recent call last):
     gnomon.core.errors.ReadError: certify(module, data): 'the module' is a Sigmoid [H: a piecewise linear network]...
     """
+    check_weights(module, call=call)
+    if not example.is_floating_point():
+        cure = "Pass x.float(); for tokens pass their embeddings"
+        raise InputError(lesson(call, f"the inputs are {example.dtype}", "inputs that can move", cure))
     try:
         graph = trace(module, example)
     except GnomonError as error:

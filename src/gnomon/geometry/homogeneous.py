@@ -26,7 +26,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable
+from gnomon.core.checks import check_weights
+from gnomon.core.classes import one_hot
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import Inputs, take
 from gnomon.core.outputs import outputs
@@ -34,7 +35,15 @@ from gnomon.core.pure import Pure, evaluating, twin, undisturbed
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.source import source
 
-__all__ = ["MarginPath", "NormalizedMargin", "class_margins", "degree", "margin_path", "normalized_margin"]
+__all__ = [
+    "MarginPath",
+    "NormalizedMargin",
+    "checked_margins",
+    "class_margins",
+    "degree",
+    "margin_path",
+    "normalized_margin",
+]
 
 HOMOGENEOUS = 1e-3
 """Relative error of f(c w) = c^L f(w) below which a network counts as homogeneous: float32 through some ten layers."""
@@ -123,6 +132,18 @@ def class_margins(f: Float[Tensor, "n k"], y: Int[Tensor, " n"]) -> Float[Tensor
     return f.gather(1, y[:, None])[:, 0] - f.scatter(1, y[:, None], -torch.inf).amax(1)
 
 
+def checked_margins(f: Float[Tensor, "n k"], y: Int[Tensor, " n"], call: str) -> Float[Tensor, " n"]:
+    """`class_margins`, with labels that name no output refused.
+
+    Cost: one pass over f.
+
+    >>> checked_margins(torch.tensor([[2.0, 5.0]]), torch.tensor([0]), "margin_distribution(module, x, y)")
+    tensor([-3.])
+    """
+    one_hot(y.long(), max(2, f.shape[1]), call)
+    return class_margins(f, y)
+
+
 def normalized_margin(module: nn.Module, x: Any, y: Any = None) -> NormalizedMargin:
     """The margin of a homogeneous network in units of its weights, and how near it is to the largest; (1), (2).
 
@@ -173,7 +194,7 @@ def margin_path(checkpoints: Sequence[nn.Module], x: Any, y: Any = None) -> Marg
 
 
 def _checked(module: nn.Module, x: Any, y: Any, call: str) -> tuple[Inputs, Tensor, int]:
-    check_readable(module, call=call)
+    check_weights(module, call=call)
     inputs, labels = source(x, y, module=module, call=call).pair()
     if labels.is_floating_point() or labels.dim() != 1:
         raise InputError(lesson(call, "the targets are no classes", "classes 0, 1, ...", "Pass integer labels"))
@@ -185,7 +206,7 @@ def _checked(module: nn.Module, x: Any, y: Any, call: str) -> tuple[Inputs, Tens
 
 
 def _margins(module: nn.Module, x: Inputs, y: Tensor, call: str) -> Tensor:
-    return class_margins(outputs(module, x, call=call).double(), y)
+    return checked_margins(outputs(module, x, call=call).double(), y, call)
 
 
 def _norm(module: nn.Module) -> float:

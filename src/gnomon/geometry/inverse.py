@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.checks import check_readable
+from gnomon.core.checks import check_weights
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.core.source import source_of_inputs
 from gnomon.core.untouched import untouched
@@ -90,7 +90,7 @@ def invertibility(module: nn.Module, x: Any) -> Invertibility:
     2
     """
     call = "invertibility(module, x)"
-    check_readable(module, call=call)
+    check_weights(module, call=call)
     inputs = _real(source_of_inputs(x, module, call=call).first(EXAMPLES).x, call).detach()
     values = jacobian_spectrum(module, inputs, examples=EXAMPLES).values
     size = inputs[0].numel()

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable
+from gnomon.core.checks import check_weights
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import invoke
 from gnomon.core.results import Axis, Bars, Plot, Result
@@ -64,7 +64,7 @@ def invisible_weights(module: nn.Module, x: Any) -> InvisibleWeights:
     0.64
     """
     call = "invisible_weights(module, x)"
-    check_readable(module, call=call)
+    check_weights(module, call=call)
     layers = {name: part for name, part in module.named_modules() if isinstance(part, nn.Linear)}
     if not layers:
         raise InputError(lesson(call, "there is no linear layer", "a network with nn.Linear", "Pass such a network"))

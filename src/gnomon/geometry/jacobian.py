@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable, integer
+from gnomon.core.checks import check_weights, integer
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import table
 from gnomon.core.results import Axis, Histogram, Line, Plot, Result
@@ -99,7 +99,7 @@ def jacobian_spectrum(module: nn.Module, x: Any, *, examples: int = 32) -> Jacob
     1.0
     """
     call = "jacobian_spectrum(module, x)"
-    check_readable(module, call=call)
+    check_weights(module, call=call)
     most = integer("examples", examples, call=call)
     inputs = _real(source_of_inputs(x, module, call=call).first(most).x, call)
     with untouched(module):
@@ -125,7 +125,7 @@ def linear_map(module: nn.Module, x: Any) -> LinearMap:
     True
     """
     call = "linear_map(module, x)"
-    check_readable(module, call=call)
+    check_weights(module, call=call)
     inputs = _real(source_of_inputs(x, module, call=call).first(32).x, call)
     with untouched(module):
         with torch.no_grad():

@@ -14,7 +14,7 @@ from typing import Any
 
 from torch import Tensor, nn, no_grad
 
-from gnomon.core.checks import check_readable
+from gnomon.core.checks import check_weights
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import invoke, take
 from gnomon.core.layers import activations, captured, layer_names
@@ -61,13 +61,16 @@ def moment_shift(checkpoints: Sequence[nn.Module], x: Any) -> MomentShift:
     call = "moment_shift(checkpoints, x)"
     if len(checkpoints) < 2:
         raise InputError(lesson(call, f"there are {len(checkpoints)} checkpoints", "at least two", "Pass more"))
-    check_readable(checkpoints[0], call=call)
+    for one in checkpoints:
+        check_weights(one, call=call)
     inputs = whole_inputs(x, checkpoints[0], call=call)
     first = checkpoints[0]
     names = [name for name in layer_names(first) if any(True for _ in first.get_submodule(name).parameters())]
     with untouched(first), no_grad(), captured(first, names, call=call) as kept:
         invoke(first, take(inputs, slice(0, 1)), call=call)
         names = [name for name in names if name in kept]  # attention takes the weights of a layer without calling it
+    if not names:
+        raise InputError(lesson(call, "no layer has parameters", "layers with outputs to follow", "Pass a network"))
     rows = [{name: _moments(h) for name, h in activations(m, inputs, names, call=call).items()} for m in checkpoints]
     means, deviations = {}, {}
     for name in names:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable, check_seed, integer, number
+from gnomon.core.checks import check_seed, check_weights, integer, number
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Result
 
@@ -76,7 +76,7 @@ def neuron_distance(
 
 
 def _neurons(net: nn.Module, layer: int, exponent: float, call: str) -> Tensor:
-    check_readable(net, call=call)
+    check_weights(net, call=call)
     chain = [part for part in net.modules() if isinstance(part, nn.Linear)]
     if layer + 1 >= len(chain):
         found = f"there are {len(chain)} linear layers"

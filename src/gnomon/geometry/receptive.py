@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable
+from gnomon.core.checks import check_weights
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import invoke
 from gnomon.core.pure import random_state
@@ -80,7 +80,7 @@ def receptive_field(module: nn.Module, x: Any) -> ReceptiveField:
     (3, 4, 8)
     """
     call = "receptive_field(module, x)"
-    check_readable(module, call=call)
+    check_weights(module, call=call)
     inputs = source_of_inputs(x, module, call=call).first(EXAMPLES).x
     if not isinstance(inputs, Tensor) or inputs.dim() < 3 or not inputs.is_floating_point():
         found = f"the inputs are {tuple(inputs.shape)}" if isinstance(inputs, Tensor) else f"they are {type(inputs)}"

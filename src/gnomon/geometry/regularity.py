@@ -15,10 +15,9 @@ that knows nothing of the labels is that of all pairs, for many points 1 - sum_c
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int
-from torch import Tensor
 
-from gnomon.core.checks import integer
+from gnomon.core.arrays import Array, as_tensor
+from gnomon.core.checks import as_numbers, check_finite_inputs, integer
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 
@@ -45,7 +44,7 @@ class LabelRegularity(Result):
         return (Plot("Different labels by distance", marks, Axis("distance"), Axis("share of pairs", limits=(0, 1))),)
 
 
-def label_regularity(features: Float[Tensor, "n ..."], labels: Int[Tensor, " n"], *, bins: int = 20) -> LabelRegularity:
+def label_regularity(features: Array, labels: Array, *, bins: int = 20) -> LabelRegularity:
     """How often pairs of points differ in label, by their distance in a representation; equation (1).
 
     Args:
@@ -61,12 +60,16 @@ def label_regularity(features: Float[Tensor, "n ..."], labels: Int[Tensor, " n"]
     True
     """
     call = "label_regularity(features, labels)"
-    n, bins = len(features), integer("bins", bins, call=call)
+    flat, bins = (
+        as_numbers(features, "features", call=call).detach().flatten(1).double(),
+        integer("bins", bins, call=call),
+    )
+    labels, n = as_tensor(labels), len(flat)
     if n != len(labels) or n * (n - 1) // 2 < bins:
         found = f"there are {n} features and {len(labels)} labels for {bins} bins"
         raise InputError(lesson(call, found, "a label for each row, and a pair for each bin", "Pass more points"))
-    i, j = torch.triu_indices(n, n, 1, device=features.device)
-    flat = features.detach().flatten(1).double()
+    i, j = torch.triu_indices(n, n, 1, device=flat.device)
+    check_finite_inputs(flat, call=call)
     distance, order = torch.cdist(flat, flat)[i, j].sort()
     differ = (labels[i] != labels[j])[order].double()
     parts = differ.tensor_split(bins)

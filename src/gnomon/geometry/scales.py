@@ -22,7 +22,7 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.checks import check_readable
+from gnomon.core.checks import check_weights
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import tensors
 from gnomon.core.layers import activations, layer_names
@@ -74,7 +74,7 @@ def signal_scales(module: nn.Module, x: Any) -> SignalScales:
     0.25
     """
     call = "signal_scales(module, x)"
-    check_readable(module, call=call)
+    check_weights(module, call=call)
     inputs = whole_inputs(x, module, call=call)
     square = float(next(tensors(inputs)).double().square().mean())
     names, predicted, pending = [], [], None

@@ -24,7 +24,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.arrays import Array
-from gnomon.core.checks import as_numbers, as_targets, check_seed, integer
+from gnomon.core.checks import as_numbers, as_targets, check_finite_inputs, check_seed, integer
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 
@@ -173,7 +173,9 @@ def linear_capacity(features: Array, *, draws: int = 40, seed: int = 0) -> Linea
     True
     """
     call = "linear_capacity(features)"
-    x = as_numbers(features, "features", call=call).detach().flatten(1).double().numpy()
+    table = as_numbers(features, "features", call=call).detach().flatten(1).double()
+    check_finite_inputs(table, call=call)
+    x = table.numpy()
     m, generator = (
         integer("draws", draws, call=call, least=2),
         np.random.default_rng(check_seed(seed, call=call) % 2**63),
@@ -196,6 +198,7 @@ def linear_capacity(features: Array, *, draws: int = 40, seed: int = 0) -> Linea
 
 def _two_classes(features: Any, labels: Any, call: str) -> tuple[np.ndarray, np.ndarray]:
     x = as_numbers(features, "features", call=call).detach().flatten(1).double()
+    check_finite_inputs(x, call=call)
     y = as_targets(labels, len(x), call=call)
     kinds = torch.unique(y)
     if len(kinds) != 2:

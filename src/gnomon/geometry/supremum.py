@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.checks import integer, number
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.core.inputs import invoke
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.core.untouched import untouched
@@ -102,4 +102,7 @@ def _values(f: Callable[[Tensor], Any], x: Tensor, call: str) -> Tensor:
         out = f(x)
     if not isinstance(out, Tensor) or len(out) != len(x):
         raise InputError(lesson(call, "a function does not return one row for each point", "(n, ...)", "Return rows"))
+    if not bool(out.isfinite().all()):
+        found, cure = "a function is NaN or infinite in the box", "Pass a smaller box, or look for NaN in the weights"
+        raise NotFiniteError(lesson(call, found, "finite values", cure))
     return out.double().reshape(len(x), -1)

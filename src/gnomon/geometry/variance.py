@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.arrays import Array
-from gnomon.core.checks import as_numbers, as_targets
+from gnomon.core.checks import as_numbers, as_targets, check_finite_inputs
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Axis, Bars, Plot, Result
 
@@ -70,6 +70,7 @@ def variance_shares(features: Array, labels: Array, nuisance: Array | None = Non
     """
     call = "variance_shares(features, labels)"
     x = as_numbers(features, "features", call=call).detach().flatten(1).double()
+    check_finite_inputs(x, call=call)
     y = as_targets(labels, len(x), call=call).long()
     total = float((x - x.mean(0)).square().sum())
     if not total > 0:

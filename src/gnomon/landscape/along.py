@@ -93,6 +93,7 @@ def run_constants(
     *,
     lr: float,
     lowest: float = 0.0,
+    products: int | None = None,
     loss: Loss | None = None,
 ) -> RunConstants:
     """Smoothness, predictiveness and the constant of Polyak and Lojasiewicz at each model of a run; (1) to (3).
@@ -103,6 +104,7 @@ def run_constants(
         y: targets.
         lr: of the step that is looked along.
         lowest: the least loss L*; zero where the network can fit all examples.
+        products: with the Hessian of each model, for its largest eigenvalue; by default as many as it takes.
         loss: as in `hessian`.
 
     Hypotheses: see the module. Reference: [karimi2016linear], [santurkar2018how].
@@ -123,7 +125,7 @@ def run_constants(
     rows = []
     with called(call):
         for model in models:
-            ahead = steps_ahead(model, x, y, lrs=(rate,), loss=loss)
+            ahead = steps_ahead(model, x, y, lrs=(rate,), products=products, loss=loss)
             copy = twin(model, call=call)
             with untouched(copy):
                 value, g = loss_gradient(copy, Objective.of(x, y, copy, loss, call))

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.core.untouched import untouched
 from gnomon.landscape.between import average
@@ -65,7 +65,8 @@ def averaging_gain(models: Sequence[nn.Module], x: Any, y: Any = None, *, loss: 
         y: targets.
         loss: as in `hessian`; outputs are averaged before it, so for cross-entropy logits are.
 
-    Batch statistics of the mean weights are measured on the data: averaged ones are not those of the averaged model.
+    Batch statistics of the mean weights are measured on the data: averaged ones are not those of the averaged model. In
+    layers that never saw a batch they stay as they are, as in the models.
     Hypotheses: see the module. Reference: [izmailov2018averaging].
     Cost: a pass over the data for each model and one more.
 
@@ -79,7 +80,8 @@ def averaging_gain(models: Sequence[nn.Module], x: Any, y: Any = None, *, loss: 
     if len(models) < 2:
         found = f"there are {len(models)} models"
         raise InputError(lesson(call, found, "several models", "Pass a list of at least two"))
-    middle = average(models)
+    with called(call):
+        middle = average(models)
     losses, rows = [], []
     for model in (*models, middle):
         with untouched(model):

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable
+from gnomon.core.checks import check_weights
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.pure import evaluating, twin, undisturbed
 from gnomon.core.results import Axis, Bars, Plot, Result
@@ -66,8 +66,8 @@ def normalization_smoothing(
     True
     """
     call = "normalization_smoothing(module, x, y)"
-    check_readable(module, call=call)
-    model = twin(module, call=call)
+    check_weights(module, call=call)
+    model = twin(module, call=call).requires_grad_()
     parts = batch_norms(model, call)
     kept: dict[str, tuple[Tensor, Tensor]] = {}
 

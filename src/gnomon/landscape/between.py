@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_module, integer
+from gnomon.core.checks import check_weights, integer
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.pure import twin, undisturbed
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -152,14 +152,14 @@ def _mixed(models: Sequence[nn.Module], shares: Sequence[float], call: str) -> n
 
 
 def check_pair(a: Any, b: Any, call: str) -> None:
-    """Refuse two models whose parameters and buffers differ in names or shapes.
+    """Refuse two models whose parameters and buffers differ in names or shapes, or are not finite.
 
-    Cost: none.
+    Cost: a pass over the weights.
 
     >>> check_pair(nn.Linear(1, 1), nn.Linear(1, 1), "loss_between(a, b, x, y)")
     """
-    check_module(a, call=call)
-    check_module(b, call=call)
+    check_weights(a, call=call)
+    check_weights(b, call=call)
     one, two = ({name: tuple(t.shape) for name, t in model.state_dict().items()} for model in (a, b))
     if one != two:
         name = next(n for n in (*one, *two) if one.get(n) != two.get(n))

@@ -16,11 +16,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable, integer
+from gnomon.core.checks import check_weights, integer
 from gnomon.core.inputs import take
 from gnomon.core.pure import Pure, evaluating, undisturbed
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.training.evaluate import Loss, Objective
+from gnomon.training.gradient import finite_loss
 
 __all__ = ["FlatDirections", "flat_directions"]
 
@@ -78,11 +79,11 @@ def flat_directions(
     1
     """
     call = "flat_directions(module, x, y)"
-    check_readable(module, call=call)
+    check_weights(module, call=call)
     most = integer("examples", examples, call=call)
     with undisturbed(module), evaluating(module):
         objective = Objective.of(x, y, module, loss, call)
-        value = objective.measure(module, None)[0]
+        value = finite_loss(objective.measure(module, None)[0], call)
         f = Pure.of(module, call=call)
         leaves, inputs, rows = list(f.leaves.values()), objective.data.first(most).x, []
         n = len(objective.data.first(most))

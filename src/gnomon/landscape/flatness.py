@@ -21,6 +21,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.checks import check_readable, check_seed, integer, number
 from gnomon.core.errors import called
+from gnomon.core.machine.progress import shown
 from gnomon.core.pure import twin
 from gnomon.core.results import Axis, Histogram, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
@@ -85,6 +86,7 @@ def flatness_radius(
     *,
     rise: float = 0.1,
     directions: int = 20,
+    products: int | None = None,
     loss: Loss | None = None,
     seed: int = 0,
 ) -> FlatnessRadius:
@@ -96,6 +98,8 @@ def flatness_radius(
         y: targets.
         rise: of the loss.
         directions: random ones.
+        products: with the Hessian, for its trace and for its largest eigenvalue each; by default 30 for the trace and
+            as many as it takes for the eigenvalue.
         loss: as in `hessian`.
         seed: of the directions.
 
@@ -114,8 +118,9 @@ def flatness_radius(
     level, count = number("rise", rise, call=call, above=0), integer("directions", directions, call=call)
     generator = torch.Generator().manual_seed(check_seed(seed, call=call))
     with called(call):
+        most = None if products is None else integer("products", products, call=call, least=6)
         operator = hessian(module, x, y, loss=loss)
-        top, trace = operator.top(1, seed=seed), operator.trace(products=30, seed=seed).value
+        top, trace = operator.top(1, steps=most, seed=seed), operator.trace(products=most or 30, seed=seed).value
     moved = twin(module, call=call)
     leaves = moved_parameters(moved, call)
     w = parameters_to_vector(leaves).detach()
@@ -131,7 +136,7 @@ def flatness_radius(
         first = sqrt(2 * level / max(float(top.values[0]), 1e-12))
         drawn = [torch.randn(w.shape, generator=generator).to(w) for _ in range(count)]
         steep = [s * v for v in (top.vectors[:, 0].to(w), g.to(w)) for s in (1, -1) if float(v.norm()) > 0]
-        radii = [_distance(risen, v / v.norm(), first) for v in (*drawn, *steep)]  # (1)
+        radii = [_distance(risen, v / v.norm(), first) for v in shown((*drawn, *steep), "directions")]  # (1)
     p, curvature = len(w), float(top.values[0])
     typical = sqrt(2 * level * p / trace) if trace > 0 else inf  # (2)
     steepest = sqrt(2 * level / curvature) if curvature > 0 else inf  # (2)

@@ -16,7 +16,7 @@ from torch import nn
 from torch.nn.utils import parameters_to_vector
 
 from gnomon.core.checks import check_readable, integer, number
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.outputs import outputs
 from gnomon.core.results import Result
 from gnomon.core.source import source
@@ -73,8 +73,9 @@ def flow_gap(
     check_readable(module, call=call)
     rate, c = number("lr", lr, call=call, above=0), integer("finer", finer, call=call, least=2)
     count = integer("steps", steps, call=call)
-    runs = [train(module, x, y, loss=loss, optimizer=SGD(r), steps=s, record=[s], mode="eval")
-            for r, s in ((rate, count), (rate / c, count * c))]  # fmt: skip
+    with called(call):
+        runs = [train(module, x, y, loss=loss, optimizer=SGD(r), steps=s, record=[s], mode="eval")
+                for r, s in ((rate, count), (rate / c, count * c))]  # fmt: skip
     if any(run.stopped == "diverged" for run in runs):
         raise InputError(lesson(call, f"descent diverged at lr = {rate:.3g}", "a stable step", "Use a smaller lr"))
     inputs = source(x, y, module=module, call=call).whole().x

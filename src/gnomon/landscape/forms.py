@@ -106,6 +106,7 @@ def sharpness_forms(
     radius: float = 0.05,
     factor: float = 10.0,
     products: int = 60,
+    steps: int | None = None,
     loss: Loss | None = None,
     tile: int | None = None,
     seed: int = 0,
@@ -119,6 +120,7 @@ def sharpness_forms(
         radius: r of (3), in parameters and, for the adaptive form, relative to each weight.
         factor: units of the copy are rescaled by sqrt(factor) to factor, group by group up and down.
         products: for each trace.
+        steps: products for each largest eigenvalue; by default as many as it takes.
         loss: as in `hessian`.
         tile: as in `hessian`.
         seed: of random vectors.
@@ -134,24 +136,25 @@ def sharpness_forms(
     """
     call = "sharpness_forms(module, x, y)"
     r, c = number("radius", radius, call=call, above=0), number("factor", factor, call=call, above=1)
-    count, seed = integer("products", products, call=call, least=6), check_seed(seed, call=call)
+    count, seed = integer("products", products, call=call, least=12), check_seed(seed, call=call)
+    most = None if steps is None else integer("steps", steps, call=call)
     with called(call):
         units = read_units(module, x, call)[1]
 
         def forms(model: nn.Module) -> dict[str, float]:
-            return _forms(model, x, y, loss, r, count, tile, seed)
+            return _forms(model, x, y, loss, r, count, most, tile, seed)
 
         here = forms(module)
         return SharpnessForms(here, forms(rescaled_twin(module, units, c, call)) if units.scalings else {}, c)
 
 
-def _forms(model: nn.Module, x: Any, y: Any, loss: Loss | None, radius: float, products: int, tile: int | None,
-           seed: int) -> dict[str, float]:  # fmt: skip
+def _forms(model: nn.Module, x: Any, y: Any, loss: Loss | None, radius: float, products: int, steps: int | None,
+           tile: int | None, seed: int) -> dict[str, float]:  # fmt: skip
     plain = hessian(model, x, y, loss=loss, tile=tile)
     w = torch.cat([p.detach().flatten() for p in model.parameters() if p.requires_grad])
     found = []
     for operator, adaptive in ((plain, False), (_Adaptive(plain, w.abs()), True)):
-        found.append(float(top_eigenpairs(operator, 1, seed=seed).values[0]))  # (1)
+        found.append(float(top_eigenpairs(operator, 1, steps=steps, seed=seed).values[0]))  # (1)
         found.append(automatic_trace(operator, products=products, seed=seed).value)  # (2)
         found.append(nearby_rise(model, x, y, radius=radius, adaptive=adaptive, loss=loss).rise)  # (3)
     return dict(zip(NAMES, found, strict=True))

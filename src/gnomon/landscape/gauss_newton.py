@@ -10,7 +10,7 @@ With J_i = df(x_i) / dw, and M_i a matrix in the outputs of example i,
 
 (2) leaves out of the Hessian the curvature of f itself, and is never negative. For cross-entropy, squared and logistic
 loss (3) is equal to (2). (4) estimates it without bias; (5) is another matrix, near it only where the model fits.
-J v is a derivative of w -> J^T w, so a product is two backward passes and no forward pass.
+A product is J v in forward mode (`gnomon.landscape.pushed`) and one backward pass.
 
 Reference: [schraudolph2002fast] for (1), [martens2020new] for (3) and [kunstner2019limitations] for (5).
 
@@ -30,9 +30,10 @@ from torch import Tensor, nn
 
 from gnomon.core.checks import check_seed, integer
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import Inputs
+from gnomon.core.inputs import Inputs, tensor_of
 from gnomon.core.losses import CrossEntropy, Logistic, Squared
 from gnomon.landscape.curvature import AbstractCurvature, Setup
+from gnomon.landscape.pushed import agree, by_backward_passes, in_forward_mode
 from gnomon.training.evaluate import Loss
 
 __all__ = ["GaussNewtonOperator", "empirical_fisher", "fisher", "gauss_newton"]
@@ -43,10 +44,10 @@ Middle = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """A batch: J^T w with its graph, the w it is linear in, and the products with M."""
+    """A batch: its inputs, the random state they were read under, their outputs with the graph, the products with M."""
 
-    pulled: list[Tensor]
-    w: Tensor
+    x: Inputs
+    random: Tensor
     outputs: Tensor
     middle: Middle
 
@@ -54,22 +55,35 @@ class Part:
 class AbstractOutputCurvature(AbstractCurvature):
     """A of equation (1)."""
 
+    _forward: bool | None = None
+    """Whether J v is taken in forward mode; None until the first product has tried."""
+
     def _part(self, number: int, x: Inputs, y: Tensor) -> Part:
+        random = torch.get_rng_state()
         outputs = self._outputs(x)
-        w = torch.zeros_like(outputs, requires_grad=True)
-        pulled = torch.autograd.grad(outputs, self._leaves, w, create_graph=True, allow_unused=True,
-                                     materialize_grads=True)  # fmt: skip
-        return Part(list(pulled), w, outputs, self._middle(number, outputs.detach(), y))
+        return Part(x, random, outputs, self._middle(number, outputs.detach(), y))
 
     def _product(self, part: Part, pieces: list[Tensor]) -> list[Tensor]:
-        pairs = [(g, u) for g, u in zip(part.pulled, pieces, strict=True) if g.requires_grad]
-        if not pairs:  # the outputs do not depend on these parameters
+        if not part.outputs.requires_grad:  # the outputs do not depend on these parameters
             return [torch.zeros_like(u) for u in pieces]
-        (moved,) = torch.autograd.grad([g for g, _ in pairs], part.w, [u for _, u in pairs], retain_graph=True)  # J v
         return list(
-            torch.autograd.grad(part.outputs, self._leaves, part.middle(moved), retain_graph=True, allow_unused=True,
-                                materialize_grads=True)
+            torch.autograd.grad(part.outputs, self._leaves, part.middle(self._moved(part, pieces)), retain_graph=True,
+                                allow_unused=True, materialize_grads=True)
         )  # (1)  # fmt: skip
+
+    def _moved(self, part: Part, pieces: list[Tensor]) -> Tensor:
+        """J v."""
+        if self._forward is not False:
+            with self._reading():
+                torch.set_rng_state(part.random)
+                moved = in_forward_mode(
+                    lambda leaves: tensor_of(self._f.returned(part.x, leaves), self._setup.call), self._f.leaves, pieces
+                )
+            if self._forward is None:
+                self._forward = moved is not None and agree(part.outputs, self._leaves, pieces, moved)
+            if self._forward and moved is not None:
+                return moved
+        return by_backward_passes(part.outputs, self._leaves, pieces)
 
     def _middle(self, number: int, outputs: Tensor, y: Tensor) -> Middle:
         raise NotImplementedError
@@ -134,7 +148,8 @@ def gauss_newton(
     Hypotheses: a loss that is a mean over examples, each a function of its own outputs, and convex in them for a matrix
     that is never negative.
     Reference: [schraudolph2002fast].
-    Cost: per product two backward passes, and for more than ``tile`` examples two more passes over the data.
+    Cost: per product a forward pass with its derivative and a backward pass, and for more than ``tile`` examples one
+    more forward pass; a module without forward mode takes three backward passes.
 
     >>> A = gauss_newton(nn.Linear(1, 1), torch.tensor([[2.0]]), torch.zeros(1))        # (2, 1)^T (2, 1)
     >>> [round(abs(v), 4) for v in A.top(2).values.tolist()]

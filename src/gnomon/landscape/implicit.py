@@ -19,11 +19,11 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.checks import check_readable, check_seed, integer, number
+from gnomon.core.checks import check_seed, check_weights, integer, number
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.core.untouched import untouched
 from gnomon.training.evaluate import Loss, Objective
-from gnomon.training.gradient import loss_gradient, moved_parameters
+from gnomon.training.gradient import finite_loss, loss_gradient, moved_parameters
 
 __all__ = ["ImplicitPenalty", "implicit_penalty"]
 
@@ -86,13 +86,14 @@ def implicit_penalty(
     (0.0, 0.1)
     """
     call = "implicit_penalty(module, x, y)"
-    check_readable(module, call=call)
+    check_weights(module, call=call)
     rate = number("lr", lr, call=call, above=0)
     size = None if batch is None else integer("batch", batch, call=call)
     generator = torch.Generator().manual_seed(check_seed(seed, call=call))
     with untouched(module):
         objective = Objective.of(x, y, module, loss, call).indexable()
         value, g = loss_gradient(module, objective)
+        finite_loss(value, call)
         noise = 0.0
         if size is not None and size < len(objective):
             leaves = moved_parameters(module, call)

@@ -13,7 +13,7 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.checks import check_readable
+from gnomon.core.checks import check_weights
 from gnomon.core.pure import twin
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.core.untouched import untouched
@@ -67,7 +67,7 @@ def normalization_importance(
     ({'0': 0.0}, {'0': 0.0})
     """
     call = "normalization_importance(module, x, y)"
-    check_readable(module, call=call)
+    check_weights(module, call=call)
     model = twin(module, call=call)
     parts = {name: part for name, part in batch_norms(model, call).items() if part.affine}
     with untouched(model):

@@ -22,8 +22,9 @@ from math import prod
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.checks import check_weights
+from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.machine.progress import shown
 from gnomon.core.metrics import effective_rank
 from gnomon.core.record import Record
 from gnomon.core.results import Axis, Bars, Line, Plot, Result
@@ -106,7 +107,7 @@ def solution_norms(module: nn.Module) -> SolutionNorms:
     (5.0, 4.0, 7.0)
     """
     call = "solution_norms(module)"
-    check_readable(module, call=call)
+    check_weights(module, call=call)
     weights = {name: p.detach() for name, p in module.named_parameters() if p.dim() > 1}
     if not weights:
         raise InputError(lesson(call, "the module has no weight matrix", "at least one", "Pass a network with layers"))
@@ -126,7 +127,8 @@ def rank_path(checkpoints: Sequence[nn.Module]) -> RankPath:
     call = "rank_path(checkpoints)"
     if not checkpoints:
         raise InputError(lesson(call, "there are no checkpoints", "at least one", "Pass a list of modules"))
-    rows = [solution_norms(module).weights for module in checkpoints]
+    with called(call):
+        rows = [solution_norms(module).weights for module in shown(checkpoints, "checkpoints")]
     if any(set(row) != set(rows[0]) for row in rows):
         raise InputError(lesson(call, "the checkpoints have other weights", "one architecture", "Pass one network's"))
     return RankPath({name: tuple(round(row[name].rank, 12) for row in rows) for name in rows[0]})

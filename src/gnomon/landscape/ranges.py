@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.checks import check_readable, check_seed, integer, number
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, called
 from gnomon.core.pure import evaluating, random_state, twin
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.training import SGD, Adam, train
@@ -216,7 +216,10 @@ def scale_robustness(
             for p in scaled.parameters():
                 if p.dim() > 1:
                     p.mul_(c)
-        run = train(scaled, x, y, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=seed, record=[steps])
+        with called(call):
+            run = train(
+                scaled, x, y, loss=loss, optimizer=optimizer, steps=steps, batch=batch, seed=seed, record=[steps]
+            )
         losses.append(nan if run.stopped == "diverged" else float(run.loss[-1]))  # (2)
     return ScaleRobustness(factors, tuple(losses))
 

@@ -14,7 +14,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.checks import check_readable, number
+from gnomon.core.checks import check_weights, number
+from gnomon.core.errors import InputError, lesson
 from gnomon.core.pure import evaluating, twin, undisturbed
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.landscape.batchnorm import EXAMPLES
@@ -68,12 +69,15 @@ def scale_invariance(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | N
     ('0.weight',)
     """
     call = "scale_invariance(module, x, y)"
-    check_readable(module, call=call)
+    check_weights(module, call=call)
     model = twin(module, call=call)
     with undisturbed(model), evaluating(model, training=True):
         objective = Objective.of(x, y, model, loss, call)
         value = objective.value(model, *objective.of_batch(objective.data.first(EXAMPLES)))
         weights = {name: p for name, p in model.named_parameters() if p.dim() > 1 and p.requires_grad}
+        if not weights:
+            found, cure = "no weight matrix requires a gradient", "Pass a network with layers that are trained"
+            raise InputError(lesson(call, found, "weights with a scale", cure))
         grads = torch.autograd.grad(value, list(weights.values()), allow_unused=True)
     used = [(name, w.detach().double(), g.double()) for (name, w), g in zip(weights.items(), grads, strict=True)
             if g is not None]  # fmt: skip

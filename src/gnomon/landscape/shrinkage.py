@@ -21,7 +21,7 @@ from typing import Any
 from torch import nn
 
 from gnomon.core.checks import integer, number
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, called
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.landscape.sharpness import sharpness
 from gnomon.training.evaluate import Loss
@@ -76,6 +76,7 @@ def shrinkage(
     lr: float | Sequence[float] | None = None,
     steps: int | None = None,
     k: int = 5,
+    products: int | None = None,
     loss: Loss | None = None,
 ) -> Shrinkage:
     """What weight decay, or stopping after some steps, leaves along the steepest directions of the loss; (1), (2).
@@ -88,6 +89,7 @@ def shrinkage(
         lr: a learning rate, or one for each step.
         steps: where ``lr`` is one number.
         k: directions, the steepest first.
+        products: with the Hessian; by default as many as it takes.
         loss: as in `hessian`.
 
     Hypotheses: see the module. Reference: [krogh1992simple].
@@ -103,7 +105,10 @@ def shrinkage(
         raise InputError(f"{call}: pass weight_decay, or lr with steps, or both.")
     rates = None if lr is None else _rates(lr, steps, call)
     given = None if weight_decay is None else number("weight_decay", weight_decay, call=call, above=0)
-    found = sharpness(module, x, y, loss=loss, k=integer("k", k, call=call))
+    count = integer("k", k, call=call)
+    most = None if products is None else integer("products", products, call=call, least=count)
+    with called(call):
+        found = sharpness(module, x, y, loss=loss, k=count, steps=most)
     values = tuple(max(v, 0.0) for v in found.values)
     stopped = None if rates is None else tuple(1 - prod(1 - r * v for r in rates) for v in values)  # (2)
     decay = given if given is not None else 1 / sum(rates or (1.0,))

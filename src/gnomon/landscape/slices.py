@@ -23,7 +23,8 @@ from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.checks import as_numbers, check_readable, check_seed, integer, number
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.machine.progress import shown
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.pure import twin
 from gnomon.core.results import Axis, Interval, Line, Plot, Result
@@ -123,7 +124,8 @@ def loss_along(
     leaves = moved_parameters(module, call)
     w = parameters_to_vector(leaves).detach()
     v = _direction(direction, w, seed, call)
-    operator = hessian(module, x, y, loss=loss)
+    with called(call):
+        operator = hessian(module, x, y, loss=loss)
     t = reach * torch.arange(1 - points, points, 2).double() / (points - 1)  # linspace misses zero by rounding
     losses = _losses(module, x, y, loss, (w + float(s) * v for s in t), call)
     slope, curvature = float(operator.gradient() @ v), float(operator.matvec(v) @ v)  # (1)
@@ -137,13 +139,15 @@ def convexity(
     *,
     segments: int = 100,
     radius: float = 1.0,
+    products: int | None = None,
     loss: Loss | None = None,
     seed: int = 0,
 ) -> Convexity:
     """Whether the loss is convex around the present parameters: random segments (2) and the least curvature.
 
     Segments join two Gaussian draws around the parameters, with the standard deviation ``radius`` times the root mean
-    square of the parameters.
+    square of the parameters. ``products`` with the Hessian are spent on the least curvature; by default as many as it
+    takes.
     Hypotheses: none; a convex loss never breaks (2) beyond rounding. Reference: [boyd2004convex].
     Cost: three passes over the data for each segment, and about 25 Hessian-vector products.
 
@@ -157,11 +161,14 @@ def convexity(
     w = parameters_to_vector(moved_parameters(module, call)).detach()
     scale = size * float(w.square().mean().sqrt().clamp_min(1e-3))
     broken = 0
-    for _ in range(count):
+    for _ in shown(range(count), "segments"):
         a, b = (w + scale * torch.randn(w.shape, generator=generator).to(w) for _ in range(2))
         low, high, middle = _losses(module, x, y, loss, [a, b, (a + b) / 2], call)
         broken += middle > (low + high) / 2 + 1e-5 * (abs(low) + abs(high))  # (2), float32 sums over the examples
-    lowest = -float(top_eigenpairs(Negative(hessian(module, x, y, loss=loss)), 1, seed=seed).values[0])
+    most = None if products is None else integer("products", products, call=call)
+    with called(call):
+        negative = Negative(hessian(module, x, y, loss=loss))
+    lowest = -float(top_eigenpairs(negative, 1, steps=most, seed=seed).values[0])
     return Convexity(broken / count, binomial_interval(int(broken), count), lowest, count)
 
 

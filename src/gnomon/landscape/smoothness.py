@@ -26,6 +26,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from gnomon.core.checks import check_readable, integer, number
 from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.machine.progress import shown
 from gnomon.core.pure import twin
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.core.untouched import untouched
@@ -90,6 +91,7 @@ def steps_ahead(
     y: Any = None,
     *,
     lrs: Sequence[float] | None = None,
+    products: int | None = None,
     loss: Loss | None = None,
 ) -> StepsAhead:
     """What a step of descent meets for several learning rates: loss, direction, change of the gradient; (1), (2).
@@ -99,6 +101,7 @@ def steps_ahead(
         x: inputs, or data, as in `hessian`.
         y: targets.
         lrs: learning rates; by default from 1/20 to 5 times 2 / curvature.
+        products: with the Hessian, for its largest eigenvalue; by default as many as it takes.
         loss: as in `hessian`.
 
     Hypotheses: see the module. Reference: [santurkar2018how].
@@ -112,8 +115,9 @@ def steps_ahead(
     """
     call = "steps_ahead(module, x, y)"
     check_readable(module, call=call)
+    most = None if products is None else integer("products", products, call=call)
     with called(call):
-        local = sharpness(module, x, y, loss=loss).value
+        local = sharpness(module, x, y, loss=loss, steps=most).value
     if not local > 0:
         found = f"the largest curvature is {local:.3g}"
         raise InputError(lesson(call, found, "a loss that curves up somewhere", "Pass lrs and other parameters"))
@@ -143,6 +147,7 @@ def polyak_constant(
     lr: float | None = None,
     steps: int = 200,
     lowest: float = 0.0,
+    products: int | None = None,
     loss: Loss | None = None,
 ) -> PolyakConstant:
     """The constant of Polyak and Lojasiewicz along a run of full-batch descent from here; equation (3).
@@ -154,6 +159,7 @@ def polyak_constant(
         lr: by default 1 / curvature at the start.
         steps: of descent.
         lowest: the least loss L*; zero where the network can fit all examples.
+        products: with the Hessian, for each largest eigenvalue; by default as many as it takes.
         loss: as in `hessian`.
 
     Hypotheses: ``lowest`` is at most the loss reached. Reference: [karimi2016linear].
@@ -167,18 +173,20 @@ def polyak_constant(
     call = "polyak_constant(module, x, y)"
     check_readable(module, call=call)
     count, floor = integer("steps", steps, call=call), number("lowest", lowest, call=call)
-    rate = (
-        1 / max(sharpness(module, x, y, loss=loss).value, 1e-12) if lr is None else number("lr", lr, call=call, above=0)
-    )
+    most = None if products is None else integer("products", products, call=call)
+    rate = None if lr is None else number("lr", lr, call=call, above=0)
+    with called(call):
+        rate = rate or 1 / max(sharpness(module, x, y, loss=loss, steps=most).value, 1e-12)
     moved = twin(module, call=call)
     leaves, least = moved_parameters(moved, call), float("inf")
     with untouched(moved):
         objective = Objective.of(x, y, moved, loss, call)
-        for _ in range(count):
+        for _ in shown(range(count), "steps of descent"):
             value, g = loss_gradient(moved, objective)
             if value - floor <= 1e-12 * max(abs(value), abs(floor), 1e-300):
                 break
             least = min(least, float(g.square().sum()) / (2 * (value - floor)))  # (3)
             w = parameters_to_vector(leaves).detach()
             vector_to_parameters((w.double() - rate * g).to(w.dtype), leaves)
-    return PolyakConstant(least, floor, sharpness(moved, x, y, loss=loss).value, count)
+    with called(call):
+        return PolyakConstant(least, floor, sharpness(moved, x, y, loss=loss, steps=most).value, count)

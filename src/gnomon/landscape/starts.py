@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector
 
 from gnomon.core.checks import check_readable
-from gnomon.core.errors import InputError
+from gnomon.core.errors import InputError, called
 from gnomon.core.outputs import outputs
 from gnomon.core.pure import random_state
 from gnomon.core.results import Result
@@ -86,7 +86,8 @@ def start_sensitivity(
         with random_state(seed):
             net = build(seed)
         check_readable(net, call=call)
-        run = train(net, data, loss=loss, optimizer=optimizer, steps=steps, record=[steps], seed=seed)
+        with called(call):
+            run = train(net, data, loss=loss, optimizer=optimizer, steps=steps, record=[steps], seed=seed)
         losses.append(float(run.loss[-1]))
         functions.append(outputs(run.model, source(data, module=net, call=call).whole().x, call=call).double())
         weights.append(parameters_to_vector(run.model.parameters()).detach().double())

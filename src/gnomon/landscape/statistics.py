@@ -1,7 +1,8 @@
 """Batch statistics of a model measured anew: what its normalization layers would see of these data.
 
 A mean of two networks has activations with less spread than either, while the averaged statistics of its batch norm
-layers still say otherwise. Measuring them again is part of averaging weights.
+layers still say otherwise. Measuring them again is part of averaging weights. Layers that never saw a batch are left
+out: the models they are compared with are read with mean zero and variance one as well.
 Reference: [izmailov2018averaging]; [jordan2023repair] for interpolated networks.
 """
 
@@ -18,17 +19,19 @@ NORMS = nn.modules.batchnorm._BatchNorm
 def measure_statistics(model: nn.Module, objective: Objective, *, size: int = 512) -> None:
     """Set the running mean and variance of every batch norm layer to the means over batches of the data, in place.
 
-    Nothing else of the model runs in training mode, so dropout stays off.
+    Layers that never saw a batch, and all where there is one example, keep what they have. Nothing else of the model
+    runs in training mode, so dropout stays off.
     Cost: a forward pass over the data; none for a model without such layers.
 
     >>> net = nn.Sequential(nn.BatchNorm1d(1), nn.Linear(1, 1)).eval()
     >>> x = torch.tensor([[1.0], [3.0]])
+    >>> _ = net.train()(10 * x)
     >>> measure_statistics(net, Objective.of(x, torch.zeros(2), net, None, "f()"))
     >>> net[0].running_mean.item(), net[0].running_var.item()
     (2.0, 2.0)
     """
-    layers = [part for part in model.modules() if isinstance(part, NORMS) and part.track_running_stats]
-    if not layers:
+    layers = [part for part in model.modules() if isinstance(part, NORMS) and _seen(part)]
+    if not layers or len(objective) < 2:
         return
     modes, momenta = [part.training for part in model.modules()], [part.momentum for part in layers]
     try:
@@ -46,3 +49,11 @@ def measure_statistics(model: nn.Module, objective: Objective, *, size: int = 51
             one.training = mode
         for part, momentum in zip(layers, momenta, strict=True):
             part.momentum = momentum
+
+
+def _seen(layer: NORMS) -> bool:
+    """Whether a layer has statistics, and other ones than those it began with."""
+    mean, variance, count = layer.running_mean, layer.running_var, layer.num_batches_tracked
+    if mean is None or variance is None:
+        return False
+    return bool(count is not None and count > 0) or bool((mean != 0).any()) or bool((variance != 1).any())

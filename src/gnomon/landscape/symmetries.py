@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable, check_seed
+from gnomon.core.checks import check_seed, check_weights
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import invoke, tensor_of
 from gnomon.core.pure import evaluating, twin, undisturbed
@@ -111,7 +111,7 @@ def read_units(module: nn.Module, x: Any, call: str) -> tuple[Tensor, HiddenUnit
     >>> len(read_units(nn.Linear(1, 1), torch.zeros(3, 1), "sharpness_forms(module, x, y)")[1].permutations)
     0
     """
-    check_readable(module, call=call)
+    check_weights(module, call=call)
     inputs = source_of_inputs(x, module, call=call).first(EXAMPLES).x
     if not isinstance(inputs, Tensor):
         found = f"x is a {type(inputs).__name__}"

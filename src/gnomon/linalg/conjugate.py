@@ -14,6 +14,7 @@ from torch import Tensor
 
 from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError, NotConvergedError, lesson
+from gnomon.core.machine.progress import shown
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.linalg.operator import AbstractOperator
@@ -86,7 +87,7 @@ def inverse_product(
     if size == 0:
         return InverseProduct(x, (0.0,), tolerance)
     p, square, residuals = r.clone(), torch.dot(r, r), [1.0]
-    for _ in range(products):
+    for _ in shown(range(products), "products"):
         ap = operator.matvec(p) + damping * p
         curvature = torch.dot(p, ap)
         if not curvature > 0:

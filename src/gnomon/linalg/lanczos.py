@@ -18,6 +18,7 @@ from torch import Tensor
 
 from gnomon.core.checks import check_seed, integer
 from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson, out_of_range
+from gnomon.core.machine.progress import shown
 from gnomon.core.memory import SHARE, free_bytes, human
 from gnomon.core.results import Axis, Band, Line, Plot, Result, Scatter
 from gnomon.core.results.plain import HIDDEN
@@ -167,7 +168,7 @@ class _Space:
         grown = self.basis.new_zeros(min(steps, size), size)
         grown[:known] = self.basis
         self.basis = grown
-        for j in range(known, len(grown)):
+        for j in shown(range(known, len(grown)), "products"):
             self._step(j)
         if len(grown) == size:
             self._beta[-1] = torch.zeros_like(self._beta[-1])

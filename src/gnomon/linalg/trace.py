@@ -16,11 +16,17 @@ import torch
 from torch import Tensor
 
 from gnomon.core.checks import check_seed, integer, number
+from gnomon.core.errors import BudgetError, lesson
+from gnomon.core.machine.progress import shown
+from gnomon.core.memory import SHARE, free_bytes, human
 from gnomon.core.results import Axis, Interval, Plot, Reference, Result, Scatter
 from gnomon.linalg.operator import AbstractOperator
 from gnomon.linalg.square import lapack_dtype
 
 __all__ = ["TraceEstimate", "automatic_trace", "hutch_plus_plus", "hutchinson"]
+
+HELD = 4
+"""Tables of the size of A S that (2) holds at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +90,8 @@ def hutch_plus_plus(
 
     Hypotheses: products >= 6. Unbiased for any symmetric operator; the gain over (1) is for fast decaying spectra.
     Reference: [meyer2021hutch], algorithm 1.
-    Cost: ``products`` products with the operator, and two thirds of as many vectors of its size in memory.
+    Cost: ``products`` products with the operator, and four thirds of as many vectors of its size in memory; refused
+    where they take more than half of what is free.
 
     >>> from gnomon.linalg.operator import Dense
     >>> trace = hutch_plus_plus(Dense(torch.ones(9, 9)), products=6)                # rank one: nothing remains
@@ -93,6 +100,11 @@ def hutch_plus_plus(
     """
     products = _check("hutch_plus_plus", "products", products, 6, confidence, seed)
     third = min(products // 3, operator.size)
+    if not _fits(operator, third):
+        each = human(operator.size * operator.like.element_size())
+        found = f"{HELD * third} vectors of {each} do not fit in the free memory of {human(free_bytes())}"
+        cure = "Ask for fewer products, or use hutchinson, which holds one vector"
+        raise BudgetError(lesson("hutch_plus_plus(operator)", found, "vectors that fit", cure))
     sketch = torch.stack([operator.matvec(v) for v in _signs(operator, third, seed)], dim=1)
     return _deflated(operator, sketch, third, confidence, seed)
 
@@ -104,10 +116,11 @@ def automatic_trace(
 
     The first third of the products, A S, tells which: with Q from half of the columns of A S, (2) has the variance
     |A - Q Q^T A|_F^2 over a third of the products and (1) that of |A|_F^2 over the other two thirds. Both norms are
-    measured on the other half of the columns. The columns that decide are not used in the estimate of (1).
+    measured on the other half of the columns. The columns that decide are not used in the estimate of (1). Where the
+    vectors of (2) take more than half of the free memory it is (1).
 
     Hypotheses: products >= 12, a symmetric operator. Reference: [meyer2021hutch].
-    Cost: ``products`` products with the operator, and two thirds of as many vectors of its size in memory.
+    Cost: ``products`` products with the operator, and four thirds of as many vectors of its size in memory.
 
     >>> from gnomon.linalg.operator import Dense
     >>> one, flat = Dense(torch.ones(50, 50)), Dense(torch.eye(50))
@@ -116,6 +129,8 @@ def automatic_trace(
     """
     products = _check("automatic_trace", "products", products, 12, confidence, seed)
     third = min(products // 3, operator.size)
+    if not _fits(operator, third):
+        return hutchinson(operator, samples=products, confidence=confidence, seed=seed)
     sketch = torch.stack([operator.matvec(v) for v in _signs(operator, third, seed)], dim=1)
     half = third // 2
     q = _basis(sketch[:, :half])
@@ -160,5 +175,10 @@ def _check(name: str, option: str, value: int, least: int, confidence: float, se
 def _signs(operator: AbstractOperator, count: int, seed: int) -> Iterator[Tensor]:
     """Vectors of random signs, one after another, so that no more than one is held."""
     generator = torch.Generator().manual_seed(seed)
-    for _ in range(count):
+    for _ in shown(range(count), "products"):
         yield (torch.randint(0, 2, (operator.size,), generator=generator) * 2 - 1).to(operator.like)
+
+
+def _fits(operator: AbstractOperator, third: int) -> bool:
+    """Whether the vectors of (2), their basis and what is made of them in between fit in half of the free memory."""
+    return HELD * third * operator.size * operator.like.element_size() <= SHARE * free_bytes()

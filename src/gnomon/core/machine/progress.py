@@ -1,11 +1,14 @@
 """A bar for computations that take more than two seconds, on a terminal only."""
 
 import sys
+from collections.abc import Iterator, Sequence
 from time import monotonic
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "shown"]
+
+T = TypeVar("T")
 
 PATIENCE = 2.0
 
@@ -13,11 +16,16 @@ PATIENCE = 2.0
 class Progress:
     """Counts finished tasks from any thread; the thread that waits draws; what has no name is not drawn.
 
+    One bar is drawn at a time: of tasks within tasks the one that is first to last.
+
     >>> with Progress(3, "tiles") as progress:
     ...     progress.advance(1)
     >>> progress.done
     1
     """
+
+    drawn: ClassVar["Progress | None"] = None
+    """The one that has a bar now."""
 
     def __init__(self, total: int, what: str | None) -> None:
         self.total, self.what, self.done = total, what, 0
@@ -33,6 +41,7 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+            Progress.drawn = None
 
     def advance(self, steps: int) -> None:
         """Some tasks are done."""
@@ -50,7 +59,10 @@ class Progress:
         if self._bar is None and (monotonic() - self._start < PATIENCE or not sys.stderr.isatty()):
             return
         if self._bar is None:
+            if Progress.drawn is not None:
+                return
             self._bar, self._task = self._make()
+            Progress.drawn = self
         self._bar.update(self._task, completed=self.done)
 
     def _make(self) -> tuple[Any, Any]:
@@ -60,3 +72,17 @@ class Progress:
         bar = Bar(console=Console(stderr=True), transient=True)
         bar.start()
         return bar, bar.add_task(self.what or "", total=self.total)
+
+
+def shown(items: Sequence[T], what: str) -> Iterator[T]:
+    """The items one after another, with a bar that counts those that are done.
+
+    Cost: none.
+
+    >>> list(shown(range(3), "products"))
+    [0, 1, 2]
+    """
+    with Progress(len(items), what) as progress:
+        for item in items:
+            yield item
+            progress.step()

@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_module, check_seed
+from gnomon.core.checks import check_finite_inputs, check_module, check_seed
 from gnomon.core.classes import are_classes, numbers
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Axis, Histogram, Plot, Result
@@ -189,10 +189,11 @@ def _run(method: AbstractAttack, victim: Victim, x: Tensor, y: Tensor, z: Tensor
 
 
 def check_bounds(x: Tensor, threat: Threat, call: str) -> None:
-    """Refuse bounds that do not contain the data.
+    """Refuse data that are not finite, and bounds that do not contain them.
 
     >>> check_bounds(torch.zeros(1, 2), Threat(0.1, "inf", 0.0, 1.0), "attack(model, data)")
     """
+    check_finite_inputs(x, call=call)
     low, high = float(x.min()), float(x.max())
     slack = ROUNDING * (threat.high - threat.low)
     if low < threat.low - slack or high > threat.high + slack:

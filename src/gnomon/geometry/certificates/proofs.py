@@ -13,7 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.record import Record
-from gnomon.geometry.certificates.bounds import interval_bounds, linear_bounds, lowest
+from gnomon.geometry.certificates.backward import lowest
+from gnomon.geometry.certificates.bounds import DEAREST, examples_at_once, interval_bounds, linear_bounds
 from gnomon.geometry.certificates.region import Region
 from gnomon.geometry.graph import Graph, read_graph
 from gnomon.geometry.lipschitz.network import pair_bounds
@@ -69,7 +70,8 @@ class AbstractBounding(AbstractProof):
         widest = float(bounds[1] - bounds[0]) * (x[0].numel() ** 0.5 if norm == "2" else 1.0)
         high = torch.full((len(x),), widest).to(x)
         high, steps = (high, STEPS) if most is None else (torch.minimum(high, BEYOND * most.to(high)), FEWER)
-        pieces = zip(x.split(PIECE), y.split(PIECE), high.split(PIECE), strict=True)
+        size = min(PIECE, examples_at_once(graph, x, "robust_radius(module, data)"))
+        pieces = zip(x.split(size), y.split(size), high.split(size), strict=True)
         with torch.no_grad():
             return torch.cat([self._bisect(graph, a, b, h, steps, norm, bounds) for a, b, h in pieces])
 
@@ -109,7 +111,7 @@ class Intervals(Record, AbstractBounding):
 
 @dataclass(frozen=True, slots=True)
 class Crown(Record, AbstractBounding):
-    """Linear bounds passed backwards; dearer and tighter.
+    """Linear bounds passed backwards; dearer and tighter. ``most`` as in `output_bounds`: fewer is faster and looser.
 
     >>> net = nn.Linear(2, 2, bias=False)
     >>> with torch.no_grad():
@@ -119,10 +121,11 @@ class Crown(Record, AbstractBounding):
     0.424
     """
 
+    most: int = DEAREST
     name = "CROWN"
 
     def margins(self, graph: Graph, region: Region, y: Tensor) -> Tensor:  # noqa: D102
-        boxes = linear_bounds(graph, region)
+        boxes = linear_bounds(graph, region, self.most)
         k = boxes[-1][0].shape[1]
         others = torch.stack([torch.tensor([j for j in range(k) if j != c]) for c in y.tolist()]).to(y.device)
         rows = torch.nn.functional.one_hot(y, k)[:, None] - torch.nn.functional.one_hot(others, k)

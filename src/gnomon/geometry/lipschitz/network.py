@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from gnomon.core.checks import check_module, check_seed
 from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.machine.progress import shown
 from gnomon.core.pure import evaluating, twin, undisturbed
 from gnomon.core.results import Bars, Plot, Result, Value
 from gnomon.core.source import source_of_inputs
@@ -146,7 +147,7 @@ def _blocks(graph: Graph, x: Tensor) -> list[_Block]:
     """Maximal chains of affine steps of one input that nothing else reads."""
     readers = [sum(i in step.inputs for step in graph.steps) for i in range(len(graph.steps))]
     values, blocks, done = graph.values(x), [], set()
-    for i, step in enumerate(graph.steps):
+    for i, step in shown(list(enumerate(graph.steps)), "steps"):
         if i in done or step.kind != "affine" or len(step.inputs) != 1:
             continue
         chain = [i]

@@ -13,12 +13,14 @@ from contextlib import suppress
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, NotFiniteError, lesson
 from gnomon.linalg.lanczos import top_eigenpairs
 from gnomon.linalg.operator import AbstractOperator
 
 __all__ = ["matrix_of", "operator_norm"]
 
+AFFINE = 1e-6
+"""Of the size of what moves, by which an affine layer may differ from its premise: rounding is far below."""
 DENSE = 1500
 """Inputs up to which the matrix is formed and its singular values are computed."""
 
@@ -71,10 +73,25 @@ def operator_norm(layer: nn.Module | Callable[[Tensor], Tensor], shape: Sequence
         raise InputError(
             lesson("operator_norm(layer, shape)", found, "a layer and its shape of inputs", cure)
         ) from error
+    _check_affine(function, zero)
     normal = _Normal(function, shape, zero)
     if normal.size <= DENSE:
         return float(torch.linalg.matrix_norm(matrix_of(function, shape), 2))
     return float(top_eigenpairs(normal, 1).values[0].clamp_min(0).sqrt())  # (1)
+
+
+@torch.no_grad()
+def _check_affine(function: Callable[[Tensor], Tensor], zero: Tensor) -> None:
+    """f(x + z) - f(x) = f(z) - f(0) at two random points, in float64."""
+    call = "operator_norm(layer, shape)"
+    x, z = torch.randn((2, *zero.shape), generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    sides = function(x + z) - function(x), function(z) - function(zero)
+    if not all(bool(side.isfinite().all()) for side in sides):
+        raise NotFiniteError(lesson(call, "the outputs are not finite", "finite weights", "Look for NaN in them"))
+    gap, size = float((sides[0] - sides[1]).norm()), float(sides[0].norm() + sides[1].norm())
+    if gap > AFFINE * size:
+        found, cure = f"f(x + z) - f(x) differs from f(z) - f(0) by {gap / size:.0%}", "Use lipschitz_bounds"
+        raise InputError(lesson(call, found, "a layer that is affine in its input", cure))
 
 
 @torch.no_grad()

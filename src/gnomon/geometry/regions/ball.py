@@ -16,8 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import as_numbers, check_module, check_seed, integer, number
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.checks import as_numbers, check_finite_inputs, check_module, check_seed, integer, number
+from gnomon.core.errors import InputError, lesson, out_of_range
 from gnomon.core.pure import evaluating, twin, undisturbed
 from gnomon.core.results import Bars, Plot, Result
 from gnomon.geometry.certificates.bounds import interval_bounds, linear_bounds
@@ -92,10 +92,14 @@ def patterns_in_ball(
         raise InputError(out_of_range(call, "norm", '"inf" or "2"', norm))
     generator = torch.Generator().manual_seed(check_seed(seed, call=call))
     x = as_numbers(center, "center", call=call).detach().double().cpu()[None]
+    check_finite_inputs(x, call=call)
     copy = twin(module, call=call).double().cpu().eval().requires_grad_(requires_grad=False)
     with undisturbed(copy), evaluating(copy), torch.no_grad():
         graph = read_graph(copy, x, call=call)
-        m = min(m, max(2, ENTRIES // pattern(graph, x).shape[1]))
+        units = pattern(graph, x).shape[1]
+        if not units:
+            raise InputError(lesson(call, "the module has no relu or max-pool", "a network with kinks", "It is affine"))
+        m = min(m, max(2, ENTRIES // units))
         move = _drawn(m, x, norm, generator)
         rows = torch.cat(
             [pattern(graph, x + r * part).to(torch.int16) for part in move.split(points_at_once(graph, x))]

@@ -10,7 +10,7 @@ plane every argument cuts the polygons on which all before it is affine. Layer a
 Reference: [zaslavsky1975facing] for (1), [montufar2014number] for (2).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import comb
 from typing import Any
@@ -19,13 +19,15 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from gnomon.core.checks import as_numbers, check_module, integer, number
+from gnomon.core.checks import as_numbers, check_finite_inputs, check_module, integer, number
 from gnomon.core.errors import BudgetError, InputError, lesson
+from gnomon.core.machine.progress import Progress, shown
 from gnomon.core.pure import evaluating, twin, undisturbed
 from gnomon.core.results import Axis, Image, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.geometry.graph import Graph, GraphStep, read_graph
-from gnomon.geometry.regions.cutting import crossings, cut, pattern, points_at_once, split_values
+from gnomon.geometry.regions.cutting import cut, keys, pattern, points_at_once, split_values
+from gnomon.geometry.regions.walk import places_of_kinks
 
 __all__ = ["LineRegions", "PlaneRegions", "maximal_regions", "regions_in_plane", "regions_on_line"]
 
@@ -34,7 +36,7 @@ MOST_ON_LINE = 200_000
 MOST = 200_000
 """Cells above which the plane is given up."""
 PIXELS = 120
-"""Of the side of the picture of a plane."""
+"""Of the side of the picture of a plane, unless the caller says otherwise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +72,7 @@ class PlaneRegions(Result):
     """All cells of a square of a plane: corners of each polygon in the plane's two coordinates, and areas.
 
     ``bound`` is the number of regions that as many lines could make, (1), for a single hidden layer; ``picture`` tells
-    the cell of each of 120 x 120 points.
+    the cell of each of its points.
 
     >>> halves = tuple(torch.tensor([[x, 0.0], [x + 1, 0.0], [x + 1, 2.0], [x, 2.0]]) for x in (0.0, 1.0))
     >>> picture = (torch.arange(120) >= 60).long().expand(120, 120)
@@ -133,7 +135,7 @@ def regions_on_line(module: nn.Module, start: Any, end: Any) -> LineRegions:
 
     Hypotheses: those of the module; patterns are counted, also where two neighbors have the same affine map.
     Reference: [montufar2014number].
-    Cost: a forward pass of all pieces for each layer.
+    Cost: two forward passes of all pieces, in batches that hold 0.5 GB.
 
     >>> net = nn.Sequential(nn.Linear(1, 2), nn.ReLU(), nn.Linear(2, 1))
     >>> with torch.no_grad():
@@ -145,22 +147,19 @@ def regions_on_line(module: nn.Module, start: Any, end: Any) -> LineRegions:
     a, b = (_point(v, name, call) for v, name in ((start, "start"), (end, "end")))
     copy, graph = _read(module, a, call)
     with undisturbed(copy), evaluating(copy), torch.no_grad():
-        t, size = torch.tensor([0.0, 1.0], dtype=torch.float64), points_at_once(graph, a[None])
-        for step in graph.steps:
-            if step.kind in ("relu", "max"):
-                t = torch.cat([t, *_crossed(graph, step, a, b, t, size)]).unique()
-                if len(t) > MOST_ON_LINE:
-                    found = f"there are over {MOST_ON_LINE} pieces"
-                    raise BudgetError(lesson(call, found, "few enough regions to hold", "Pass a shorter segment"))
+        size, found, count = points_at_once(graph, a[None]), [], 0
+        with Progress(1000, "thousandths of the segment") as progress:
+            for part in places_of_kinks(graph, torch.stack([a, b]), torch.tensor([0.0, 1.0]).double(), size):
+                found.append(part)
+                count += len(part)
+                if count > MOST_ON_LINE:
+                    told = f"there are over {MOST_ON_LINE} pieces"
+                    raise BudgetError(lesson(call, told, "few enough regions to hold", "Pass a shorter segment"))
+                progress.advance(int(1000 * part[-1]) - progress.done)
+                progress.show()
+        t = torch.cat(found).unique()
         changed, units = _changes(graph, a, b, (t[1:] + t[:-1]) / 2, size)
     return LineRegions(t[1:-1][changed], units)
-
-
-def _crossed(graph: Graph, step: GraphStep, a: Tensor, b: Tensor, t: Tensor, size: int) -> Iterator[Tensor]:
-    """Where the functions that decide a step cross zero between neighboring t, piece by piece; ends are shared."""
-    for start in range(0, len(t) - 1, size - 1):
-        part = t[start : start + size]
-        yield crossings(part, split_values(step, graph.values(_along(a, b, part))[step.inputs[0]]))
 
 
 def _changes(graph: Graph, a: Tensor, b: Tensor, t: Tensor, size: int) -> tuple[Tensor, int]:
@@ -174,7 +173,9 @@ def _changes(graph: Graph, a: Tensor, b: Tensor, t: Tensor, size: int) -> tuple[
     return torch.cat(found), rows.shape[1]
 
 
-def regions_in_plane(module: nn.Module, center: Any, directions: Any, *, radius: float = 1.0) -> PlaneRegions:
+def regions_in_plane(
+    module: nn.Module, center: Any, directions: Any, *, radius: float = 1.0, pixels: int = PIXELS
+) -> PlaneRegions:
     """All linear regions in the square center + s u + t v, |s|, |t| <= radius, exactly to rounding in float64.
 
     Args:
@@ -182,10 +183,12 @@ def regions_in_plane(module: nn.Module, center: Any, directions: Any, *, radius:
         center: one input, without a batch axis.
         directions: the two inputs u and v that span the plane.
         radius: half of the side of the square, in their units.
+        pixels: of the side of the picture, each a forward pass.
 
     Hypotheses: those of the module.
     Reference: [zaslavsky1975facing] for the bound.
-    Cost: a forward pass of all corners for each layer, and a cut for each unit that changes sign in a cell.
+    Cost: a forward pass of all corners for each layer, up to it, a cut for each unit that changes sign in a cell, and a
+    forward pass of the points of the picture; in batches that hold 0.5 GB.
 
     >>> net = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1))
     >>> with torch.no_grad():
@@ -194,7 +197,7 @@ def regions_in_plane(module: nn.Module, center: Any, directions: Any, *, radius:
     [1.0, 1.0, 1.0, 1.0]
     """
     call = "regions_in_plane(module, center, directions)"
-    radius = number("radius", radius, call=call, above=0)
+    radius, side = number("radius", radius, call=call, above=0), integer("pixels", pixels, call=call, least=2)
     c = _point(center, "center", call)
     u, v = (_point(d, "directions", call) for d in directions)
     copy, graph = _read(module, c, call)
@@ -204,26 +207,50 @@ def regions_in_plane(module: nn.Module, center: Any, directions: Any, *, radius:
         return c + s * u + t * v
 
     square = radius * torch.tensor([[-1, -1], [1, -1], [1, 1], [-1, 1]], dtype=torch.float64)
-    cells = [square]
+    cells, size = [square], points_at_once(graph, c[None])
     with undisturbed(copy), evaluating(copy), torch.no_grad():
         for step in graph.steps:
             if step.kind in ("relu", "max"):
-                values = split_values(step, graph.values(embed(torch.cat(cells)))[step.inputs[0]])
-                sizes = [len(cell) for cell in cells]
-                cells = [part for cell, z in zip(cells, values.split(sizes), strict=True) for part in cut(cell, z)]
-                if len(cells) > MOST:
-                    found, cure = f"there are over {MOST} cells", "Pass a smaller radius"
-                    raise BudgetError(lesson(call, found, "few enough regions to hold", cure))
-        patterns = pattern(graph, embed(torch.stack([cell.mean(0) for cell in cells])))
+                cells = _all_cut(graph, step, cells, embed, size, call)
+        middles = torch.stack([cell.mean(0) for cell in cells])
         # cuts of max-pools by differences that decide nothing are no borders
-        known, which = patterns.unique(dim=0, return_inverse=True)
-        grid = torch.linspace(-radius, radius, PIXELS, dtype=torch.float64)
+        known, which = keys(graph, (embed(part) for part in middles.split(size))).unique(return_inverse=True)
+        grid = torch.linspace(-radius, radius, side, dtype=torch.float64)
         points = torch.cartesian_prod(grid, grid).flip(1)
-        seen = pattern(graph, embed(points))
+        seen = keys(graph, (embed(part) for part in shown(points.split(size), "parts of the picture")))
+        units = pattern(graph, c[None]).shape[1]
     kinks = [step.kind for step in graph.steps].count("relu") == 1 and not any(s.kind == "max" for s in graph.steps)
-    bound = maximal_regions(2, patterns.shape[1]) if kinks else 0
+    bound = maximal_regions(2, units) if kinks else 0
     merged, areas = _merged(cells, which, len(known))
-    return PlaneRegions(merged, areas, _numbered(known, seen).reshape(PIXELS, PIXELS), patterns.shape[1], bound)
+    return PlaneRegions(merged, areas, _numbered(known, seen).reshape(side, side), units, bound)
+
+
+def _all_cut(
+    graph: Graph, step: GraphStep, cells: list[Tensor], embed: Callable[[Tensor], Tensor], size: int, call: str
+) -> list[Tensor]:
+    """Every cell cut by the functions that decide a step, so many corners at once that their values fit."""
+    found: list[Tensor] = []
+    for group in shown(_grouped(cells, size), f"groups of cells at {step.where}"):
+        values = split_values(step, graph.values(embed(torch.cat(group)), step.inputs[0])[step.inputs[0]])
+        sizes = [len(cell) for cell in group]
+        found += [part for cell, z in zip(group, values.split(sizes), strict=True) for part in cut(cell, z)]
+        if len(found) > MOST:
+            told, cure = f"there are over {MOST} cells", "Pass a smaller radius"
+            raise BudgetError(lesson(call, told, "few enough regions to hold", cure))
+    return found
+
+
+def _grouped(cells: list[Tensor], size: int) -> list[list[Tensor]]:
+    """Neighbors in the list together, up to so many corners; a cell with more is a group of its own."""
+    groups: list[list[Tensor]] = [[]]
+    corners = 0
+    for cell in cells:
+        if groups[-1] and corners + len(cell) > size:
+            groups.append([])
+            corners = 0
+        groups[-1].append(cell)
+        corners += len(cell)
+    return groups
 
 
 def _merged(cells: list[Tensor], which: Tensor, count: int) -> tuple[tuple[Tensor, ...], Tensor]:
@@ -243,9 +270,9 @@ def _area(cell: Tensor) -> Tensor:
 
 
 def _numbered(known: Tensor, seen: Tensor) -> Tensor:
-    """The number of each pattern; -1 for a point on a border whose pattern is that of no cell."""
-    table = {tuple(row): i for i, row in enumerate(known.tolist())}
-    return torch.tensor([table.get(tuple(row), -1) for row in seen.tolist()])
+    """The number of each pattern's key; -1 for a point on a border whose pattern is that of no cell."""
+    place = torch.searchsorted(known, seen).clamp_max(len(known) - 1)
+    return torch.where(known[place] == seen, place, -1)
 
 
 def _read(module: nn.Module, example: Tensor, call: str) -> tuple[nn.Module, Graph]:
@@ -258,7 +285,9 @@ def _read(module: nn.Module, example: Tensor, call: str) -> tuple[nn.Module, Gra
 
 
 def _point(value: Any, name: str, call: str) -> Tensor:
-    return as_numbers(value, name, call=call).detach().double().cpu()
+    point = as_numbers(value, name, call=call).detach().double().cpu()
+    check_finite_inputs(point[None], call=call)
+    return point
 
 
 def _along(a: Tensor, b: Tensor, t: Tensor) -> Tensor:

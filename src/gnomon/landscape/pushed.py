@@ -1,0 +1,91 @@
+"""J v of a network, J = df / dw: one pass in forward mode, or two backward passes where there is no forward mode.
+
+    J v = d f(w + t v) / dt  at t = 0                                                                (1)
+    J v = d (J^T u . v) / du                                                                         (2)
+    u . (J v) = (J^T u) . v                     for every u                                          (3)
+
+(1) computes each layer and its derivative side by side. (2) needs nothing but backward passes, and so works for every
+function that has two derivatives, but the second derivative of a convolution computes more than is asked for: it takes
+two to three times as long. Functions without forward mode raise an error; some, such as those that draw random numbers
+of their own, give another derivative without one, which (3) tells, with u along J v and along a random direction.
+
+Reference: [schraudolph2002fast].
+"""
+
+import warnings
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.autograd import forward_ad
+
+from gnomon.core.errors import InputError
+from gnomon.core.pure import random_state
+
+__all__ = ["agree", "by_backward_passes", "in_forward_mode"]
+
+AGREE = 1e-3
+"""Largest difference of the two sides of (3), beyond their rounding, over |u| |J v|."""
+
+
+def in_forward_mode(
+    returned: Callable[[dict[str, Tensor]], Tensor], leaves: dict[str, Tensor], pieces: list[Tensor]
+) -> Tensor | None:
+    """(1) of a function of named parameters; None where something in it has no forward mode.
+
+    Cost: about two to three forward passes.
+
+    >>> w = {"w": torch.tensor([1.0, 2.0])}
+    >>> in_forward_mode(lambda p: p["w"] ** 2, w, [torch.tensor([1.0, 0.5])])
+    tensor([2., 2.])
+    """
+    try:
+        with forward_ad.dual_level(), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*torch.jit.script")  # torch's forward mode loads itself by it
+            pairs = zip(leaves.items(), pieces, strict=True)
+            outputs, tangent = forward_ad.unpack_dual(
+                returned({name: forward_ad.make_dual(w.detach(), v) for (name, w), v in pairs})
+            )
+            return torch.zeros_like(outputs) if tangent is None else tangent.detach()  # (1)
+    except (
+        NotImplementedError,
+        RuntimeError,
+        InputError,
+    ):  # an error of the module itself was raised before, by outputs
+        return None
+
+
+def by_backward_passes(outputs: Tensor, leaves: list[Tensor], pieces: list[Tensor]) -> Tensor:
+    """(2), from outputs with their graph.
+
+    Cost: two backward passes, and the memory of both.
+
+    >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> by_backward_passes(w**2, [w], [torch.tensor([1.0, 0.5])])
+    tensor([2., 2.])
+    """
+    u = torch.zeros_like(outputs, requires_grad=True)
+    with torch.enable_grad():
+        pulled = torch.autograd.grad(outputs, leaves, u, create_graph=True, allow_unused=True, materialize_grads=True)
+    pairs = [(g, v) for g, v in zip(pulled, pieces, strict=True) if g.requires_grad]
+    return torch.autograd.grad([g for g, _ in pairs], u, [v for _, v in pairs])[0]  # (2)
+
+
+def agree(outputs: Tensor, leaves: list[Tensor], pieces: list[Tensor], moved: Tensor) -> bool:
+    """Does (3) hold, of a J v that was found and of the graph that gives J^T u?
+
+    Cost: one backward pass.
+
+    >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> [agree(w**2, [w], [torch.tensor([1.0, 0.5])], torch.tensor([2.0, 2.0 + e])) for e in (0.0, 0.1)]
+    [True, False]
+    """
+    with random_state(0):
+        drawn = torch.randn(outputs.shape, device="cpu").to(outputs)
+    u = drawn / drawn.norm() + moved / moved.norm().clamp_min(torch.finfo(moved.dtype).tiny)
+    pulled = torch.autograd.grad(outputs, leaves, u, retain_graph=True, allow_unused=True, materialize_grads=True)
+    left = u.double().flatten() @ moved.double().flatten()
+    right = sum((g.double() * v.double()).sum() for g, v in zip(pulled, pieces, strict=True))
+    back = sum(g.double().square().sum() for g in pulled) ** 0.5 * sum(v.double().square().sum() for v in pieces) ** 0.5
+    rounding = 100 * torch.finfo(moved.dtype).eps * back
+    return bool((left - right).abs() <= AGREE * u.double().norm() * moved.double().norm() + rounding)  # (3)
