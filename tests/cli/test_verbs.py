@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from gnomon.cli import run, sources
+from gnomon.cli import run, sources, tables
 from gnomon.examination import STEPS
 from tests.examination.patients import examined
 
@@ -192,7 +192,7 @@ def test_a_folder_of_images_by_class(here, monkeypatch, capsys):
     )
     assert shortly(monkeypatch, "examine", "c.py:build", "--data", "zoo", *QUICK) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "2 classes: 0 cat, 1 dog" in told and "scaled to [0, 1]" in told
+    assert "2 classes, numbered from 0: cat, dog" in told and "scaled to [0, 1]" in told
 
 
 def test_folders_of_training_and_test_images_in_color_and_of_other_sizes(here):
@@ -200,7 +200,7 @@ def test_folders_of_training_and_test_images_in_color_and_of_other_sizes(here):
     pictures(here / "zoo" / "test", n=2, size=(10, 6), classes=("dog",))
     given = sources.data("zoo", None, 0, "gnomon examine")
     assert given.train[0].shape == (6, 3, 8, 8) and given.test[0].shape == (2, 3, 8, 8)
-    assert given.test[1].tolist() == [1, 1] and "2 of 2 pictures were resized to 8 x 8" in given.notes
+    assert given.test[1].tolist() == [1, 1] and "test: 2 of 2 pictures were resized to 8 x 8" in given.notes
 
 
 def test_arrays_as_keras_has_them(here, monkeypatch, capsys):
@@ -237,6 +237,37 @@ def test_two_networks_side_by_side(here, monkeypatch, capsys):
     assert "build | deep" in capsys.readouterr().out and "class=pair" in (here / "c.html").read_text("utf-8")
 
 
+def test_words_have_the_same_numbers_in_train_and_test(here):
+    x = np.zeros((6, 4), np.float32)
+    np.savez("w.npz", x_train=x, y_train=np.array(["a", "b", "c"] * 2), x_test=x[:2], y_test=np.array(["c", "b"]))
+    read = sources.data("w.npz", None, 0, "examine")
+    assert read.train[1].tolist() == [0, 1, 2, 0, 1, 2] and read.test[1].tolist() == [2, 1]
+    np.savez("o.npz", x=x, y=np.eye(3)[[0, 1, 2, 0, 1, 2]])
+    read = sources.data("o.npz", None, 0, "examine")
+    assert sorted([*read.train[1].tolist(), *read.test[1].tolist()]) == [0, 0, 1, 1, 2, 2]
+    assert "one-hot targets became the numbers of their classes" in read.notes
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|", ","])
+def test_tables_as_they_come(here, separator):
+    rows = [["size", "kind", "when", "price"]]
+    rows += [[f"{i}.5", "ab"[i % 2], f"2024-01-{i + 1:02}", str(10 * i)] for i in range(25)]
+    text = "\n".join(separator.join(row) for row in rows)
+    (here / "t.csv").write_text(text.replace(".", ",") if separator == ";" else text, encoding="utf-8-sig")
+    x, y, notes = tables.from_csv(here / "t.csv", "price", "examine")
+    assert x[3].tolist() == [3.5, 1.0, 3.0] and y[3] == 30.0 and y.is_floating_point()
+    assert "the target 'price' is a number to predict, of 25 different whole ones" in notes
+    assert "dates became numbers of days: when (since 2024-01-01)" in notes
+    assert "columns of words became columns of 0 and 1: kind (2 words); 3 inputs in all" in notes
+
+
+def test_the_only_example_of_a_class_is_trained_on(here):
+    y = torch.tensor([0] * 20 + [1])
+    for seed in range(30):
+        split = sources.held_out(torch.arange(21.0)[:, None], y, seed)
+        assert int(split.train[1].sum()) == 1 and len(split.test[1]) == 3
+
+
 def test_a_function_gives_data(here, monkeypatch):
     for name in ("points", "arrays"):
         assert shortly(monkeypatch, "examine", "m.py:build", "--data", f"m.py:{name}", *QUICK) == 0
@@ -249,6 +280,15 @@ def files(here):
     (here / "text.csv").write_text("a,b,c,d,y\n1,2,3,4,0\n1,2,red,4,1\n")
     (here / "gap.csv").write_text("a,b,c,d,y\n1,2,3,4,0\n1,,3,4,1\n")
     (here / "ragged.csv").write_text("a,b,c,d,y\n1,2,3,4,0\n1,2\n")
+    (here / "unlabeled.csv").write_text("a,y\n1,0\n2,\n")
+    (here / "twice.csv").write_text("a,a,y\n1,2,0\n3,4,1\n")
+    (here / "bare.csv").write_text("1,2,0\n3,4,1\n")
+    (here / "header.csv").write_text("a,y\n")
+    arrow = pytest.importorskip("pyarrow")
+    import_module("pyarrow.parquet").write_table(arrow.table({"a": [[1, 2]] * 4, "y": [0, 1] * 2}), "lists.parquet")
+    x, y = np.zeros((6, 4), np.float32), np.array(["cat", "dog"] * 3)
+    np.savez("strange.npz", x_train=x, y_train=y, x_test=x[:2], y_test=np.array(["cat", "bird"]))
+    np.savez("shapes.npz", x_train=x, y_train=y, x_test=x[:2, :3], y_test=y[:2])
     np.savez("nan.npz", x=np.full((20, 4), np.nan, np.float32), y=np.zeros(20, int))
     np.savez("floats.npz", x=np.zeros((20, 4), np.float32), y=np.arange(20) % 3.0)
     np.savez("names.npz", a=np.zeros(3))
@@ -266,12 +306,17 @@ HOSTILE = [
     (("m.py:build", "--data", "d.npz", "--checkpoint", "evil.pt"), "weights_only"),
     (("m.py:build", "--data", "d.npz", "--checkpoint", "absent.pt"), "does not exist"),
     (("m.py:deep", "--data", "d.npz", "--checkpoint", "w.pt"), "does not fit the model"),
-    (("m.py:build", "--data", "objects.npz"), "without executing"),
-    (("m.py:build", "--data", "not.npz"), "without executing"),
+    (("m.py:build", "--data", "objects.npz"), "which only executing it could read"),
+    (("m.py:build", "--data", "not.npz"), "is no npz file"),
     (("m.py:build", "--data", "names.npz"), "inputs x and targets y"),
-    (("m.py:build", "--data", "text.csv", "--target", "y"), "column 'c' holds 'red' in row 3"),
-    (("m.py:build", "--data", "gap.csv", "--target", "y"), "column 'b' holds '' in row 3"),
+    (("m.py:build", "--data", "text.csv", "--target", "y"), "column 'c' holds 'red' among numbers, in row 3"),
+    (("m.py:build", "--data", "gap.csv", "--target", "y"), "column 'b' has 1 gap in 2 rows, the first in row 3"),
     (("m.py:build", "--data", "ragged.csv", "--target", "y"), "row 3"),
+    (("m.py:build", "--data", "unlabeled.csv", "--target", "y"), "column 'y' has 1 gap in 2 rows"),
+    (("m.py:build", "--data", "twice.csv", "--target", "y"), "several columns called 'a'"),
+    (("m.py:build", "--data", "bare.csv", "--target", "y"), "Its first row holds numbers: add a header"),
+    (("m.py:build", "--data", "header.csv", "--target", "y"), "has a header and no rows"),
+    (("m.py:build", "--data", "text.csv", "--target", "Y"), "Write --target y"),
     (("m.py:build", "--data", "text.csv"), "no target was named"),
     (("m.py:build", "--data", "text.csv", "--target", "z"), "has no column 'z'"),
     (("m.py:build", "--data", "absent.npz"), "does not exist"),
@@ -282,7 +327,10 @@ HOSTILE = [
     (("m.py:build", "--data", "zoo"), "1.png cannot be read as a picture"),
     (("m.py:build", "--data", "data.xyz"), "no known kind of data"),
     (("m.py:build", "--data", "m.py:fails"), "raised ZeroDivisionError"),
-    (("m.py:build", "--data", "nan.npz"), "NaN"),
+    (("m.py:build", "--data", "nan.npz"), "20 of 20 inputs hold NaN or infinity, the first is number 0"),
+    (("m.py:build", "--data", "strange.npz"), "y_test holds 'bird', which y_train does not"),
+    (("m.py:build", "--data", "shapes.npz"), "test inputs have shape (3,), training inputs (4,)"),
+    (("m.py:build", "--data", "lists.parquet", "--target", "y"), "column 'a' of lists.parquet holds values of type"),
     (("m.py:build", "--data", "floats.npz"), "y.long()"),
     (("m.py:Raises", "--data", "d.npz"), "no luck today"),
     (("m.py:Words", "--data", "d.npz"), "examine"),

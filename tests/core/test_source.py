@@ -150,3 +150,30 @@ def test_targets_that_are_a_list_of_numbers_make_a_pair_and_no_batches(y):
     pair = source(([[1.0, 2.0], [3.0, 4.0]], y))
     assert len(pair) == 2 and pair.whole().x.tolist() == [[1.0, 2.0], [3.0, 4.0]]
     assert torch.equal(pair.labels(), torch.tensor(y))
+
+
+class Broken(Rows):
+    def __getitem__(self, i):
+        if i == 7:
+            raise OSError("the disk is gone")
+        return X[i, : 1 + i % 2], 0
+
+
+def test_what_a_data_set_raises_is_told_with_the_number_of_the_example():
+    with pytest.raises(InputError, match=r"example 7 of the data set raised OSError: the disk is gone"):
+        source(Broken()).at(torch.tensor([7]))
+    with pytest.raises(InputError, match=r"examples 0 to 1 cannot be put into one batch .* collate_fn pads them"):
+        source(Broken()).at(torch.tensor([0, 1]))
+
+
+def test_batches_that_are_padded_each_to_its_own_length_are_not_joined():
+    with pytest.raises(InputError, match=r"examples of shapes \(2,\) and \(3,\).* Pad all batches to one length"):
+        source([(torch.zeros(4, 2), Y[:4]), (torch.zeros(4, 3), Y[:4])]).whole()
+
+
+def test_a_dict_of_data_sets_is_refused_with_the_one_to_pass():
+    class Sets(dict):
+        column_names = {"train": ["x"], "test": ["x"]}
+
+    with pytest.raises(InputError, match=r"data sets train, test .* Pass data\['train'\], and test=data\['test'\]"):
+        source(Sets(train=Rows(), test=Rows()))

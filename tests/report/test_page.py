@@ -5,8 +5,13 @@ import re
 
 import pytest
 import torch
+from matplotlib.figure import Figure
 
-from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Interval, Line, Plot, Value
+from gnomon.core.results import (
+    Axis, Bars, Definition, Finding, Hypothesis, Interval, Line, Meter, Plot, Scatter, Value,
+)  # fmt: skip
+from gnomon.core.results.drawing import COLORS, draw
+from gnomon.core.results.svg import svg
 from gnomon.report import Content, Page, Section, Tile, exhibit, html
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -49,6 +54,7 @@ def test_the_data_are_json_also_where_numbers_are_not_finite():
         "x": [0.0, 1.0],
         "y": [1.0, 2.0],
         "style": "solid",
+        "color": None,
     }
 
 
@@ -119,7 +125,44 @@ def test_the_first_screen_has_the_verdict_then_five_findings_then_small_pictures
 def test_sections_open_with_pictures_and_fold_their_tables():
     text = html(page())
     part = text[text.index('<section id="one"') :]
-    assert part.index("class=answer") < part.index("<figure") < part.index("<details>") < part.index("<table>")
+    assert part.index("<figure") < part.index("class=answer") < part.index("<details>") < part.index("<table>")
+
+
+def test_the_words_of_a_picture_keep_their_digits():
+    bars = Bars("share", ["a"], [0.034])
+    text = svg((Plot("Shares", (bars, Meter("at", 0.538, (0.1, 1.0), ("low",))), Axis("share")),), "shares")
+    assert ">at 0.538<" in text and not re.search(r'="[^"]*\d\.\d{3,}', text)
+
+
+def test_what_was_not_examined_stands_at_the_end_each_reason_once():
+    skipped = [Section(key, key.upper(), "?", Content("No images."), "skipped") for key in ("shifts", "mirrors")]
+    text = html(Page("p", "", (section("one"), *skipped, Section("g", "G", "?", Content("No time."), "late")), {}))
+    part = text[text.index("<section id=not-examined>") : text.index('id="gnomon-data"')]
+    assert part.count("No images.") == 1 and '<b id="shifts">SHIFTS</b>, <b id="mirrors">MIRRORS</b>' in part
+    assert '<a href="#not-examined"><span class="mark skipped">–</span> 3 not examined</a>' in text
+    assert text.count("<section") == 4  # one, not examined, references, how it was made
+
+
+def test_the_first_screen_says_what_was_looked_at_and_the_headline_in_place_of_the_verdict():
+    whole = Page("p", "A verdict.", (), {}, headline="In one sentence.", facts=("12 parameters", "3 <b> steps"))
+    text = html(whole).split('id="gnomon-data"')[0]
+    assert "<span>12 parameters</span><span>3 &lt;b&gt; steps</span>" in text
+    assert "In one sentence." in text and "A verdict." not in text
+
+
+def test_curves_that_belong_together_have_one_color():
+    marks = (Scatter("measured", [1], [1], 1), Line("predicted", [1, 2], [1, 2], "solid", 1))
+    ax = draw(Plot("Loss", marks), Figure().subplots())
+    assert {line.get_color() for line in ax.lines} == {COLORS[1]}
+
+
+def test_right_and_wrong_answers_are_told_apart_and_series_are_drawn():
+    wave = torch.sin(torch.arange(40.0))[:, None]
+    shown = tuple(exhibit(wave, i, label="3", answer=a, right=a == "3") for i, a in enumerate("38"))
+    text = html(Page("p", "", (Section("a", "b", "c", Content("x", exhibits=shown)),), {}))
+    assert text.count("data:image/png") == 4  # on the page and in its data
+    assert "label 3, right" in text and "label 3, answer <b class=fault>8</b>" in text
+    assert not exhibit(torch.rand(14, 6), 0, label="", answer="").picture  # nodes with features are no picture
 
 
 def test_what_the_answer_says_is_not_said_again():

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from torch.utils.data import DataLoader, Dataset, TensorDataset
+from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
 from gnomon.core import InputError
 from gnomon.core.adapt import AdaptedInputWarning
-from gnomon.training import SGD, Adam, train
+from gnomon.core.source import Stream
+from gnomon.training import SGD, Adam, Batches, train
 
 X = torch.randn(23, 3, generator=torch.Generator().manual_seed(0)).double()
 CLASSES = (X[:, 0] > 0).long() + (X[:, 1] > 0.5).long()
@@ -68,6 +69,21 @@ def test_a_data_set_is_read_anew_at_each_step_so_that_augmentation_stays_random(
 
     train(net(), Counting(), steps=3, batch=4, record=[])
     assert len(reads) == 1 + 2 * 23 + 3 * 4  # one to learn the outputs, two records of all examples, three batches
+
+
+def test_the_batches_of_a_loader_of_a_stream_are_trained_on_as_they_come():
+    class Flow(IterableDataset):
+        def __iter__(self):
+            return iter(zip(X, CLASSES, strict=True))
+
+    loader, module = DataLoader(Flow(), batch_size=8), net()
+    own = Stream(lambda: loader, "train(module, x, y)", module)
+    run = train(module, loader, steps=3, batch=Batches(8, own), optimizer=SGD(0.1))
+    by_hand = train(module, [(X[:8], CLASSES[:8])], steps=1, optimizer=SGD(0.1))
+    by_hand = train(by_hand.model, [(X[8:16], CLASSES[8:16])], steps=1, optimizer=SGD(0.1))
+    by_hand = train(by_hand.model, [(X[16:], CLASSES[16:])], steps=1, optimizer=SGD(0.1))
+    for p, q in zip(run.model.parameters(), by_hand.model.parameters(), strict=True):
+        assert torch.allclose(p, q, atol=1e-12)
 
 
 def test_bytes_and_missing_channels_are_adapted():

@@ -79,10 +79,10 @@ class FourierMask(Result):
     def verdict(self) -> str:
         """One sentence."""
         if bool(self.mask.all()):
-            return "No frequency could be left out: no picture with less detail was found that is decided alike."
+            return "It needs every detail of the pictures: no frequency could be left out without changing decisions."
         return (
-            f"The network decides {self.agreement:.0%} of the images alike when only {self.kept:.0%} of the "
-            f"frequencies are left; its accuracy goes from {self.accuracy:.1%} to {self.masked_accuracy:.1%}."
+            f"With only {self.kept:.0%} of the details (frequencies) of the pictures it decides {self.agreement:.0%} "
+            f"of them alike; its accuracy goes from {self.accuracy:.1%} to {self.masked_accuracy:.1%}."
         )
 
     def plots(self) -> tuple[Plot, ...]:

@@ -69,9 +69,8 @@ class LayerProbes(Result):
         first, last = self.layers[0], self.layers[-1]
         start = "the input" if first.name == "input" else f"'{first.name}'"
         return (
-            f"A linear classifier is right on {first.linear:.0%} of the examples given {start}, and on "
-            f"{last.linear:.0%} given '{last.name}' (linear probes); the spread within a class goes from "
-            f"{first.fisher:.2g} to {last.fisher:.2g} of the distance between classes."
+            f"A linear classifier that sees {start} is right on {first.linear:.0%} of the examples, one that sees "
+            f"what '{last.name}' gives is right on {last.linear:.0%} (linear probes)."
         )
 
     def plots(self) -> tuple[Plot, ...]:

@@ -80,8 +80,8 @@ def _underfit(found: Outcome) -> tuple[Finding, ...]:
         return ()
     if found.train <= found.guess + max(0.03, 4 * deviation) < found.simple:
         what = (
-            f"After training {found.train:.1%} of train are right, no better than always guessing the largest class "
-            f"({found.guess:.1%}); a simple model reaches {found.simple:.1%}."
+            f"After training {found.train:.1%} of train are right, hardly more than by always guessing the largest "
+            f"class ({found.guess:.1%}); a simple model reaches {found.simple:.1%}."
         )
         return (Finding("not-learning", what, NOT_LEARNING, 0.56, "", evidence, 1e-4),)
     what = f"Training ended with {found.train:.1%} of train right, where a simple model reaches {found.simple:.1%}."

@@ -3,6 +3,7 @@
 import importlib.util
 import re
 import sys
+import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +15,12 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
 
 from gnomon.cli import tables
+from gnomon.cli.encoding import listed
 from gnomon.core.arrays import Array, as_array, as_tensor
+from gnomon.core.classes import are_classes
 from gnomon.core.errors import InputError, lesson, out_of_range
 from gnomon.core.record import Record
+from gnomon.core.strata import stratified
 from gnomon.data import digits, image_folder
 from gnomon.training import SGD, AbstractOptimizer, Adam
 
@@ -89,11 +93,12 @@ def data(spec: str, target: str | None, seed: int, call: str) -> Data:
         split = digits(1000, 797)
         return Data((split.x, split.y), (split.x_test, split.y_test))
     path = Path(spec)
-    readers = {".npz": _npz, ".csv": _csv, ".parquet": _parquet}
-    if path.suffix in readers and not path.exists():
+    kind = path.suffix.lower()
+    readers = {".npz": _npz, ".csv": _csv, ".tsv": _csv, ".parquet": _parquet}
+    if kind in readers and not path.exists():
         raise InputError(lesson(call, f"{spec} does not exist", "a file of data", "Check the path"))
-    if path.suffix in readers and not path.is_dir():
-        return readers[path.suffix](path, target, seed, call)
+    if kind in readers and not path.is_dir():
+        return readers[kind](path, target, seed, call)
     if path.is_dir():
         return _pictures(path, seed)
     if ":" in spec:
@@ -120,15 +125,30 @@ def optimizer(name: str | None, lr: float | None, momentum: float, decay: float,
 
 
 def held_out(x: Any, y: Any, seed: int, notes: tuple[str, ...] = ()) -> Data:
-    """A fifth of the examples, drawn by the seed, is kept for testing."""
+    """A fifth of the examples, drawn by the seed, is kept for testing; of each class its share, the only one never."""
     n = len(y)
     if len(x) != n:
         what = f"there are {len(x)} inputs and {n} targets"
         raise InputError(lesson("--data", what, "a target for each input", "Check how the data were made"))
-    order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
+    _check_finite(x)
     cut = max(1, int(HELD_OUT * n)) if n > 4 else 0
-    test, train = order[:cut].sort().values, order[cut:].sort().values
-    return Data((x[train], y[train]), (x[test], y[test]) if cut else None, notes)
+    test = stratified(n, y, cut, seed=seed) if cut else torch.arange(0)
+    if are_classes(y):
+        _, kinds, counts = torch.unique(y, return_inverse=True, return_counts=True)
+        test = test[counts[kinds[test]] > 1]  # a class with one example can only be learned from it
+    train = torch.ones(n, dtype=torch.bool)
+    train[test] = False
+    held = (f"held out for testing: {len(test):,} of {n:,} examples",) if len(test) else ()
+    return Data((x[train], y[train]), (x[test], y[test]) if len(test) else None, (*notes, *held))
+
+
+def _check_finite(x: Any) -> None:
+    """Before the examples are split, so that the number of a bad one is that in the file."""
+    if isinstance(x, Tensor) and x.is_floating_point() and x.dim():
+        bad = (~torch.isfinite(x.reshape(len(x), -1)).all(1)).nonzero().flatten()
+        if len(bad):
+            what = f"{len(bad):,} of {len(x):,} inputs hold NaN or infinity, the first is number {int(bad[0])}"
+            raise InputError(lesson("--data", what, "finite inputs", "Drop or repair those examples"))
 
 
 def seconds(text: str, call: str) -> float:
@@ -186,15 +206,20 @@ def _pictures(path: Path, seed: int) -> Data:
     """A folder of classes, or one with the folders train and test (or val), each with the classes."""
     if not (path / "train").is_dir():
         all_of = image_folder(path)
-        return held_out(all_of.x, all_of.y, seed, _told(all_of.classes, all_of.notes))
+        return held_out(all_of.x, all_of.y, seed, (listed(all_of.classes), *all_of.notes))
     train = image_folder(path / "train")
     other = next((path / name for name in ("test", "val", "valid") if (path / name).is_dir()), None)
     if other is None:
-        return held_out(train.x, train.y, seed, _told(train.classes, train.notes))
+        return held_out(train.x, train.y, seed, (listed(train.classes), *train.notes))
     size = train.x.shape[2], train.x.shape[3]
     test = image_folder(other, classes=train.classes, size=size)
-    notes = _told(train.classes, (*train.notes, *test.notes))
-    return Data((train.x, train.y), (_colored(test.x, train.x.shape[1]), test.y), notes)
+    told = [listed(train.classes), *train.notes, *(f"test: {note}" for note in test.notes)]
+    channels, others = train.x.shape[1], test.x.shape[1]
+    if channels != others:
+        told.append(
+            f"test pictures were made {'gray' if channels == 1 else 'of three channels'}, as those of train are"
+        )
+    return Data((train.x, train.y), (_colored(test.x, channels), test.y), tuple(told))
 
 
 def _colored(x: Tensor, channels: int) -> Tensor:
@@ -204,40 +229,71 @@ def _colored(x: Tensor, channels: int) -> Tensor:
     return x.expand(-1, 3, -1, -1) if channels == 3 else x.float().mean(1, keepdim=True).round().to(torch.uint8)
 
 
-def _told(classes: tuple[str, ...], notes: tuple[str, ...]) -> tuple[str, ...]:
-    names = ", ".join(f"{i} {name}" for i, name in enumerate(classes[:10])) + (", ..." if len(classes) > 10 else "")
-    return (f"{len(classes)} classes: {names}", *notes)
-
-
 def _npz(path: Path, target: str | None, seed: int, call: str) -> Data:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except Exception as reason:  # not a zip, or arrays of objects
-        what = f"{path} cannot be read without executing it ({reason})"
-        raise InputError(lesson(call, what, "plain arrays", "Save numbers: np.savez(path, x=..., y=...)")) from None
+    arrays = _arrays(path, call)
     for x, y, xt, yt in PAIRS:
         if x in arrays and y in arrays:
-            first = (_tensor(arrays[x]), _labels(arrays[y]))
-            if xt in arrays and yt in arrays:
-                return Data(first, (_tensor(arrays[xt]), _labels(arrays[yt])))
-            return held_out(*first, seed)
-    what = f"{path} has the arrays {', '.join(arrays) or 'none'}"
+            both = xt in arrays and yt in arrays
+            first, second, notes = _targets(arrays[y], arrays[yt] if both else None, call)
+            if second is None:
+                return held_out(_tensor(arrays[x], x, call), first, seed, notes)
+            return Data((_tensor(arrays[x], x, call), first), (_tensor(arrays[xt], xt, call), second), notes)
+    what = f"{path} has the arrays {', '.join(arrays)}" if arrays else f"{path} has no arrays"
     raise InputError(lesson(call, what, "inputs x and targets y", "Name them x and y (and x_test, y_test)"))
 
 
-def _tensor(array: np.ndarray) -> Tensor:
-    if array.dtype.kind in "US":
-        names = sorted(set(array.tolist()))
-        return torch.tensor([names.index(v) for v in array.tolist()])
-    table = torch.from_numpy(np.ascontiguousarray(array))
-    return table.long() if not table.is_floating_point() and table.dtype != torch.bool and table.dim() == 1 else table
+def _arrays(path: Path, call: str) -> dict[str, np.ndarray]:
+    """The arrays of the file; nothing in it is executed."""
+    cure = "Save numbers: np.savez(path, x=..., y=...)"
+    if not zipfile.is_zipfile(path):
+        raise InputError(lesson(call, f"{path} is no npz file", "arrays saved by np.savez", cure))
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except ValueError as reason:
+        if "allow_pickle" in str(reason):
+            what = f"{path} holds arrays of Python objects, which only executing it could read"
+            raise InputError(lesson(call, what, "plain arrays", f"{cure}, padded to one length")) from None
+        words = str(reason).splitlines()[0]
+    except (OSError, KeyError, zipfile.BadZipFile, EOFError) as reason:
+        words = str(reason).splitlines()[0] if str(reason) else type(reason).__name__
+    raise InputError(lesson(call, f"{path} cannot be read ({words})", "arrays saved by np.savez", cure))
 
 
-def _labels(array: np.ndarray) -> Tensor:
-    """Targets; a column of classes (n, 1), as Keras has them, as (n,)."""
-    y = _tensor(array)
-    return y.reshape(-1).long() if y.dim() == 2 and y.shape[1] == 1 and not y.is_floating_point() else y
+def _tensor(array: np.ndarray, name: str, call: str) -> Tensor:
+    """Inputs as torch takes them: one axis of examples at least, integers that torch computes with."""
+    if not array.ndim or array.dtype.kind not in "biuf":
+        kind = "a single number" if not array.ndim else f"of type {array.dtype}"
+        raise InputError(
+            lesson(call, f"the array '{name}' is {kind}", "numbers, one row each", "Check how it was made")
+        )
+    wide = array.dtype.kind == "u" and array.dtype.itemsize > 1  # torch has hardly any function of those
+    return torch.from_numpy(np.ascontiguousarray(array.astype(np.int64) if wide else array))
+
+
+def _targets(y: np.ndarray, test: np.ndarray | None, call: str) -> tuple[Tensor, Tensor | None, tuple[str, ...]]:
+    """Targets of both sets in one form: words and one-hot rows as class numbers, a column (n, 1) of classes as (n,)."""
+    both = [y] if test is None else [y, test]
+    notes: tuple[str, ...] = ()
+    if y.dtype.kind in "US":
+        names = np.unique(y)
+        strange = [] if test is None else sorted(set(test.reshape(-1).tolist()) - set(names.tolist()))
+        if strange:
+            what = f"y_test holds '{strange[0]}', which y_train does not"
+            raise InputError(lesson(call, what, "the classes of train in test", "Check the labels of both"))
+        words = tuple(n.decode(errors="replace") if isinstance(n, bytes) else str(n) for n in names)
+        both, notes = [np.searchsorted(names, part) for part in both], (listed(words),)
+    elif all(_one_hot(part) for part in both):
+        both, notes = [part.argmax(1) for part in both], ("one-hot targets became the numbers of their classes",)
+    told = [_tensor(part, "y", call) for part in both]
+    told = [t.reshape(-1) if t.dim() == 2 and t.shape[1] == 1 and not t.is_floating_point() else t for t in told]
+    told = [t.long() if t.dim() == 1 and not t.is_floating_point() else t for t in told]
+    return told[0], told[1] if len(told) > 1 else None, notes
+
+
+def _one_hot(y: np.ndarray) -> bool:
+    """Whether each row holds a single one among zeros."""
+    return y.ndim == 2 and y.shape[1] > 1 and len(y) > 0 and bool(np.isin(y, (0, 1)).all() and (y.sum(1) == 1).all())
 
 
 def _called(spec: str, call: str) -> Any:

@@ -6,7 +6,7 @@
 (3, [0, 1])
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from gnomon.core.checks import as_numbers, dense, is_array
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import Inputs, count, take, tensors
 
-__all__ = ["Batch", "joined"]
+__all__ = ["Batch", "batch_of", "joined", "read_examples"]
 
 TARGETS = ("labels", "label", "target", "targets", "y")
 """Keys under which a batch that is a dict may hold its targets, in the order in which they are looked for."""
@@ -67,6 +67,29 @@ def batch_of(raw: Any, call: str) -> Batch:
     raise InputError(lesson(call, f"a batch is a {type(raw).__name__}", "inputs and targets", cure))
 
 
+def read_examples(dataset: Any, index: Sequence[int], collate: Callable[[list[Any]], Any], call: str) -> Any:
+    """Some examples of a data set, collated; what the data set or the collation raises is told with its example.
+
+    >>> read_examples([torch.zeros(2), torch.ones(2)], [1], torch.stack, "f(data)")
+    tensor([[1., 1.]])
+    """
+    examples = []
+    for i in index:
+        try:
+            examples.append(dataset[i])
+        except Exception as reason:  # of the user's own data set
+            what = f"example {i} of the data set raised {type(reason).__name__}: {reason}"[:200]
+            raise InputError(lesson(call, what, "examples that can be read", f"Run dataset[{i}] alone")) from reason
+    try:
+        return collate(examples)
+    except Exception as reason:
+        words = " ".join(str(reason).split())
+        some = f"examples {index[0]} to {index[-1]}" if len(index) > 1 else f"example {index[0]}"
+        what = f"{some} cannot be put into one batch ({words[:160]})"
+        cure = "Give tensors of one shape, or a DataLoader whose collate_fn pads them"
+        raise InputError(lesson(call, what, "examples of one shape", cure)) from reason
+
+
 def joined(batches: Sequence[Batch]) -> Batch:
     """Batches as one.
 
@@ -84,6 +107,10 @@ def joined(batches: Sequence[Batch]) -> Batch:
 def _joined(parts: list[Any]) -> Any:
     first = parts[0]
     if isinstance(first, Tensor):
+        if len({part.shape[1:] for part in parts}) > 1:
+            shapes = " and ".join(sorted({str(tuple(part.shape[1:])) for part in parts})[:2])
+            cure = "Pad all batches to one length, not each to its own"
+            raise InputError(lesson("the data", f"batches hold examples of shapes {shapes}", "one shape", cure))
         return torch.cat(parts)
     if isinstance(first, Mapping):
         return {key: _joined([part[key] for part in parts]) for key in first}

@@ -164,7 +164,7 @@ def _cure(module: Any, x: Inputs) -> str:
     parameters = module.parameters() if isinstance(module, nn.Module) else ()
     if len({p.dtype for p in parameters if p.is_floating_point()}) > 1:
         return "Bring the module to one type, for instance by module.float()"
-    return "Check the shape of x, and run module(x) alone: its own error is above"
+    return "Check the shape of x, and run module(x) alone to see where it fails"
 
 
 def tensor_of(outputs: Any, call: str) -> Tensor:

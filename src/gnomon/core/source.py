@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, default_collate
 
-from gnomon.core.batch import Batch, batch_of, joined
+from gnomon.core.batch import Batch, batch_of, joined, read_examples
 from gnomon.core.checks import as_inputs, as_targets, dense, is_array
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import Inputs, count
@@ -141,7 +141,7 @@ class Indexed(AbstractSource):
             yield self.at(torch.arange(start, min(start + (size or SIZE), len(self))))
 
     def at(self, index: Tensor) -> Batch:  # noqa: D102
-        return self._ready(batch_of(self.collate([self.dataset[i] for i in index.tolist()]), self.call))
+        return self._ready(batch_of(read_examples(self.dataset, index.tolist(), self.collate, self.call), self.call))
 
     def labels(self) -> Tensor | None:
         """All targets: the data set's own list ``targets`` where it has one, else by reading every example."""
@@ -235,6 +235,9 @@ def source(data: Any, y: Any = None, *, module: nn.Module | None = None, call: s
     if is_array(data) or isinstance(data, Tensor):
         return _pair(data, None, call, module)
     if isinstance(data, Mapping):
+        if hasattr(data, "column_names"):  # Hugging Face's dict of data sets
+            what, first = f"the data are a dict of the data sets {', '.join(data)}", next(iter(data), "train")
+            raise InputError(lesson(call, what, "one data set", f"Pass data['{first}'], and test=data['test']"))
         return Pair(batch_of(data, call), call, module)
     return _batched(data, call, module)
 

@@ -71,8 +71,11 @@ def image_folder(
     wanted, gray = size or sizes.most_common(1)[0][0], all(p.mode in GRAY for p in pictures)
     other = sum(count for found, count in sizes.items() if found != wanted)
     x = torch.stack([_pixels(p, wanted, "L" if gray else "RGB") for p in pictures])
-    notes = (f"{other} of {len(files)} pictures were resized to {wanted[0]} x {wanted[1]}",) if other else ()
-    return Images(x, torch.tensor([label for _, label in files]), known, notes)
+    y = torch.tensor([label for _, label in files])
+    empty = [name for name in names if not bool((y == known.index(name)).any())]
+    notes = [f"{other} of {len(files)} pictures were resized to {wanted[0]} x {wanted[1]}"] if other else []
+    notes += [f"there are no pictures in {', '.join(empty)}"] if empty else []
+    return Images(x, y, known, tuple(notes))
 
 
 def _opened(file: Path, call: str) -> Any:

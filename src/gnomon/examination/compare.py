@@ -18,6 +18,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Bars, Finding, Plot, Result
 from gnomon.examination.record import SCHEMA, Examination
 from gnomon.examination.run import Progress, examine
+from gnomon.report import Status
 from gnomon.report.beside import beside, overlaid, shared_values
 from gnomon.training.native import Choice
 
@@ -26,6 +27,13 @@ __all__ = ["Comparison", "compare"]
 CALL = "compare(networks, train=(x, y))"
 SCORES = (("margins", "accuracy"), ("margins", "explained variance"), ("training", "test accuracy"))
 """Values that say which network is better, the first that both have: larger is better."""
+MAIN = (
+    ("margins", "accuracy"), ("margins", "explained variance"), ("margins", "root mean square error"),
+    ("training", "test loss"), ("training", "training loss"), ("training", "steps taken"),
+    ("architecture", "parameters"), ("architecture", "training step"), ("margins", "expected calibration error"),
+    ("kernel", "patterns that explain 90 % of the labels"), ("stability", "largest stable learning rate"),
+)  # fmt: skip
+"""Values that are shown first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +61,14 @@ class Comparison(Result):
     def rows(self) -> list[tuple[str, str, str]]:
         """Values that both have and that differ: their name with its section, and the two values in words."""
         shared = shared_values(self.left.page(), self.right.page())
-        return [(f"{title}, {one.name}", str(one), str(two)) for title, one, two in shared]
+        return [(f"{title}, {one.name}", str(one), str(two)) for _, title, one, two in shared]
+
+    @property
+    def main_rows(self) -> list[tuple[str, str, str]]:
+        """Those of them that say most: size, cost, training and scores."""
+        shared = shared_values(self.left.page(), self.right.page())
+        return [(one.name, str(one), str(two)) for wanted in MAIN for key, _, one, two in shared
+                if (key, one.name) == wanted]  # fmt: skip
 
     def __str__(self) -> str:
         lines = [f"{name}: {one} | {two}" for name, one, two in self.rows]
@@ -74,8 +89,11 @@ class Comparison(Result):
 
     def html(self) -> str:
         """One self-contained page with both side by side."""
-        title = f"{self.left.name} and {self.right.name}"
-        return beside(self.left.page(), self.right.page(), title, self.verdict)
+        names = self.left.name, self.right.name
+        status: Status = "note" if self.left.healthy and self.right.healthy else "fault"
+        return beside(
+            self.left.page(), self.right.page(), names, verdict=self.verdict, main=MAIN, status=status
+        )  # fmt: skip
 
     def save(self, path: str | Path) -> Path:
         """Write the page; its folder is made if it is not there."""

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from math import isfinite, nextafter
 
+from torch import nn
+
 from gnomon.core.results import Axis, Bars, Meter, Plot
 
-__all__ = ["rate_meter", "score_bars"]
+__all__ = ["named_kind", "rate_meter", "score_bars"]
 
 
 def rate_meter(rate: float | None, limit: float) -> tuple[Plot, ...]:
@@ -27,8 +29,24 @@ def rate_meter(rate: float | None, limit: float) -> tuple[Plot, ...]:
     return (Plot("The learning rate", (meter,), Axis("learning rate", log=True), caption=words),)
 
 
-def score_bars(scores: Mapping[str, float | None], caption: str) -> tuple[Plot, ...]:
-    """Shares of right answers side by side; those that are not known are left out.
+def named_kind(name: str, part: nn.Module) -> str:
+    """The path of a part of a network with its kind, as in "3 Linear"; kinds of subclasses within torch as people know
+    them.
+
+    Cost: none.
+
+    >>> named_kind("3", nn.Linear(1, 1)), named_kind("out_proj", nn.MultiheadAttention(2, 1).out_proj)
+    ('3 Linear', 'out_proj Linear')
+    """
+    kind = type(part)
+    known = kind if hasattr(nn, kind.__name__) or not kind.__module__.startswith("torch.") else kind.__mro__[1]
+    return f"{name} {known.__name__}".strip()
+
+
+def score_bars(
+    scores: Mapping[str, float | None], caption: str, *, axis: str = "share right"
+) -> tuple[Plot, ...]:  # fmt: skip
+    """Shares of right answers, or others, side by side; those that are not known are left out.
 
     Cost: none.
 
@@ -38,5 +56,5 @@ def score_bars(scores: Mapping[str, float | None], caption: str) -> tuple[Plot, 
     known = {name: score for name, score in scores.items() if score is not None}
     if not known:
         return ()
-    axis = Axis("share right", limits=(0.0, 1.0))
-    return (Plot("Scores", (Bars("share right", list(known), list(known.values())),), axis, caption=caption),)
+    bars = Bars(axis, list(known), list(known.values()))
+    return (Plot("Scores", (bars,), Axis(axis, limits=(0.0, 1.0)), caption=caption),)

@@ -16,6 +16,7 @@ from typing import Any
 from gnomon.core.results import Finding, Level, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.examination.step import Products
+from gnomon.examination.summary import BEFORE, counted, facts, headline, shortcomings
 from gnomon.report import Page, Section, Tile, html, markdown
 
 SCHEMA = 3
@@ -31,8 +32,6 @@ TILES = (
     ("examples", "", "Worst examples"),
 )
 """Small pictures of the first screen: the section, the title of its plot (the first where none is named), the words."""
-BEFORE = ("data", "wiring", "columns", "signal")
-"""Sections without which nobody can say that there is no fault."""
 PICTURES = ("training", "signal", "kernel")
 """Sections whose first picture stands for the examination."""
 
@@ -78,7 +77,7 @@ class Examination(Result):
 
     def __str__(self) -> str:
         lines = [self.verdict, ""]
-        lines += [f"  {s.title}: {s.answer}" for s in self.sections if s.state == "answered"]
+        lines += [f"  {s.title}: {s.answer}" for s in self.sections if s.status != "skipped"]
         if self.findings:
             lines += ["", "What to do:"]
             lines += [f"  {i}. {finding.cure} {finding.what}" for i, finding in enumerate(self.findings, 1)]
@@ -105,7 +104,10 @@ class Examination(Result):
     def page(self) -> Page:
         """The examination as a page."""
         note = "This report is partial: the examination was stopped before its end." if self.partial else ""
-        return Page(f"Examination of {self.name}", self.verdict, self.sections, self.manifest, note, self._tiles())
+        return Page(
+            f"Examination of {self.name}", self.verdict, self.sections, self.manifest, note, self._tiles(),
+            headline(self.sections, self.partial), facts(self.sections, str(self.manifest.get("budget", ""))),
+        )  # fmt: skip
 
     def _tiles(self) -> tuple[Tile, ...]:
         """Those whose picture there is; the prediction alone where nothing was trained."""
@@ -146,16 +148,10 @@ def _verdict(name: str, sections: tuple[Section, ...], partial: bool) -> str:
     findings = sorted((f for s in sections for f in s.findings), key=lambda finding: -finding.severity)
     faults = [finding for finding in findings if finding.level is Level.FAULT]
     if faults:
-        return f"{name}: {_counted(len(faults), 'fault')} found. {faults[0].what}"
-    more = f" {_counted(len(findings), 'thing')} could be better." if findings else ""
-    short = any(s.key == "training" and s.state == "unsure" for s in sections)
-    more += " It was not trained long enough to say how training ends." if short else ""
+        return f"{name}: {counted(len(faults), 'fault')} found. {faults[0].what}"
     late = [s for s in sections if s.state == "late"]
     if any(s.key in BEFORE for s in late):
         return f"{name}: too little time to tell. {len(late)} of {len(sections)} questions did not fit into the budget."
-    more += f" {_counted(len(late), 'question')} did not fit into the budget." if late else ""
+    more = f" {counted(len(findings), 'thing')} could be better." if findings else ""
+    more += "".join(f" {words[:1].upper()}{words[1:]}." for words in shortcomings(sections))
     return f"{name}: no fault found{' before it was stopped' if partial else ''}.{more}"
-
-
-def _counted(n: int, word: str) -> str:
-    return f"{n} {word}{'s' if n > 1 else ''}"

@@ -31,12 +31,15 @@ from gnomon.examination.subject import Subject
 from gnomon.report import Content, State
 
 __all__ = [
-    "NOT_ENOUGH", "AbstractStep", "Context", "OutOfTime", "Products", "Skipped", "StepResult", "ordered", "plainly",
+    "NOT_ENOUGH", "ON_ITS_WAY", "AbstractStep", "Context", "OutOfTime", "Products", "Skipped", "StepResult",
+    "ordered", "plainly",
 ]  # fmt: skip
 
 T = TypeVar("T")
 NOT_ENOUGH = "Not trained long enough to say:"
 """How every section begins that depends on a training that was too short."""
+ON_ITS_WAY = "these are numbers of a network on its way."
+"""How such a section goes on, where the reason is told in the section on training."""
 
 
 class Skipped(Exception):

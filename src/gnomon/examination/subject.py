@@ -170,6 +170,8 @@ def subject(
     others = None if test is None else _source(test, "test", module, call)
     changes = adapted(source(train, call=call).first(2).x, module)[1]
     first = outputs(module, examples.first(4).x, call=call)
+    if others is not None:
+        _check_test(module, examples, others, call)
     task = _task(examples, others, first.shape[1], made.loss, call)
     if task.classes and task.loss.name == Logistic.name and _are_numbers(examples):
         examples, others = AsClasses(examples), None if others is None else AsClasses(others)
@@ -221,6 +223,20 @@ def _source(data: Any, which: str, module: nn.Module, call: str) -> AbstractSour
     return examples
 
 
+def _check_test(module: nn.Module, train: AbstractSource, test: AbstractSource, call: str) -> None:
+    """That the module takes test examples: they may be longer or shorter sequences, if it reads those."""
+    x = test.first(2).x
+    shapes = [[tuple(t.shape[1:]) for t in tensors(part)] for part in (train.first(2).x, x)]
+    try:
+        outputs(module, x, call=call)
+    except InputError:
+        if shapes[0] == shapes[1]:
+            raise
+        given = [" and ".join(map(str, shape)) for shape in shapes]
+        what = f"test inputs have shape {given[1]}, training inputs {given[0]}, and the network takes only the latter"
+        raise InputError(lesson(call, what, "test inputs like those of train", "Prepare both alike")) from None
+
+
 def _are_numbers(data: AbstractSource) -> bool:
     y = data.first(1).y
     return y is not None and y.is_floating_point()
@@ -244,15 +260,15 @@ def _task(
     labels = y if others is None else torch.cat([y.flatten(), others.flatten().to(y)])
     if y.dim() != 1 or int(labels.min()) < 0:
         what = f"the labels have shape {tuple(y.shape)} and begin at {int(labels.min())}"
-        raise InputError(
-            lesson(call, what, "classes 0, 1, 2, ...", "Number the classes from 0, one number per example")
-        )
+        cure = "Pass y[:, 0]" if y.dim() == 2 and y.shape[1] == 1 else "Number the classes from 0, one per example"
+        raise InputError(lesson(call, what, "classes 0, 1, 2, ...", cure))
     top = int(labels.max())
     if outputs == 1 and top == 1:
         return Task(wanted or Logistic(), 2, 1)
     if top >= outputs:
-        what = f"labels go up to {top} and the network has {outputs} outputs"
-        raise InputError(lesson(call, what, "one output for each class", "Number classes from 0, or add outputs"))
+        what = f"labels go up to {top} and the network has {outputs} output{'s' if outputs > 1 else ''}"
+        cure = "For numbers to predict pass y.float(); for classes" if outputs == 1 else "Number classes from 0, or"
+        raise InputError(lesson(call, what, "one output for each class", f"{cure} add outputs"))
     return Task(wanted or CrossEntropy(), outputs, outputs)
 
 

@@ -93,14 +93,17 @@ class Shift(Result):
         if not self.examples:
             return "There are not enough examples to tell whether train and test differ."
         if self.inputs_shifted:
-            return f"A classifier tells test from training inputs in {self.auc:.0%} of pairs, where 50 % is chance."
+            return (
+                f"Test inputs differ from training inputs: a classifier that sees one of each says which is which in "
+                f"{self.auc:.0%} of cases, where 50 % is chance."
+            )
         if self.classes_shifted:
             return _classes_differ(self.classes)
         if self.strange is not None and self.has_strange:
             return f"Some test examples are unlike any training example. {self.strange.verdict}"
         power = AUC if self.examples >= 1600 else 0.5 + (3.7 + 1.6) * sqrt((2 * self.examples + 1) / 12) / self.examples
-        seen = f"one that shows in {power:.0%} of pairs would have been noticed"
-        return f"Train and test look alike: a classifier finds no difference between them ({seen})."
+        seen = f"a difference by which it is right in {power:.0%} of cases would have been noticed; 50 % is chance"
+        return f"Train and test look alike: a classifier cannot tell one from the other ({seen})."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -127,7 +130,7 @@ class Shift(Result):
 
 
 def _classes_differ(share: float) -> str:
-    other = f"{share:.0%} of the test examples would have to be of another class"
+    other = f"{share:.0%} of the test examples would have to change their class to match"
     return f"Classes are not as frequent in test as in train: {other}."
 
 

@@ -52,7 +52,7 @@ class Calibration(Result):
     @property
     def verdict(self) -> str:
         """One sentence."""
-        numbers = f"{self.confidence:.1%} sure on average and right in {self.accuracy:.1%} of cases"
+        numbers = f"{self.confidence:.1%} sure of its answers on average and right in {self.accuracy:.1%} of cases"
         off = abs(self.gap) > max(GAP, self.margin)
         if not off and not self.tells:
             return f"The network is {numbers}: too few examples to tell whether it is too sure."

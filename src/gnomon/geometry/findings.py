@@ -84,7 +84,7 @@ def _inputs(square: float | None) -> list[Finding]:
     low, high = INPUT_SQUARES
     if square is None or low <= square <= high:
         return []
-    what = f"The mean square of the inputs is {square:.3g}, far from 1."
+    what = f"The typical size of the inputs (root mean square) is {square**0.5:.3g}, and networks are made for about 1."
     evidence = Value("mean square of the inputs", square), Value("accepted range", f"{low:g} to {high:g}")
     return [Finding("input-scale", what, "Standardize the inputs.", SEVERITY["input-scale"], "inputs", evidence)]
 

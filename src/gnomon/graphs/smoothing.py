@@ -53,8 +53,9 @@ class Oversmoothing(Result):
     def verdict(self) -> str:
         """How alike nodes are at the end."""
         return (
-            f"After {len(self.layers)} layers the features of nodes differ by {self.distance[-1]:.2g} of their size; "
-            f"each layer multiplies that by {self.rate:.3g}, a linear network by {self.predicted:.3g}."
+            f"After {len(self.layers)} layers the features of different nodes still differ by {self.distance[-1]:.0%} "
+            f"of their size; each layer multiplies that difference by {self.rate:.2g} (a linear network would by "
+            f"{self.predicted:.2g}), and near 0 % nodes could not be told apart."
         )
 
     @property

@@ -1,43 +1,62 @@
-"""Two pages side by side, as one: verdicts, what to do, the values that both have, and every section of both."""
+"""Two pages side by side, as one: verdicts, what to do, the main values, and every section of both."""
 
+from collections.abc import Sequence
 from html import escape
 
 from gnomon.core.results import Line, Plot, Scatter, Value
-from gnomon.report.front import findings, heading
+from gnomon.report.front import findings, heading, strip
 from gnomon.report.glossary import Terms
-from gnomon.report.html import document, references
-from gnomon.report.page import Page, Section
-from gnomon.report.sections import badge, gallery, pictures
+from gnomon.report.html import document, left_out, references
+from gnomon.report.page import Page, Section, Status, Tile
+from gnomon.report.sections import badge, gallery, pictures, section
 
 __all__ = ["beside", "overlaid", "shared_values"]
 
-Row = tuple[str, Value, Value]
-"""The title of a section, and a value that both pages have in it."""
+Row = tuple[str, str, Value, Value]
+"""The key and the title of a section, and a value that both pages have in it."""
+Names = tuple[str, str]
+STYLES = ("solid", "dashed", "dotted")
+"""Of the curves of one page: training, test."""
 
 
-def beside(left: Page, right: Page, title: str, verdict: str) -> str:
-    """Two pages of the same kind as one self-contained file, section by section.
+def beside(
+    left: Page,
+    right: Page,
+    names: Names,
+    *,
+    verdict: str,
+    main: Sequence[tuple[str, str]] = (),
+    status: Status = "note",
+) -> str:
+    """Two pages of the same kind as one self-contained file, section by section; ``main`` values are not folded.
 
     Cost: about 50 ms for each plot of both.
 
-    >>> beside(Page("A", "Fine.", (), {}), Page("B", "Ill.", (), {}), "A and B", "A is better.").count("class=pair")
+    >>> pages = Page("A", "Fine.", (), {}), Page("B", "Ill.", (), {})
+    >>> beside(*pages, ("A", "B"), verdict="A is better.").count("class=pair")
     1
     """
-    lines = [*heading(title), f'<div class="verdict good"><p>{escape(verdict)}</p></div>', "<div class=pair>"]
-    for page in (left, right):
-        own = f'<div class="verdict {page.status}"><p>{escape(page.verdict)}</p></div>'
-        lines += [f"<div><h3>{escape(page.title)}</h3>{own}", *findings(page), "</div>"]
-    lines += ["</div>", *_table(left, right)]
-    theirs = {section.key: section for section in right.sections}
-    for section in left.sections:
-        lines += _both(section, theirs.get(section.key), left.title, right.title)
+    title = f"{names[0]} and {names[1]}"
+    lines = [*heading(title), f'<div class="verdict {status}"><p>{escape(verdict)}</p></div>', "<div class=pair>"]
+    for name, page in zip(names, (left, right), strict=True):
+        words = escape(page.headline or page.verdict)
+        own = f'<div class="verdict {page.status}"><p>{words}</p></div>'
+        lines += [f"<div><h2>{escape(name)}</h2>{own}", *findings(page), "</div>"]
+    lines += ["</div>", *strip(_tiles(left, right, names)), *_tables(left, right, names, main)]
+    theirs, common = {s.key: s for s in right.sections}, []
+    for one in left.sections:
+        two = theirs.get(one.key)
+        if one.status == "skipped" and two is not None and two.status == "skipped":
+            common.append(one)
+        else:
+            lines += _same(one) if two is not None and _alike(one, two) else _both(one, two, names)
     both = Page(title, verdict, (*left.sections, *right.sections), {})
-    data = {"title": title, "verdict": verdict, "pages": [left.to_dict(), right.to_dict()]}
-    return document(title, [*lines, *references(both), "</main>"], data)
+    lines += [*left_out(Page(title, verdict, tuple(common), {})), *references(both), "</main>"]
+    return document(title, lines, {"title": title, "verdict": verdict, "pages": [left.to_dict(), right.to_dict()]})
 
 
 def shared_values(left: Page, right: Page) -> list[Row]:
-    """Values that both pages have and that differ, with the title of their section.
+    """Values that both pages have and that differ, with their section.
 
     Cost: none.
 
@@ -45,70 +64,105 @@ def shared_values(left: Page, right: Page) -> list[Row]:
     []
     """
     theirs = {(s.key, v.name): v for s in right.sections for v in s.content.values}
-    rows = [(s.title, v, theirs.get((s.key, v.name))) for s in left.sections for v in s.content.values]
-    return [(title, v, other) for title, v, other in rows if other is not None and other.value != v.value]
+    rows = [(s.key, s.title, v, theirs.get((s.key, v.name))) for s in left.sections for v in s.content.values]
+    return [(key, title, v, other) for key, title, v, other in rows if other is not None and other.value != v.value]
 
 
-def overlaid(one: Plot, two: Plot, names: tuple[str, str]) -> Plot | None:
-    """Curves of two plots on the same axes, each with the name of its page; None where they are no curves.
+def overlaid(one: Plot, two: Plot, names: Names) -> Plot | None:
+    """Curves of two plots on the same axes, each with the name and the color of its page; None where they are none.
 
+    Points are joined, predictions are left out, and what both have alike is drawn once.
     Cost: none.
 
     >>> line = Plot("Loss", (Line("train", (1, 2), (1.0, 0.5)),))
-    >>> [mark.name for mark in overlaid(line, line, ("A", "B")).marks]
+    >>> [mark.name for mark in overlaid(line, Plot("Loss", (Line("train", (1, 2), (1.0, 0.7)),)), ("A", "B")).marks]
     ['A, train', 'B, train']
     """
     kinds = Line | Scatter
     if not all(isinstance(m, kinds) for plot in (one, two) for m in plot.marks) or (one.x, one.y) != (two.x, two.y):
         return None
-    marks: list[Line | Scatter] = []
-    for name, plot in zip(names, (one, two), strict=True):
-        for mark in plot.marks:
-            if isinstance(mark, Line):
-                marks.append(Line(f"{name}, {mark.name}", mark.x, mark.y, mark.style))
-            elif isinstance(mark, Scatter):
-                marks.append(Scatter(f"{name}, {mark.name}", mark.x, mark.y))
-    return Plot(one.title, tuple(marks), one.x, one.y, one.caption)
+    alike = [mark for mark in one.marks if mark in two.marks]
+    marks: list[Line] = []
+    for color, (name, plot) in enumerate(zip(names, (one, two), strict=True)):
+        own = [m for m in plot.marks if m not in alike and isinstance(m, kinds) and not m.name.startswith("predicted")]
+        for mark, style in zip(own, STYLES, strict=False):
+            words = f"{name}, {mark.name.removeprefix('measured, ')}"
+            marks.append(Line(words, mark.x, mark.y, style, color))  # type: ignore[arg-type]
+    gray = [Line(m.name, m.x, m.y, "dotted", 4) for m in alike if isinstance(m, kinds)]
+    return Plot(one.title, (*marks, *gray), one.x, one.y, "" if "predicted" in one.caption else one.caption)
 
 
-def _table(left: Page, right: Page) -> list[str]:
+def _alike(one: Section, two: Section) -> bool:
+    """Whether two sections say and show the same, as those on the data do."""
+    return one.answer == two.answer and one.content.plots == two.content.plots and one.findings == two.findings
+
+
+def _same(part: Section) -> list[str]:
+    """A section that both have alike."""
+    head, question, *rest = section(part)
+    return [head, question.replace("</p>", " The same for both.</p>"), *rest]
+
+
+def _tiles(left: Page, right: Page, names: Names) -> list[Tile]:
+    """The small pictures of both, where they are curves on the same axes."""
+    theirs = {(tile.key, tile.title): tile.plot for tile in right.tiles}
+    found = []
+    for tile in left.tiles:
+        other = theirs.get((tile.key, tile.title))
+        plot = None if tile.plot is None or other is None else overlaid(tile.plot, other, names)
+        if plot is not None:
+            words = "Loss while training" if tile.key == "training" else tile.title
+            found.append(Tile(tile.key, words, plot))
+    return found
+
+
+def _tables(left: Page, right: Page, names: Names, main: Sequence[tuple[str, str]]) -> list[str]:
+    """The main values of both, and all others folded."""
     rows = shared_values(left, right)
-    if not rows:
-        return []
     terms = Terms("values")
-    head = f"<tr><th></th><td class=number>{escape(left.title)}</td><td class=number>{escape(right.title)}</td></tr>"
-    lines = ["<details><summary>All values that differ</summary><div class=scroll><table>", head]
-    for title, one, two in rows:
+    chosen = [row for name in main for row in rows if (row[0], row[2].name) == name]
+    others = [row for row in rows if row not in chosen]
+    lines = ["<div class=scroll>", *_table(chosen, names, terms), "</div>"] if chosen else []
+    if others:
+        count = f"{len(others)} more value{'s' if len(others) > 1 else ''} that differ{'' if len(others) > 1 else 's'}"
+        lines += [f"<details><summary>{count}</summary><div class=scroll>", *_table(others, names, terms)]
+        lines += ["</div></details>"]
+    return [*lines, *terms.cards()]
+
+
+def _table(rows: Sequence[Row], names: Names, terms: Terms) -> list[str]:
+    head = "".join(f"<td class=number><b>{escape(name)}</b></td>" for name in names)
+    lines = ["<table>", f"<tr><th></th>{head}</tr>"]
+    for _, title, one, two in rows:
         name = f"{terms.marked(one.name)}<br><span class=aside>{escape(title)}</span>"
         cells = "".join(f"<td class=number>{escape(str(value))}</td>" for value in (one, two))
         lines.append(f"<tr><th scope=row>{name}</th>{cells}</tr>")
-    return [*lines, "</table></div></details>", *terms.cards()]
+    return [*lines, "</table>"]
 
 
-def _both(one: Section, two: Section | None, left: str, right: str) -> list[str]:
+def _both(one: Section, two: Section | None, names: Names) -> list[str]:
     terms = Terms(one.key)
     lines = [f'<section id="{escape(one.key)}"><h2>{escape(one.title)}</h2><p class=aside>{escape(one.question)}</p>']
-    lines.append("<div class=pair>")
-    for name, section in ((left, one), (right, two)):
-        mark = badge(section.status) if section is not None else ""
-        answer = "There is no such section." if section is None else section.answer
+    lines += [*_drawn(one, two, names, terms), "<div class=pair>"]
+    for name, part in zip(names, (one, two), strict=True):
+        mark = badge(part.status) if part is not None else ""
+        answer = "There is no such section." if part is None else part.answer
         lines.append(f"<div><h3>{escape(name)} {mark}</h3><p class=answer>{terms.marked(answer)}</p></div>")
-    lines.append("</div>")
-    lines += _drawn(one, two, left, right, terms)
-    return [*lines, *terms.cards(), "</section>"]
+    return [*lines, "</div>", *terms.cards(), "</section>"]
 
 
-def _drawn(one: Section, two: Section | None, left: str, right: str, terms: Terms) -> list[str]:
+def _drawn(one: Section, two: Section | None, names: Names, terms: Terms) -> list[str]:
     """Curves on shared axes, other pictures side by side, and the examples of both."""
     theirs = {plot.title: plot for plot in (two.content.plots if two is not None else ())}
-    shared = [overlaid(p, theirs[p.title], (left, right)) for p in one.content.plots if p.title in theirs]
+    shared = [overlaid(p, theirs[p.title], names) for p in one.content.plots if p.title in theirs]
     lines = pictures([plot for plot in shared if plot is not None], f"{one.key}-both", terms)
     done = {plot.title for plot in shared if plot is not None}
     columns = []
-    for side, section in (("left", one), ("right", two)):
-        plots = [p for p in section.content.plots if p.title not in done] if section is not None else []
-        examples = gallery(section.content.exhibits) if section is not None else []
-        columns.append(["<div>", *pictures(plots, f"{one.key}-{side}", terms), *examples, "</div>"])
+    for side, name, part in zip(("left", "right"), names, (one, two), strict=True):
+        plots = [p for p in part.content.plots if p.title not in done] if part is not None else []
+        examples = gallery(part.content.exhibits) if part is not None else []
+        drawn = [*pictures(plots, f"{one.key}-{side}", terms), *examples]
+        columns.append(["<div>", *([f"<h3>{escape(name)}</h3>", *drawn] if drawn else []), "</div>"])
     if any(len(column) > 2 for column in columns):
         lines += ["<div class=pair>", *columns[0], *columns[1], "</div>"]
     return lines

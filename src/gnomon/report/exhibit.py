@@ -29,6 +29,8 @@ FEATURES, TOKENS = 12, 32
 """Features of a row and tokens of a string that are shown at most."""
 CHANNELS = (1, 3, 4)
 """Numbers of channels that are looked at as a picture."""
+TIMES, SERIES = 16, 4
+"""Times that a series has at least, and its channels at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +49,17 @@ class Exhibit(Record):
     features: tuple[str, ...] = ()
     tokens: tuple[str, ...] = ()
     hidden: int = 0
+    right: bool | None = None
 
 
-def exhibit(x: Any, number: int, *, label: str, answer: str, note: str = "") -> Exhibit:
-    """An input without its batch axis as people look at it.
+def exhibit(
+    x: Any, number: int, *, label: str, answer: str, note: str = "", right: bool | None = None
+) -> Exhibit:  # fmt: skip
+    """An input without its batch axis as people look at it; ``right``: whether the answer is, None for numbers.
 
-    An image (c, h, w) or (h, w) is drawn from its least value in black to its largest in white; integers are tokens;
-    other numbers are features. Of several tensors the first with more than one number is shown.
+    An image (c, h, w) or (h, w) is drawn from its least value in black to its largest in white; a series (time, c) or
+    (c, time) of at most four channels as curves; integers are tokens; other numbers are features. Of several tensors
+    the first with more than one number is shown.
     Cost: none to speak of.
 
     >>> exhibit(torch.tensor([4, 8, 15]), 0, label="1", answer="0").tokens
@@ -61,26 +67,42 @@ def exhibit(x: Any, number: int, *, label: str, answer: str, note: str = "") -> 
     """
     parts = [t for t in tensors(x) if t.numel() > 1] if isinstance(x, Mapping | tuple | list) else [x]
     seen = parts[0].detach().cpu() if parts and isinstance(parts[0], Tensor) else torch.empty(0)
+    if is_series(seen):
+        return Exhibit(number, label, answer, note, _curves(seen), right=right)
     if is_picture(seen):
-        return Exhibit(number, label, answer, note, _png(seen))
+        return Exhibit(number, label, answer, note, _png(seen), right=right)
     flat = seen.reshape(-1)
     if flat.is_floating_point():
         some = tuple(shown(float(v)) for v in flat[:FEATURES].tolist())
-        return Exhibit(number, label, answer, note, features=some, hidden=max(0, len(flat) - FEATURES))
+        return Exhibit(number, label, answer, note, features=some, hidden=max(0, len(flat) - FEATURES), right=right)
     some = tuple(str(v) for v in flat[:TOKENS].tolist())
-    return Exhibit(number, label, answer, note, tokens=some, hidden=max(0, len(flat) - TOKENS))
+    return Exhibit(number, label, answer, note, tokens=some, hidden=max(0, len(flat) - TOKENS), right=right)
 
 
 def is_picture(x: Tensor) -> bool:
-    """Whether numbers are laid out as (c, h, w) or (h, w) with at least four pixels on each side.
+    """Whether numbers are laid out as (c, h, w) with at least four pixels on each side, or as (h, w) of that size.
+
+    Two axes alone are a picture where one is at most twice as long as the other; nodes with features, say, are not.
+    Cost: none.
+
+    >>> is_picture(torch.zeros(3, 8, 8)), is_picture(torch.zeros(8, 8)), is_picture(torch.zeros(14, 6))
+    (True, True, False)
+    """
+    real = x.is_floating_point() or x.dtype == torch.uint8
+    if not real or x.dim() not in (2, 3) or min(x.shape[-2:]) < 4:
+        return False
+    return len(x) in CHANNELS if x.dim() == 3 else max(x.shape) <= 2 * min(x.shape)
+
+
+def is_series(x: Tensor) -> bool:
+    """Whether real numbers are a series: at least sixteen times, and at most four channels.
 
     Cost: none.
 
-    >>> is_picture(torch.zeros(3, 8, 8)), is_picture(torch.zeros(64))
-    (True, False)
+    >>> is_series(torch.zeros(30, 1)), is_series(torch.zeros(2, 40)), is_series(torch.zeros(28, 28))
+    (True, True, False)
     """
-    real = x.is_floating_point() or x.dtype == torch.uint8
-    return real and min((*x.shape[-2:], 4)) >= 4 and (x.dim() == 2 or (x.dim() == 3 and len(x) in CHANNELS))
+    return x.is_floating_point() and x.dim() == 2 and max(x.shape) >= TIMES and min(x.shape) <= SERIES
 
 
 def _png(x: Tensor) -> str:
@@ -92,6 +114,26 @@ def _png(x: Tensor) -> str:
     array = bytes_.permute(1, 2, 0).numpy()
     picture = Image.fromarray(array[:, :, 0] if len(numbers) < 3 else array)
     picture.thumbnail((PIXELS, PIXELS))
+    return _address(picture)
+
+
+def _curves(x: Tensor) -> str:
+    """White curves on black, one for each channel, from the least value of all to the largest."""
+    from PIL import Image, ImageDraw
+
+    channels = torch.nan_to_num((x if x.shape[0] <= x.shape[1] else x.T).double())
+    low, high = float(channels.min()), float(channels.max())
+    size, edge = 2 * PIXELS, 6
+    picture = Image.new("L", (size, size))
+    pen = ImageDraw.Draw(picture)
+    for i, row in enumerate(channels):
+        heights = size - edge - (size - 2 * edge) * (row - low) / max(high - low, 1e-30)
+        steps = torch.linspace(edge, size - edge, len(row)).tolist()
+        pen.line(list(zip(steps, heights.tolist(), strict=True)), fill=255 - 50 * i, width=2)
+    return _address(picture)
+
+
+def _address(picture: Any) -> str:
     file = BytesIO()
     picture.save(file, format="PNG", optimize=True)
     return "data:image/png;base64," + b64encode(file.getvalue()).decode("ascii")

@@ -50,6 +50,15 @@ GLOSSARY = {
     "spread of the weights alone.",
     "gradient flow": "Gradient descent with very small steps; time is the learning rate times the number of steps.",
     "root mean square": "The typical size of the values: the square root of the mean of their squares.",
+    "frequency": "A regular pattern of light and dark over the whole picture; (2, 0) repeats twice from top to "
+    "bottom and not at all from left to right. Low ones are coarse shapes, high ones fine detail.",
+    "linear probe": "A linear classifier that is given what one layer computes: it shows how well the classes can be "
+    "told apart there.",
+    "kernel regression": "A simple model that needs no training loop: it predicts an example from those that are like "
+    "it. What it reaches, a network should reach as well.",
+    "explained variance": "The share of the differences between targets that predictions get right: 100 % is perfect, "
+    "0 % is no better than always predicting the mean.",
+    "entropy": "How widely attention is spread: 100 % is evenly over everything, 0 % is on a single place.",
     "probe examples": "A fixed random part of the training data, with each class in proportion, on which the costly "
     "measurements are made.",
 }

@@ -10,7 +10,7 @@ from gnomon.report.references import full_reference
 from gnomon.report.sections import section
 from gnomon.report.style import CSS
 
-__all__ = ["document", "html"]
+__all__ = ["document", "html", "left_out", "references"]
 
 
 def html(page: Page) -> str:
@@ -23,7 +23,7 @@ def html(page: Page) -> str:
     >>> "A &lt;b&gt; net" in text and "<script src" not in text
     True
     """
-    body = [*front(page), *(line for s in page.sections for line in section(s)), *references(page)]
+    body = [*front(page), *(line for s in page.told for line in section(s)), *left_out(page), *references(page)]
     return document(page.title, [*body, *manifest(page)], page.to_dict())
 
 
@@ -49,6 +49,23 @@ def document(title: str, body: list[str], data: Any) -> str:
         "</body></html>",
     ]
     return "\n".join(parts)
+
+
+def left_out(page: Page) -> list[str]:
+    """Questions that were not examined, each with the reason; a reason that several have is told once.
+
+    Cost: none.
+
+    >>> left_out(Page("A title", "Fine.", (), {}))
+    []
+    """
+    if not page.left_out:
+        return []
+    lines = ["<section id=not-examined><h2>Not examined</h2><ul class=reasons>"]
+    for reason, sections in page.left_out.items():
+        titles = ", ".join(f'<b id="{escape(s.key)}">{escape(s.title)}</b>' for s in sections)
+        lines.append(f"<li>{titles}<br>{escape(reason)}</li>")
+    return [*lines, "</ul></section>"]
 
 
 def references(page: Page) -> list[str]:

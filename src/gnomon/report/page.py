@@ -105,7 +105,11 @@ class Tile(Record):
 
 @dataclass(frozen=True, slots=True)
 class Page(Record):
-    """A whole report: its verdict in one sentence, its sections, and the small pictures of its first screen."""
+    """A whole report: its verdict in one sentence, its sections, and the small pictures of its first screen.
+
+    ``headline`` stands for the verdict on the first screen, where the findings follow it; ``facts`` say in a few words
+    what was looked at.
+    """
 
     title: str
     verdict: str
@@ -113,6 +117,22 @@ class Page(Record):
     manifest: Mapping[str, Any]
     note: str = ""
     tiles: tuple[Tile, ...] = ()
+    headline: str = ""
+    facts: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> tuple[Section, ...]:
+        """Sections that say something: all but those that were skipped."""
+        return tuple(section for section in self.sections if section.status != "skipped")
+
+    @property
+    def left_out(self) -> dict[str, list[Section]]:
+        """Sections that were skipped, by the reason."""
+        reasons: dict[str, list[Section]] = {}
+        for section in self.sections:
+            if section.status == "skipped":
+                reasons.setdefault(section.answer, []).append(section)
+        return reasons
 
     @property
     def findings(self) -> tuple[tuple[str, Finding], ...]:
@@ -137,4 +157,5 @@ class Page(Record):
             "sections": [section.to_dict() for section in self.sections],
             "manifest": plain(self.manifest),
             "note": self.note,
+            "facts": list(self.facts),
         }

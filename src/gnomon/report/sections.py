@@ -1,7 +1,6 @@
 """A section as HTML: its answer, its pictures, and below them, folded, numbers, meanings and assumptions."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from html import escape
 
 from gnomon.core.results import Definition, Finding, Hypothesis, Plot, Value
@@ -11,7 +10,7 @@ from gnomon.report.glossary import Terms
 from gnomon.report.page import Section
 from gnomon.report.references import reference
 
-__all__ = ["advice", "badge", "gallery", "numbers", "pictures", "section"]
+__all__ = ["advice", "badge", "figures", "gallery", "numbers", "pictures", "section"]
 
 WORDS = {"good": "fine", "unsure": "cannot tell", "note": "note", "warning": "warning", "fault": "fault",
          "skipped": "skipped", "failed": "failed"}  # fmt: skip
@@ -24,22 +23,33 @@ def section(part: Section) -> list[str]:
     Cost: about 50 ms for each plot.
 
     >>> from gnomon.report.page import Content
-    >>> section(Section("data", "The data", "Are they fine?", Content("They are.")))[1]
-    '<p class=aside>Are they fine?</p><p class=answer>They are.</p>'
+    >>> section(Section("data", "The data", "Are they fine?", Content("They are.")))[1:3]
+    ['<p class=aside>Are they fine?</p>', '<p class=answer>They are.</p>']
     """
     content, terms = part.content, Terms(part.key)
+    words = [f"<p class=answer>{terms.marked(part.answer)}</p>", *_advised(part, terms)]
     lines = [
         f'<section id="{escape(part.key)}"><h2>{escape(part.title)} {badge(part.status)}</h2>',
-        f"<p class=aside>{escape(part.question)}</p><p class=answer>{terms.marked(part.answer)}</p>",
+        f"<p class=aside>{escape(part.question)}</p>",
     ]
-    if content.findings and part.state in ("answered", "unsure"):
-        told = [replace(f, what="") if f.what in part.answer else f for f in content.findings]  # once is enough
-        lines += ["<ul class=findings>", *(f"<li>{advice(f, terms)}</li>" for f in told), "</ul>"]
-    lines += pictures(content.plots, part.key, terms)
-    lines += gallery(content.exhibits)
-    lines += numbers(content.values, terms)
-    lines += _behind(content.definitions, content.hypotheses, terms)
-    return [*lines, *terms.cards(), f"<p class=cost>{part.seconds:.2f} s</p></section>"]
+    if content.exhibits:
+        lines += [*words, *gallery(content.exhibits), *pictures(content.plots, part.key, terms)]
+    elif content.plots:
+        first, *others = figures(content.plots, part.key, terms)
+        lines += ["<div class=open>", first, "<div>", *words, "</div></div>"]
+        lines += ["<div class=plots>", *others, "</div>"] if others else []
+    else:
+        lines += words
+    lines += [*numbers(content.values, terms), *_behind(content.definitions, content.hypotheses, terms)]
+    return [*lines, *terms.cards(), f"<p class=cost>took {part.seconds:.2g} s</p></section>"]
+
+
+def _advised(part: Section, terms: Terms) -> list[str]:
+    """The findings of a section; what the answer says already is not said again."""
+    if not part.findings or part.state not in ("answered", "unsure"):
+        return []
+    items = [f"<li>{advice(f, terms, told=f.what in part.answer)}</li>" for f in part.findings]
+    return ["<ul class=findings>", *items, "</ul>"]
 
 
 def badge(status: str) -> str:
@@ -53,37 +63,47 @@ def badge(status: str) -> str:
     return f'<span class="badge {status}">{WORDS[status]}</span>'
 
 
-def advice(finding: Finding, terms: Terms, link: str = "") -> str:
-    """A finding: what was measured, a link to the section that says why, then what to do.
+def advice(finding: Finding, terms: Terms, link: str = "", *, told: bool = False) -> str:
+    """A finding: what was measured, a link to the section that says why, then what to do; ``told``: only that.
 
     Cost: none.
 
     >>> advice(Finding("loud", "It is loud.", "Call `mend()`.", 0.7), Terms(""))[-49:]
     '<span class=cure>Call <code>mend()</code>.</span>'
     """
-    level = finding.level.name.lower()
+    cure = f"<span class=cure>{terms.marked(finding.cure)}</span>"
+    if told:
+        return cure
     where = f" <code>{escape(finding.where)}</code>" if finding.where else ""
     why = f' <a class=more href="#{escape(link)}">why</a>' if link else ""
-    what, cure = terms.marked(finding.what), terms.marked(finding.cure)
-    return f"{badge(level)}{where} {what}{why} <span class=cure>{cure}</span>"
+    return f"{badge(finding.level.name.lower())}{where} {terms.marked(finding.what)}{why} {cure}"
+
+
+def figures(plots: Sequence[Plot], name: str, terms: Terms) -> list[str]:
+    """Plots with their captions, one figure each.
+
+    Cost: about 50 ms for each.
+
+    >>> figures((), "data", Terms("data"))
+    []
+    """
+    drawn = []
+    for i, plot in enumerate(plots):
+        caption = f"<figcaption>{terms.marked(plot.caption)}</figcaption>" if plot.caption else ""
+        picture = svg((plot,), f"{name}-{i}", width=5.2, height=3.1)
+        drawn.append(f'<figure id="figure-{escape(name)}-{i}">{picture}{caption}</figure>')
+    return drawn
 
 
 def pictures(plots: Sequence[Plot], name: str, terms: Terms) -> list[str]:
-    """Plots with their captions, as many beside each other as there is space for.
+    """Figures, as many beside each other as there is space for.
 
     Cost: about 50 ms for each.
 
     >>> pictures((), "data", Terms("data"))
     []
     """
-    if not plots:
-        return []
-    figures = []
-    for i, plot in enumerate(plots):
-        caption = f"<figcaption>{terms.marked(plot.caption)}</figcaption>" if plot.caption else ""
-        drawn = svg((plot,), f"{name}-{i}", width=5.2, height=3.1)
-        figures.append(f'<figure id="figure-{escape(name)}-{i}">{drawn}{caption}</figure>')
-    return ["<div class=plots>", *figures, "</div>"]
+    return ["<div class=plots>", *figures(plots, name, terms), "</div>"] if plots else []
 
 
 def gallery(exhibits: Sequence[Exhibit]) -> list[str]:
@@ -101,7 +121,8 @@ def gallery(exhibits: Sequence[Exhibit]) -> list[str]:
 
 
 def _exhibit(one: Exhibit) -> str:
-    words = f"<b>#{one.number}</b> label {escape(one.label)}, answer {escape(one.answer)}"
+    answer = escape(one.answer) if one.right is not False else f"<b class=fault>{escape(one.answer)}</b>"
+    words = f"<b>#{one.number}</b> label {escape(one.label)}, {'right' if one.right else f'answer {answer}'}"
     note = f" <span class=aside>{escape(one.note)}</span>" if one.note else ""
     more = f" <span class=aside>and {one.hidden:,} more</span>" if one.hidden else ""
     if one.picture:

@@ -24,7 +24,7 @@ header { padding-top: 1.6rem; } main { padding-bottom: 3rem; }
 .brand { margin: 0; letter-spacing: .14em; text-transform: uppercase; font-size: .72rem; color: var(--soft); }
 h1 { margin: .1rem 0 .9rem; font-size: 1.35rem; line-height: 1.25; font-weight: 600; overflow-wrap: anywhere; }
 h2 { font-size: 1.25rem; margin: 0 0 .2rem; line-height: 1.3; }
-main > h2 { font-size: .8rem; text-transform: uppercase; letter-spacing: .08em; color: var(--soft);
+main > h2, .todo { font-size: .8rem; text-transform: uppercase; letter-spacing: .08em; color: var(--soft);
   margin-top: 1.4rem; }
 a { color: var(--second); } p { margin: .4rem 0; }
 section { border-top: 1px solid var(--line); padding: 1.6rem 0 1rem; overflow-wrap: break-word; }
@@ -32,6 +32,7 @@ section { border-top: 1px solid var(--line); padding: 1.6rem 0 1rem; overflow-wr
   padding: .8rem 1.2rem; }
 .verdict p { color: var(--text); font-size: 1.3rem; line-height: 1.4; font-weight: 600; margin: 0;
   overflow-wrap: anywhere; }
+.facts { margin: -.6rem 0 .9rem; color: var(--soft); font-size: .9rem; display: flex; flex-wrap: wrap; gap: 0 1.1rem; }
 .calm { margin: 1.2rem 0; color: var(--soft); }
 .answer { font-size: 1.08rem; max-width: 48rem; margin: .5rem 0; }
 .aside, .cost { color: var(--soft); font-size: .88rem; margin: .1rem 0; }
@@ -51,9 +52,11 @@ section { border-top: 1px solid var(--line); padding: 1.6rem 0 1rem; overflow-wr
 .faces { display: grid; grid-template-columns: repeat(3, 1fr); gap: .25rem; }
 .faces img { width: 100%; aspect-ratio: 1; image-rendering: pixelated; border-radius: .2rem; background: #000;
   object-fit: contain; }
-.rows { font: .68rem/1.5 ui-monospace, monospace; overflow: hidden; color: var(--soft); white-space: nowrap; }
-nav { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; padding: .4rem 0 1.2rem; font-size: .88rem; }
-nav a { color: inherit; text-decoration: none; } nav a:hover { text-decoration: underline; }
+.rows { font: .68rem/1.5 ui-monospace, monospace; color: var(--soft); }
+.rows span { display: block; overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
+nav { columns: 14rem; column-gap: 1.2rem; padding: .4rem 0 1.2rem; font-size: .88rem; line-height: 1.75; }
+nav a { color: inherit; text-decoration: none; display: block; break-inside: avoid; }
+nav a:hover { text-decoration: underline; } nav .mark { display: inline-block; width: 1rem; }
 .mark { font-weight: 700; } .good { color: var(--good); } .note, .skipped, .unsure { color: var(--note); }
 .warning { color: var(--warning); } .fault, .failed { color: var(--fault); }
 .badge { font-size: .72rem; font-weight: 600; border: 1px solid currentColor; border-radius: 1rem;
@@ -61,8 +64,8 @@ nav a { color: inherit; text-decoration: none; } nav a:hover { text-decoration: 
 code { font: .88em ui-monospace, SFMono-Regular, Menlo, monospace; background: var(--panel); padding: .05rem .25rem;
   border-radius: .25rem; overflow-wrap: anywhere; }
 .findings code { background: var(--ground); }
-.term { font: inherit; color: inherit; background: none; border: 0; border-bottom: 1px dotted currentColor;
-  border-radius: 0; padding: 0; cursor: help; text-align: inherit; display: inline; }
+.term { font: inherit; color: inherit; background: none; border: 0; border-radius: 0; padding: 0; cursor: help;
+  text-align: inherit; display: inline; text-decoration: underline dotted 1px; text-underline-offset: .2em; }
 .whole { white-space: nowrap; }
 [popover] { position: fixed; inset: auto 1rem 1.2rem 1rem; margin: 0 auto; max-width: 34rem; font-weight: 400;
   font-size: .95rem; color: var(--text); background: var(--panel); border: 1px solid var(--soft);
@@ -72,6 +75,8 @@ code { font: .88em ui-monospace, SFMono-Regular, Menlo, monospace; background: v
 table { border-collapse: collapse; width: 100%; font-size: .92rem; }
 th, td { text-align: left; padding: .35rem .8rem .35rem 0; border-top: 1px solid var(--line); vertical-align: top; }
 th { font-weight: 500; } td { font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+.open { display: grid; grid-template-columns: minmax(0, 32rem) minmax(15rem, 1fr); gap: 0 1.6rem; align-items: start; }
+.open .answer { margin-top: 1.1rem; } .open figure { margin-top: .6rem; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 0 1.6rem;
   align-items: start; }
 figure { margin: .8rem 0; max-width: 32rem; min-width: 0; } figure svg { width: 100%; height: auto; }
@@ -87,17 +92,22 @@ figcaption { font-size: .88rem; color: var(--soft); }
   padding: 0 .25rem; }
 details { margin: .5rem 0; font-size: .95rem; } summary { cursor: pointer; color: var(--soft); padding: .15rem 0; }
 .equation { font-family: Cambria, Georgia, serif; font-style: italic; overflow-wrap: anywhere; }
+.reasons { list-style: none; padding: 0; } .reasons li { margin: .6rem 0; } .reasons b { font-weight: 600; }
 .premises { list-style: none; padding: 0; } .premises li { margin: .3rem 0; }
 .references { font-size: .88rem; padding-left: 1.1rem; } .references li { margin: .25rem 0; }
 .pair { display: grid; grid-template-columns: 1fr 1fr; gap: 0 1.6rem; } .pair > * { min-width: 0; }
+.pair h2 { margin-top: 1rem; }
 .pair h3 { font-size: 1rem; margin: .3rem 0; overflow-wrap: anywhere; } .pair .verdict p { font-size: 1.1rem; }
 .better { font-weight: 700; } td.number { text-align: right; width: 22%; }
-@media (max-width: 44rem) { .pair { grid-template-columns: 1fr; } .verdict p { font-size: 1.12rem; }
+@media (max-width: 44rem) { .pair, .open { grid-template-columns: 1fr; }
+  .open .answer { margin-top: .2rem; } .verdict p { font-size: 1.12rem; }
   .strip { grid-template-columns: repeat(auto-fill, minmax(6.6rem, 1fr)); } header, main { padding: 0 1rem; }
   header { padding-top: 1.1rem; } }
 @media print { :root { color-scheme: light; --ground: #fff; --panel: #fff; }
   body { font-size: 10.5pt; } header, main { max-width: none; padding: 0; } nav, .more { display: none; }
-  .strip { grid-template-columns: repeat(6, 1fr); } .term { border: 0; }
+  .strip { grid-template-columns: repeat(6, 1fr); } .term { text-decoration: none; } .cost { display: none; }
+  section { padding: .7rem 0 .3rem; } table { font-size: .85em; } th, td { padding: .12rem .6rem .12rem 0; }
+  .open { grid-template-columns: 1fr 1fr; } details { margin: .2rem 0; }
   [popover] { display: block; position: static; margin: 0; max-width: none; border: 0; box-shadow: none;
     padding: 0 0 .3rem; font-size: .85em; } [popover] strong { display: inline; }
   details::details-content { content-visibility: visible; height: auto; } details > summary { list-style: none; }

@@ -51,9 +51,9 @@ class AttentionMaps(Result):
         flat = [e for row in self.entropy for e in row]
         first, last = self.difference[0], self.difference[-1]
         return (
-            f"Each of the {len(flat)} attention heads spreads its attention over {min(flat):.0%} to {max(flat):.0%} of "
-            f"what it could look at (entropy). Tokens differ by {first:.0%} of their size at the first attention and "
-            f"by {last:.0%} at the last; near 0 % they would all say the same."
+            f"The {len(flat)} attention heads spread their attention over {min(flat):.0%} to {max(flat):.0%} of what "
+            f"they could look at (entropy). The tokens of a sequence differ by {first:.0%} of their size at the first "
+            f"attention and by {last:.0%} at the last; near 0 % they would all say the same."
         )
 
     @property

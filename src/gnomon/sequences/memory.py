@@ -54,9 +54,9 @@ class Memory(Result):
     def verdict(self) -> str:
         """How long it remembers, in steps."""
         if self.length == inf:
-            return f"Sensitivity does not fall over {len(self.sensitivity) - 1} steps."
+            return f"The outputs depend as much on inputs {len(self.sensitivity) - 1} steps back as on the last ones."
         half = self.length * log(2)
-        return f"Sensitivity halves every {half:.3g} steps and reaches {self.reach} steps back."
+        return f"Its memory halves every {half:.3g} steps back in time and reaches {self.reach} steps back."
 
     @property
     def findings(self) -> tuple[Finding, ...]:

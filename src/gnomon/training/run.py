@@ -82,10 +82,11 @@ class Run(WithCurves):
         if self.accuracy is not None and float(self.accuracy[-1]) >= LEARNED:
             return ""
         if steps < FEW_STEPS or self.epochs < 1:
-            return f"the time allowed {steps} steps, {self.epochs:.2g} passes over the examples"
+            seen = f"{self.epochs:.0%} of one pass" if self.epochs < 1 else f"{self.epochs:.2g} passes"
+            return f"the time allowed {steps} steps, {seen} over the examples"
         half = int((self.steps <= steps / 2).sum()) - 1
         fall, late = float(self.loss[0] - self.loss[-1]), float(self.loss[half] - self.loss[-1])
-        if half < 1 or late <= STILL_FALLING * fall:
+        if half < 1 or fall <= 0 or late <= STILL_FALLING * fall:
             return ""
         return (
             f"the loss was still falling when the time was spent: {late / fall:.0%} of its fall is in the second half"
@@ -96,7 +97,7 @@ class Run(WithCurves):
         """One sentence or two on how training went."""
         rule = f"{self.optimizer.name} with learning rate {self.optimizer.lr:.3g}"
         change = f"the {self.loss_name} from {float(self.loss[0]):.3g} to {float(self.loss[-1]):.3g}"
-        head = f"{rule[0].upper()}{rule[1:]} took {change} in {int(self.steps[-1])} steps ({self.seconds:.2g} s)"
+        head = f"{rule[0].upper()}{rule[1:]} took {change} in {int(self.steps[-1]):,} steps ({self.seconds:.2g} s)"
         if self.accuracy is not None:
             head += f", {float(self.accuracy[-1]):.1%} right"
         if self.test_loss is not None:

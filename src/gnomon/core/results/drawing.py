@@ -13,11 +13,14 @@ from math import isfinite
 from typing import Any
 
 from gnomon.core.results.plot import Band, Bars, Histogram, Image, Line, Mark, Meter, Plot, Reference, Scatter
+from gnomon.core.results.ticks import mark_ticks
 
 __all__ = ["COLORS", "draw"]
 
 COLORS = ("#b5367a", "#2f62a8", "#b57508", "#2f7d4b", "#6a6f7a")
 """Of the marks in their order; the HTML report replaces them by those of its light or dark theme."""
+LONGEST = 30
+"""Characters of the label of a bar."""
 STYLES = {"solid": "-", "dashed": "--", "dotted": ":"}
 
 
@@ -35,7 +38,8 @@ def draw(plot: Plot, ax: Any = None) -> Any:
 
         ax = plt.subplots(layout="constrained")[1]
     for i, mark in enumerate(plot.marks):
-        DRAWN[type(mark)](ax, mark, COLORS[i % len(COLORS)])
+        own = mark.color if isinstance(mark, Line | Scatter) else None
+        DRAWN[type(mark)](ax, mark, COLORS[(i if own is None else own) % len(COLORS)])
     ax.set(title=plot.title)
     for axis, set_label, set_scale, set_limits in (
         (plot.x, ax.set_xlabel, ax.set_xscale, ax.set_xlim),
@@ -46,8 +50,7 @@ def draw(plot: Plot, ax: Any = None) -> Any:
             set_scale("log")
         if axis.limits is not None:
             set_limits(*axis.limits)
-    if not plot.x.log and _whole(plot):
-        ax.xaxis.get_major_locator().set_params(integer=True)
+    mark_ticks(ax, plot, whole=_whole(plot))
     named = [mark for mark in plot.marks if mark.name and not isinstance(mark, Image | Bars | Meter)]
     if len(named) > 1 or any(isinstance(mark, Reference) for mark in named):
         ax.legend()
@@ -80,8 +83,19 @@ def _band(ax: Any, mark: Band, color: str) -> None:
 
 
 def _bars(ax: Any, mark: Bars, color: str) -> None:
-    ax.barh(list(mark.labels), list(mark.values), color=color, label=mark.name)
+    places = range(len(mark.labels))
+    ax.barh(places, list(mark.values), color=color, label=mark.name)
+    ax.set_yticks(places, [_short(label) for label in mark.labels])
     ax.invert_yaxis()  # the first label on top
+
+
+def _short(label: str) -> str:
+    """A label that leaves space for its bar: long ones lose their middle.
+
+    >>> _short("encoder.layers.0.self_attn.out_proj Linear")
+    'encoder.layers…ut_proj Linear'
+    """
+    return label if len(label) <= LONGEST else f"{label[: LONGEST // 2 - 1]}…{label[-(LONGEST // 2 - 1) :]}"
 
 
 def _histogram(ax: Any, mark: Histogram, color: str) -> None:

@@ -57,7 +57,7 @@ class Axis(Record):
 
 @dataclass(frozen=True, slots=True)
 class Line(Record):
-    """A curve through (x, y).
+    """A curve through (x, y); marks with one ``color`` belong together, by default each has its own.
 
     >>> Line("loss", [1, 2], [0.5, 0.25]).y
     (0.5, 0.25)
@@ -67,6 +67,7 @@ class Line(Record):
     x: Numbers
     y: Numbers
     style: Style = "solid"
+    color: int | None = None
 
     def __post_init__(self) -> None:
         _freeze(self, "x", "y")
@@ -74,11 +75,12 @@ class Line(Record):
 
 @dataclass(frozen=True, slots=True)
 class Scatter(Record):
-    """Separate points at (x, y)."""
+    """Separate points at (x, y); ``color`` as that of a line."""
 
     name: str
     x: Numbers
     y: Numbers
+    color: int | None = None
 
     def __post_init__(self) -> None:
         _freeze(self, "x", "y")

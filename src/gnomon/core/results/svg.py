@@ -107,5 +107,6 @@ def _tidy(picture: str, name: str, caption: str) -> str:
     picture = sub(r'xlink:href="#([^"]+)"', rf'xlink:href="#{name}-\1"', picture)
     picture = sub(r'(<svg[^>]*?) width="[^"]+"', r"\1", picture)
     picture = sub(r'(<svg[^>]*?) height="[^"]+"', r"\1", picture)
-    picture = sub(r"(\d+\.\d{2})\d+", r"\1", picture)  # a hundredth of a point is finer than any screen
+    # a hundredth of a point is finer than any screen; the words of the picture stay as they are
+    picture = sub(r"<[^>]*>", lambda tag: sub(r"(\d+\.\d{2})\d+", r"\1", tag[0]), picture)
     return picture.replace("<svg", f'<svg role="img" aria-label="{escape(caption, quote=True)}"', 1)

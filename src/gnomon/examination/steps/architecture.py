@@ -2,19 +2,21 @@
 
 from dataclasses import dataclass
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from gnomon.core.errors import GnomonError
 from gnomon.core.inputs import tensors
 from gnomon.core.record import Record
-from gnomon.core.results import Finding, Hypothesis, Value, shown
+from gnomon.core.results import Axis, Bars, Finding, Hypothesis, Plot, Value, shown
 from gnomon.examination.cost import Cost, measured_cost
+from gnomon.examination.pictures import named_kind
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult, plainly
 from gnomon.examination.subject import Subject
 from gnomon.program import Program, read
 from gnomon.report import Content
 
-BATCH = 32
+BATCH, SHOWN = 32, 12
+"""Examples of the step that is timed, and parts whose size is drawn."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,16 +59,29 @@ class ArchitectureStep(AbstractStep):
             *(Value(f"parameters of {name}", count) for name, count in largest),
         )
         readable = Hypothesis("the infinite-width limit can be computed from the module", program is not None, reason)
-        known = "" if program is not None else " Theory of very wide networks does not cover all of its layers."
-        kind = (
-            f"{task.classes} classes"
-            if task.classes
-            else f"{task.outputs} real output{'s' if task.outputs > 1 else ''}"
+        known = (
+            "" if program is not None else " Some of its layers have no formula in the theory of very wide networks."
         )
-        time = f"{shown(1e3 * cost.step(n))} ms for a training step on {n} examples"
-        answer = f"{total:,} parameters, {kind}, {time}.{known}"
-        content = Content(answer, _findings(subject), values, hypotheses=(readable,))
+        numbers = "one number" if task.outputs == 1 else f"{task.outputs} numbers"
+        kind = f"tell {task.classes} classes apart" if task.classes else f"predict {numbers}"
+        time = f"a training step on {n} examples takes {shown(1e3 * cost.step(n))} ms"
+        answer = f"It has {total:,} parameters to {kind}; {time}.{known}"
+        content = Content(answer, _findings(subject), values, _sizes(subject.module), hypotheses=(readable,))
         return StepResult(content, Profile(program, reason, cost))
+
+
+def _sizes(module: nn.Module) -> tuple[Plot, ...]:
+    """How many parameters each part has, in the order of the network; the largest where there are many."""
+    own = {name: sum(p.numel() for p in part.parameters(recurse=False)) for name, part in module.named_modules()}
+    kinds = {name: named_kind(name, part) for name, part in module.named_modules()}
+    largest = sorted((name for name in own if own[name]), key=lambda name: -own[name])[:SHOWN]
+    listed = [name for name in own if name in largest]
+    if len(listed) < 2:
+        return ()
+    more = sum(1 for count in own.values() if count) - len(listed)
+    words = f"Where the parameters are{f'; {more} smaller parts are left out' if more > 0 else ''}."
+    bars = Bars("parameters", [kinds[name] for name in listed], [float(own[name]) for name in listed])
+    return (Plot("Parameters of each part", (bars,), Axis("parameters"), caption=words),)
 
 
 def _findings(subject: Subject) -> tuple[Finding, ...]:

@@ -44,7 +44,8 @@ class AttributionStep(AbstractStep):
         source = subject.train if subject.test is None else subject.test
         examples = subject.examples(source.probe(size, seed=context.seed))
         if subject.task.classes < 2 or len(examples) < FEWEST:
-            raise Skipped(f"There are no classes, or fewer than {FEWEST} examples.")
+            few = f"There are {len(examples)} examples, and fewer than {FEWEST} tell nothing."
+            raise Skipped("Shortcuts are looked for in classification." if subject.task.classes < 2 else few)
         if not isinstance(examples.x, Tensor):
             raise Skipped("The inputs are not one tensor of numbers.")
         model, data = subject.module if run is None else run.model, (examples.x, examples.y)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.record import Record
-from gnomon.core.results import Definition, Finding, Plot, Value
+from gnomon.core.results import Definition, Plot, Value
 from gnomon.examination.cost import rung
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.subject import Subject
@@ -62,7 +62,8 @@ class ColumnsStep(AbstractStep):
         else:
             found += number_findings(_labels(subject).double())
         findings = tuple(sorted(found, key=lambda finding: -finding.severity))
-        return StepResult(Content(_answer(findings), findings, tuple(values), plots, _definitions()), checks)
+        answer = findings[0].what if findings else _good(checks)
+        return StepResult(Content(answer, findings, tuple(values), plots, _definitions()), checks)
 
 
 def _labels(subject: Subject) -> Tensor:
@@ -71,8 +72,13 @@ def _labels(subject: Subject) -> Tensor:
     return y.long() if subject.task.classes else y
 
 
-def _answer(findings: tuple[Finding, ...]) -> str:
-    return findings[0].what if findings else "Columns, targets and labels are in order."
+def _good(checks: DataChecks) -> str:
+    """What is said where nothing is wrong; for classes with the scores that a network has to beat."""
+    told = "Columns, targets and labels are in order."
+    if checks.guess is None:
+        return told
+    simple = "" if checks.simple is None else f", and a simple model (kernel regression) on {checks.simple:.1%}"
+    return f"{told} Always guessing the largest class is right on {checks.guess:.1%} of the examples{simple}."
 
 
 def _definitions() -> tuple[Definition, ...]:

@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from gnomon.core.record import Record
 from gnomon.core.results import Definition, Interval, Value
 from gnomon.examination.pictures import rate_meter
-from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, StepResult, require_gradients
+from gnomon.examination.step import (
+    NOT_ENOUGH,
+    ON_ITS_WAY,
+    AbstractStep,
+    Context,
+    Products,
+    StepResult,
+    require_gradients,
+)
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.stability import affordable, products_within, timed
 from gnomon.examination.subject import Subject
@@ -13,8 +21,11 @@ from gnomon.landscape import gradient_noise, hessian
 from gnomon.linalg.lanczos import top_eigenpairs
 from gnomon.linalg.trace import hutch_plus_plus
 from gnomon.report import Content
-from gnomon.training import Run
+from gnomon.training import SGD, Run
 from gnomon.training.native import descent
+
+EDGE = 0.8
+"""Share of the limit of the learning rate from which on training is at the edge of stability."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,24 +66,35 @@ class CurvatureStep(AbstractStep):
             name = "batch size of equal signal and noise"
             gains = "batches much larger than this save few steps"
             values.append(Value(name, noise.scale, noise.interval, "estimate", meaning=gains))
-        state = "At the end of training" if run is not None else "Before training"
-        answer = f"{state} the loss has sharpness {value:.3g}"
-        if value > 0:
-            answer += f", so that plain gradient descent is stable with learning rates below {2 / value:.2g}"
         way = None if run is None else descent(run.optimizer)
         if way is not None:
             limit = 2 * (1 + way.momentum) / way.lr
-            share = f"{value / limit:.0%} of what its learning rate allows"
-            most = "as much as its learning rate allows, the edge of stability"
-            answer += f"; that is {most if value > 0.8 * limit else share} ({limit:.3g})"
             values.append(Value("limit of the learning rate in use", limit, meaning="2 (1 + β) / lr"))
+        answer = _answer(value, way, trained=run is not None)
         definitions = (
             Definition("λ_max(H)", "sharpness: the largest curvature of the mean loss", "cohen2021gradient"),
             Definition("tr H = E[zᵀ H z]", "sum of all curvatures", "hutchinson1989stochastic"),
             Definition("B = tr Σ / |G|²", "noise scale", "mccandlish2018empirical"),
         )
         short = "" if run is None else run.shortage
-        answer = f"{NOT_ENOUGH} {short}. {answer}" if short else answer
+        answer = f"{NOT_ENOUGH} {ON_ITS_WAY} {answer}" if short else answer
         plots = rate_meter(way.lr, 2 * (1 + way.momentum) / value) if way is not None and value > 0 else ()
-        content = Content(f"{answer}.", (), tuple(values), plots, definitions)
+        content = Content(answer, (), tuple(values), plots, definitions)
         return StepResult(content, CurvatureSummary(value, trace.value), "unsure" if short else "answered")
+
+
+def _answer(sharpness: float, way: SGD | None, *, trained: bool) -> str:
+    """How steep the loss is, against the learning rate where plain gradient descent was used."""
+    state = "At the end of training" if trained else "With the weights as they are"
+    if sharpness <= 0:
+        return f"{state} the loss curves upward in no direction (sharpness {sharpness:.3g})."
+    if way is None:
+        rate = f"plain gradient descent (SGD) is stable with learning rates below {2 / sharpness:.2g}"
+        return f"{state} {rate} (sharpness {sharpness:.3g}); Adam has no such limit."
+    limit = 2 * (1 + way.momentum) / way.lr
+    share = f"{sharpness / limit:.0%} of what its learning rate allows"
+    if sharpness > EDGE * limit:
+        share = "as much as its learning rate allows, the edge of stability"
+    if sharpness > limit / EDGE:
+        share = f"{sharpness / limit:.1f} times what its learning rate allows, so that it cannot stay there"
+    return f"{state} the loss is curved (sharpness {sharpness:.3g}) by {share} ({limit:.3g})."

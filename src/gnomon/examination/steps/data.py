@@ -66,10 +66,12 @@ class DataStep(AbstractStep):
 
 def _facts(n: int, rms: float | None, largest: float | None, y: Tensor) -> str:
     """What the data are, where nothing is wrong with them."""
-    size = "" if rms is None else f", inputs of typical size {rms:.3g} (root mean square)"
-    spread = f"targets of spread {float(y.double().std(correction=0)):.3g}"
-    kinds = spread if largest is None else f"{largest:.1%} of them in the largest class"
-    return f"{n:,} training examples{size}, {kinds}."
+    spread = f"the targets spread by {float(y.double().std(correction=0)):.3g} around their mean"
+    kinds = spread if largest is None else f"the largest class has {largest:.1%} of them"
+    size = (
+        "" if rms is None else f" The inputs are of typical size {rms:.3g} (root mean square), where about 1 is best."
+    )
+    return f"There {'are' if n > 1 else 'is'} {n:,} training example{'s' if n > 1 else ''}; {kinds}.{size}"
 
 
 def _inputs(flat: Tensor, rms: float, *, alone: bool) -> _Part:
@@ -116,6 +118,6 @@ def _numbers(y: Tensor) -> _Part:
 def _histogram(flat: Tensor) -> Plot:
     numbers = flat.reshape(-1)
     sample = numbers[:: max(1, len(numbers) // SHOWN)]
-    words = "Values of the input features; networks are made for values of order one."
+    words = "How often each value occurs among the inputs; networks learn best from values between about -3 and 3."
     axes = Axis("value of an input feature"), Axis("how often", log=True)
     return Plot("Inputs", (Histogram.of("values", sample, bins=60),), *axes, words)

@@ -11,7 +11,7 @@ from gnomon.core.record import Record
 from gnomon.core.results import Axis, Bars, Plot, Value
 from gnomon.core.strata import stratified
 from gnomon.examination.cost import rung
-from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.step import NOT_ENOUGH, ON_ITS_WAY, AbstractStep, Context, Products, Skipped, StepResult
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
@@ -60,17 +60,20 @@ class ExamplesStep(AbstractStep):
         f = torch.cat([subject.outputs(take(examples.x, part), run.model) for part in parts]).double()
         if not bool(torch.isfinite(f).all()):
             raise Skipped("Some outputs are not finite.")
-        error, answers, notes = _judged(f, examples.y, classes=subject.task.classes > 0)
+        classes = subject.task.classes > 0
+        error, answers, notes = _judged(f, examples.y, classes=classes)
         worst = error.topk(min(SHOWN, len(error))).indices.cpu()
         shown = tuple(
-            _shown(take(examples.x, worst[i : i + 1]), int(numbers[j]), _words(examples.y[j]), answers[j], notes[j])
+            _shown(
+                take(examples.x, worst[i : i + 1]), int(numbers[j]), _words(examples.y[j]), answers[j], notes[j],
+                classes=classes,
+            )
             for i, j in enumerate(worst.tolist())
-        )
-        classes = subject.task.classes > 0
+        )  # fmt: skip
         answer, plots = _mistakes(f, examples.y, which) if classes else (_largest(error, which), ())
         values = (Value("examples tried", len(numbers), meaning=f"of {len(source)} {which} examples"),)
         product = Hardest(tuple(e.number for e in shown), tuple(error[worst.to(error.device)].tolist()))
-        answer = f"{NOT_ENOUGH} {run.shortage}. {answer}" if run.shortage else answer
+        answer = f"{NOT_ENOUGH} {ON_ITS_WAY} {answer}" if run.shortage else answer
         content = Content(answer, (), values, plots, exhibits=shown)
         return StepResult(content, product, "unsure" if run.shortage else "answered")
 
@@ -78,7 +81,8 @@ class ExamplesStep(AbstractStep):
 def _judged(f: Tensor, y: Tensor, *, classes: bool) -> tuple[Tensor, list[str], list[str]]:
     """How wrong each example is, what the network answers, and how sure it is of that."""
     if not classes:
-        return (f - y.double()).square().mean(1).sqrt(), [_words(row) for row in f], ["" for _ in f]
+        error = (f - y.double()).square().mean(1).sqrt()
+        return error, [_words(row) for row in f], [f"off by {e:.3g}" for e in error.tolist()]
     p = probabilities(f)
     own, best = p.gather(1, y[:, None]).squeeze(1), p.max(1)
     notes = [f"{sure:.0%} sure" for sure in best.values.tolist()]
@@ -91,8 +95,9 @@ def _words(y: Tensor) -> str:
     return ", ".join(f"{v:.3g}" for v in y[:3].tolist()) + (", ..." if len(y) > 3 else "")
 
 
-def _shown(x: object, number: int, label: str, answer: str, note: str) -> Exhibit:
-    return exhibit(transform(lambda t: t[0], x), number, label=label, answer=answer, note=note)
+def _shown(x: object, number: int, label: str, answer: str, note: str, *, classes: bool) -> Exhibit:
+    right = label == answer if classes else None
+    return exhibit(transform(lambda t: t[0], x), number, label=label, answer=answer, note=note, right=right)
 
 
 def _mistakes(f: Tensor, y: Tensor, which: str) -> tuple[str, tuple[Plot, ...]]:
@@ -101,16 +106,19 @@ def _mistakes(f: Tensor, y: Tensor, which: str) -> tuple[str, tuple[Plot, ...]]:
     wrong = answers != y
     count, n = int(wrong.sum()), len(y)
     if not count:
-        return f"All {n} {which} examples that were tried are right; these are the least certain.", ()
+        return f"All {n} {which} examples that were tried are right; these are the ones it is least sure of.", ()
     pairs, times = torch.stack([y[wrong], answers[wrong]], 1).unique(dim=0, return_counts=True)
     order = times.argsort(descending=True, stable=True)[:PAIRS].tolist()
     names = [f"{int(pairs[i, 0])} taken for {int(pairs[i, 1])}" for i in order]
+    head = f"{count} of {n} {which} examples {'are' if count > 1 else 'is'} wrong"
+    if int(times.max()) < 2:  # no mistake occurs more often than another
+        return f"{head}.", ()
     bars = Bars("times", names, times[order].double())
     words = "The mistakes that occur most often, as 'label taken for answer'."
-    head = f"{count} of {n} {which} examples are wrong; most often a {names[0]}."
-    return head, (Plot("Mistakes", (bars,), Axis("times"), caption=words),)
+    often = f"most often {names[0].replace(' taken', ' is taken')}, {int(times.max())} times"
+    return f"{head}; {often}.", (Plot("Mistakes", (bars,), Axis("times"), caption=words),)
 
 
 def _largest(error: Tensor, which: str) -> str:
     most, half = float(error.max()), float(error.median())
-    return f"The largest error on {which} examples is {most:.3g}; half of them are below {half:.3g}."
+    return f"The largest error on {which} examples is {most:.3g}; half of the errors are below {half:.3g}."

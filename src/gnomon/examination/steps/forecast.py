@@ -1,5 +1,7 @@
 """Training, predicted: the losses of a network whose kernel stays what it is."""
 
+from math import inf, isfinite
+
 import torch
 from torch import Tensor
 
@@ -11,6 +13,7 @@ from gnomon.examination.step import AbstractStep, Context, Products, Skipped, St
 from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
 from gnomon.forecast import predict
+from gnomon.landscape import Sharpness
 from gnomon.report import Content
 from gnomon.training import SGD
 from gnomon.training.native import descent
@@ -25,6 +28,7 @@ class ForecastStep(AbstractStep):
     key, title, share = "forecast", "Training, predicted", 0.06
     question = "How would the loss fall if the network only used the features that it starts with?"
     needs = (ProbeKernel,)
+    uses = (Sharpness,)
     gives = Trajectory
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
@@ -72,9 +76,8 @@ class ForecastStep(AbstractStep):
         )
         definition = Definition("f′ = −(1/n) Θ ∂l/∂f", "time is learning rate × steps", "lee2019wide")
         data = {"times": run.times, "loss": run.loss}
-        content = Content(
-            _answer(run, way), _findings(run), tuple(values), (_plot(run),), (definition,), hypotheses, data
-        )  # fmt: skip
+        answer = _answer(run, way, products.get(Sharpness))
+        content = Content(answer, _findings(run), tuple(values), (_plot(run),), (definition,), hypotheses, data)
         return StepResult(content, run)
 
 
@@ -92,16 +95,19 @@ def beyond_rounding(kernel: Tensor, dtype: torch.dtype) -> Tensor:
     return kernel + bound * torch.eye(len(kernel), dtype=kernel.dtype, device=kernel.device)
 
 
-def _answer(run: Trajectory, way: SGD | None) -> str:
-    """What is predicted, in steps where a learning rate is known."""
-    when = (
-        f"where learning rate × steps comes to {float(run.times[-1]):.3g}"
-        if way is None
-        else f"in {float(run.times[-1]) / way.lr:.0f} steps"
-    )
+def _answer(run: Trajectory, way: SGD | None, sharpness: Sharpness | None) -> str:
+    """What is predicted, in steps where a learning rate is known, or else at half of the largest stable one."""
+    limit = inf if sharpness is None else sharpness.largest_lr * (1 if way is None else 1 + way.momentum)
+    lr = way.lr if way is not None else limit / 2 if isfinite(limit) else None
+    end = float(run.times[-1])
+    when = f"until learning rate × steps is {end:.3g}" if lr is None else f"in {end / lr:,.0f} steps"
+    rule = "plain gradient descent" if lr is None else f"gradient descent with learning rate {lr:.3g}"
+    chosen = "" if way is not None or lr is None else " (half of the largest stable one)"
     change = f"the {run.loss_name} from {float(run.loss[0]):.3g} to {float(run.loss[-1]):.3g}"
-    rule = "gradient descent" if way is None else f"gradient descent with learning rate {way.lr:.3g}"
-    return f"With the features that the network starts with, {rule} would take {change} {when}."
+    told = f"If the network kept the features that it starts with, {rule}{chosen} would take {change} {when}."
+    if way is not None and way.lr > limit and not run.diverges:
+        told += " That leaves out that this learning rate is above the stable limit, so that it will not be so."
+    return told
 
 
 def _findings(run: Trajectory) -> tuple[Finding, ...]:
@@ -122,5 +128,5 @@ def _plot(run: Trajectory) -> Plot:
     inside = (run.times > 0) & run.times.isfinite()
     losses = {"training examples": run.loss, "test examples": run.test_loss}
     marks = tuple(Line(name, run.times[inside], v[inside]) for name, v in losses.items() if v is not None)
-    words = "What theory predicts for gradient descent on the probe examples, if the tangent kernel does not change."
+    words = "What theory predicts for gradient descent on the probe examples, if the network keeps its features."
     return Plot("Predicted loss", marks, TIME, Axis(run.loss_name, log=True), words)

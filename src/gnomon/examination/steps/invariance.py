@@ -6,7 +6,7 @@ from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Definition, Finding, Value
 from gnomon.examination.cost import rung
 from gnomon.examination.levels import level
-from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.step import NOT_ENOUGH, ON_ITS_WAY, AbstractStep, Context, Products, Skipped, StepResult
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
@@ -48,7 +48,7 @@ class InvarianceStep(AbstractStep):
         definition = Definition("|f(g x) − f(x)| / |f(x)|", "over the examples used, for each motion g")
         short = "" if run is None else run.shortage
         answer = _answer(measured) if subject.task.classes else measured.verdict
-        answer = f"{NOT_ENOUGH} {short}. {answer}" if short else answer
+        answer = f"{NOT_ENOUGH} {ON_ITS_WAY} {answer}" if short else answer
         findings = _shifted(measured) if run is not None and not short and subject.task.classes else ()
         content = Content(answer, findings, values, measured.plots(), (definition,))
         return StepResult(content, measured, "unsure" if short else "answered")

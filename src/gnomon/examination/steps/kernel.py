@@ -1,7 +1,7 @@
 """The network's own tangent kernel on the probe: its modes, its conditioning, and whether labels lie along them."""
 
 from dataclasses import dataclass
-from math import sqrt
+from math import nan, sqrt
 
 import torch
 from torch import Tensor
@@ -80,9 +80,11 @@ class KernelStep(AbstractStep):
         findings = () if related or unsure else (_unrelated(product, guess, len(subject.probe)),)
         answer = _ease(modes.modes_for(0.9), n, labels, "targets" if guess is None else "labels")
         if related and not seen:
-            answer += " Yet the inputs themselves are related to the labels: training can still learn that."
+            answer += " Yet the labels are related to the inputs themselves, so that training can still learn them."
         elif related and not labels.related:
-            answer += " Yet it predicts examples that were left out better than a guess would."
+            answer += (
+                " Yet it predicts examples that were left out better than a guess would, so that they are related."
+            )
         elif unsure:
             answer += f" {n} examples are not enough to tell whether labels are related to inputs; {ENOUGH} would be."
         hypotheses = (
@@ -93,7 +95,7 @@ class KernelStep(AbstractStep):
         )
         data = {"eigenvalues": modes.values, "captured": modes.captured}
         content = Content(
-            answer, findings, _values(product, classes=guess is not None), (_learned(modes), *modes.plots()[:1]),
+            answer, findings, _values(product, classes=guess is not None), (_learned(modes), _speeds(modes)),
             _definitions(), hypotheses, data,
         )  # fmt: skip
         return StepResult(content, product, "unsure" if unsure else "answered")
@@ -101,11 +103,17 @@ class KernelStep(AbstractStep):
 
 def _ease(modes: int, n: int, labels: LabelTest, what: str) -> str:
     """How early in training the labels, or targets, are fitted, and whether they fit the inputs at all."""
-    easy = "easily" if modes <= n / 4 else "with some effort" if modes <= n / 2 else "late"
-    first = f"90 % of them are explained by the {modes} of {n} patterns that it learns first (tangent kernel)"
+    easy = (
+        f"The {what} are easy for this network"
+        if modes <= n / 4
+        else f"The {what} take this network some effort"
+        if modes <= n / 2
+        else f"The {what} ask for better features than the network starts with"
+    )
+    first = f"{modes} of the {n} patterns that it learns one after the other (tangent kernel) explain 90 % of them"
+    chance = f"where {what} without any relation to the inputs would need about {0.9 * n:.0f}"
     better = "far better than" if labels.related else "no better than"
-    chance = f"They fit the inputs {better} shuffled {what} would (p-value {labels.p_value:.2g})"
-    return f"The {what} are learned {easy}: {first}. {chance}."
+    return f"{easy}: {first}, {chance}. They fit {better} shuffled {what} would (p-value {labels.p_value:.2g})."
 
 
 def guessed(subject: Subject, y: Tensor) -> float | None:
@@ -177,9 +185,17 @@ def _learned(modes: KernelSpectrum) -> Plot:
     places, share = range(1, len(modes.values) + 1), modes.values.clamp(min=0).cumsum(0)
     marks = [] if modes.captured is None else [Line("labels", places, modes.captured)]
     marks.append(Line("kernel", places, share / share[-1].clamp(min=1e-300), "dashed"))
-    words = "The sooner the line of the labels rises, the sooner training fits them (share of the labels by mode)."
+    words = "The sooner the line of the labels rises, the sooner training fits them; each pattern is a mode."
     axes = Axis("patterns, those learned first at the left", log=True), Axis("share so far", limits=(0.0, 1.02))
     return Plot("What is learned first", tuple(marks), *axes, words)
+
+
+def _speeds(modes: KernelSpectrum) -> Plot:
+    """The eigenvalues, as how fast each pattern is learned."""
+    positive = [float(v) if v > 0 else nan for v in modes.values]
+    line = Line("eigenvalue", range(1, len(positive) + 1), positive)
+    words = "Each pattern is learned at the speed of its eigenvalue: ten times lower takes ten times as many steps."
+    return Plot("How fast each pattern is learned", (line,), Axis("pattern"), Axis("eigenvalue", log=True), words)
 
 
 def _definitions() -> tuple[Definition, ...]:

@@ -58,8 +58,8 @@ class LimitStep(AbstractStep):
             raise Skipped(f"Theory has no formula for a very wide version of this network: {products[Profile].reason}")
         if context.seconds < COMPILING and not _compiled(products[Profile].program):
             raise Skipped(
-                "This is compiled once on every machine, which takes about half a minute: examine once with a budget "
-                "of five minutes, and all later examinations have this section."
+                "The formulas for this are compiled once on every machine, which takes about half a minute: examine "
+                "once with --budget 5m, and all later examinations have this section."
             )
         limit = Limit(subject.module)
         examples = subject.probe.some(affordable(limit, subject, context))
@@ -146,8 +146,8 @@ def _below(run: Run | None, wide: float | None, n: int) -> tuple[Finding, ...]:
     chance = NormalDist().inv_cdf(1 - level("below-limit")) * (2 * wide * (1 - wide) / n) ** 0.5
     if wide <= reached + max(0.02, chance):
         return ()
-    what = f"The infinitely wide network scores {wide:.1%} on the test examples, the trained one {reached:.1%}."
-    cure = "Widen the network or train it longer; NTKClassifier already does better."
+    what = f"A very wide version of it is right on {wide:.1%} of the test examples, the trained one on {reached:.1%}."
+    cure = "Widen the layers or train longer; `gnomon.estimators.NTKClassifier` reaches that score."
     return (Finding("below-limit", what, cure, 0.35, false_alarm=level("below-limit")),)
 
 

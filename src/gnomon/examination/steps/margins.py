@@ -12,7 +12,7 @@ from gnomon.core.source import AbstractSource
 from gnomon.core.strata import stratified
 from gnomon.examination.cost import rung
 from gnomon.examination.levels import level
-from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.step import NOT_ENOUGH, ON_ITS_WAY, AbstractStep, Context, Products, Skipped, StepResult
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
@@ -80,14 +80,14 @@ def _shortened(result: StepResult, short: str) -> StepResult:
     """The same numbers, said to be those of a network on its way."""
     if not short:
         return result
-    content = replace(result.content, answer=f"{NOT_ENOUGH} {short}. {result.content.answer}")
+    content = replace(result.content, answer=f"{NOT_ENOUGH} {ON_ITS_WAY} {result.content.answer}")
     return StepResult(content, result.product, "unsure")
 
 
 def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained: bool, short: bool) -> StepResult:
     margin, judged = margins(p, y), calibration(p, y, level=level("calibration"))
     hardest = index[torch.tensor(margin.hardest)].tolist()
-    state = "trained" if trained else "untrained"
+    state = "trained" if trained else "as it was given"
     values = (
         Value("accuracy", margin.accuracy, margin.accuracy_interval, meaning=f"{which} examples, network {state}"),
         Value("smallest margin", margin.smallest, meaning="probability of the right class minus the best other"),
@@ -96,7 +96,8 @@ def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained:
         Value("mean confidence", judged.confidence),
         Value("hardest examples", ", ".join(map(str, hardest)), meaning="their numbers, hardest first"),
     )
-    answer = f"The {state} network is right on {margin.accuracy:.1%} of {which} examples. {judged.verdict}"
+    subject = "The trained network" if trained else "The network as it was given, without training,"
+    answer = f"{subject} is right on {margin.accuracy:.1%} of {which} examples. {_sure(judged)}"
     definition = Definition("Σ_b |B_b|/n · |acc(B_b) − conf(B_b)|", "expected calibration error", "guo2017calibration")
     findings = judged.findings if trained and not short else ()  # how sure an untrained network is says nothing
     plots = margin.plots() + judged.plots()
@@ -104,19 +105,28 @@ def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained:
     return StepResult(content, Decisions(margin, judged))
 
 
+def _sure(judged: Calibration) -> str:
+    """How sure it is, without saying again how often it is right."""
+    return judged.verdict.replace(f" and right in {judged.accuracy:.1%} of cases", "").replace("The network", "It", 1)
+
+
 def _regression(f: Tensor, y: Tensor, which: str, index: Tensor, *, trained: bool) -> StepResult:
     y = y.double()
     residual, explained = (f - y).square().mean(1).sqrt(), explained_variance(f, y)
     hardest = index[residual.topk(min(HARDEST, len(f))).indices].tolist()
-    state = "trained" if trained else "untrained"
-    error = float(residual.square().mean().sqrt())
+    state = "trained" if trained else "as it was given"
+    error, spread = float(residual.square().mean().sqrt()), float(y.var(0, correction=0).mean().sqrt())
     values = (
         Value("root mean square error", error, meaning=f"{which} examples, network {state}"),
         Value("explained variance", explained),
         Value("hardest examples", ", ".join(map(str, hardest)), meaning="their numbers, hardest first"),
     )
-    answer = f"The {state} network explains {explained:.1%} of the variance of the {which} targets."
+    subject = "The trained network" if trained else "The network as it was given, without training,"
+    worse = " That is worse than always predicting their mean." if explained < 0 else ""
+    size = f"its errors are typically {error:.3g}, where the targets spread by {spread:.3g}"
+    answer = f"{subject} explains {max(explained, 0.0):.1%} of the variance of the {which} targets: {size}.{worse}"
     errors = Histogram.of("examples", residual)
-    plot = Plot("Errors", (errors,), Axis("absolute error"), Axis("examples"), "Errors of single examples.")
+    words = f"How far predictions are from their targets; the targets themselves spread by {spread:.3g}."
+    plot = Plot("Errors", (errors,), Axis("absolute error"), Axis("examples"), words)
     content = Content(answer, (), values, (plot,), data={"hardest": hardest})
     return StepResult(content, Decisions(explained=explained))

@@ -8,9 +8,10 @@ from gnomon.checkup import Outcome, explosion, number_outcome_findings, outcome_
 from gnomon.checkup.outcome import overfit_cure
 from gnomon.core.metrics import accuracy
 from gnomon.core.record import Record
-from gnomon.core.results import Finding, Value
+from gnomon.core.results import Finding, Plot, Value
 from gnomon.core.source import AbstractSource
 from gnomon.examination.cost import rung
+from gnomon.examination.pictures import score_bars
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.columns import DataChecks
@@ -76,9 +77,38 @@ class OutcomeStep(AbstractStep):
             units = _units(subject, run.model, learned=not FAILED & {finding.kind for finding in judged})
             findings = (*units, *statistics(subject, run.model, min(n, STATISTICS)), *judged)
         findings = tuple(sorted(findings, key=lambda finding: -finding.severity))
-        good = f"Training was too short to judge: {short}." if short else "Training learned what could be expected."
-        content = Content(findings[0].what if findings else good, findings, values)
+        good = f"Training was too short to judge: {short}." if short else _good(values)
+        plots = _scores(values, classes=subject.task.classes > 0)
+        content = Content(findings[0].what if findings else good, findings, values, plots)
         return StepResult(content, TrainedChecks(outcome), "unsure" if short else "answered")
+
+
+def _good(values: tuple[Value, ...]) -> str:
+    """What is said where training learned what could be expected, with its scores."""
+    told = {v.name: float(v.value) for v in values if isinstance(v.value, int | float)}
+    train = next((told[name] for name in ("accuracy on train", "variance explained on train") if name in told), None)
+    test = next((told[name] for name in ("accuracy on test", "variance explained on test") if name in told), None)
+    if train is None:
+        return "Training learned what could be expected."
+    verb, of = ("is right on", "examples") if "accuracy on train" in told else ("explains", "variance")
+    sets = f"{train:.1%} of the training {of}" + ("" if test is None else f" and {test:.1%} of the test {of}")
+    return f"It {verb} {sets}: nothing points to overfitting or underfitting."
+
+
+def _scores(values: tuple[Value, ...], *, classes: bool) -> tuple[Plot, ...]:
+    """Train and test beside a guess and a simple model."""
+    told = {v.name: max(float(v.value), 0.0) for v in values if isinstance(v.value, int | float)}
+    names = {
+        "accuracy on train": "training examples", "accuracy on test": "test examples",
+        "accuracy of kernel regression": "a simple model", "accuracy of always guessing the largest class": "a guess",
+        "variance explained on train": "training examples", "variance explained on test": "test examples",
+        "variance explained by ridge regression on random features": "a simple model",
+    }  # fmt: skip
+    words = (
+        "The trained network on both sets, beside what is reached without it; a simple model is judged on new examples."
+    )
+    axis = "share right" if classes else "share of the variance explained"
+    return score_bars({names[name]: told[name] for name in names if name in told}, words, axis=axis)
 
 
 def _units(subject: Subject, model: nn.Module, *, learned: bool) -> tuple[Finding, ...]:

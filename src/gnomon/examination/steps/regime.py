@@ -1,6 +1,7 @@
 """Lazy training or feature learning: how far kernel, parameters and activations moved."""
 
 from gnomon.core.results import Axis, Bars, Definition, Meter, Plot, Value
+from gnomon.examination.pictures import named_kind
 from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, Skipped, StepResult
 from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
@@ -28,7 +29,7 @@ class RegimeStep(AbstractStep):
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         if products[Run].shortage:
-            raise Skipped(f"{NOT_ENOUGH} {products[Run].shortage}.")
+            raise Skipped(f"{NOT_ENOUGH} what a network has learned is told by its end.")
         means, model = products[ProbeKernel].means, products[Run].model
         if 2 * means.estimate(min(EXAMPLES)) > 0.8 * context.seconds:
             raise needs("Two tangent kernels", 2 * means.estimate(min(EXAMPLES)), context)
@@ -48,7 +49,9 @@ class RegimeStep(AbstractStep):
         layers = {
             name.removeprefix(inside): c for name, c in moved.activations.items() if name and f"{name}." != inside
         }
-        bars = Bars("change", list(layers), list(layers.values()))
+        parts = dict(model.named_modules())
+        named = [named_kind(name, parts[name]) if name in parts else name for name in layers]
+        bars = Bars("change", named, list(layers.values()))
         words = "How much training changed what each layer computes."
         plot = Plot("Change of each layer", (bars,), Axis("relative change of its outputs"), caption=words)
         definition = Definition("|Θ₁ − Θ₀| / |Θ₀|", "between the network before and after", "chizat2019lazy")

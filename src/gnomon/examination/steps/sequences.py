@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from gnomon.core.record import Record
 from gnomon.core.results import Finding, Plot, Value
-from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.step import NOT_ENOUGH, ON_ITS_WAY, AbstractStep, Context, Products, Skipped, StepResult
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
@@ -84,9 +84,12 @@ class SequencesStep(AbstractStep):
             looked.append(f"The answer lies {lag} steps back. {kept.verdict}")
             plots.extend(kept.plots())
         short = "" if run is None else run.shortage
-        told = " ".join(looked) or "The task tells no lag: no single step is related to the targets."
+        alone = (
+            "No single time step is related to the targets, so there is no distance in time to check memory against."
+        )
+        told = " ".join(looked) or alone
         answer = findings[0].what if findings else told
-        answer = f"{NOT_ENOUGH} {short}. {answer}" if short and not findings else answer
+        answer = f"{NOT_ENOUGH} {ON_ITS_WAY} {answer}" if short and not findings else answer
         values = () if lag is None else (Value("lag of the task", lag),)
         content = Content(answer, tuple(findings), values, tuple(plots))
         return StepResult(content, SequenceChecks(tuple(looked), lag), "unsure" if short else "answered")

@@ -41,7 +41,7 @@ class SignalStep(AbstractStep):
         theory, why = _theory(subject, x, profile, context)
         weighted = tuple(layer for layer in measured.layers if layer.weighted)
         findings = _findings(measured, _variance(subject.module))
-        answer = findings[0].what if findings else measured.verdict
+        answer = findings[0].what if findings else _healthy(measured, len(weighted))
         hypothesis = Hypothesis("mean squares can be predicted for this module", bool(theory), why)
         plots = [*_through_layers(weighted, theory)] if len(weighted) > 1 else []
         values = _values(weighted, measured)
@@ -68,6 +68,13 @@ def _findings(measured: Signal, variance: float | None) -> tuple[Finding, ...]:
     own = [finding for finding in measured.findings if finding.where != "inputs"]  # their scale belongs to the data
     own = own[:1] if own and own[0].severity > ROOT_CAUSE else own
     return tuple(_with_variance(finding, variance) for finding in own)
+
+
+def _healthy(measured: Signal, weighted: int) -> str:
+    """What is said of layers that pass all on; the scale of the inputs is told where the data are described."""
+    if measured.worst is None:
+        return measured.verdict
+    return f"Whatever the size of the inputs, signals and gradients pass through all {weighted} layers with weights."
 
 
 def _with_variance(finding: Finding, variance: float | None) -> Finding:
@@ -151,11 +158,12 @@ def _through_layers(weighted: tuple[LayerSignal, ...], theory: dict[str, float])
     axis = Axis("layer with weights")
     words = "Roughly level is good: the signal reaches every layer. A fall or rise over many powers of ten is not."
     forwards = Plot(
-        "Forward: size of each layer's outputs (mean of h²)", (measured, *predicted), axis, Axis(log=True), words
+        "Forward: size of each layer's outputs", (measured, *predicted), axis, Axis("mean of h²", log=True), words
     )
     updates = Line("measured", places, [layer.update or nan for layer in weighted])
     words = "Roughly level is good: every layer learns. A fall over many powers of ten means that one end does not."
-    backwards = Plot("Backward: gradient of each layer (|∂L/∂W|² / |W|²)", (updates,), axis, Axis(log=True), words)
+    scale = Axis("|∂L/∂W|² / |W|²", log=True)
+    backwards = Plot("Backward: gradient of each layer's weights", (updates,), axis, scale, words)
     return forwards, backwards
 
 

@@ -61,7 +61,10 @@ class StabilityStep(AbstractStep):
         elif limit == inf:
             answer = "The loss curves upward in no direction: no learning rate is too large by this measure."
         else:
-            answer = f"At the start, plain gradient descent is stable with learning rates below {limit:.3g}."
+            answer = (
+                f"At the start, plain gradient descent (SGD) is stable with learning rates below {limit:.3g}; Adam "
+                f"chooses the size of its steps by itself and has no such limit."
+            )
         definition = Definition(
             "lr < 2 (1 + β) / λ_max(H)", "H: Hessian of the mean loss, β: momentum", "cohen2021gradient"
         )

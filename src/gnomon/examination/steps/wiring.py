@@ -94,7 +94,8 @@ class WiringStep(AbstractStep):
             Value("parameters that the loss reaches", moved),
             Value("examples", n),
         )
-        good = f"The loss reaches {moved:,} of {total:,} parameters"
+        all_of = f"Every one of the {total:,} parameters receives a gradient"
+        good = all_of if moved == total else f"{moved:,} of {total:,} parameters receive a gradient"
         good += "." if left else ", and the outputs for an example depend on that example alone."
         answer = findings[0].what if findings else good
         answer += f" There was no time to check {' and '.join(left)}." if left else ""

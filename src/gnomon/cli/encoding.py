@@ -1,0 +1,131 @@
+"""Columns of a table as numbers: words as columns of 0 and 1, dates as days, targets as classes or values."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.record import Record
+
+CATEGORIES, OWN = 100, 0.5
+"""Different words that a column may hold, to be encoded, and their share of the rows: more are names, not kinds."""
+FEW, EACH = 20, 5
+"""Whole numbers are classes where there are few different ones, or so many rows for each."""
+GAPS = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
+"""What stands for a missing value, in small letters."""
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?")
+LISTED = 10
+"""Classes that are named."""
+Columns = dict[str, list[str]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Feature(Record):
+    """A column as numbers, (n, columns); how many words it held, or since when its dates are counted."""
+
+    x: Tensor
+    words: int = 0
+    since: str = ""
+
+
+def feature(name: str, values: list[str], call: str) -> Feature:
+    """Numbers as one column; words as one column of 0 and 1 each, or a single one for two words; dates as days.
+
+    >>> feature("size", ["1", "2.5"], "examine").x.tolist(), feature("color", ["red", "blue"], "examine").x.tolist()
+    ([[1.0], [2.5]], [[1.0], [0.0]])
+    >>> feature("when", ["2024-01-31", "2024-02-02"], "examine").x.tolist()
+    [[0.0], [2.0]]
+    """
+    _check_gaps(name, values, call)
+    bad = next((i for i, v in enumerate(values) if not is_number(v)), None)
+    if bad is None:
+        return Feature(torch.tensor([float(v) for v in values], dtype=torch.float32)[:, None])
+    words = sorted(set(values))
+    if any(map(is_number, words)):
+        what = f"column '{name}' holds '{values[bad]}' among numbers, in row {bad + 2}"
+        raise InputError(lesson(call, what, "columns of numbers or of words", "Repair that row, or drop the column"))
+    if days := _days(values):
+        return Feature(torch.tensor(days, dtype=torch.float32)[:, None], since=min(values)[:10])
+    if len(words) > CATEGORIES or (len(words) > FEW and len(words) > OWN * len(values)):
+        what = f"column '{name}' holds {len(words):,} different words in {len(values):,} rows"
+        kinds = f"at most {CATEGORIES} words, each in several rows"
+        raise InputError(lesson(call, what, kinds, "Drop this column, or group its words"))
+    places = torch.tensor([words.index(v) for v in values])
+    x = places[:, None].float() if len(words) <= 2 else torch.nn.functional.one_hot(places, len(words)).float()
+    return Feature(x, len(words))
+
+
+def labels(words: list[str], name: str, call: str) -> tuple[Tensor, str]:
+    """Classes from words or few different whole numbers, values from other numbers; and which of these, in words.
+
+    >>> labels(["cat", "dog", "cat"], "animal", "examine")
+    (tensor([0, 1, 0]), "the target 'animal' has 2 classes, numbered from 0: cat, dog")
+    >>> labels(["0.5", "2"], "price", "examine")[1]
+    "the target 'price' is a number to predict"
+    """
+    _check_gaps(name, words, call)
+    if all(map(is_number, words)):
+        whole = all(re.fullmatch(r"[+-]?\d+", w) for w in words)
+        kinds: Sequence[Any] = sorted({int(w) for w in words}) if whole else ()
+        if not whole or len(kinds) > max(FEW, len(words) // EACH):
+            told = f", of {len(kinds)} different whole ones" if whole else ""
+            return torch.tensor([float(w) for w in words]), f"the target '{name}' is a number to predict{told}"
+        places = {str(number): i for i, number in enumerate(kinds)}
+        y = torch.tensor([places[str(int(w))] for w in words])
+    else:
+        places = {word: i for i, word in enumerate(sorted(set(words)))}
+        y = torch.tensor([places[w] for w in words])
+        if len(places) > max(FEW, OWN * len(words)):
+            what = f"the target '{name}' holds {len(places):,} different words in {len(words):,} rows"
+            raise InputError(lesson(call, what, "classes with several examples each", "Name another column"))
+    return y, f"the target '{name}' has {listed(tuple(places))}"
+
+
+def listed(classes: tuple[str, ...]) -> str:
+    """Classes in the order of their numbers, in words; without names where those are the numbers.
+
+    >>> listed(("cat", "dog")), listed(("0", "1"))
+    ('2 classes, numbered from 0: cat, dog', '2 classes')
+    """
+    count = f"{len(classes)} class{'es' if len(classes) > 1 else ''}"
+    if classes == tuple(map(str, range(len(classes)))):
+        return count
+    return f"{count}, numbered from 0: {', '.join(classes[:LISTED])}{', ...' * (len(classes) > LISTED)}"
+
+
+def is_number(word: str) -> bool:
+    """Whether a word can be read as a finite number.
+
+    >>> is_number("1e-3"), is_number("red"), is_number("inf")
+    (True, False, False)
+    """
+    try:
+        return abs(float(word)) < float("inf")
+    except ValueError:
+        return False
+
+
+def _check_gaps(name: str, values: list[str], call: str) -> None:
+    gaps = [i for i, v in enumerate(values) if v.lower() in GAPS]
+    if gaps:
+        count = f"{len(gaps):,} gap{'s' if len(gaps) > 1 else ''}"
+        what = f"column '{name}' has {count} in {len(values):,} rows, the first in row {gaps[0] + 2}"
+        cure = "Fill them or drop these rows, for instance with pandas: fillna, dropna"
+        raise InputError(lesson(call, what, "a value in every field", cure))
+
+
+def _days(values: list[str]) -> list[float]:
+    """Days since the first date, or nothing where some value is no date as ISO 8601 writes it."""
+    if not all(DATE.fullmatch(v) for v in values):
+        return []
+    try:
+        times = [datetime.fromisoformat(v) for v in values]
+    except ValueError:
+        return []
+    stamps = [(t if t.tzinfo else t.replace(tzinfo=UTC)).timestamp() for t in times]
+    return [(stamp - min(stamps)) / 86400 for stamp in stamps]

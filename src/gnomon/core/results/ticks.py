@@ -1,0 +1,63 @@
+"""Ticks that can be read at a glance: few of them, with plain numbers, also on logarithmic axes.
+
+>>> [plain_number(v) for v in (0.005, 20, 12000, 1e-6, 3e7)]
+['0.005', '20', '12,000', '10⁻⁶', '3·10⁷']
+"""
+
+from math import floor, log10
+from typing import Any
+
+from gnomon.core.results.plot import Bars, Meter, Plot
+
+__all__ = ["mark_ticks", "plain_number"]
+
+FEW = 6
+"""Ticks of an axis, about."""
+NARROW, WIDE = 0.5, 1.7
+"""Powers of ten that a logarithmic axis spans, below which its ticks are as on a linear one, and 1, 2, 5, 10, ..."""
+RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+
+def plain_number(value: float) -> str:
+    """A number as people write it: with commas, and powers of ten where it is very small or very large.
+
+    Cost: none.
+
+    >>> plain_number(0.25)
+    '0.25'
+    """
+    if value == 0 or 1e-3 <= abs(value) < 1e5:
+        return f"{value:,.10g}"
+    power = floor(log10(abs(value)) + 1e-9)
+    factor = float(f"{value / 10**power:.3g}")
+    raised = f"10{str(power).translate(RAISED)}"
+    return raised if factor == 1 else f"{factor:g}·{raised}"
+
+
+def mark_ticks(ax: Any, plot: Plot, *, whole: bool) -> None:
+    """Set the ticks of matplotlib axes; ``whole``: x counts something.
+
+    Cost: none.
+
+    >>> from matplotlib.figure import Figure
+    >>> from gnomon.core.results.plot import Line
+    >>> ax = Figure().subplots()
+    >>> mark_ticks(ax, Plot("Loss", (Line("a", (1, 2), (1, 2)),)), whole=True)
+    >>> ax.xaxis.get_major_locator()._integer
+    True
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    named = any(isinstance(mark, Bars | Meter) for mark in plot.marks)
+    for axis, log, limits in ((ax.xaxis, ax.get_xscale() == "log", ax.get_xlim()),
+                              (ax.yaxis, ax.get_yscale() == "log", ax.get_ylim())):  # fmt: skip
+        if axis is ax.yaxis and named:
+            continue  # its ticks are words, or there are none
+        if not log:
+            axis.set_major_locator(MaxNLocator(FEW, integer=whole and axis is ax.xaxis, steps=[1, 2, 2.5, 5, 10]))
+        else:
+            decades = log10(limits[1] / limits[0]) if limits[0] > 0 else WIDE
+            fine = LogLocator(subs=(1.0, 2.0, 5.0), numticks=FEW) if decades < WIDE else LogLocator(numticks=FEW)
+            axis.set_major_locator(MaxNLocator(FEW - 2) if decades < NARROW else fine)
+            axis.set_minor_formatter(NullFormatter())
+        axis.set_major_formatter(FuncFormatter(lambda value, _: plain_number(value)))
