@@ -52,6 +52,11 @@ LEAST = 30
 """Examples of either set from which on there is an answer."""
 RICH = 100.0
 """Bits of an example from which on equal ones are copies, not chance."""
+SPLIT_FIRST = (
+    "Split first and augment or oversample only train: call train_test_split before that line, and drop these test "
+    "examples."
+)
+REPEATED = "The data repeat examples, in train as often as in test: drop the copies before you split."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,16 +101,13 @@ class Leaks(Result):
         """That test examples were trained on; a warning where train has as many copies within itself."""
         if not self.leaked:
             return ()
-        cure = (
-            "Split first and augment or oversample only train: call train_test_split before that line, and drop these "
-            "test examples."
-        )
+        inherited = self.p_exact >= LEVEL and self.p_near >= LEVEL  # train has as many copies within itself
+        cure = REPEATED if inherited else SPLIT_FIRST
         evidence = (
             Value("equal in both sets", self.exact, meaning=f"by chance: {self.expected:.3g}"),
             Value("nearly equal in both sets", self.near),
             Value("first of them", ", ".join(f"test {i} = train {j}" for i, j in self.copies[:5])),
         )
-        inherited = self.p_exact >= LEVEL and self.p_near >= LEVEL  # train has as many copies within itself
         return (Finding("leaked-test", self.verdict, cure, 0.45 if inherited else 0.93, "test", evidence, 2 * LEVEL),)
 
 
