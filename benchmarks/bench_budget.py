@@ -51,7 +51,9 @@ def table(done: list[dict]) -> None:
     for name in SIZES:
         own = {(run["budget"], run["busy"]): run for run in done if run["name"] == name}
         if own:
-            cells = [f"{own[c]['seconds']:.1f} s" + (" OVER" if over(own[c]) else "") if c in own else "-" for c in columns]
+            cells = [
+                f"{own[c]['seconds']:.1f} s" + (" OVER" if over(own[c]) else "") if c in own else "-" for c in columns
+            ]
             rows.append([name, f"{next(iter(own.values()))['parameters']:,}", *cells])
     heads = [f"{budget:g} s{', busy' if busy else ''}" for budget, busy in columns]
     late, accused = sum(map(over, done)), [run for run in done if run["faults"] or run["failed"]]
@@ -70,7 +72,9 @@ def main() -> None:
     parser.add_argument("--models", default="", help="words of which a name has one, separated by commas")
     parser.add_argument("--busy", action="store_true", help="beside two processes that compute without end")
     parser.add_argument("--out", type=Path, default=Path("build/bench_budget.jsonl"))
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no run that may end after so many seconds")
+    parser.add_argument(
+        "--seconds", type=float, default=float("inf"), help="begin no run that may end after so many seconds"
+    )
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
     options.out.parent.mkdir(parents=True, exist_ok=True)
