@@ -1,85 +1,104 @@
-"""Budgets and training: how long examinations take against their budget, and how well they train in their time.
+"""Budgets: how long examinations take against their budget, for models of 1,000 to 50 million parameters.
 
-    python benchmarks/bench_budget.py [--busy] [--budget 60] [names]
+    python benchmarks/bench_budget.py --budgets 10,30           healthy models of `practice`, each with each budget
+    python benchmarks/bench_budget.py --budgets 10,30 --busy    beside two processes that compute without end
+    python benchmarks/bench_budget.py --table                   the table of what has been run so far
 
-Each healthy model of `practice` is examined; its training is compared with a plain loop of the same optimizer and batch
-for the same time. A run is over where it takes more than 1.15 of its budget and 5 s.
+A run is over where it takes more than 1.15 of its budget and 5 s, by the wall. Results are kept in ``--out`` (JSON lines),
+and what is there is not run again.
 """
 
+import argparse
+import json
 import multiprocessing
-import sys
 import time
+from pathlib import Path
 
-import torch
 from bench_watch import burn
 from measure import record
-from practice import HEALTHY
-from torch import nn
+from practice import SIZES
 
 from gnomon.examination import examine
-from gnomon.training import Run
+
+SLACK, MORE = 1.15, 5.0
+"""An examination may take so many times its budget, and so many seconds more."""
 
 
-def plain(build, train, test, batch, seconds, steps):
-    """The score of a plain loop of Adam: accuracy, or explained variance."""
-    torch.manual_seed(0)
-    net, (x, y) = build(), train
-    optimizer, end, taken = torch.optim.Adam(net.parameters()), time.perf_counter() + seconds, 0
-    classes = y.dtype == torch.long
-    while time.perf_counter() < end and taken < steps:
-        for index in torch.randperm(len(x)).split(batch):
-            f = net(x[index])
-            loss = nn.functional.cross_entropy(f, y[index]) if classes else (f - y[index]).square().sum(1).mean() / 2
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            taken += 1
-            if time.perf_counter() > end or taken >= steps:
-                break
-    net.eval()
-    with torch.no_grad():
-        f, y = torch.cat([net(part) for part in test[0].split(256)]), test[1]
-    if classes:
-        return float((f.argmax(1) == y).double().mean())
-    return float(1 - (f - y).square().mean() / y.var(0).mean())
-
-
-def measured(name, budget):
-    build, data = HEALTHY[name]
+def measured(name: str, budget: float, *, busy: bool) -> dict:
+    """One examination: its time, the share of a core that it had, and what it says of training."""
+    build, data = SIZES[name]
     train, test = data()
-    start = time.perf_counter()
+    start, began = time.perf_counter(), time.process_time()
     result = examine(build, train, test, budget=budget, name=name)
-    used = time.perf_counter() - start
-    run, ours, theirs = result.products.get(Run), None, None
-    if run is not None:
-        values = {v.name: v for s in result.sections if s.key in ("training", "margins") for v in s.content.values}
-        shown = values.get("accuracy") or values.get("explained variance")
-        ours = None if shown is None else shown.value
-        batch = int(values["steps taken"].meaning.rpartition(" ")[2])
-        most = int(run.steps[-1]) if run.stopped == "finished" else 10**9
-        theirs = plain(build, train, test, batch, run.seconds, most)
-    over = "over" if used > 1.15 * budget + 5 else "kept"
-    faults = ", ".join(f.kind for f in result.faults) or "none"
-    numbers = ["-" if v is None else f"{v:.3f}" for v in (ours, theirs)]
-    return [name, f"{used:.1f} s", over, *numbers, result.section("training").status, faults]
+    used, own = time.perf_counter() - start, time.process_time() - began
+    slowest = sorted(result.sections, key=lambda section: -section.seconds)[:4]
+    return {
+        "name": name, "budget": budget, "busy": busy, "seconds": used, "cores": own / used,
+        "parameters": sum(p.numel() for p in build().parameters()), "faults": [f.kind for f in result.faults],
+        "training": result.section("training").answer, "failed": [s.key for s in result.sections if s.state == "failed"],
+        "slowest": {section.key: round(section.seconds, 1) for section in slowest},
+    }  # fmt: skip
+
+
+def over(run: dict) -> bool:
+    return run["seconds"] > SLACK * run["budget"] + MORE
+
+
+def table(done: list[dict]) -> None:
+    """A row for each model: the seconds of its runs, by budget, on the machine as it was and beside busy loops."""
+    columns = sorted({(run["budget"], run["busy"]) for run in done})
+    rows = []
+    for name in SIZES:
+        own = {(run["budget"], run["busy"]): run for run in done if run["name"] == name}
+        if own:
+            cells = [
+                f"{own[c]['seconds']:.1f} s" + (" OVER" if over(own[c]) else "") if c in own else "-" for c in columns
+            ]
+            rows.append([name, f"{next(iter(own.values()))['parameters']:,}", *cells])
+    heads = [f"{budget:g} s{', busy' if busy else ''}" for budget, busy in columns]
+    late, accused = sum(map(over, done)), [run for run in done if run["faults"] or run["failed"]]
+    loaded = [run for run in done if run["busy"]]
+    least = min((run["cores"] for run in loaded), default=1.0)
+    note = (
+        f"{late} of {len(done)} runs took longer than {SLACK} x budget + {MORE:g} s, by the wall; {len(loaded)} of them ran beside two busy loops, where\n"
+        f"an examination had {least:.2f} cores or more. {len(accused)} were given a fault or had a section that failed."
+    )
+    record("Budgets", ["model", "parameters", *heads], rows, note)
 
 
 def main() -> None:
-    words = sys.argv[1:]
-    budget = float(words[words.index("--budget") + 1]) if "--budget" in words else 60.0
-    chosen = [n for n in HEALTHY if any(w in n for w in words if not w.startswith("--"))] or list(HEALTHY)
-    busy = [multiprocessing.Process(target=burn, daemon=True) for _ in range(2 if "--busy" in words else 0)]
-    for process in busy:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--budgets", default="10,30", help="seconds, separated by commas")
+    parser.add_argument("--models", default="", help="words of which a name has one, separated by commas")
+    parser.add_argument("--busy", action="store_true", help="beside two processes that compute without end")
+    parser.add_argument("--out", type=Path, default=Path("build/bench_budget.jsonl"))
+    parser.add_argument(
+        "--seconds", type=float, default=float("inf"), help="begin no run that may end after so many seconds"
+    )
+    parser.add_argument("--table", action="store_true")
+    options = parser.parse_args()
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    done = [json.loads(line) for line in options.out.read_text().splitlines()] if options.out.exists() else []
+    known, begin = {(run["name"], run["budget"], run["busy"]) for run in done}, time.perf_counter()
+    words = [word for word in options.models.split(",") if word]
+    chosen = [name for name in SIZES if not words or any(word in name for word in words)]
+    burning = [multiprocessing.Process(target=burn, daemon=True) for _ in range(2 if options.busy else 0)]
+    for process in burning:
         process.start()
-    rows = []
-    for name in chosen:
-        rows.append(measured(name, budget))
-        print(rows[-1], flush=True)
-    for process in busy:
+    for name, budget in [] if options.table else [(n, float(b)) for b in options.budgets.split(",") for n in chosen]:
+        late = time.perf_counter() - begin + SLACK * budget + MORE > options.seconds
+        if late or (name, budget, options.busy) in known:
+            continue
+        done.append(measured(name, budget, busy=options.busy))
+        with options.out.open("a") as file:
+            file.write(json.dumps(done[-1]) + "\n")
+        one = done[-1]
+        print(name, budget, f"{one['seconds']:.1f} s", "OVER" if over(one) else "", one["faults"], one["failed"],
+              one["slowest"], one["training"][:100], flush=True)  # fmt: skip
+    for process in burning:
         process.terminate()
-    where = ", two busy loops beside it" if busy else ""
-    columns = ["model", "time", "budget", "score", "score of the plain loop", "training", "faults"]
-    record(f"Examinations of healthy models, budget {budget:g} s{where}", columns, rows, "")
+    if options.table:
+        table(done)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ from torch.utils.data import DataLoader
 import gnomon
 from gnomon.core.errors import InputError
 from gnomon.core.metrics import binomial_interval
+from gnomon.core.results import Level
 from gnomon.training import Run
 
 SLACK, MORE = 1.15, 5.0
@@ -106,6 +107,7 @@ def examined(one: Case, options: argparse.Namespace, healthy: bool) -> dict:
         "named": any(kind in one.kinds for kind in found), "seconds": seconds, "failed": failed, "reached": reached,
         "plain": plain, "load": own, "steps": 0 if run is None else int(run.steps[-1]),
         "spent": {s.key: round(s.seconds, 2) for s in result.sections}, "whats": [f.what for f in result.findings][:3],
+        "notes": [f.kind for f in result.findings if f.level is Level.NOTE],
     }  # fmt: skip
 
 
@@ -192,17 +194,24 @@ def alarms(done: dict[str, dict], title: str, *, write: bool) -> None:
     """The faults that healthy networks were given, and how many were given any."""
     accused = [r for r in done.values() if r["faults"]]
     over = sum(r["seconds"] > SLACK * r["budget"] + MORE for r in done.values())
-    warned = Counter(kind for r in done.values() for kind in r["found"] if kind not in r["faults"])
+    lesser = [
+        (kind, kind in r.get("notes", ())) for r in done.values() for kind in r["found"] if kind not in r["faults"]
+    ]
+    warned, noted = (Counter(kind for kind, note in lesser if note is side) for side in (False, True))
     high = binomial_interval(len(accused), len(done)).high
     note = (
         f"{len(done)} healthy runs, {len(accused)} given a fault ({len(accused) / len(done):.1%}; at most {high:.1%} at 95 %\n"
         f"confidence). {over} took longer than {SLACK} x budget + {MORE:g} s. Warnings, which are no faults:\n"
-        f"{', '.join(f'{kind} {times}' for kind, times in warned.most_common())}. {spent(done)}"
+        f"{_times(warned)}. Notes: {_times(noted)}. {spent(done)}"
     )
     print(note)
     if write:
         rows = [[r["name"], ", ".join(r["faults"]), (r.get("whats") or r["faults"])[0]] for r in accused]
         record(title, ["case", "fault", "what was said"], rows, note)
+
+
+def _times(counted: Counter) -> str:
+    return ", ".join(f"{kind} {times}" for kind, times in counted.most_common()) or "none"
 
 
 if __name__ == "__main__":

@@ -178,3 +178,12 @@ HEALTHY = {
     "MLP, prices": (lambda: perceptron(8, 1, 64), lambda: split(california())),
 }
 """A function that builds the network, and one that gives training and test data."""
+SIZES = {
+    "MLP of a thousand, prices": (lambda: perceptron(8, 1, 27), lambda: split(california())),
+    **{name: HEALTHY[name] for name in (
+        "residual CNN, MNIST", "CNN with batch norm, MNIST", "LSTM, MNIST rows", "transformer, tokens",
+        "autoencoder, MNIST", "MLP of 10 million", "ResNet-18, 32x32x3",
+    )},
+    "MLP of 50 million": (lambda: perceptron(784, 10, 6700, 2), lambda: tuple(map(flat, mnist()))),
+}  # fmt: skip
+"""From one thousand to fifty million parameters."""

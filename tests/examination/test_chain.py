@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.examination.chain import chain
+from gnomon.examination.chain import chain, compiling
+from gnomon.expectations import compile_seconds
 from gnomon.program import read
 
 
@@ -21,3 +22,13 @@ def test_the_scale_of_weights_is_that_of_their_fan_in(image):
     net = nn.Sequential(*layers)
     x = torch.zeros(2, 6, 4, 4) if image else torch.zeros(2, 6)
     assert chain(net, read(net, x)).chi == pytest.approx(1.2 / 2, rel=1e-5)
+
+
+def test_theory_that_must_be_compiled_first_is_left_out_where_the_time_does_not_allow_it(monkeypatch):
+    monkeypatch.setattr("gnomon.core.machine.loops.kept", lambda loop: False)
+    net = nn.Sequential(nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 6))
+    program = read(net, torch.zeros(2, 6))
+    assert compile_seconds(nn.ReLU()) == 7.0 > compile_seconds(nn.Tanh()) == 5.0
+    assert chain(net, program, seconds=6.9) is None and chain(net, program, seconds=7.0) is not None
+    assert compiling(program) == 0.0  # by a closed form
+    assert compiling(read(nn.Sequential(nn.Linear(6, 6), nn.Sigmoid()), torch.zeros(2, 6))) == 5.0

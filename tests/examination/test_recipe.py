@@ -112,6 +112,16 @@ def test_sizes_come_from_ladders():
     assert batch_size(4000, cheap, 60) == 64 and batch_size(60000, cheap, 60) == 128
     assert batch_size(2000, dear, 40) == 16 and batch_size(5, cheap, 60) == 5
     assert batch_size(4000, Cost(0.0, 1e-4, 0.5), 60) == 64  # the update is what costs: a smaller batch saves nothing
+    assert batch_size(2000, dear, 40, least=32) == 32
+
+
+def test_gradient_descent_has_batches_of_32_at_least():
+    """Its noise grows like lr / batch: a user's learning rate is one for usual batches. Adam may have smaller ones."""
+    sizes = []
+    for rule in ("sgd", "adam"):  # a pass takes so long that 300 steps cannot be afforded
+        found, _ = trained((X.repeat(6, 1), Y.repeat(6)), optimizer=rule, lr=0.05, budget=4, tick=0.02)
+        sizes.append(found.section("training").value("steps taken").meaning)
+    assert sizes == ["batches of 32", "batches of 16"]
 
 
 def test_the_cost_is_that_of_the_clock():

@@ -45,6 +45,17 @@ def test_copies(change):
     assert right >= 0.9 * (len(test) // 20) and len(found.copies) - right <= 5
 
 
+def test_copies_that_the_data_came_with():
+    """Where train repeats examples as often as test does, it is a warning, and splitting anew would not help."""
+    x = torch.randn(900, 30, generator=torch.Generator().manual_seed(0))
+    x[600:] = x[:300]  # a third of the examples are copies, wherever they fall
+    x = x[torch.randperm(900, generator=torch.Generator().manual_seed(1))]
+    (found,) = leaks(x[:600], x[600:]).findings
+    assert found.severity < 0.5 and "drop the copies before you split" in found.cure
+    (planted,) = leaks(*leaked(0, lambda x: x)).findings
+    assert planted.severity > 0.9 and "Split first" in planted.cure
+
+
 @pytest.mark.full
 def test_rates():
     """No false alarm in 200 clean splits, and 95 % of the copies of 5 % found."""

@@ -1,10 +1,14 @@
 """Mean-field theory of a network that is a plain chain: its phase, and how deep signals and gradients reach."""
 
+from math import inf
 from statistics import median
 
 from torch import nn
 
+from gnomon.expectations import compile_seconds
 from gnomon.geometry import MeanField, mean_field
+from gnomon.kernels.duals import Quadrature
+from gnomon.kernels.match import dual_of
 from gnomon.program.laws import rms, weight_std
 from gnomon.program.steps import Activation, Conv, Dense, Input, Program
 
@@ -12,11 +16,13 @@ PLAIN = (Input, Dense, Conv, Activation)
 LEAST = 2  # activations that make a chain
 
 
-def chain(module: nn.Module, program: Program | None) -> MeanField | None:
+def chain(module: nn.Module, program: Program | None, *, seconds: float = inf) -> MeanField | None:
     """The theory, at the scale of the present weights; None where layers differ in kind or branch.
 
+    Nor is there any where loops must be compiled first, and that takes more than ``seconds``.
+
     Hypotheses: one activation throughout, and no sums, normalizations or poolings between layers.
-    Cost: 0.1 s.
+    Cost: 0.1 s; up to 7 s more at the first use on a machine.
 
     >>> import torch
     >>> from gnomon.program import read
@@ -33,7 +39,23 @@ def chain(module: nn.Module, program: Program | None) -> MeanField | None:
     kinds = {repr(part) for part in activations}
     if len(kinds) != 1 or len(activations) < LEAST or any(True for _ in activations[0].parameters()):
         return None
+    if compile_seconds(activations[0]) > seconds:
+        return None
     weight = median(weight_std(p.weight) for p in leaves if isinstance(p, nn.Linear | nn.Conv1d | nn.Conv2d))
     biases = [rms(p) for name, p in module.named_parameters() if name.endswith("bias")]
     bias = median(biases) if biases else 0.0
     return mean_field(activations[0], weight_std=weight, bias_std=bias) if weight > 0 else None
+
+
+def compiling(program: Program) -> float:
+    """Seconds, about, until the limit of a program can be computed: some activations need loops that are compiled.
+
+    Cost: 50 ms for each such activation.
+
+    >>> import torch
+    >>> from gnomon.program import read
+    >>> compiling(read(nn.Sequential(nn.Linear(1, 1), nn.ReLU()), torch.zeros(2, 1)))    # it has a closed form
+    0.0
+    """
+    duals = {dual_of(step.op.expression) for step in program.steps if isinstance(step.op, Activation)}
+    return max((compile_seconds(dual.function) for dual in duals if isinstance(dual, Quadrature)), default=0.0)

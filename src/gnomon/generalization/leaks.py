@@ -30,7 +30,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.checks import check_seed
-from gnomon.core.inputs import Inputs, count
+from gnomon.core.inputs import Inputs, count, take
 from gnomon.core.results import Finding, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.core.source import AbstractSource, source
@@ -50,8 +50,13 @@ LEVELS = (1.0, 0.5, 0.125)
 """Parts of the lowest percent of the usual ratios at which copies are counted."""
 LEAST = 30
 """Examples of either set from which on there is an answer."""
-RICH = 100.0
-"""Bits of an example from which on equal ones are copies, not chance."""
+RICH, COUNTED = 100.0, 4000
+"""Bits of an example from which on equal ones are copies, not chance, and examples whose values are counted for that."""
+SPLIT_FIRST = (
+    "Split first and augment or oversample only train: call train_test_split before that line, and drop these test "
+    "examples."
+)
+REPEATED = "The data repeat examples, in train as often as in test: drop the copies before you split."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,16 +101,13 @@ class Leaks(Result):
         """That test examples were trained on; a warning where train has as many copies within itself."""
         if not self.leaked:
             return ()
-        cure = (
-            "Split first and augment or oversample only train: call train_test_split before that line, and drop these "
-            "test examples."
-        )
+        inherited = self.p_exact >= LEVEL and self.p_near >= LEVEL  # train has as many copies within itself
+        cure = REPEATED if inherited else SPLIT_FIRST
         evidence = (
             Value("equal in both sets", self.exact, meaning=f"by chance: {self.expected:.3g}"),
             Value("nearly equal in both sets", self.near),
             Value("first of them", ", ".join(f"test {i} = train {j}" for i, j in self.copies[:5])),
         )
-        inherited = self.p_exact >= LEVEL and self.p_near >= LEVEL  # train has as many copies within itself
         return (Finding("leaked-test", self.verdict, cure, 0.45 if inherited else 0.93, "test", evidence, 2 * LEVEL),)
 
 
@@ -137,7 +139,8 @@ def leaks(train: Any, test: Any, *, seed: int = 0) -> Leaks:
     p_exact = fisher(len(equal), m, inside, n) if len(equal) - expected >= EXCESS * m else 1.0
     near, p_near = _near(a, b, {j for j, _ in equal}, seed)
     pairs = tuple((int(of_b[j]), int(of_a[i])) for j, i in (*equal, *near))
-    return Leaks(len(equal), len(near), m, expected, p_exact, p_near, capacity(a) >= RICH, pairs)
+    rich = capacity(take(a, slice(0, COUNTED))) >= RICH
+    return Leaks(len(equal), len(near), m, expected, p_exact, p_near, rich, pairs)
 
 
 def _near(x: Inputs, of: Inputs, known: set[int], seed: int) -> tuple[list[tuple[int, int]], float]:

@@ -39,7 +39,7 @@ from gnomon.core.inputs import Inputs, count, tensors
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Axis, Finding, Histogram, Interval, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
-from gnomon.generalization.kernel_votes import kernel_votes
+from gnomon.generalization.kernel_votes import MOST, kernel_votes
 from gnomon.generalization.rows import rows
 
 __all__ = ["Suspects", "suspects"]
@@ -129,12 +129,14 @@ class Suspects(Result):
         return (Plot("Labels against neighbors", marks, Axis("margin of the given label"), Axis("examples"), words),)
 
 
-def suspects(x: Inputs, y: Tensor, *, seed: int = 0) -> Suspects:
+def suspects(x: Inputs, y: Tensor, *, seed: int = 0, most: int = MOST) -> Suspects:
     """Rank examples by how suspect their labels are, and estimate the rate of wrong ones; equations (1) and (2).
 
     False alarms: 1e-3 where labels are right and classes apart; where they overlap by a logistic law of slope two, 5 of
     111 tables of 1000 rows were accused, of slope three 1 of 80. Power: 5 % of wrong labels among 1400 digits were told
-    of in 28 of 34 cases.
+    of in 28 of 34 cases. 10 % are missed where the evenness, of deviation 0.58 / sqrt(errors), is above 1.1 by chance:
+    in 6 % of cases with 2000 examples, 1.5 % with 4000. ``most`` examples are fitted at once: with fewer, more examples
+    have their vote in the same time, and each vote is a little weaker.
 
     Hypotheses: as above; classes (n,) as integers, at least 150 examples, two classes and 10 examples of each.
     Reference: [northcutt2021confident].
@@ -154,7 +156,7 @@ def suspects(x: Inputs, y: Tensor, *, seed: int = 0) -> Suspects:
         nothing = torch.zeros(0)
         return Suspects((), nothing, nothing.long(), 0.0, Interval(0.0, 1.0, CONFIDENCE), 0.0, 0.0, 0.0)
     table = torch.nn.functional.one_hot(code).double()
-    v = kernel_votes(_near(x, seed), table, seed=seed)
+    v = kernel_votes(_near(x, seed), table, seed=seed, most=most)
     given = v.gather(1, code[:, None])[:, 0]
     others = v.scatter(1, code[:, None], -torch.inf)
     margins = given - others.max(1).values  # (1)

@@ -4,10 +4,12 @@ import pytest
 import torch
 from torch import nn
 
+from gnomon.core.clock import Ticking
 from gnomon.examination import examine
 from gnomon.examination.steps import STEPS
 from gnomon.models import GCNLayer, gcn_matrix
 from gnomon.sequences import predicts_next, task_lag
+from gnomon.training import Adam
 
 KINDS = {"sees-the-future", "dead-head", "tokens-alike", "memory-too-short", "attention-saturated", "oversmoothed"}
 BEFORE = [s for s in STEPS if s.key in ("architecture", "sequences", "graphs")]
@@ -107,6 +109,23 @@ def test_a_planted_fault_is_found_and_its_healthy_twin_is_not_accused(kind):
     faulty, healthy, data, clean = CASES[kind]
     assert kinds(faulty(), data()) == {kind}
     assert not kinds(healthy(), clean())
+
+
+def test_nodes_that_are_alike_are_no_fault_where_the_network_learned():
+    """Degrees tell these graphs apart, and after two layers nodes are alike: it answers for graphs, not for nodes."""
+    g = torch.Generator().manual_seed(0)
+    y = torch.arange(120) % 2
+    dense = (torch.rand(120, 10, 10, generator=g) < torch.tensor([0.2, 0.8])[y][:, None, None]).float().triu(1)
+    matrix = torch.stack([gcn_matrix(a + a.mT) for a in dense])
+    x = torch.cat([(dense + dense.mT).sum(2, keepdim=True) / 5 - 1, torch.ones(120, 10, 2)], 2)
+    steps = [s for s in STEPS if s.key in ("architecture", "training", "graphs")]
+    plan = {"optimizer": Adam(0.01), "epochs": 14, "batch": 40, "budget": 30, "clock": Ticking(1e-3)}
+    severities = []
+    for labels in (y, y[torch.randperm(120, generator=g)]):  # and with labels that cannot be learned
+        torch.manual_seed(1)
+        found = examine(Convolutions(5), ((x, matrix), labels), steps=steps, fit=True, **plan)
+        severities.append([f.severity for f in found.section("graphs").findings if f.kind == "oversmoothed"])
+    assert severities == [[0.4], [0.6]]
 
 
 def test_other_networks_have_no_such_section():

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-__all__ = ["ARITHMETIC", "INNER", "bare", "entry", "wide"]
+__all__ = ["ARITHMETIC", "INNER", "bare", "entry", "kept", "wide"]
 
 ARITHMETIC = frozenset({"contract", "nsz", "arcp"})
 """What the compiler may do: fused multiply-add; no reordering, no assumption on NaN or infinity."""
@@ -42,6 +42,21 @@ def entry(function: Callable[..., Any]) -> Any:
     except AttributeError:  # numba keeps it elsewhere: kept versions are renewed by changes of one file only
         pass
     return made
+
+
+def kept(function: Any) -> bool:
+    """Whether an entry is compiled already, by this process or by an earlier one that left it on disk.
+
+    Cost: one small file is read.
+
+    >>> twice = entry(lambda x: 2 * x)
+    >>> kept(twice), twice(3), kept(twice)
+    (False, 6, True)
+    """
+    try:
+        return bool(function.overloads) or bool(function._cache._cache_file._load_index())
+    except (AttributeError, OSError):  # nothing is kept on disk, or elsewhere than numba kept it
+        return False
 
 
 def _stamp(function: Callable[..., Any]) -> tuple[tuple[str, int, int], ...]:

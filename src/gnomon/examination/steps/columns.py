@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gnomon.core.inputs import tensors
 from gnomon.core.record import Record
 from gnomon.core.results import Definition, Plot, Value
 from gnomon.examination.cost import rung
@@ -13,8 +14,13 @@ from gnomon.examination.subject import Subject
 from gnomon.generalization import class_findings, columns, conflicts, number_findings, suspects
 from gnomon.report import Content
 
-ROWS, RATE = (2000, 4000), 1000
-"""Examples that labels and columns are judged by, as the time allows, and how many take a second, about."""
+ROWS, PART = (2000, 4000, 8000), 1000
+"""Examples that labels and columns are judged by, as the time allows, and those that are fitted at once: wrong labels
+are told from hard examples by counting, and twice the examples in parts are worth more than one fit to half of them."""
+EACH, WIDE = 6e-5, 1.6e-7
+"""Seconds that an example takes, about, and that each of its numbers adds."""
+LONGER = 5
+"""Times its share that the step may take: nothing after it looks at labels again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +39,8 @@ class ColumnsStep(AbstractStep):
     gives = DataChecks
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
-        examples = subject.examples(subject.train.probe(rung(ROWS, RATE * context.seconds), seed=context.seed))
+        each = EACH + WIDE * sum(t[0].numel() for t in tensors(subject.probe.x))
+        examples = subject.examples(subject.train.probe(rung(ROWS, LONGER * context.seconds / each), seed=context.seed))
         found = list(columns(examples.x).findings)
         values: list[Value] = []
         plots: tuple[Plot, ...] = ()
@@ -43,7 +50,7 @@ class ColumnsStep(AbstractStep):
             test = None if subject.test is None else subject.test.labels()
             found += class_findings(y, subject.task.classes, None if test is None else test.long())
             same = conflicts(examples.x, examples.y)
-            judged = suspects(examples.x, examples.y, seed=context.seed)
+            judged = suspects(examples.x, examples.y, seed=context.seed, most=PART)
             found += (*same.findings, *judged.findings)
             guess = float(torch.bincount(y).max()) / len(y)
             checks = DataChecks(guess, judged.accuracy if judged.ranked else None)

@@ -19,6 +19,8 @@ SIZES = (32, 64, 128, 256, 512)
 PASSES = 6
 CHANGED = 0.1
 """Share of decisions that one pixel of shift may change: a picture that a person cannot tell from the other."""
+SIDE = 20
+"""Pixels along a side from which on that is so: on smaller pictures one pixel is more than a twentieth of the width."""
 
 
 class InvarianceStep(AbstractStep):
@@ -49,7 +51,8 @@ class InvarianceStep(AbstractStep):
         short = "" if run is None else run.shortage
         answer = _answer(measured) if subject.task.classes else measured.verdict
         answer = f"{NOT_ENOUGH} {ON_ITS_WAY} {answer}" if short else answer
-        findings = _shifted(measured) if run is not None and not short and subject.task.classes else ()
+        told = run is not None and not short and subject.task.classes and min(images.shape[2:]) >= SIDE
+        findings = _shifted(measured) if told else ()
         content = Content(answer, findings, values, measured.plots(), (definition,))
         return StepResult(content, measured, "unsure" if short else "answered")
 

@@ -1,7 +1,6 @@
 """The network of infinite width: what it would score, and so what is left for the learning of features."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import NormalDist
 
 import torch
@@ -17,7 +16,7 @@ from gnomon.examination.step import AbstractStep, Context, Products, Skipped, St
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Examples, Subject
 from gnomon.examination.timed import needs
-from gnomon.kernels import Limit, fused
+from gnomon.kernels import Limit
 from gnomon.linalg.leave_one_out import LeaveOneOut, leave_one_out
 from gnomon.program.steps import Conv, Program
 from gnomon.report import Content
@@ -131,10 +130,13 @@ def affordable(limit: Limit, subject: Subject, context: Context) -> int:
 
 
 def _compiled(program: Program | None) -> bool:
-    """Whether an earlier run on this machine has left the compiled loops behind."""
+    """Whether this process, or an earlier one on this machine, has compiled the loops."""
+    from gnomon.core.machine.loops import kept  # numba takes a second to import
+    from gnomon.kernels.fused.chain import chain
+    from gnomon.kernels.fused.planes import stage
+
     convolves = program is not None and any(isinstance(step.op, Conv) for step in program.steps)
-    kept = Path(fused.__file__).parent / "__pycache__"
-    return any(kept.glob("planes.*.nbi" if convolves else "chain.*.nbi"))
+    return kept(stage if convolves else chain)
 
 
 def _below(run: Run | None, wide: float | None, n: int) -> tuple[Finding, ...]:

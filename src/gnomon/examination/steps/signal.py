@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from gnomon.core.errors import GnomonError
 from gnomon.core.inputs import take
 from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Scatter, Value
-from gnomon.examination.chain import chain
+from gnomon.examination.chain import chain, compiling
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult, plainly
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
@@ -22,6 +22,8 @@ from gnomon.report import Content
 
 EXAMPLES, THEORY = (8, 16, 32, 64), (4, 24)
 """Numbers of examples: of the measurement, and of the theory, where the fewer tell whether more can be afforded."""
+LONGER = 3
+"""Times its share that the step may take where its theory is compiled, once on a machine."""
 ROOT_CAUSE = 0.9
 """Severity from which on other findings about the signal are consequences, and are left out."""
 
@@ -45,7 +47,7 @@ class SignalStep(AbstractStep):
         hypothesis = Hypothesis("mean squares can be predicted for this module", bool(theory), why)
         plots = [*_through_layers(weighted, theory)] if len(weighted) > 1 else []
         values = _values(weighted, measured)
-        field = chain(subject.module, None if profile is None else profile.program)
+        field = chain(subject.module, None if profile is None else profile.program, seconds=LONGER * context.seconds)
         if field is not None:
             plots.append(_correlations(field))
             values += _scales(field)
@@ -97,6 +99,8 @@ def _theory(subject: Subject, x: Any, profile: Profile | None, context: Context)
     """Mean squares by module path, for the law of the present weights."""
     if profile is None or profile.program is None:
         return {}, "" if profile is None else profile.reason
+    if compiling(profile.program) > LONGER * context.seconds:
+        return {}, "this is compiled once on every machine, which needs a larger budget"
     limit, start = Limit(subject.module, init="measured"), context.clock()
     try:
         for n in THEORY:

@@ -34,8 +34,9 @@ SAMPLES, SHARE = (32, 64, 128, 256, 512), 0.2
 """Examples of each set on which a run is recorded, and the share of the time of its steps that all records may take."""
 TRACKED, PRODUCTS, TRACKING = (8, 16, 32), 8, 0.1
 """Examples whose kernel is measured on the way, Hessian products for each sharpness, and their share of the time."""
-SIZES = (16, 32, 64, 128, 256)
-"""Of batches, where the user names none."""
+SIZES, DESCENT = (16, 32, 64, 128, 256), 32
+"""Of batches, where the user names none; and the least for gradient descent, whose noise grows like lr / batch: a
+learning rate that suits the usual batches of 32 to 128 is too large for smaller ones. Adam divides by that noise."""
 ENOUGH = 300
 """Steps that a batch must leave time for, or a smaller one is taken: fewer hardly train anything."""
 FACTOR = 2.0
@@ -61,7 +62,8 @@ class TrainingStep(AbstractStep):
             raise Skipped("Training was not asked for: pass fit=True (--fit), or a function that builds the network.")
         require_gradients(subject)
         cost = products[Profile].cost
-        size = subject.recipe.batch or batch_size(len(subject.train), cost, context.seconds)
+        least = min(SIZES) if descent(subject.recipe.optimizer) is None else DESCENT
+        size = subject.recipe.batch or batch_size(len(subject.train), cost, context.seconds, least=least)
         if context.seconds < 3 * cost.step(size):
             raise needs(f"Three steps on {size} examples", 3 * cost.step(size), context)
         run = _trained(subject, size, cost, context)
@@ -108,14 +110,16 @@ def _watchers(subject: Subject, cost: Cost, context: Context) -> dict[str, Watch
     return Tracker(subject, examples, products=PRODUCTS, time=TimeSpent(context.clock, TRACKING)).watchers()
 
 
-def batch_size(n: int, cost: Cost, seconds: float) -> int:
+def batch_size(n: int, cost: Cost, seconds: float, *, least: int = min(SIZES)) -> int:
     """Examples in a batch where the user names none: by the number of examples, and the cost of a step.
+
+    Reference: [mandt2017stochastic] for the noise of gradient descent, which is that of lr / batch.
 
     >>> batch_size(4000, Cost(0.0, 1e-4, 0.0), 10.0), batch_size(4000, Cost(0.0, 1e-2, 0.0), 60.0)
     (64, 16)
     """
     size = rung(SIZES, min(128 if n >= 20000 else 64, n / 8))
-    while size > min(SIZES) and seconds < ENOUGH * cost.step(size) and cost.passes(size) > cost.update:
+    while size > least and seconds < ENOUGH * cost.step(size) and cost.passes(size) > cost.update:
         size //= 2
     return min(size, n)
 

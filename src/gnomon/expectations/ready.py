@@ -1,0 +1,31 @@
+"""How long the compiled sums of expectations keep waiting who uses them for the first time on a machine.
+
+Piecewise linear functions, as ReLU, have closed forms (wedges); others a series and double integrals (loops).
+"""
+
+import torch
+
+from gnomon.expectations.functions import Elementwise
+from gnomon.expectations.line import Sampler
+from gnomon.expectations.linear import lines
+
+__all__ = ["compile_seconds"]
+
+
+def compile_seconds(function: Elementwise) -> float:
+    """Seconds of one core, about, that compiling what a function needs still takes; 0 after its first use.
+
+    Cost: some 50 ms for a new function, and numba is imported.
+
+    >>> compile_seconds(torch.nn.ReLU()) in (0.0, 1.0, 6.0, 7.0)
+    True
+    """
+    from gnomon.core.machine.loops import kept
+    from gnomon.expectations.loops import hermite_sums, ridges, smoothed, sums
+    from gnomon.expectations.wedges import wedges
+
+    straight = lines(Sampler(function), torch.ones(1, dtype=torch.float64)) is not None
+    needed = (
+        ((wedges, 6.0), (sums, 1.0)) if straight else ((sums, 1.0), (ridges, 2.0), (hermite_sums, 1.0), (smoothed, 1.0))
+    )
+    return sum((seconds for loop, seconds in needed if not kept(loop)), 0.0)
