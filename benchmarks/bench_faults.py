@@ -32,7 +32,7 @@ from torch import nn
 from torch.utils.data import DataLoader
 
 import gnomon
-from gnomon.core.errors import InputError
+from gnomon.core.errors import GnomonError
 from gnomon.core.metrics import binomial_interval
 from gnomon.training import Run
 
@@ -56,6 +56,7 @@ def main() -> None:
     parser.add_argument("--out", help="by default build/bench_faults.jsonl, bench_faults_more.jsonl, ..._family.jsonl")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--only", choices=("healthy", "faulty"), help="one half of the cases")
+    parser.add_argument("--part", default="0/1", help="i/k: every k-th case from the i-th, to share the work")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no case after so many seconds")
     options = parser.parse_args()
     kind = "_family" if options.family else "_more" if options.more else "_unseen" if options.unseen else ""
@@ -66,6 +67,8 @@ def main() -> None:
     words = [word for word in options.cases.split(",") if word]
     begin = time.perf_counter()
     chosen = {"healthy": healthy, "faulty": faulty, None: [*healthy, *faulty]}[options.only]
+    first, step = map(int, options.part.split("/"))
+    chosen = chosen[first::step]
     for one in [] if options.table else chosen:
         late = time.perf_counter() - begin > options.seconds
         if one.name in done or late or (words and not any(word in one.name for word in words)):
@@ -98,8 +101,8 @@ def examined(one: Case, options: argparse.Namespace, healthy: bool) -> dict:
         result = gnomon.examine(net, train, test, budget=budget, seed=seed, clock=clock, **given)
     except Exception as error:
         said = str(error)
-        named = isinstance(error, InputError) and bool(one.words) and one.words.lower() in said.lower()
-        crash = {} if isinstance(error, InputError) else {"crashed": "".join(traceback.format_exception(error))}
+        named = isinstance(error, GnomonError) and bool(one.words) and one.words.lower() in said.lower()
+        crash = {} if isinstance(error, GnomonError) else {"crashed": "".join(traceback.format_exception(error))}
         return base | crash | {"refused": said, "first": named, "named": named, "faults": [said],
                                "seconds": clock() - start, "found": []}  # fmt: skip
     seconds = clock() - start

@@ -215,11 +215,12 @@ def uci_table(name, seed=0, n=None):
 
 
 def levels(n=2400, m=600, seed=0):
-    """Four columns of three categories each, one-hot: of 81 rows there are many copies; the label is drawn with 10 % noise."""
+    """Four columns of three categories each, one-hot: of 81 rows there are many copies; their labels are drawn, some
+    rows having one almost always and others two about as often."""
     g = torch.Generator().manual_seed(seed)
     c = torch.randint(0, 3, (n + m, 4), generator=g)
-    y = (c[:, 0] + c[:, 1] * (c[:, 2] > 0)) % 3
-    y = torch.where(torch.rand(n + m, generator=g) < 0.1, torch.randint(0, 3, y.shape, generator=g), y)
+    score = torch.stack([c[:, 0] + c[:, 1], 2.0 * c[:, 2] + 0.5 * c[:, 1], 4.0 - c[:, 0] - 0.5 * c[:, 3]], 1)
+    y = torch.multinomial((1.5 * score).softmax(1), 1, generator=g)[:, 0]
     return halves(F.one_hot(c, 3).flatten(1).float(), y, n)
 
 

@@ -154,6 +154,8 @@ def _verdict(name: str, sections: tuple[Section, ...], partial: bool) -> str:
     if any(s.key in BEFORE for s in late):
         return f"{name}: too little time to tell. {len(late)} of {len(sections)} questions did not fit into the budget."
     more += f" {_counted(len(late), 'question')} did not fit into the budget." if late else ""
+    failed = [s.title for s in sections if s.state == "failed"]
+    more += f" Not examined, because of an error: {', '.join(failed)}." if failed else ""
     return f"{name}: no fault found{' before it was stopped' if partial else ''}.{more}"
 
 

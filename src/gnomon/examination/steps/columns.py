@@ -5,16 +5,20 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gnomon.checkup import first_given
 from gnomon.core.record import Record
 from gnomon.core.results import Definition, Finding, Plot, Value
 from gnomon.examination.cost import rung
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
-from gnomon.examination.subject import Subject
+from gnomon.examination.subject import Examples, Subject
 from gnomon.generalization import class_findings, columns, conflicts, number_findings, suspects
 from gnomon.report import Content
 
 ROWS, RATE = (2000, 4000), 1000
 """Examples that labels and columns are judged by, as the time allows, and how many take a second, about."""
+
+FEW = 256
+"""Examples by which it is seen what the first layer is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class ColumnsStep(AbstractStep):
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         examples = subject.examples(subject.train.probe(rung(ROWS, RATE * context.seconds), seed=context.seed))
-        found = list(columns(examples.x).findings)
+        found = _columns(subject, examples)
         values: list[Value] = []
         plots: tuple[Plot, ...] = ()
         checks = DataChecks()
@@ -63,6 +67,16 @@ class ColumnsStep(AbstractStep):
             found += number_findings(_labels(subject).double())
         findings = tuple(sorted(found, key=lambda finding: -finding.severity))
         return StepResult(Content(_answer(findings), findings, tuple(values), plots, _definitions()), checks)
+
+
+def _columns(subject: Subject, examples: Examples) -> list[Finding]:
+    """Of the inputs; their scale is no matter where the network takes care of it before its first weights."""
+    found = list(columns(examples.x).findings)
+    if any(finding.kind == "feature-scale" for finding in found):
+        given = first_given(subject.module, examples.some(FEW).x)
+        if given is not None and not any(finding.kind == "feature-scale" for finding in columns(given).findings):
+            return [finding for finding in found if finding.kind != "feature-scale"]
+    return found
 
 
 def _labels(subject: Subject) -> Tensor:

@@ -49,6 +49,8 @@ class ExamplesStep(AbstractStep):
         run = products.get(Run)
         if run is None:
             raise Skipped("The network was not trained here, so its mistakes say nothing yet.")
+        if not subject.task.classes and not subject.asks_for_targets:
+            raise Skipped("The loss does not ask the outputs to be the targets: what an error is, only it knows.")
         source, which = (subject.train, "training") if subject.test is None else (subject.test, "test")
         each = max(products[Profile].cost.each, 1e-9)
         most = rung(SIZES, 0.5 * context.seconds / each)

@@ -57,8 +57,8 @@ class MarginsStep(AbstractStep):
             raise Skipped("Some outputs are not finite.")
         short = "" if run is None else run.shortage
         if not subject.task.classes:
-            if f.shape != y.shape:
-                raise Skipped("Outputs and targets have different shapes: what an error is, only the loss knows.")
+            if not subject.asks_for_targets:
+                raise Skipped("The loss does not ask the outputs to be the targets: what an error is, only it knows.")
             return _shortened(_regression(f, y, which, index, trained=run is not None), short)
         trained = run is not None
         return _shortened(_classification(probabilities(f), y, which, index, trained=trained, short=bool(short)), short)

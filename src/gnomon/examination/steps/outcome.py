@@ -30,6 +30,8 @@ IDLE, FAILED = 0.4, {"underfit", "not-learning"}
 """Severity of dead units in a network that learned, a warning; and what a network that did not is told."""
 SIMPLE = 2500
 """Examples that a simple model is fitted to and judged by, at most."""
+LEARNED = "Training learned what could be expected."
+NOT_COMPARED = "Only the loss tells how good the outputs are, and there is no simple model to compare it with."
 PASSES = 1.5
 """Passes with gradients that four passes without them, over train, test and twice for batch norm, are worth at most."""
 
@@ -76,7 +78,7 @@ class OutcomeStep(AbstractStep):
             units = _units(subject, run.model, learned=not FAILED & {finding.kind for finding in judged})
             findings = (*units, *statistics(subject, run.model, min(n, STATISTICS)), *judged)
         findings = tuple(sorted(findings, key=lambda finding: -finding.severity))
-        good = f"Training was too short to judge: {short}." if short else "Training learned what could be expected."
+        good = f"Training was too short to judge: {short}." if short else LEARNED if values else NOT_COMPARED
         content = Content(findings[0].what if findings else good, findings, values)
         return StepResult(content, TrainedChecks(outcome), "unsure" if short else "answered")
 
@@ -113,8 +115,8 @@ def _numbers(
     subject: Subject, model: nn.Module, n: int, seed: int
 ) -> tuple[tuple[Finding, ...], tuple[Value, ...]]:  # fmt: skip
     """The same for regression, by the share of the variance that is explained."""
-    if subject.recipe.own_loss is not None and subject.probe.y.shape[1] != subject.task.outputs:
-        return (), ()  # what an error is, only the loss knows
+    if not subject.asks_for_targets:
+        return (), ()
     errors = [_errors(subject, model, data, n, seed) for data in (subject.train, subject.test) if data is not None]
     simple = _simple(subject, seed)
     test = errors[1] if len(errors) > 1 else None
