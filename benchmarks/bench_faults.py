@@ -127,7 +127,9 @@ def kept(net) -> list:
     """All that an examination must leave as it was: numbers, modes, gradients, hooks."""
     if not isinstance(net, nn.Module):
         return []
-    numbers = [(name, float(t.double().sum()), float(t.double().square().sum())) for name, t in net.state_dict().items()]
+    numbers = [
+        (name, float(t.double().sum()), float(t.double().square().sum())) for name, t in net.state_dict().items()
+    ]
     state = [(p.requires_grad, p.grad is None) for p in net.parameters()]
     modes = [(m.training, len(m._forward_hooks), len(m._forward_pre_hooks)) for m in net.modules()]
     return [numbers, state, modes]

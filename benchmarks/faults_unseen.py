@@ -7,19 +7,70 @@ from functools import partial
 
 import torch
 from faults_cases import (
-    Case, adam, case, contradict, initialized, inputs, labels, leak, loader, made, noisy, only, sgd, shifted, shuffle,
+    Case,
+    adam,
+    case,
+    contradict,
+    initialized,
+    inputs,
+    labels,
+    leak,
+    loader,
+    made,
+    noisy,
+    only,
+    sgd,
+    shifted,
+    shuffle,
 )  # fmt: skip
 from faults_models import cnn, flat, mnist, perceptron
 from faults_more import bundled
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
 from unseen_data import (
-    arm, beats, bytes_of, chain, couples, counts, friedman, jittered, levels, masks, molecules, pairs, ratings, reviews,
-    seasons, shapes, small_shapes, streamed, tfidf, uci_table,
+    arm,
+    beats,
+    bytes_of,
+    chain,
+    counts,
+    couples,
+    friedman,
+    jittered,
+    levels,
+    masks,
+    molecules,
+    pairs,
+    ratings,
+    reviews,
+    seasons,
+    shapes,
+    small_shapes,
+    streamed,
+    tfidf,
+    uci_table,
 )  # fmt: skip
 from unseen_models import (
-    Encoder, Forecaster, Inside, Isomorphism, Language, Mobile, Reader, ResNet, Scaled, Segmenter, Siamese, Speaker,
-    Tastes, Temporal, Variational, bounded, coder, evidence, normalizing, vgg, weighted,
+    Encoder,
+    Forecaster,
+    Inside,
+    Isomorphism,
+    Language,
+    Mobile,
+    Reader,
+    ResNet,
+    Scaled,
+    Segmenter,
+    Siamese,
+    Speaker,
+    Tastes,
+    Temporal,
+    Variational,
+    bounded,
+    coder,
+    evidence,
+    normalizing,
+    vgg,
+    weighted,
 )  # fmt: skip
 
 # Losses as people write them
@@ -208,6 +259,7 @@ HEALTHY = [
     case("language model, warmup", made(Language, tied=False), chain, loss=next_word, schedule=warmup,
          optimizer=adam(1e-3, torch.optim.AdamW, weight_decay=0.1)),
     case("language model, lstm", Speaker, chain, loss=next_word),
+    case("language model, 500 words", made(Language, 500), partial(chain, vocabulary=500), loss=next_word),
     case("encoder with mask", Encoder, partial(reviews, named=True)),
     case("encoder with mask, warmup", Encoder, partial(reviews, named=True), schedule=warmup, optimizer=adam(5e-4)),
     case("reader of words", Reader, reviews),
@@ -245,7 +297,13 @@ HEALTHY = [
       ("plant-texture", "tic-tac-toe", "mammographic", "chess-krvkp", "libras", "ozone", "balance-scale")),
 ]  # fmt: skip
 
-LARGE = ("learning-rate-too-large", "training-diverged", "exploding-loss", "learning-rate-unstable", "predicted-divergence")
+LARGE = (
+    "learning-rate-too-large",
+    "training-diverged",
+    "exploding-loss",
+    "learning-rate-unstable",
+    "predicted-divergence",
+)
 SMALL = ("learning-rate-too-small", "learning-rate-small")
 
 FAULTY = [
@@ -275,7 +333,7 @@ FAULTY = [
     case("vehicles, 30 % wrong labels", table("statlog-vehicle"), uci("statlog-vehicle"), "noisy-labels", change=noisy(0.3, 3)),
     case("sevens called ones", cnn, mnist, "noisy-labels", change=confuse(0.35, 7, 1)),
     case("beats, rows misaligned", Temporal, beats, "labels-unrelated", change=misaligned),
-    case("forecast, targets misaligned", Forecaster, seasons, "labels-unrelated", change=misaligned),
+    case("forecast, targets misaligned", Forecaster, seasons, ("labels-unrelated", "not-learning"), change=misaligned),
     case("friedman, targets shuffled", FORM, friedman, "labels-unrelated", change=labels(shuffle)),
     case("rows twice with other labels", table("chess-krvkp"), uci("chess-krvkp"), "conflicting-labels", change=contradict(0.15)),
     # train and test

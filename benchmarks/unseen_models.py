@@ -237,7 +237,9 @@ class Isomorphism(nn.Module):
     def __init__(self, kinds=4, width=48, layers=3, wrong=""):
         super().__init__()
         self.first, self.wrong = nn.Linear(kinds, width), wrong
-        self.parts = nn.ModuleList(nn.Sequential(nn.Linear(width, width), nn.LayerNorm(width), nn.ReLU()) for _ in range(layers))
+        self.parts = nn.ModuleList(
+            nn.Sequential(nn.Linear(width, width), nn.LayerNorm(width), nn.ReLU()) for _ in range(layers)
+        )
         self.head = nn.Linear(width, 1)
 
     def forward(self, nodes, adjacency):
@@ -253,7 +255,12 @@ class Siamese(nn.Module):
     def __init__(self, wrong=""):
         super().__init__()
         self.tower = nn.Sequential(
-            nn.Conv2d(1, 12, 5, 2, 2), nn.ReLU(), nn.Conv2d(12, 24, 3, 2, 1), nn.ReLU(), nn.Flatten(), nn.Linear(24 * 49, 48)
+            nn.Conv2d(1, 12, 5, 2, 2),
+            nn.ReLU(),
+            nn.Conv2d(12, 24, 3, 2, 1),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.Linear(24 * 49, 48),
         )
         self.head, self.wrong = nn.Sequential(nn.Linear(96, 48), nn.ReLU(), nn.Linear(48, 2)), wrong
 

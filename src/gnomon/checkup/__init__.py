@@ -1,10 +1,11 @@
 """First floor: faults of practice in a network and in its training, one file for each, found by short measurements.
 
-Lives here: the last operation against the loss (`head_findings`, `applied`), shapes that broadcast (`broadcast_findings`),
-parameters that are never moved (`reach_findings`, `registered_findings`), inputs that are ignored or scaled inside (`ignored_findings`, `first_given`), outputs that depend on
-chance or on the batch (`chance_findings`), saturated units, batch norm, dropout (`saturation_findings`,
-`normalization_findings`, `batch_size_findings`, `mode_findings`), learning rate and weight decay (`step_size_findings`,
-`decay_findings`), where a run explodes (`explosion`) and how it ended (`outcome_findings`, `number_outcome_findings`).
+Lives here: the last operation against the loss (`head_findings`, `applied`), shapes that broadcast
+(`broadcast_findings`), parameters that are never moved (`reach_findings`, `registered_findings`), inputs that are
+ignored or scaled inside (`ignored_findings`, `first_given`), outputs that depend on chance or on the batch
+(`chance_findings`), saturated units, batch norm, dropout (`saturation_findings`, `normalization_findings`,
+`batch_size_findings`, `mode_findings`), learning rate and weight decay (`step_size_findings`, `decay_findings`), where
+a run explodes (`explosion`) and how it ended (`outcome_findings`, `number_outcome_findings`).
 Does not live here: checks of data alone (`gnomon.generalization`), signal propagation (`gnomon.geometry`).
 May import: core, the ground floor; torch.
 """

@@ -100,7 +100,7 @@ def difference(a: Tensor, b: Tensor) -> float:
 
 
 def _twice(module: nn.Module, x: Inputs) -> tuple[Tensor, Tensor]:
-    """Two passes with one seed of torch, between which nothing else is put back: counters, Python's and numpy's draws."""
+    """Two passes with one seed of torch; counters, and the draws of Python and numpy, go on between them."""
     with untouched(module):
         return _pass(module, x, 0), _pass(module, x, 0)
 

@@ -1,8 +1,8 @@
 """What the first layer with weights is given: inputs that a network scales itself need no scaling before.
 
-Batch norm as the first layer, or ``x / 255`` in ``forward``, takes away what is wrong with the scale of the inputs. What
-counts is the scale at the first layer that multiplies by weights, in training mode, for batch norm has not yet learned
-its statistics.
+Batch norm as the first layer, or ``x / 255`` in ``forward``, takes away what is wrong with the scale of the inputs.
+What counts is the scale at the first layer that multiplies by weights, in training mode, for batch norm has not yet
+learned its statistics.
 
 Reference: [lecun1998efficient], section 4.3, on the scale of inputs.
 

@@ -5,9 +5,10 @@ With outputs f_i^s of example i in training mode under seed s,
     noise = V / (variance over i of mean_s f_i^s - V / draws),    V = mean over i of the variance over s of f_i^s  (1)
 
 is the variance that chance makes over that which examples make: what dropout leaves of the signal must be seen in
-training mode, for a norm behind it keeps outputs of one size, whatever they consist of. One layer of dropout with rate p before the last layer gives about p / (1 - p) times the size of a feature's square
-over its variance: 1 to 3 at p = 1/2, whatever the network. Noise of more than `NOISE` together with a rate of at least
-`RATE` drowns what training could learn.
+training mode, for a norm behind it keeps outputs of one size, whatever they consist of. One layer of dropout with rate
+p before the last layer gives about p / (1 - p) times the size of a feature's square over its variance: 1 to 3 at
+p = 1/2, whatever the network. Noise of more than `NOISE` together with a rate of at least `RATE` drowns what training
+could learn.
 
 Hypotheses: none.
 Reference: [srivastava2014dropout].

@@ -31,8 +31,8 @@ __all__ = ["Recipe", "known", "recipe"]
 class Recipe(Record):
     """What the user names of training; None where nothing was named.
 
-    ``loader`` is the user's own loader, whose batches are taken as they come. ``given`` says that the loss is used as the
-    user gave it though theory knows one like it: the targets are of a form that theory's does not take.
+    ``loader`` is the user's own loader, whose batches are taken as they come. ``given`` says that the loss is used as
+    the user gave it though theory knows one like it: the targets are of a form that theory's does not take.
     """
 
     optimizer: AbstractOptimizer | None = None

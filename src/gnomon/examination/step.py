@@ -31,12 +31,14 @@ from gnomon.examination.subject import Subject
 from gnomon.report import Content, State
 
 __all__ = [
-    "NOT_ENOUGH", "AbstractStep", "Context", "OutOfTime", "Products", "Skipped", "StepResult", "ordered", "plainly",
+    "DIVERGED", "NOT_ENOUGH", "AbstractStep", "Context", "OutOfTime", "Products", "Skipped", "StepResult", "ordered",
+    "plainly",
 ]  # fmt: skip
 
 T = TypeVar("T")
 NOT_ENOUGH = "Not trained long enough to say:"
 """How every section begins that depends on a training that was too short."""
+DIVERGED = "Training diverged, and what it left says nothing."
 
 
 class Skipped(Exception):

@@ -137,6 +137,11 @@ class Subject(Record):
         return y if self.task.classes else y.reshape(len(y), *self.task.shape)
 
     @property
+    def reads_targets(self) -> bool:
+        """Whether targets are classes or numbers; other integers, such as the next words, only the loss can read."""
+        return self.task.classes > 0 or self.probe.y.is_floating_point()
+
+    @property
     def asks_for_targets(self) -> bool:
         """Whether outputs are to be the targets, so that their difference is an error; else only the loss knows."""
         if self.task.classes or self.probe.y.shape[1] != self.task.outputs:

@@ -101,7 +101,7 @@ def _zero(layers: tuple[LayerSignal, ...]) -> list[Finding]:
             cure = "Initialize it at random; zero is for the last layer of a residual branch."
             last = not any(other.weighted for other in layers[i + 1 :])  # it has a gradient itself, and will leave zero
             if last:
-                what = f"All weights of the last layer '{layer.name}' are zero: the others learn from the second step on."
+                what = f"All weights of the last layer '{layer.name}' are zero: others learn after its first step."
                 cure = "Leave it if it is meant; otherwise initialize it at random."
             severity = SEVERITY["zero-last-layer" if last else "zero-weights"]
             findings.append(Finding("zero-weights", what, cure, severity, layer.name))

@@ -63,7 +63,7 @@ class ColumnsStep(AbstractStep):
                     Value("most suspect labels", ", ".join(map(str, judged.ranked[:10])), meaning="of the rows drawn"),
                 ]
                 plots = judged.plots()
-        else:
+        elif subject.asks_for_targets or (subject.reads_targets and examples.y.shape[1] != subject.task.outputs):
             found += number_findings(_labels(subject).double())
         findings = tuple(sorted(found, key=lambda finding: -finding.severity))
         return StepResult(Content(_answer(findings), findings, tuple(values), plots, _definitions()), checks)

@@ -82,6 +82,8 @@ def _facts(n: int, rms: float | None, largest: float | None, y: Tensor) -> str:
     """What the data are, where nothing is wrong with them."""
     size = "" if rms is None else f", inputs of typical size {rms:.3g} (root mean square)"
     spread = f"targets of spread {float(y.double().std(correction=0)):.3g}"
+    if not y.is_floating_point():
+        spread = f"targets of shape {tuple(y.shape[1:])}, integers from {int(y.min())} to {int(y.max())}"
     kinds = spread if largest is None else f"{largest:.1%} of them in the largest class"
     return f"{n:,} training examples{size}, {kinds}."
 
@@ -124,6 +126,8 @@ def _classes(y: Tensor, classes: int) -> tuple[float, _Part]:
 
 
 def _numbers(y: Tensor) -> _Part:
+    if not y.is_floating_point():
+        return _Part((Value("different targets", len(y.unique())),))
     return _Part((Value("spread of the targets", float(y.double().std(correction=0))),))
 
 

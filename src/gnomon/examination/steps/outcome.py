@@ -32,6 +32,8 @@ SIMPLE = 2500
 """Examples that a simple model is fitted to and judged by, at most."""
 LEARNED = "Training learned what could be expected."
 NOT_COMPARED = "Only the loss tells how good the outputs are, and there is no simple model to compare it with."
+TELLS = 0.5
+"""Of what the network learned of test examples, which a simple model must have learned for its gain to say anything."""
 PASSES = 1.5
 """Passes with gradients that four passes without them, over train, test and twice for batch norm, are worth at most."""
 
@@ -99,7 +101,8 @@ def _classes(subject: Subject, model: nn.Module, checks: DataChecks | None, n: i
     found = outcome_findings(outcome)
     if any(finding.kind == "overfit" for finding in found):
         simple = _simple(subject, seed)
-        outcome = replace(outcome, gain=simple.gain, fitted=simple.examples)
+        tells = simple.score - outcome.guess >= TELLS * ((test or 0.0) - outcome.guess)
+        outcome = replace(outcome, gain=simple.gain, fitted=simple.examples if tells else 0)
         found = outcome_findings(outcome)
     values = [
         Value("accuracy on train", outcome.train, meaning=f"{outcome.examples} examples"),
@@ -120,9 +123,9 @@ def _numbers(
     errors = [_errors(subject, model, data, n, seed) for data in (subject.train, subject.test) if data is not None]
     simple = _simple(subject, seed)
     test = errors[1] if len(errors) > 1 else None
-    found = number_outcome_findings(
-        errors[0], test, simple=simple.score, cure=overfit_cure(simple.gain, simple.examples, "explained variance")
-    )
+    tells = test is None or simple.score >= TELLS * (1 - float(test.mean()))
+    cure = overfit_cure(simple.gain, simple.examples if tells else 0, "explained variance")
+    found = number_outcome_findings(errors[0], test, simple=simple.score, cure=cure)
     values = [
         Value("variance explained on train", 1 - float(errors[0].mean()), meaning=f"{len(errors[0])} examples"),
         Value("variance explained by ridge regression on random features", simple.score, meaning="examples left out"),

@@ -207,7 +207,7 @@ def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
     why = (
         "the network learned more than its first features could give"
         if got < wanted
-        else "more steps or a larger learning rate should take it further"
+        else "its training loss can still fall"
     )
     return (
         f" With its first features theory predicts a loss of {wanted:.3g} after as many steps, measured is {got:.3g}: "

@@ -166,7 +166,9 @@ def _head(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
         name = subject.task.loss.name
         y = targets_of(subject, examples.y)
         if loss is not None and not isinstance(loss, AbstractLoss):
-            name = NAMES.get(getattr(loss, "__name__", type(loss).__name__), "") or APPLIED.get(applied(loss, out, y), "")
+            name = NAMES.get(getattr(loss, "__name__", type(loss).__name__), "") or APPLIED.get(
+                applied(loss, out, y), ""
+            )
         found = head_findings(out, examples.y, name)
     if loss is None or isinstance(loss, AbstractLoss):
         return found
