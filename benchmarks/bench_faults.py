@@ -4,6 +4,7 @@
     python benchmarks/bench_faults.py --cases lstm --budget 20  those with a word in their name
     python benchmarks/bench_faults.py --processor               the same whatever else the machine does
     python benchmarks/bench_faults.py --more                    cases of other kinds, which no threshold was chosen on
+    python benchmarks/bench_faults.py --unseen                  networks, data and mistakes that the checks were not made for
     python benchmarks/bench_faults.py --family 200 --budget 4   healthy networks and data drawn at random, for false alarms
     python benchmarks/bench_faults.py --table                   the table of what has been run so far
 
@@ -15,6 +16,7 @@ training had; both networks are scored on all test examples.
 import argparse
 import json
 import time
+import traceback
 import warnings
 from collections import Counter
 from pathlib import Path
@@ -22,6 +24,7 @@ from pathlib import Path
 import faults_cases
 import faults_family
 import faults_more
+import faults_unseen
 import torch
 from faults_cases import Case
 from measure import record
@@ -29,14 +32,17 @@ from torch import nn
 from torch.utils.data import DataLoader
 
 import gnomon
-from gnomon.core.errors import InputError
+from gnomon.core.errors import GnomonError
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Level
 from gnomon.training import Run
 
 SLACK, MORE = 1.15, 5.0
 """An examination may take so many times its budget, and so many seconds more."""
-TITLES = {"": "Faults of practice", "_more": "More faults of practice", "_family": "False alarms"}
+TITLES = {
+    "": "Faults of practice", "_more": "More faults of practice", "_unseen": "Unseen faults of practice",
+    "_family": "False alarms",
+}  # fmt: skip
 
 
 def main() -> None:
@@ -46,13 +52,15 @@ def main() -> None:
     parser.add_argument("--processor", action="store_true", help="count the budget in processor time, not by the wall")
     parser.add_argument("--seed", type=int, default=0, help="of the examples drawn, and of the examination")
     parser.add_argument("--more", action="store_true", help="the cases of faults_more.py")
+    parser.add_argument("--unseen", action="store_true", help="the cases of faults_unseen.py")
     parser.add_argument("--family", type=int, default=0, help="so many healthy cases drawn at random")
     parser.add_argument("--out", help="by default build/bench_faults.jsonl, bench_faults_more.jsonl, ..._family.jsonl")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--only", choices=("healthy", "faulty"), help="one half of the cases")
+    parser.add_argument("--part", default="0/1", help="i/k: every k-th case from the i-th, to share the work")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no case after so many seconds")
     options = parser.parse_args()
-    kind = "_family" if options.family else "_more" if options.more else ""
+    kind = "_family" if options.family else "_more" if options.more else "_unseen" if options.unseen else ""
     healthy, faulty = listed(options)
     out = Path(options.out or f"build/bench_faults{kind}.jsonl")
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -60,6 +68,8 @@ def main() -> None:
     words = [word for word in options.cases.split(",") if word]
     begin = time.perf_counter()
     chosen = {"healthy": healthy, "faulty": faulty, None: [*healthy, *faulty]}[options.only]
+    first, step = map(int, options.part.split("/"))
+    chosen = chosen[first::step]
     for one in [] if options.table else chosen:
         late = time.perf_counter() - begin > options.seconds
         if one.name in done or late or (words and not any(word in one.name for word in words)):
@@ -75,7 +85,7 @@ def listed(options: argparse.Namespace) -> tuple[list[Case], list[Case]]:
     """The healthy and the faulty cases."""
     if options.family:
         return faults_family.family(options.family), []
-    cases = faults_more if options.more else faults_cases
+    cases = faults_more if options.more else faults_unseen if options.unseen else faults_cases
     return cases.HEALTHY, cases.FAULTY
 
 
@@ -84,22 +94,25 @@ def examined(one: Case, options: argparse.Namespace, healthy: bool) -> dict:
     warnings.filterwarnings("ignore", message="Using a target size")  # the fault of two of the cases
     budget, seed, clock = options.budget, options.seed, time.process_time if options.processor else time.perf_counter
     net, train, test, given = one.build(seed)
+    before = kept(net)
     start, began = clock(), time.process_time()
     base = {"name": one.name, "healthy": healthy, "kinds": list(one.kinds), "budget": budget, "seed": seed,
             "processor": options.processor}  # fmt: skip
     try:
         result = gnomon.examine(net, train, test, budget=budget, seed=seed, clock=clock, **given)
-    except InputError as error:
+    except Exception as error:
         said = str(error)
-        named = bool(one.words) and one.words.lower() in said.lower()
-        return base | {"refused": said, "first": named, "named": named, "faults": [said], "seconds": 0.0, "found": []}
+        named = isinstance(error, GnomonError) and bool(one.words) and one.words.lower() in said.lower()
+        crash = {} if isinstance(error, GnomonError) else {"crashed": "".join(traceback.format_exception(error))}
+        return base | crash | {"refused": said, "first": named, "named": named, "faults": [said],
+                               "seconds": clock() - start, "found": []}  # fmt: skip
     seconds = clock() - start
     own = (time.process_time() - began) / seconds  # what a busy machine left of the time
     found = [f.kind for f in result.findings]
     failed = [s.answer for s in result.sections if s.state == "failed"]
     run = result.products.get(Run)
     reached = plain = None
-    if healthy and not options.family and run is not None and run.test_accuracy is not None:
+    if healthy and not (options.family or options.unseen) and run is not None and run.test_accuracy is not None:
         plain = loop(net, train, test, own * run.seconds, given)
         reached = None if plain is None else right(run.model, *test)
     return base | {
@@ -108,7 +121,20 @@ def examined(one: Case, options: argparse.Namespace, healthy: bool) -> dict:
         "plain": plain, "load": own, "steps": 0 if run is None else int(run.steps[-1]),
         "spent": {s.key: round(s.seconds, 2) for s in result.sections}, "whats": [f.what for f in result.findings][:3],
         "notes": [f.kind for f in result.findings if f.level is Level.NOTE],
+        "kept": kept(net) == before, "levels": [f.level.name.lower() for f in result.findings], "report": str(result),
     }  # fmt: skip
+
+
+def kept(net) -> list:
+    """All that an examination must leave as it was: numbers, modes, gradients, hooks."""
+    if not isinstance(net, nn.Module):
+        return []
+    numbers = [
+        (name, float(t.double().sum()), float(t.double().square().sum())) for name, t in net.state_dict().items()
+    ]
+    state = [(p.requires_grad, p.grad is None) for p in net.parameters()]
+    modes = [(m.training, len(m._forward_hooks), len(m._forward_pre_hooks)) for m in net.modules()]
+    return [numbers, state, modes]
 
 
 def loop(net, train, test, seconds: float, given: dict) -> float | None:

@@ -46,7 +46,7 @@ def chance_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     ()
     """
     few = take(x, slice(0, EXAMPLES))
-    first, again = _outputs(module, few, 0), _outputs(module, few, 0)
+    first, again = _twice(module, few)
     apart = difference(first, again)
     if apart > NOTHING:
         what = (
@@ -99,6 +99,17 @@ def difference(a: Tensor, b: Tensor) -> float:
     return float((a - b).abs().max()) / size  # (1)
 
 
+def _twice(module: nn.Module, x: Inputs) -> tuple[Tensor, Tensor]:
+    """Two passes with one seed of torch; counters, and the draws of Python and numpy, go on between them."""
+    with untouched(module):
+        return _pass(module, x, 0), _pass(module, x, 0)
+
+
 def _outputs(module: nn.Module, x: Inputs, seed: int) -> Tensor:
-    with untouched(module), random_state(seed), torch.no_grad():
+    with untouched(module):
+        return _pass(module, x, seed)
+
+
+def _pass(module: nn.Module, x: Inputs, seed: int) -> Tensor:
+    with random_state(seed), torch.no_grad():
         return table(invoke(module, x), count(x), "examine(module, train=(x, y))").detach().clone()

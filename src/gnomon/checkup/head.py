@@ -62,7 +62,8 @@ def last_operation(outputs: Tensor) -> str:
 def head_findings(outputs: Tensor, y: Tensor, loss: str) -> tuple[Finding, ...]:
     """Whether the outputs of a network, with their graph, suit the targets y and a loss of this name.
 
-    ``loss`` is "cross-entropy", "logistic loss" (one output for two classes) or "squared loss"; others are not judged.
+    ``loss`` is "cross-entropy", "logistic loss" (one output for two classes), "negative log-likelihood" (of NLLLoss) or
+    "squared loss"; others are not judged. Classes are along axis 1 or along the last one.
 
     Hypotheses: as above.
     Reference: [bishop2006pattern].
@@ -76,13 +77,15 @@ def head_findings(outputs: Tensor, y: Tensor, loss: str) -> tuple[Finding, ...]:
     name = last_operation(outputs)
     if loss in ("cross-entropy", "logistic loss"):
         return _classes(f, name, loss)
+    if loss == "negative log-likelihood":
+        return _logarithms(f, y)
     return _numbers(f, y.detach().double(), name) if loss == "squared loss" and y.is_floating_point() else ()
 
 
 def _classes(f: Tensor, name: str, loss: str) -> tuple[Finding, ...]:
-    k = f.shape[1] if f.dim() > 1 else 1
-    rows = k > 1 and bool((f >= 0).all()) and bool(((f.flatten(1).sum(1) - 1).abs() < 1e-4).all())
-    if name == "Softmax" or (rows and len(f) > 1):
+    axis = _probabilities(f)
+    k = 1 if f.dim() < 2 else f.shape[1 if axis is None else axis]
+    if name == "Softmax" or (axis is not None and len(f) > 1):
         least = log(1 + (k - 1) / e)  # (1)
         what = f"The network ends in softmax, and the loss applies its own: it cannot fall below {least:.2f}."
         cure = (
@@ -104,6 +107,24 @@ def _classes(f: Tensor, name: str, loss: str) -> tuple[Finding, ...]:
         cure = "Remove the last nn.Tanh (or torch.tanh), so that the last layer is nn.Linear."
         return (Finding("tanh-before-loss", what, cure, SEVERITY["relu"], "outputs", (), 0.0),)
     return ()
+
+
+def _probabilities(f: Tensor) -> int | None:
+    """The axis along which outputs are nonnegative and sum to one: the last or axis 1; None where there is none."""
+    if f.dim() < 2 or not bool((f >= 0).all()):
+        return None
+    axes = [axis for axis in (f.dim() - 1, 1) if f.shape[axis] > 1]
+    return next((axis for axis in axes if bool(((f.sum(axis) - 1).abs() < 1e-4).all())), None)
+
+
+def _logarithms(f: Tensor, y: Tensor) -> tuple[Finding, ...]:
+    """NLLLoss reads outputs as logarithms of probabilities, which sum to one along axis 1; it checks nothing."""
+    if f.dim() < 2 or len(f) < 2 or y.is_floating_point() or bool((f.logsumexp(1).abs() < 1e-3).all()):
+        return ()
+    given = "probabilities" if _probabilities(f) == 1 else "numbers that are no logarithms of probabilities"
+    what = f"NLLLoss takes logarithms of probabilities, and the network returns {given}: the loss has no floor at zero."
+    cure = "End forward with F.log_softmax(x, dim=1), or return the logits and use nn.CrossEntropyLoss."
+    return (Finding("softmax-before-loss", what, cure, SEVERITY["softmax"], "outputs", (), 0.0),)
 
 
 def _numbers(f: Tensor, y: Tensor, name: str) -> tuple[Finding, ...]:

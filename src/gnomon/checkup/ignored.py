@@ -5,7 +5,8 @@ reads it through a step; then moving all such features between examples changes 
 
     sum over examples of |df/dx_j| = 0 for j in S,    f(x with x_S permuted over examples) = f(x)               (1)
 
-Integer inputs have no gradient; their positions are permuted one by one.
+Integer inputs have no gradient; their positions are permuted one by one. Weights that are all zero, as those at the end
+of residual branches may begin, are moved away from zero in a copy first: training does so in its first step.
 
 Hypotheses: eval mode; features outside of every window of a stride, such as the last row of an image, are few.
 
@@ -22,7 +23,7 @@ from torch import Tensor, nn
 
 from gnomon.checkup.chance import difference
 from gnomon.core.inputs import Inputs, count, invoke, table, tensors, transform
-from gnomon.core.pure import random_state
+from gnomon.core.pure import random_state, twin
 from gnomon.core.results import Finding, Value
 from gnomon.core.untouched import untouched
 
@@ -46,6 +47,7 @@ def ignored_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     >>> ignored_findings(nn.Linear(4, 2), torch.randn(30, 4))
     ()
     """
+    module = _woken(module)
     with untouched(module), random_state(0):
         first = _outputs(module, x)
         moved = _outputs(module, transform(_turned, x))
@@ -62,6 +64,21 @@ def ignored_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
         for i, t in enumerate(parts):
             found += _part(module, x, i, t, seen[i], first, several=len(parts) > 1)
     return tuple(sorted(found, key=lambda finding: -finding.severity))[:1]
+
+
+def _woken(module: nn.Module) -> nn.Module:
+    """The module, or a copy in which weights that begin at zero do not: after one step they let inputs through."""
+    asleep = [name for name, p in module.named_parameters()
+              if p.requires_grad and not name.endswith("bias") and not bool(p.detach().any())]  # fmt: skip
+    if not asleep:
+        return module
+    copy = twin(module, call=CALL)
+    own = dict(copy.named_parameters())
+    with torch.no_grad():
+        for name in asleep:
+            own[name].fill_(0.1)
+            own[name].view(-1)[::2] *= -1  # rows that are alike would cancel in a norm
+    return copy
 
 
 def _part(

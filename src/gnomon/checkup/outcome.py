@@ -31,6 +31,7 @@ WORTH = 0.01
 """Gain of a doubling of the data from which on it is worth collecting them."""
 
 NOT_LEARNING = "Mend the other findings first; then check lr, and that loss.backward() and optimizer.step() are called."
+UNRELATED = "Check that each target belongs to its input: shuffle both alike, x[order] and y[order]; or train longer."
 UNDERFIT = "It underfits: use more units or layers, train longer, or lower dropout and weight_decay."
 
 
@@ -76,6 +77,12 @@ def _underfit(found: Outcome) -> tuple[Finding, ...]:
         Value("accuracy of kernel regression", found.simple, meaning="examples left out"),
         Value("accuracy of always guessing the largest class", found.guess),
     )
+    if found.train <= found.guess + 2 * deviation and 0 < found.simple <= found.guess + 2 * deviation:
+        what = (
+            f"After training {found.train:.1%} of train are right, as many as by always guessing the largest class "
+            f"({found.guess:.1%}), and a simple model does no better."
+        )
+        return (Finding("not-learning", what, UNRELATED, 0.45, "", evidence),)
     if found.simple - found.train <= BELOW:
         return ()
     if found.train <= found.guess + max(0.03, 4 * deviation) < found.simple:

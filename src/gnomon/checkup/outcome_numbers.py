@@ -18,7 +18,7 @@ from math import sqrt
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.checkup.outcome import BELOW, GAP, LEVEL, NOT_LEARNING, UNDERFIT, overfit_cure
+from gnomon.checkup.outcome import BELOW, GAP, LEVEL, NOT_LEARNING, UNDERFIT, UNRELATED, overfit_cure
 from gnomon.core.results import Finding, Value
 
 __all__ = ["number_outcome_findings"]
@@ -50,6 +50,12 @@ def number_outcome_findings(
         Value("variance explained by ridge regression on random features", simple, meaning="examples left out"),
     )
     error = float(train.std()) / len(train) ** 0.5 if len(train) > 1 else 1.0
+    if explained <= NOTHING and simple <= NOTHING and simple:
+        what = (
+            f"After training {max(explained, 0.0):.1%} of the variance of the targets is explained, no more than by "
+            f"their mean, and a simple model explains {max(simple, 0.0):.1%}."
+        )
+        return (Finding("not-learning", what, UNRELATED, 0.45, "", evidence),)
     if simple - explained > BELOW + 3 * error:
         if explained <= NOTHING:
             what = (

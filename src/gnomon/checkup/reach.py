@@ -7,9 +7,11 @@ while its weights are still those of the initialization, uniform on [-b, b] with
 
     max |w| / b in [1 - 20 / n, 1],    Kolmogorov's distance to the uniform law < 1.95 / sqrt(n)                (1)
 
-for n weights. Trained weights leave the interval. (1) holds for fresh weights in 99.9 % of cases.
+for n weights. Trained weights leave the interval. (1) holds for fresh weights in 99.9 % of cases. A layer right before
+a batch norm that has seen no batch and has the weights it was made with is fresh as well, however it was drawn.
 
-Hypotheses: the default initialization of Linear and Conv layers, or of Embedding, which is normal.
+Hypotheses: the default initialization of Linear, Conv and recurrent layers, or of Embedding, which is normal; or the
+uniform ones of Xavier and Kaiming, where b^2 is 6 / (fan_in + fan_out) and 6 / fan_in.
 Reference: [massey1951kolmogorov].
 
 >>> import torch
@@ -32,6 +34,8 @@ __all__ = ["lost_parts", "reach_findings"]
 
 FEW = 100
 """Weights from which on their law can be told."""
+KINDS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.Embedding, nn.RNNBase)
+"""Layers whose first weights are known."""
 SEVERITY = {"detached": 0.955, "unused": 0.6, "frozen": 0.88, "optimizer": 0.957}
 
 
@@ -124,7 +128,8 @@ def _not_held(names: list[str], own: Mapping[str, Tensor]) -> list[Finding]:
 
 
 def _frozen(module: nn.Module) -> list[Finding]:
-    names = [name for name, part in module.named_modules() if _is_frozen_fresh(part)]
+    after = _following(module)
+    names = [name for name, part in module.named_modules() if _is_frozen_fresh(part, after.get(id(part)))]
     if not names or not any(p.requires_grad for p in module.parameters()):
         return []
     size = sum(p.numel() for name in names for p in module.get_submodule(name).parameters(recurse=False))
@@ -135,19 +140,40 @@ def _frozen(module: nn.Module) -> list[Finding]:
     return [Finding("frozen-at-random", what, cure, SEVERITY["frozen"], names[0], evidence, 1e-3)]
 
 
-def _is_frozen_fresh(part: nn.Module) -> bool:
-    weight = getattr(part, "weight", None)
-    kinds = nn.Linear | nn.Conv1d | nn.Conv2d | nn.Conv3d | nn.Embedding
-    if not isinstance(part, kinds) or not isinstance(weight, nn.Parameter) or weight.requires_grad:
+def _following(module: nn.Module) -> dict[int, nn.Module]:
+    """The part that comes after each part in the same container, by identity."""
+    rows = [list(part.children()) for part in module.modules()]
+    return {id(one): other for row in rows for one, other in zip(row, row[1:], strict=False)}
+
+
+def _is_frozen_fresh(part: nn.Module, following: nn.Module | None = None) -> bool:
+    weights = [p for name, p in part.named_parameters(recurse=False) if name.startswith("weight")]
+    if not isinstance(part, KINDS) or not weights or any(w.requires_grad for w in weights):
         return False
-    w, n = weight.detach().double().flatten().cpu(), weight.numel()
-    if n < FEW:
-        return False
+    if isinstance(following, nn.modules.batchnorm._BatchNorm) and following.num_features == len(weights[0]):
+        return _is_unused(following)
+    if isinstance(part, nn.RNNBase):
+        return all(_is_uniform(w, part.hidden_size**-0.5) for w in weights if w.numel() >= FEW)
+    w, n = weights[0].detach().double().flatten().cpu(), weights[0].numel()
     if isinstance(part, nn.Embedding):
-        return _distance(0.5 * torch.erfc(-w / sqrt(2))) < 1.95 / sqrt(n)
-    bound = weight[0].numel() ** -0.5
+        return n >= FEW and _distance(0.5 * torch.erfc(-w / sqrt(2))) < 1.95 / sqrt(n)
+    fan_in, fan_out = weights[0][0].numel(), len(weights[0]) * weights[0][0, 0].numel()
+    bounds = (fan_in**-0.5, sqrt(6 / (fan_in + fan_out)), sqrt(6 / fan_in))
+    return n >= FEW and any(_is_uniform(weights[0], bound) for bound in bounds)
+
+
+def _is_unused(norm: nn.modules.batchnorm._BatchNorm) -> bool:
+    """Whether batch norm has never seen a batch, and has the weights that it was made with."""
+    seen = norm.num_batches_tracked is None or int(norm.num_batches_tracked) > 0
+    moved = norm.affine and (bool((norm.weight != 1).any()) or bool((norm.bias != 0).any()))
+    return not seen and not moved
+
+
+def _is_uniform(weight: Tensor, bound: float) -> bool:
+    """(1)."""
+    w, n = weight.detach().double().flatten().cpu(), weight.numel()
     inside = 1 - 20 / n <= float(w.abs().max()) / bound <= 1 + 1e-6
-    return inside and _distance((w / bound + 1) / 2) < 1.95 / sqrt(n)  # (1)
+    return inside and _distance((w / bound + 1) / 2) < 1.95 / sqrt(n)
 
 
 def _distance(u: Tensor) -> float:

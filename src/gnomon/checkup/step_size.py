@@ -83,7 +83,7 @@ def step_size_findings(
     settled = reached is not None and reached >= best  # it only began badly, as momentum may
     if not isfinite(own) or (best > SEEN * start and own < LESS * best and not settled):  # (1)
         result = "the loss is no longer finite" if not isfinite(own) else f"the loss changed by {-own:+.2g}"
-        what = f"After {steps} steps with lr={lr:.3g} {result}, with lr={factor * lr:.3g} by {-best:+.2g}."
+        what = f"After {steps} steps with lr={lr:.3g} {result}, with lr={factor * lr:.3g} it changed by {-best:+.2g}."
         cure = f"Lower it in the optimizer: lr={factor * lr:.2g} or less."
         return (Finding("learning-rate-too-large", what, cure, 0.87, "optimizer", evidence, 1e-3),)
     factor, best = max(larger.items(), key=lambda one: one[1], default=(1.0, 0.0))

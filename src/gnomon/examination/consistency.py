@@ -34,7 +34,7 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
              "learning-rate-small", "learning-rate-too-small", "learning-rate-too-large", "undertrained", "underfit",
              "below-limit", "not-learning", "training-diverged", "exploding-loss", "dead-units")),
     (("learning-rate-too-large", "training-diverged", "exploding-loss"),
-     ("predicted-divergence", "learning-rate-unstable", *OUTCOMES)),
+     ("predicted-divergence", "learning-rate-unstable", "attention-saturated", "tokens-alike", "dead-head", *OUTCOMES)),
     (("learning-rate-too-large",), ("training-diverged", "exploding-loss", "dead-units")),  # a smaller one learns
     (("weight-decay-wins",), ("dead-units", "not-learning", "underfit", "undertrained", "below-limit")),
     (("overfit",), ("underfit", "undertrained", "below-limit")),

@@ -1,4 +1,4 @@
-"""Zeros and ones that are written as real numbers, read as the two classes that they are.
+"""Zeros and ones that are written as real numbers, read as the classes that they are.
 
 >>> import torch
 >>> from gnomon.core.source import source
@@ -16,7 +16,7 @@ __all__ = ["AsClasses"]
 
 
 class AsClasses(AbstractSource):
-    """A source whose targets (n,) or (n, 1) become integer classes (n,)."""
+    """A source whose targets (n,), (n, 1) or one-hot rows (n, k) become integer classes (n,)."""
 
     def __init__(self, source: AbstractSource) -> None:
         self.source, self.call, self.module = source, source.call, source.module
@@ -32,4 +32,7 @@ class AsClasses(AbstractSource):
 
 
 def _as_classes(batch: Batch) -> Batch:
-    return Batch(batch.x, None if batch.y is None else batch.y.reshape(len(batch)).long())
+    if batch.y is None:
+        return batch
+    rows = batch.y.reshape(len(batch), -1)
+    return Batch(batch.x, rows.argmax(1) if rows.shape[1] > 1 else rows[:, 0].long())

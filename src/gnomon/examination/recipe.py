@@ -31,7 +31,8 @@ __all__ = ["Recipe", "known", "recipe"]
 class Recipe(Record):
     """What the user names of training; None where nothing was named.
 
-    ``loader`` is the user's own loader, whose batches are taken as they come.
+    ``loader`` is the user's own loader, whose batches are taken as they come. ``given`` says that the loss is used as
+    the user gave it though theory knows one like it: the targets are of a form that theory's does not take.
     """
 
     optimizer: AbstractOptimizer | None = None
@@ -41,11 +42,12 @@ class Recipe(Record):
     loss: Loss | None = None
     augment: Callable[[Inputs], Inputs] | None = None
     loader: AbstractSource | None = None
+    given: bool = False
 
     @property
     def own_loss(self) -> Loss | None:
         """The user's loss where theory has no equations for it; None where it has, or none was named."""
-        return None if known(self.loss) is not None else self.loss
+        return self.loss if self.given or known(self.loss) is None else None
 
 
 def recipe(

@@ -39,6 +39,9 @@ from gnomon.training.native import Choice
 
 IMPORTS = 2.0
 """Seconds of imports that come before the budget, once in a process; on a busy machine the rest is taken from it."""
+EXPLAINED = 0.05
+"""Share of the variance of test targets that a network explains only where these are related to their inputs: with 200
+examples and no relation, a share of chance is below one percent."""
 Progress = Callable[[str, int, int], None]
 """Called with the title of the step that begins, its number, and how many there are."""
 
@@ -188,6 +191,8 @@ def run_steps(
 def _learned(products: Products) -> bool:
     """Whether a trained network tells examples that it was not trained on, by more than a guess and chance."""
     decisions, data, run = products.get(Decisions), products.get(DataSummary), products.get(Run)
+    if decisions is not None and decisions.explained is not None and run is not None and run.test_loss is not None:
+        return decisions.explained > EXPLAINED
     if decisions is None or decisions.margins is None or data is None or data.largest_class is None or run is None:
         return False
     return run.test_accuracy is not None and decisions.margins.accuracy_interval.low > data.largest_class

@@ -31,7 +31,7 @@ from gnomon.examination.subject import Subject
 from gnomon.report import Content, State
 
 __all__ = [
-    "NOT_ENOUGH", "ON_ITS_WAY", "AbstractStep", "Context", "OutOfTime", "Products", "Skipped", "StepResult",
+    "DIVERGED", "NOT_ENOUGH", "ON_ITS_WAY", "AbstractStep", "Context", "OutOfTime", "Products", "Skipped", "StepResult",
     "ordered", "plainly",
 ]  # fmt: skip
 
@@ -40,6 +40,7 @@ NOT_ENOUGH = "Not trained long enough to say:"
 """How every section begins that depends on a training that was too short."""
 ON_ITS_WAY = "these are numbers of a network on its way."
 """How such a section goes on, where the reason is told in the section on training."""
+DIVERGED = "Training diverged, and what it left says nothing."
 
 
 class Skipped(Exception):

@@ -15,6 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from gnomon.checkup import asks_for_targets
 from gnomon.core.adapt import adapted
 from gnomon.core.checks import check_readable, check_seed
 from gnomon.core.errors import InputError, lesson
@@ -136,6 +137,19 @@ class Subject(Record):
         return y if self.task.classes else y.reshape(len(y), *self.task.shape)
 
     @property
+    def reads_targets(self) -> bool:
+        """Whether targets are classes or numbers; other integers, such as the next words, only the loss can read."""
+        return self.task.classes > 0 or self.probe.y.is_floating_point()
+
+    @property
+    def asks_for_targets(self) -> bool:
+        """Whether outputs are to be the targets, so that their difference is an error; else only the loss knows."""
+        if self.task.classes or self.probe.y.shape[1] != self.task.outputs:
+            return False
+        few = self.probe.some(16)
+        return self.recipe.own_loss is None or asks_for_targets(self.recipe.own_loss, self.loss_targets(few.y))
+
+    @property
     def trainable(self) -> bool:
         """Whether some parameter requires a gradient."""
         return any(p.requires_grad for p in self.module.parameters())
@@ -173,7 +187,9 @@ def subject(
     if others is not None:
         _check_test(module, examples, others, call)
     task = _task(examples, others, first.shape[1], made.loss, call)
-    if task.classes and task.loss.name == Logistic.name and _are_numbers(examples):
+    if known(made.loss) is not None and not isinstance(made.loss, type(task.loss)) and isinstance(task.loss, Squared):
+        made = replace(made, given=True)
+    if task.classes and _are_numbers(examples):
         examples, others = AsClasses(examples), None if others is None else AsClasses(others)
         made = replace(made, loader=None if made.loader is None else AsClasses(made.loader))
     if not bool(torch.isfinite(first).all()):
@@ -250,11 +266,8 @@ def _task(
     assert y is not None  # checked in _source
     shape, wanted = tuple(y.shape[1:]), known(loss)
     if y.is_floating_point():
-        if isinstance(wanted, Logistic) and outputs == 1 and bool(((y == 0) | (y == 1)).all()):
-            return Task(Logistic(), 2, 1)
-        _check_numbers(y, outputs, loss, call)
-        return Task(wanted or Squared(), 0, outputs, shape)
-    if y.dim() != 1 and loss is not None and wanted is None:
+        return _numbers_task(y, outputs, loss, call)
+    if y.dim() != 1 and loss is not None and not isinstance(loss, AbstractLoss):
         return Task(Squared(), 0, outputs, shape)  # a loss of the user's own knows what they are
     others = None if test is None else test.labels()
     labels = y if others is None else torch.cat([y.flatten(), others.flatten().to(y)])
@@ -270,6 +283,26 @@ def _task(
         cure = "For numbers to predict pass y.float(); for classes" if outputs == 1 else "Number classes from 0, or"
         raise InputError(lesson(call, what, "one output for each class", f"{cure} add outputs"))
     return Task(wanted or CrossEntropy(), outputs, outputs)
+
+
+def _numbers_task(y: Tensor, outputs: int, loss: Loss | None, call: str) -> Task:
+    """Real targets: zeros and ones where the loss says so, one-hot rows of classes, or values to regress on."""
+    shape, wanted = tuple(y.shape[1:]), known(loss)
+    logistic, whole = isinstance(wanted, Logistic), bool(((y == 0) | (y == 1)).all())
+    if logistic and outputs == 1 and whole:
+        return Task(Logistic(), 2, 1)
+    if logistic and not isinstance(loss, AbstractLoss):
+        if not bool(((y >= 0) & (y <= 1)).all()):
+            what = f"the targets go from {float(y.min()):g} to {float(y.max()):g} under BCEWithLogitsLoss"
+            cure = "Write labels as 0 and 1: y = (y + 1) / 2 for -1 and 1"
+            raise InputError(lesson(call, what, "targets between 0 and 1", cure))
+        _check_numbers(y, outputs, loss, call)
+        return Task(Squared(), 0, outputs, shape)  # several labels of each example
+    if isinstance(wanted, CrossEntropy) and y.dim() == 2 and whole and bool((y.sum(1) == 1).all()):
+        _check_numbers(y, outputs, loss, call)
+        return Task(wanted, outputs, outputs)
+    _check_numbers(y, outputs, loss, call)
+    return Task(wanted or Squared(), 0, outputs, shape)
 
 
 def _check_numbers(y: Tensor, outputs: int, loss: Loss | None, call: str) -> None:

@@ -23,8 +23,10 @@ __all__ = ["INPUT_SQUARES", "signal_findings"]
 
 RANGE = 1e4
 """Factor by which squares may change over all layers."""
-DEAD = 0.5
-"""The share of units that may be dead in a layer."""
+DEAD, MOST_DEAD = 0.5, 0.9
+"""Share of units that are dead by chance where examples reach a layer nearly alike, as after pooling: each unit has one
+sign for all of them, and half of the signs are negative. It has a deviation of 1 / (2 units^(1/2)), and four of them
+are accepted, up to `MOST_DEAD`."""
 MERGED = 0.9999
 """The mean correlation of different inputs at which they count as merged, if they came in below ``APART``."""
 APART = 0.9
@@ -39,9 +41,9 @@ NOTHING = 1e-300
 """Stands for zero in logarithms."""
 
 SEVERITY = {
-    "not-finite": 0.99, "zero-weights": 0.98, "input-scale": 0.985, "all-dead": 0.96, "all-constant": 0.9,
+    "not-finite": 0.99, "zero-weights": 0.98, "input-scale": 0.985, "all-dead": 0.96, "all-constant": 0.87,
     "vanishing-activations": 0.95, "exploding-activations": 0.95, "vanishing-gradients": 0.94,
-    "exploding-gradients": 0.94, "zero-last-layer": 0.8, "merged-inputs": 0.7,
+    "exploding-gradients": 0.94, "zero-last-layer": 0.2, "merged-inputs": 0.7,
 }  # fmt: skip
 """What makes learning impossible comes before what makes it slow, and a cause before its effects."""
 
@@ -98,6 +100,9 @@ def _zero(layers: tuple[LayerSignal, ...]) -> list[Finding]:
             what = f"All weights of '{layer.name}' ({layer.kind}) are zero: it passes on no signal and no gradient."
             cure = "Initialize it at random; zero is for the last layer of a residual branch."
             last = not any(other.weighted for other in layers[i + 1 :])  # it has a gradient itself, and will leave zero
+            if last:
+                what = f"All weights of the last layer '{layer.name}' are zero: others learn after its first step."
+                cure = "Leave it if it is meant; otherwise initialize it at random."
             severity = SEVERITY["zero-last-layer" if last else "zero-weights"]
             findings.append(Finding("zero-weights", what, cure, severity, layer.name))
     return findings
@@ -179,13 +184,19 @@ def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
         # An embedding of what all examples share, such as the kind of a token, is one and the same without any harm.
         counted = layer.units > 1 and layer.kind != "Flatten" and not layer.zero
         counted = counted and not layer.kind.startswith("Embedding")
-        if layer.dead is not None and layer.dead > DEAD and counted:
+        # A norm that gives nothing but zeros has a scale of zero, as the last one of a residual branch may begin with.
+        counted = counted and not ("Norm" in layer.kind and layer.activation == 0)
+        accepted = min(MOST_DEAD, DEAD + 2 * layer.units**-0.5) if layer.units else DEAD
+        if layer.dead is not None and layer.dead > accepted and counted:
             what = f"{layer.dead:.0%} of the {layer.units} units of '{layer.name}' ({layer.kind}) are dead."
             cure = "Lower the learning rate or the biases, or use an activation that is flat nowhere."
             fed = layer.weighted or "Norm" in layer.kind  # such a layer is constant where what it is given is
             own = "all-constant" if fed else "all-dead"
+            if fed and layer.dead == 1:
+                what = f"'{layer.name}' ({layer.kind}) gives the same outputs for all examples."
+                cure = f"Look at what forward hands to '{layer.name}': it is the same for all examples."
             severity = SEVERITY[own] if layer.dead == 1 else 0.5 + 0.25 * layer.dead
-            evidence = Value("share of dead units", layer.dead), Value("accepted share", DEAD)
+            evidence = Value("share of dead units", layer.dead), Value("accepted share", accepted)
             return [Finding("dead-units", what, cure, severity, layer.name, evidence)]
     return []
 

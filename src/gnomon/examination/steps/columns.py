@@ -5,12 +5,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gnomon.checkup import first_given
 from gnomon.core.inputs import tensors
 from gnomon.core.record import Record
-from gnomon.core.results import Definition, Plot, Value
+from gnomon.core.results import Definition, Finding, Plot, Value
 from gnomon.examination.cost import rung
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
-from gnomon.examination.subject import Subject
+from gnomon.examination.subject import Examples, Subject
 from gnomon.generalization import class_findings, columns, conflicts, number_findings, suspects
 from gnomon.report import Content
 
@@ -21,6 +22,9 @@ EACH, WIDE = 6e-5, 1.6e-7
 """Seconds that an example takes, about, and that each of its numbers adds."""
 LONGER = 5
 """Times its share that the step may take: nothing after it looks at labels again."""
+
+FEW = 256
+"""Examples by which it is seen what the first layer is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,7 @@ class ColumnsStep(AbstractStep):
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         each = EACH + WIDE * sum(t[0].numel() for t in tensors(subject.probe.x))
         examples = subject.examples(subject.train.probe(rung(ROWS, LONGER * context.seconds / each), seed=context.seed))
-        found = list(columns(examples.x).findings)
+        found = _columns(subject, examples)
         values: list[Value] = []
         plots: tuple[Plot, ...] = ()
         checks = DataChecks()
@@ -66,11 +70,21 @@ class ColumnsStep(AbstractStep):
                     Value("most suspect labels", ", ".join(map(str, judged.ranked[:10])), meaning="of the rows drawn"),
                 ]
                 plots = judged.plots()
-        else:
+        elif subject.asks_for_targets or (subject.reads_targets and examples.y.shape[1] != subject.task.outputs):
             found += number_findings(_labels(subject).double())
         findings = tuple(sorted(found, key=lambda finding: -finding.severity))
         answer = findings[0].what if findings else _good(checks)
         return StepResult(Content(answer, findings, tuple(values), plots, _definitions()), checks)
+
+
+def _columns(subject: Subject, examples: Examples) -> list[Finding]:
+    """Of the inputs; their scale is no matter where the network takes care of it before its first weights."""
+    found = list(columns(examples.x).findings)
+    if any(finding.kind == "feature-scale" for finding in found):
+        given = first_given(subject.module, examples.some(FEW).x)
+        if given is not None and not any(finding.kind == "feature-scale" for finding in columns(given).findings):
+            return [finding for finding in found if finding.kind != "feature-scale"]
+    return found
 
 
 def _labels(subject: Subject) -> Tensor:

@@ -6,11 +6,13 @@ from gnomon.core.record import Record
 from gnomon.core.results import Definition, Interval, Value
 from gnomon.examination.pictures import rate_meter
 from gnomon.examination.step import (
+    DIVERGED,
     NOT_ENOUGH,
     ON_ITS_WAY,
     AbstractStep,
     Context,
     Products,
+    Skipped,
     StepResult,
     require_gradients,
 )
@@ -48,6 +50,8 @@ class CurvatureStep(AbstractStep):
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         require_gradients(subject)
         run = products.get(Run)
+        if run is not None and run.diverges:
+            raise Skipped(DIVERGED)
         model = subject.module if run is None else run.model
         cost = products[Profile].cost
         examples = subject.probe.some(affordable(cost, context))

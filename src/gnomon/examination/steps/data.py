@@ -1,10 +1,11 @@
 """The data: their scale, constant features, duplicates, balance of classes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
+from gnomon.checkup import first_given
 from gnomon.core.inputs import tensors
 from gnomon.core.record import Record
 from gnomon.core.results import Axis, Definition, Finding, Histogram, Plot, Value
@@ -15,6 +16,8 @@ from gnomon.geometry import signal_findings
 from gnomon.report import Content
 
 ROWS = 4096
+FEW = 64
+"""Examples by which it is seen what the first layer is given."""
 SHOWN = 20000
 """Numbers in the histogram at most."""
 
@@ -51,6 +54,7 @@ class DataStep(AbstractStep):
             flat = torch.cat([t.reshape(len(t), -1).double() for t in floats], 1)
             rms = float(flat.square().mean().sqrt())
             inputs = _inputs(flat, rms, alone=len(floats) == len(list(tensors(x))))
+            inputs = replace(inputs, findings=_unless_scaled(subject, inputs.findings))
         y = subject.train.labels()
         assert y is not None  # checked when the subject was made
         largest, targets = _classes(y.long(), subject.task.classes) if subject.task.classes else (None, _numbers(y))
@@ -64,9 +68,21 @@ class DataStep(AbstractStep):
         return StepResult(content, DataSummary(rms, largest))
 
 
+def _unless_scaled(subject: Subject, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Without the scale of inputs where the network takes care of it before its first weights."""
+    if not any(finding.kind == "input-scale" for finding in findings):
+        return findings
+    given = first_given(subject.module, subject.probe.some(FEW).x)
+    if given is None or signal_findings((), float(given.double().square().mean())):
+        return findings
+    return tuple(finding for finding in findings if finding.kind != "input-scale")
+
+
 def _facts(n: int, rms: float | None, largest: float | None, y: Tensor) -> str:
     """What the data are, where nothing is wrong with them."""
     spread = f"the targets spread by {float(y.double().std(correction=0)):.3g} around their mean"
+    if not y.is_floating_point():
+        spread = f"the targets have shape {tuple(y.shape[1:])}, whole numbers from {int(y.min())} to {int(y.max())}"
     kinds = spread if largest is None else f"the largest class has {largest:.1%} of them"
     size = (
         "" if rms is None else f" The inputs are of typical size {rms:.3g} (root mean square), where about 1 is best."
@@ -112,6 +128,8 @@ def _classes(y: Tensor, classes: int) -> tuple[float, _Part]:
 
 
 def _numbers(y: Tensor) -> _Part:
+    if not y.is_floating_point():
+        return _Part((Value("different targets", len(y.unique())),))
     return _Part((Value("spread of the targets", float(y.double().std(correction=0))),))
 
 

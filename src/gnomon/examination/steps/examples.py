@@ -11,7 +11,16 @@ from gnomon.core.record import Record
 from gnomon.core.results import Axis, Bars, Plot, Value
 from gnomon.core.strata import stratified
 from gnomon.examination.cost import rung
-from gnomon.examination.step import NOT_ENOUGH, ON_ITS_WAY, AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.step import (
+    DIVERGED,
+    NOT_ENOUGH,
+    ON_ITS_WAY,
+    AbstractStep,
+    Context,
+    Products,
+    Skipped,
+    StepResult,
+)
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
@@ -49,6 +58,10 @@ class ExamplesStep(AbstractStep):
         run = products.get(Run)
         if run is None:
             raise Skipped("The network was not trained here, so its mistakes say nothing yet.")
+        if run.diverges:
+            raise Skipped(DIVERGED)
+        if not subject.task.classes and not subject.asks_for_targets:
+            raise Skipped("The loss does not ask the outputs to be the targets: what an error is, only it knows.")
         source, which = (subject.train, "training") if subject.test is None else (subject.test, "test")
         each = max(products[Profile].cost.each, 1e-9)
         most = rung(SIZES, 0.5 * context.seconds / each)

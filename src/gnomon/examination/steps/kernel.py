@@ -22,6 +22,9 @@ from gnomon.tangent.label_test import LabelTest, label_test
 
 ENOUGH = 256
 """Examples from which on labels may be called unrelated to inputs; with fewer, nobody can tell."""
+DOUBT = 0.05
+"""The p-value below which inputs hint at a relation, so that "shuffled ones fit as well" would be false: one in
+twenty-five of the shuffled data is not named for it, those between this and the level of the test."""
 PART = 0.5
 """Of its time that the kernel itself may take."""
 
@@ -52,6 +55,8 @@ class KernelStep(AbstractStep):
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         require_gradients(subject)
+        if not subject.reads_targets:
+            raise Skipped("The targets are integers of a form that only the loss can read.")
         means = kernel_means(subject, products[Profile].cost, context)
         examples = subject.probe.some(means.affordable(context, PART))
         kernel = means.kernel(examples.x, context)
@@ -76,7 +81,8 @@ class KernelStep(AbstractStep):
         guess = guessed(subject, product.examples.y)
         seen = labels.related or better_than_guess(product.prediction, guess)
         related = seen or product.inputs is not None and product.inputs.related
-        unsure = not related and min(n, len(subject.probe)) < ENOUGH
+        doubtful = product.inputs is not None and product.inputs.p_value < DOUBT
+        unsure = not related and (doubtful or min(n, len(subject.probe)) < ENOUGH)
         findings = () if related or unsure else (_unrelated(product, guess, len(subject.probe)),)
         answer = _ease(modes.modes_for(0.9), n, labels, "targets" if guess is None else "labels")
         if related and not seen:
@@ -85,6 +91,8 @@ class KernelStep(AbstractStep):
             answer += (
                 " Yet it predicts examples that were left out better than a guess would, so that they are related."
             )
+        elif doubtful:
+            answer += f" The inputs themselves hint at a relation (p-value {product.inputs.p_value:.2g})."
         elif unsure:
             answer += f" {n} examples are not enough to tell whether labels are related to inputs; {ENOUGH} would be."
         hypotheses = (

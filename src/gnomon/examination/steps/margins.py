@@ -12,7 +12,16 @@ from gnomon.core.source import AbstractSource
 from gnomon.core.strata import stratified
 from gnomon.examination.cost import rung
 from gnomon.examination.levels import level
-from gnomon.examination.step import NOT_ENOUGH, ON_ITS_WAY, AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.step import (
+    DIVERGED,
+    NOT_ENOUGH,
+    ON_ITS_WAY,
+    AbstractStep,
+    Context,
+    Products,
+    Skipped,
+    StepResult,
+)
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
@@ -47,6 +56,8 @@ class MarginsStep(AbstractStep):
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         run = products.get(Run)
+        if run is not None and run.diverges:
+            raise Skipped(DIVERGED)
         model = subject.module if run is None else run.model
         source, which = (subject.train, "training") if subject.test is None else (subject.test, "test")
         index = _drawn(source, products[Profile], context)
@@ -57,8 +68,8 @@ class MarginsStep(AbstractStep):
             raise Skipped("Some outputs are not finite.")
         short = "" if run is None else run.shortage
         if not subject.task.classes:
-            if f.shape != y.shape:
-                raise Skipped("Outputs and targets have different shapes: what an error is, only the loss knows.")
+            if not subject.asks_for_targets:
+                raise Skipped("The loss does not ask the outputs to be the targets: what an error is, only it knows.")
             return _shortened(_regression(f, y, which, index, trained=run is not None), short)
         trained = run is not None
         return _shortened(_classification(probabilities(f), y, which, index, trained=trained, short=bool(short)), short)

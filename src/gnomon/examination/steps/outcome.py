@@ -31,6 +31,9 @@ IDLE, FAILED = 0.4, {"underfit", "not-learning"}
 """Severity of dead units in a network that learned, a warning; and what a network that did not is told."""
 SIMPLE = 2500
 """Examples that a simple model is fitted to and judged by, at most."""
+NOT_COMPARED = "Only the loss tells how good the outputs are, and there is no simple model to compare it with."
+TELLS = 0.5
+"""Of what the network learned of test examples, which a simple model must have learned for its gain to say anything."""
 PASSES = 1.5
 """Passes with gradients that four passes without them, over train, test and twice for batch norm, are worth at most."""
 
@@ -89,7 +92,7 @@ def _good(values: tuple[Value, ...]) -> str:
     train = next((told[name] for name in ("accuracy on train", "variance explained on train") if name in told), None)
     test = next((told[name] for name in ("accuracy on test", "variance explained on test") if name in told), None)
     if train is None:
-        return "Training learned what could be expected."
+        return NOT_COMPARED
     verb, of = ("is right on", "examples") if "accuracy on train" in told else ("explains", "variance")
     sets = f"{train:.1%} of the training {of}" + ("" if test is None else f" and {test:.1%} of the test {of}")
     return f"It {verb} {sets}: nothing points to overfitting or underfitting."
@@ -127,7 +130,8 @@ def _classes(subject: Subject, model: nn.Module, checks: DataChecks | None, n: i
     found = outcome_findings(outcome)
     if any(finding.kind == "overfit" for finding in found):
         simple = _simple(subject, seed)
-        outcome = replace(outcome, gain=simple.gain, fitted=simple.examples)
+        tells = simple.score - outcome.guess >= TELLS * ((test or 0.0) - outcome.guess)
+        outcome = replace(outcome, gain=simple.gain, fitted=simple.examples if tells else 0)
         found = outcome_findings(outcome)
     values = [
         Value("accuracy on train", outcome.train, meaning=f"{outcome.examples} examples"),
@@ -143,14 +147,14 @@ def _numbers(
     subject: Subject, model: nn.Module, n: int, seed: int
 ) -> tuple[tuple[Finding, ...], tuple[Value, ...]]:  # fmt: skip
     """The same for regression, by the share of the variance that is explained."""
-    if subject.recipe.own_loss is not None and subject.probe.y.shape[1] != subject.task.outputs:
-        return (), ()  # what an error is, only the loss knows
+    if not subject.asks_for_targets:
+        return (), ()
     errors = [_errors(subject, model, data, n, seed) for data in (subject.train, subject.test) if data is not None]
     simple = _simple(subject, seed)
     test = errors[1] if len(errors) > 1 else None
-    found = number_outcome_findings(
-        errors[0], test, simple=simple.score, cure=overfit_cure(simple.gain, simple.examples, "explained variance")
-    )
+    tells = test is None or simple.score >= TELLS * (1 - float(test.mean()))
+    cure = overfit_cure(simple.gain, simple.examples if tells else 0, "explained variance")
+    found = number_outcome_findings(errors[0], test, simple=simple.score, cure=cure)
     values = [
         Value("variance explained on train", 1 - float(errors[0].mean()), meaning=f"{len(errors[0])} examples"),
         Value("variance explained by ridge regression on random features", simple.score, meaning="examples left out"),

@@ -2,7 +2,7 @@
 
 from gnomon.core.results import Axis, Bars, Definition, Meter, Plot, Value
 from gnomon.examination.pictures import named_kind
-from gnomon.examination.step import NOT_ENOUGH, AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.step import DIVERGED, NOT_ENOUGH, AbstractStep, Context, Products, Skipped, StepResult
 from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
@@ -28,6 +28,8 @@ class RegimeStep(AbstractStep):
         return fit
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+        if products[Run].diverges:
+            raise Skipped(DIVERGED)
         if products[Run].shortage:
             raise Skipped(f"{NOT_ENOUGH} what a network has learned is told by its end.")
         means, model = products[ProbeKernel].means, products[Run].model

@@ -56,7 +56,7 @@ class SequencesStep(AbstractStep):
         if not kinds:
             raise Skipped("There is no attention or recurrent layer of torch.nn, and targets are not the next inputs.")
         run = products.get(Run)
-        model = subject.module if run is None else run.model
+        model = subject.module if run is None or run.shortage or run.diverges else run.model
         some = subject.probe.some(EXAMPLES)
         heads = sum(m.num_heads for m in model.modules() if isinstance(m, nn.MultiheadAttention))
         times = some.x.shape[1] if isinstance(some.x, Tensor) and some.x.dim() > 1 else 1

@@ -211,8 +211,8 @@ def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
         why = "it learned better ones" if plain else f"it learned better ones, or {run.optimizer.name} is faster"
         return f" With the features that it starts with it would have come to {wanted:.3g} only (theory): {why}."
     return (
-        f" The features that it starts with would allow {wanted:.3g} after as many steps (theory): more steps or a "
-        f"larger learning rate should take it further."
+        f" The features that it starts with would allow {wanted:.3g} after as many steps (theory): the training "
+        f"loss can still fall."
     )
 
 

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from gnomon.checkup import (
+    applied,
     batch_size_findings,
     broadcast_findings,
     chance_findings,
@@ -23,6 +24,7 @@ from gnomon.checkup import (
     mode_findings,
     normalization_findings,
     reach_findings,
+    registered_findings,
     saturation_findings,
 )
 from gnomon.core.inputs import Inputs, count, invoke, spread, table, tensor_of
@@ -46,8 +48,12 @@ PARTS = 8
 """Parts without a gradient whose effect on the outputs is measured one by one; that of others is measured at once."""
 NAMES = {"CrossEntropyLoss": "cross-entropy", "cross_entropy": "cross-entropy", "BCEWithLogitsLoss": "logistic loss",
          "binary_cross_entropy_with_logits": "logistic loss", "MSELoss": "squared loss", "mse_loss": "squared loss",
-         "L1Loss": "squared loss", "l1_loss": "squared loss", "SmoothL1Loss": "squared loss"}  # fmt: skip
+         "L1Loss": "squared loss", "l1_loss": "squared loss", "SmoothL1Loss": "squared loss",
+         "HuberLoss": "squared loss", "huber_loss": "squared loss", "NLLLoss": "negative log-likelihood",
+         "nll_loss": "negative log-likelihood"}  # fmt: skip
 """Losses of torch, by what they ask of the outputs."""
+APPLIED = {"softmax": "cross-entropy", "sigmoid": "logistic loss"}
+"""What other losses ask for, by what they apply to the outputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +82,7 @@ class WiringStep(AbstractStep):
             "the size of batches": partial(batch_size_findings, module, batch_of(subject), len(subject.train)),
             "the last operation": partial(_head, subject, some),
             "parameters without a gradient": partial(_reach, subject, few, reached),
+            "layers in lists": partial(_registered, subject, few),
             "chance": partial(chance_findings, module, few.x),
             "saturated units": partial(saturation_findings, module, some.x),
             "dropout": partial(mode_findings, module, some.x),
@@ -105,6 +112,8 @@ class WiringStep(AbstractStep):
 def without_effects(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Findings without those that follow from a graver one: what is not reached or random cannot be judged further."""
     causes = {"examples-mixed", "random-in-eval", "not-deterministic"}
+    if any(f.kind == "layers-not-registered" for f in findings):  # they stay in training mode
+        findings = tuple(f for f in findings if f.kind not in causes)
     if findings and findings[0].kind in causes:
         return tuple(f for f in findings if f is findings[0] or f.kind not in {"inputs-ignored", "modes-disagree"})
     return findings
@@ -156,12 +165,15 @@ def _head(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
     with untouched(module), torch.enable_grad():
         out = tensor_of(invoke(module, examples.x, call=subject.call), subject.call)
         name = subject.task.loss.name
+        y = targets_of(subject, examples.y)
         if loss is not None and not isinstance(loss, AbstractLoss):
-            name = NAMES.get(getattr(loss, "__name__", type(loss).__name__), "")
+            name = NAMES.get(getattr(loss, "__name__", type(loss).__name__), "") or APPLIED.get(
+                applied(loss, out, y), ""
+            )
         found = head_findings(out, examples.y, name)
     if loss is None or isinstance(loss, AbstractLoss):
         return found
-    return (*found, *broadcast_findings(out, targets_of(subject, examples.y), loss))
+    return (*found, *broadcast_findings(out, y, loss))
 
 
 def _reach(subject: Subject, few: Examples, reached: tuple[str, ...]) -> tuple[Finding, ...]:
@@ -179,6 +191,12 @@ def _reach(subject: Subject, few: Examples, reached: tuple[str, ...]) -> tuple[F
         ids = {id(p) for group in made.param_groups for p in group["params"]}
         held = [name for name, p in own.items() if id(p) in ids]
     return reach_findings(module, reached, matter=matter, held=held)
+
+
+def _registered(subject: Subject, few: Examples) -> tuple[Finding, ...]:
+    module = subject.module
+    with untouched(module), random_state(0):
+        return registered_findings(module, lambda: loss_of(subject, invoke(module, few.x, call=subject.call), few.y))
 
 
 def _matters(module: nn.Module, x: Inputs, names: list[str]) -> bool:
@@ -213,10 +231,5 @@ def _decay(subject: Subject, gradients: dict[str, Tensor | None]) -> tuple[Findi
 def statistics(subject: Subject, module: nn.Module, examples: int) -> tuple[Finding, ...]:
     """Whether the running statistics of batch norm in a module are those of the training data."""
     some = subject.probe.some(examples)
-    loss = subject.task.loss
-
-    def value(f: Tensor, y: Tensor) -> Tensor:
-        return loss.value(f.reshape(len(y), -1), y)
-
-    found = normalization_findings(module, some.x, subject.targets(some.y), value)
+    found = normalization_findings(module, some.x, some.y, partial(loss_of, subject))
     return tuple(replace(one, where=one.where or "outputs") for one in found)

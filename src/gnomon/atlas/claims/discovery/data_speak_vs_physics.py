@@ -33,7 +33,7 @@ def measure(width, steps, seed, far):
     y = Samples()(x)
     net = nn.Sequential(nn.Linear(1, width), nn.Tanh(), nn.Linear(width, 1))
     optimizer = torch.optim.Adam(net.parameters(), 1e-2)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)  # at a fixed rate Adam's loss leaps now and then
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)  # else Adam's loss leaps now and then
     for _ in range(steps):
         optimizer.zero_grad()
         (net(x) - y).square().mean().backward()

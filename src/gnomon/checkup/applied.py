@@ -1,0 +1,104 @@
+"""What a loss of the user's own does to outputs before it compares them: softmax, a sigmoid, or nothing.
+
+A function says nothing of itself, so it is tried. With outputs f, rows shifted by constants c, and s = 2 y - 1:
+
+    softmax    l(f + c) = l(f) for every c, and not for other changes of f                                       (1)
+    sigmoid    |dl/df at 40 s| < `FLAT` |dl/df at y|, for targets y of zeros and ones                            (2)
+    nothing    dl/df = 0 at f = y: the loss asks the outputs to be the targets                                   (3)
+
+Softmax cancels c. A sigmoid, or a hinge, is flat far on the right side, where a squared loss is steep, and a ratio of
+sums of probabilities still falls like 1/f^2.
+
+Hypotheses: a loss (outputs, targets) -> number that is differentiable in the outputs; chance plays no part.
+Reference: [bishop2006pattern], section 4.3, on the loss that belongs to each output function.
+
+>>> from torch.nn import functional as F
+>>> applied(lambda f, y: F.cross_entropy(f.flatten(0, 1), y.flatten()), torch.randn(4, 6, 5), torch.zeros(4, 6).long())
+'softmax'
+"""
+
+import warnings
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+__all__ = ["applied", "asks_for_targets"]
+
+FLAT = 1e-6
+"""Of the gradient, which counts as none: float32 rounds to this."""
+SAME = 1e-4
+"""Relative difference of two values of a loss that counts as none."""
+
+Function = Callable[[Tensor, Tensor], Tensor]
+
+
+def applied(loss: Function, f: Tensor, y: Tensor) -> str:
+    """ "softmax" where (1) holds over the last axis or axis 1, "sigmoid" where (2) does, "" otherwise.
+
+    Hypotheses: as above.
+    Reference: [bishop2006pattern].
+    Cost: six values of the loss and two gradients.
+
+    >>> applied(torch.nn.functional.mse_loss, torch.rand(8, 1), torch.rand(8, 1).round())
+    ''
+    >>> applied(torch.nn.functional.binary_cross_entropy_with_logits, torch.rand(8, 1), torch.rand(8, 1).round())
+    'sigmoid'
+    """
+    f, y = f.detach(), y.detach()
+    try:
+        if any(_cancels(loss, f, y, axis) for axis in {1, f.dim() - 1} if f.dim() > 1 and f.shape[axis] > 1):
+            return "softmax"
+        return "sigmoid" if _flattens(loss, f, y) else ""
+    except Exception:  # a loss that refuses such outputs, as BCELoss does outside of [0, 1], applies nothing
+        return ""
+
+
+def asks_for_targets(loss: Function, y: Tensor) -> bool:
+    """Whether the loss is least where the outputs are the targets, as of real numbers to regress on; (3).
+
+    Hypotheses: as above.
+    Cost: two gradients of the loss.
+
+    >>> y = torch.randn(6, 2)
+    >>> asks_for_targets(torch.nn.HuberLoss(), y), asks_for_targets(torch.nn.PoissonNLLLoss(), y.abs())
+    (True, False)
+    """
+    y = y.detach().float()
+    try:
+        return bool(_slope(loss, y, y) <= FLAT * _slope(loss, y + 1.0, y))
+    except Exception:
+        return False
+
+
+def _cancels(loss: Function, f: Tensor, y: Tensor, axis: int) -> bool:
+    """(1) over one axis."""
+    shape = list(f.shape)
+    shape[axis] = 1
+    g = torch.Generator().manual_seed(0)
+    size = float(f.double().std()) + 0.1
+    first = _value(loss, f, y)
+    shifted = _value(loss, f + size * torch.randn(shape, generator=g).to(f), y)
+    other = _value(loss, f + size * torch.randn(f.shape, generator=g).to(f), y)
+    return abs(first - shifted) <= SAME * abs(first) < abs(first - other)
+
+
+def _flattens(loss: Function, f: Tensor, y: Tensor) -> bool:
+    """(2), where targets are zeros and ones of the shape of the outputs."""
+    if f.shape != y.shape or not y.is_floating_point() or not bool(((y == 0) | (y == 1)).all()):
+        return False
+    near = _slope(loss, y.to(f), y)
+    return near > 0 and _slope(loss, 40.0 * (2 * y.to(f) - 1), y) < FLAT * near
+
+
+def _value(loss: Function, f: Tensor, y: Tensor) -> float:
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of shapes that broadcast, which have a finding of their own
+        return float(loss(f, y))
+
+
+def _slope(loss: Function, f: Tensor, y: Tensor) -> float:
+    with torch.enable_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        at = f.detach().clone().requires_grad_()
+        return float(torch.autograd.grad(loss(at, y), at)[0].double().norm())
