@@ -88,13 +88,23 @@ def test_the_gauss_newton_matrix_of_classes_is_that_of_second_derivatives_for_a_
 def test_low_rank_is_exact_where_all_eigenvalues_are_kept_and_a_bound_where_not():
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(3, 20), nn.Tanh(), nn.Linear(20, 1)).double()
-    full = laplace(net, X, Y, prior_precision=0.5, noise=NOISE)
+    rows = [
+        torch.cat([w.flatten() for w in torch.autograd.grad(net(x[None])[0, 0], list(net.parameters()))]) for x in X
+    ]
+    precision = torch.stack(rows).T @ torch.stack(rows) / NOISE**2 + 0.5 * torch.eye(101).double()
+    wanted = torch.linalg.inv(precision).diagonal()
+    apart = torch.logdet(precision) - 101 * log(0.5)
+    fit = -float((net(X)[:, 0] - Y).detach().square().sum()) / (2 * NOISE**2) - 15 * log(2 * pi * NOISE**2)
+    evidence = fit - 0.25 * float(sum(p.detach().square().sum() for p in net.parameters())) - float(apart) / 2
     low = laplace(net, X, Y, prior_precision=0.5, noise=NOISE, structure="low rank")
     assert low.vectors.shape[1] <= 30 < len(low.center)
-    assert low.log_evidence == pytest.approx(full.log_evidence, rel=1e-9)
-    assert_allclose(low.variance(), full.variance(), rtol=1e-7)
-    assert laplace(net, X, Y, noise=NOISE, structure="low rank").prior_precision == pytest.approx(
-        laplace(net, X, Y, noise=NOISE).prior_precision, rel=1e-5
+    full = laplace(net, X, Y, prior_precision=0.5, noise=NOISE)
+    for told in (low, full, laplace(net, X.repeat(4, 1), Y.repeat(4), prior_precision=0.5, noise=2 * NOISE)):
+        assert_allclose(
+            told.variance(), wanted, rtol=1e-7
+        )  # 120 rows of twice the noise: the same matrix by p^2 numbers
+    assert low.log_evidence == pytest.approx(evidence, rel=1e-9) and full.log_evidence == pytest.approx(
+        evidence, rel=1e-9
     )
     few = laplace(net, X, Y, prior_precision=0.5, noise=NOISE, structure="low rank", rank=5)
     assert len(few.eigenvalues) == 5 and bool((few.variance() >= full.variance() - 1e-12).all())

@@ -71,6 +71,13 @@ def test_two_sample_tests_see_a_difference_and_raise_few_false_alarms(test):
     assert json.loads(json.dumps(found.to_dict()))["p_value"] < 0.01
 
 
+@pytest.mark.parametrize("test", [mmd_test, energy_test])
+def test_the_fewest_permutations_can_see_a_difference(test):
+    assert test(RING.sample(100), RING.sample(100, seed=1) + 3, permutations=99).differ
+    train = RING.sample(100, seed=1)
+    assert memorization(train + 1e-3, train, RING.sample(100, seed=2), permutations=99).findings
+
+
 def test_a_gan_that_drops_modes_is_found_and_one_that_does_not_is_not():
     class Ring(nn.Module):
         """A generator of some of the modes: the angle of the noise decides which."""

@@ -148,8 +148,8 @@ def laplace(
 
     Hypotheses: the module is at a minimum of its loss. Reference: [daxberger2021laplace].
     Cost: the derivatives of all outputs, then p^2 n k multiplications and an eigendecomposition p^3 ("full"), or
-    p (n k)^2 and (n k)^3 ("low rank", which holds p n k numbers); "diagonal" costs k gradients of all examples for
-    linear layers, and the derivatives of all outputs of each example for others.
+    p (n k)^2 and (n k)^3 ("low rank", and "full" where n k < p; they hold p n k numbers); "diagonal" costs k gradients
+    of all examples for linear layers, and the derivatives of all outputs of each example for others.
 
     >>> x = torch.tensor([[1.0], [2.0]])
     >>> result = laplace(nn.Linear(1, 1, bias=False), x, x[:, 0], prior_precision=1.0)
@@ -193,11 +193,11 @@ def _mean_loss(posterior: ModulePosterior, center: Tensor) -> float:
 def _spectrum(
     posterior: ModulePosterior, center: Tensor, structure: str, rank: int | None
 ) -> tuple[Tensor, Tensor | None]:
-    """Eigenvalues and vectors of G, or its diagonal and None."""
+    """Eigenvalues and vectors of G, or its diagonal and None; with fewer rows than parameters by way of A A^T."""
     p = len(center)
     if structure == "diagonal":
         return diagonal(posterior, center), None
-    if structure == "full":
+    if structure == "full" and len(posterior) * _outputs(posterior, center) >= p:
         total = torch.zeros(p, p, dtype=torch.float64)
         for batch in rows(posterior, center):
             total += batch.T @ batch  # (1)

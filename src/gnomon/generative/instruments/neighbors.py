@@ -128,7 +128,7 @@ class Memorization(Result):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """That training examples are repeated."""
-        if self.p_value >= LEVEL:
+        if self.p_value > LEVEL:
             return ()
         what = f"Samples repeat training examples: {self.copied:.1%} are nearest to one, {self.expected:.1%} would be."
         cure = "Use more data, stop earlier, or a smaller model."
