@@ -67,6 +67,10 @@ def calls_of_functions(module: nn.Module, watcher: Watcher) -> Iterator[None]:
     """Inside, each call of an activation function in ``forward`` is told to a watcher; those of layers are not.
 
     Cost: a copy of the argument of each call.
+
+    >>> with calls_of_functions(nn.ReLU(), lambda name, function, h: print(name)):
+    ...     _ = torch.tanh(torch.zeros(1))
+    tanh
     """
     mode = _Calls(watcher)
 
