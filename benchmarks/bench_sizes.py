@@ -21,6 +21,7 @@ from measure import record
 from gnomon import geometry as g
 from gnomon import landscape as ls
 from gnomon.core.errors import GnomonError
+from gnomon.geometry.certificates import Crown
 
 KEPT = Path(__file__).parents[1] / "build" / "sizes.json"
 MODELS = {
@@ -46,28 +47,28 @@ def instruments(build, x, y):
         "fisher, 5 products": lambda: ls.fisher(net, *pair).top(1, steps=5),
         "empirical_fisher, 5 products": lambda: ls.empirical_fisher(net, *pair).top(1, steps=5),
         "sharpness": lambda: ls.sharpness(net, *pair, steps=10),
-        "sharpness_forms": lambda: ls.sharpness_forms(net, *pair, products=12),
+        "sharpness_forms": lambda: ls.sharpness_forms(net, *pair, products=12, steps=6),
         "nearby_rise": lambda: ls.nearby_rise(net, *pair),
-        "flatness_radius": lambda: ls.flatness_radius(net, *pair, directions=3),
+        "flatness_radius": lambda: ls.flatness_radius(net, *pair, directions=3, products=6),
         "local_entropy": lambda: ls.local_entropy(net, *pair, scope=1e4, draws=5),
         "flat_directions": lambda: ls.flat_directions(net, *pair, examples=4),
         "gradient_noise": lambda: ls.gradient_noise(net, *pair),
         "loss_along": lambda: ls.loss_along(net, *pair, points=7),
         "loss_plane": lambda: ls.loss_plane(net, *pair, points=3),
-        "convexity": lambda: ls.convexity(net, *pair, segments=5),
+        "convexity": lambda: ls.convexity(net, *pair, segments=5, products=6),
         "loss_between": lambda: ls.loss_between(net, other, *pair, points=5),
         "match_units": lambda: ls.match_units(net, other, x),
         "mode_connectivity": lambda: ls.mode_connectivity(net, other, *pair, points=5),
         "averaging_gain": lambda: ls.averaging_gain(three, *pair),
-        "run_constants": lambda: ls.run_constants(three, *pair, lr=0.01),
-        "steps_ahead": lambda: ls.steps_ahead(net, *pair),
-        "polyak_constant": lambda: ls.polyak_constant(net, *pair, lr=1e-3, steps=5),
+        "run_constants": lambda: ls.run_constants(three, *pair, lr=0.01, products=6),
+        "steps_ahead": lambda: ls.steps_ahead(net, *pair, products=6),
+        "polyak_constant": lambda: ls.polyak_constant(net, *pair, lr=1e-3, steps=5, products=6),
         "flow_gap": lambda: ls.flow_gap(net, *pair, lr=1e-3, steps=3, finer=2),
         "implicit_penalty": lambda: ls.implicit_penalty(net, *pair, lr=0.01),
         "lr_range": lambda: ls.lr_range(net, *pair, steps=10, batch=4),
         "scale_robustness": lambda: ls.scale_robustness(net, *pair, scales=(0.3, 1.0), steps=5),
         "scale_invariance": lambda: ls.scale_invariance(net, *pair),
-        "shrinkage": lambda: ls.shrinkage(net, *pair, weight_decay=1e-3, k=2),
+        "shrinkage": lambda: ls.shrinkage(net, *pair, weight_decay=1e-3, k=2, products=6),
         "normalization_importance": lambda: ls.normalization_importance(net, *pair),
         "normalization_smoothing": lambda: ls.normalization_smoothing(net, *pair),
         "parameter_symmetries": lambda: ls.parameter_symmetries(net, small),
@@ -93,13 +94,15 @@ def instruments(build, x, y):
         "output_bounds": lambda: g.output_bounds(net, small[:2], 0.001),
         "patterns_in_ball": lambda: g.patterns_in_ball(net, small[0], 0.01, points=20),
         "regions_on_line": lambda: g.regions_on_line(net, small[0], small[0] + 0.01 * (small[1] - small[0])),
-        "regions_in_plane": lambda: g.regions_in_plane(net, small[0], small[1:3] - small[0], radius=1e-4),
+        "regions_in_plane": lambda: g.regions_in_plane(net, small[0], small[1:3] - small[0], radius=1e-4, pixels=8),
         "preflight": lambda: g.preflight(net, pair, eps=0.01),
         "attack": lambda: g.attack(net, pair, eps=0.01, method=attacks[1]),
         "robust_accuracy, two attacks": lambda: g.robust_accuracy(net, right(net, x), eps=0.01, attacks=attacks),
         "minimal_distance, FGSM": lambda: g.minimal_distance(net, right(net, x), method=attacks[0]),
         "universal_perturbation": lambda: g.universal_perturbation(net, right(net, x), eps=0.01, steps=3),
-        "robust_radius": lambda: g.robust_radius(net, tuple(t[:2] for t in right(net, x)), method=attacks[0]),
+        "robust_radius": lambda: g.robust_radius(
+            net, tuple(t[:2] for t in right(net, x)), method=attacks[0], proofs=(Crown(most=64),)
+        ),
         "smoothed_radius": lambda: g.smoothed_radius(net, (x[:2], y[:2]), samples=60),
     }
     return net, found

@@ -3,7 +3,7 @@
     dead        phi'(h) = 0 at every example (relu: never active)                                                (1)
     saturated   |phi'(h)| below 1 % of its maximum, as a share of all units and examples                         (2)
 
-Hypotheses: activations are modules of torch.nn that act on each number alone; functions in ``forward`` are not seen.
+Hypotheses: activations are layers or functions of torch.nn, or of tensors, that act on each number alone.
 Reference: [glorot2010understanding]; [goodfellow2013maxout] on units that die.
 
 >>> import torch
@@ -13,6 +13,7 @@ Reference: [glorot2010understanding]; [goodfellow2013maxout] on units that die.
 {'1': 0.5}
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,17 +23,16 @@ from torch import Tensor, nn
 from gnomon.core.checks import check_weights
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import invoke
-from gnomon.core.pure import twin
+from gnomon.core.pure import plain_kernels, twin
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.core.source import source_of_inputs
 from gnomon.core.untouched import untouched
+from gnomon.geometry.functions import ELEMENTWISE, Watcher, calls_of_functions
 
 __all__ = ["UnitActivity", "unit_activity"]
 
 SATURATED = 0.01
 """Of the largest slope, below which a unit passes on next to no gradient."""
-ELEMENTWISE = (nn.ReLU, nn.LeakyReLU, nn.ELU, nn.SELU, nn.CELU, nn.GELU, nn.SiLU, nn.Mish, nn.Tanh, nn.Sigmoid,
-               nn.Softplus, nn.Softsign, nn.Hardtanh, nn.ReLU6, nn.Hardsigmoid, nn.Hardswish, nn.PReLU)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,28 +75,24 @@ def unit_activity(module: nn.Module, x: Any) -> UnitActivity:
     call = "unit_activity(module, x)"
     check_weights(module, call=call)
     parts = {name: part for name, part in module.named_modules() if isinstance(part, ELEMENTWISE)}
-    if not parts:
-        cure = "Pass a network whose activations are modules such as nn.ReLU"
-        raise InputError(lesson(call, "no activation is a module of torch.nn", "activation layers", cure))
     alive: dict[str, Tensor] = {}
     counts: dict[str, list[float]] = {}
+    tops: dict[str, float] = {}
 
-    def keep(name: str, own: nn.Module, top: float) -> Any:
-        def hook(_: nn.Module, args: Any, __: Any) -> None:
-            slope = _slope(own, args[0])
-            units = slope.flatten(2).amax(2) if slope.dim() > 2 else slope
-            used = (units > 0).any(0)
-            alive[name] = used if name not in alive else alive[name] | used
-            seen = counts.setdefault(name, [0.0, 0.0])
-            seen[0], seen[1] = seen[0] + float((slope < SATURATED * top).sum()), seen[1] + slope.numel()
-
-        return hook
+    def watch(name: str, function: Callable[[Tensor], Tensor], h: Tensor) -> None:
+        if name not in tops:
+            tops[name] = float(_slope(function, torch.linspace(-6, 6, 2401)[:, None].to(h)).max())
+        slope = _slope(function, h)
+        units = slope.flatten(2).amax(2) if slope.dim() > 2 else slope
+        used = (units > 0).any(0)
+        alive[name] = used if name not in alive else alive[name] | used
+        seen = counts.setdefault(name, [0.0, 0.0])
+        seen[0], seen[1] = seen[0] + float((slope < SATURATED * tops[name]).sum()), seen[1] + slope.numel()
 
     n = 0
     copies = {name: _copy(part) for name, part in parts.items()}
-    tops = {name: float(_slope(own, torch.linspace(-6, 6, 2401)[:, None]).max()) for name, own in copies.items()}
-    with untouched(module):
-        handles = [part.register_forward_hook(keep(name, copies[name], tops[name])) for name, part in parts.items()]
+    with untouched(module), plain_kernels(module), calls_of_functions(module, watch):
+        handles = [part.register_forward_pre_hook(_told(watch, name, copies[name])) for name, part in parts.items()]
         try:
             for batch in source_of_inputs(x, module, call=call).batches():
                 invoke(module, batch.x, call=call)
@@ -104,8 +100,20 @@ def unit_activity(module: nn.Module, x: Any) -> UnitActivity:
         finally:
             for handle in handles:
                 handle.remove()
+    if not counts:
+        cure = "Pass a network with activations such as nn.ReLU or torch.relu"
+        raise InputError(lesson(call, "no activation of torch was met", "activation layers", cure))
     dead = {name: 1 - float(used.double().mean()) for name, used in alive.items()}  # (1)
     return UnitActivity(dead, {name: few / whole for name, (few, whole) in counts.items()}, n)  # (2)
+
+
+def _told(watch: Watcher, name: str, own: nn.Module) -> Any:
+    """A hook that tells of the argument of a layer, before the layer can change it in place."""
+
+    def hook(_: nn.Module, args: Any) -> None:
+        watch(name, own, args[0])
+
+    return hook
 
 
 def _copy(part: nn.Module) -> nn.Module:
@@ -116,10 +124,9 @@ def _copy(part: nn.Module) -> nn.Module:
     return own
 
 
-def _slope(own: nn.Module, h: Tensor) -> Tensor:
+def _slope(function: Callable[[Tensor], Tensor], h: Tensor) -> Tensor:
     """|phi'| at each number."""
-    like = next((p for p in own.parameters()), h)
-    leaf = h.detach().to(like).requires_grad_()
-    with torch.enable_grad():
-        (g,) = torch.autograd.grad(own(leaf).sum(), leaf)
+    leaf = h.detach().clone().requires_grad_()
+    with torch.enable_grad(), torch._C.DisableTorchFunction():
+        (g,) = torch.autograd.grad(function(leaf).sum(), leaf)
     return g.abs()

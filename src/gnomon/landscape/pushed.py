@@ -72,7 +72,7 @@ def by_backward_passes(outputs: Tensor, leaves: list[Tensor], pieces: list[Tenso
 
 
 def agree(outputs: Tensor, leaves: list[Tensor], pieces: list[Tensor], moved: Tensor) -> bool:
-    """Does (3) hold, of a J v that was found and of the graph that gives J^T u?
+    """Whether (3) holds, of a J v that was found and of the graph that gives J^T u.
 
     Cost: one backward pass.
 

@@ -26,7 +26,17 @@ CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
 
 @torch.no_grad()
 def lowest(graph: Graph, region: Region, boxes: list[Box], number: int, rows: Tensor) -> Tensor:
-    """A lower bound of <row, what a step gives> over the region, for rows (n, s, ...); (n, s)."""
+    """A lower bound of <row, what a step gives> over the region, for rows (n, s, ...); (n, s).
+
+    Cost: a backward pass for each row of each example.
+
+    >>> from gnomon.geometry.graph import read_graph
+    >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 1), call="f()")
+    >>> region = Region.of(torch.ones(1, 1), torch.full((1,), 0.5), "inf", (-9.0, 9.0))
+    >>> boxes = [(region.low, region.high), (region.low, region.high)]
+    >>> float(lowest(graph, region, boxes, 1, torch.ones(1, 1, 1)))                     # relu is the identity here
+    0.5
+    """
     coefficients: dict[int, Tensor] = {number: rows}
     total = torch.zeros(rows.shape[:2]).to(rows)
     for i in range(number, 0, -1):

@@ -1,0 +1,102 @@
+"""Activation functions that ``forward`` calls without a layer for them, such as ``torch.relu(self.linear(x))``.
+
+Each call has the name of the part of the module that makes it and of the function: ``blocks.0.relu``, and
+``blocks.0.relu 2`` for the second call within one pass.
+
+>>> class Net(nn.Module):
+...     def forward(self, x):
+...         return torch.relu(x)
+>>> seen = []
+>>> with calls_of_functions(Net(), lambda name, function, h: seen.append((name, h.shape))):
+...     _ = Net()(torch.zeros(2, 3))
+>>> seen
+[('relu', torch.Size([2, 3]))]
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
+
+__all__ = ["ELEMENTWISE", "Watcher", "calls_of_functions"]
+
+ELEMENTWISE = (nn.ReLU, nn.LeakyReLU, nn.ELU, nn.SELU, nn.CELU, nn.GELU, nn.SiLU, nn.Mish, nn.Tanh, nn.Sigmoid,
+               nn.Softplus, nn.Softsign, nn.Hardtanh, nn.ReLU6, nn.Hardsigmoid, nn.Hardswish, nn.PReLU)  # fmt: skip
+"""Activations that are layers, and act on each number alone."""
+FUNCTIONS: dict[Any, Callable[..., Tensor]] = {
+    **dict.fromkeys((F.relu, torch.relu, torch.relu_, Tensor.relu, Tensor.relu_, F.relu_), torch.relu),
+    **dict.fromkeys((torch.tanh, Tensor.tanh, Tensor.tanh_, F.tanh), torch.tanh),
+    **dict.fromkeys((torch.sigmoid, Tensor.sigmoid, Tensor.sigmoid_, F.sigmoid), torch.sigmoid),
+    **{f: f for f in (F.gelu, F.silu, F.mish, F.leaky_relu, F.elu, F.selu, F.celu, F.softplus, F.softsign, F.hardtanh,
+                      F.relu6, F.hardsigmoid, F.hardswish)},
+}  # fmt: skip
+"""What is called, and the same function out of place."""
+Watcher = Callable[[str, Callable[[Tensor], Tensor], Tensor], None]
+"""Is told the name of a call, its function of one tensor, and its argument."""
+
+
+class _Calls(TorchFunctionMode):
+    """Tells a watcher of each call."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__()
+        self.watcher, self.path = watcher, [""]
+        self.counts: Counter[str] = Counter()
+        self.within = 0
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        options = {key: value for key, value in (kwargs or {}).items() if key not in ("inplace", "input")}
+        plain = FUNCTIONS.get(func)
+        h = args[0] if args else (kwargs or {}).get("input")
+        if plain is not None and self.within == 0 and isinstance(h, Tensor) and h.is_floating_point():
+            name = f"{self.path[-1]}.{plain.__name__}".strip(".")
+            self.counts[name] += 1
+            label = name if self.counts[name] == 1 else f"{name} {self.counts[name]}"
+            rest = () if func in (F.relu, F.silu, F.mish) else args[1:]
+            self.watcher(label, lambda z: plain(z, *rest, **options), h.detach().clone())
+        return func(*args, **(kwargs or {}))
+
+
+@contextmanager
+def calls_of_functions(module: nn.Module, watcher: Watcher) -> Iterator[None]:
+    """Inside, each call of an activation function in ``forward`` is told to a watcher; those of layers are not.
+
+    Cost: a copy of the argument of each call.
+
+    >>> with calls_of_functions(nn.ReLU(), lambda name, function, h: print(name)):
+    ...     _ = torch.tanh(torch.zeros(1))
+    tanh
+    """
+    mode = _Calls(watcher)
+
+    def before(name: str, layer: bool) -> Any:
+        def hook(*_: Any) -> None:
+            if name == "":
+                mode.counts.clear()
+            mode.path.append(name)
+            mode.within += layer
+
+        return hook
+
+    def after(layer: bool) -> Any:
+        def hook(*_: Any) -> None:
+            mode.path.pop()
+            mode.within -= layer
+
+        return hook
+
+    handles = []
+    for name, part in module.named_modules():
+        layer = isinstance(part, ELEMENTWISE)
+        handles += [part.register_forward_pre_hook(before(name, layer)), part.register_forward_hook(after(layer))]
+    try:
+        with mode:
+            yield
+    finally:
+        for handle in handles:
+            handle.remove()
