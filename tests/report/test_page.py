@@ -8,7 +8,17 @@ import torch
 from matplotlib.figure import Figure
 
 from gnomon.core.results import (
-    Axis, Bars, Definition, Finding, Hypothesis, Interval, Line, Meter, Plot, Scatter, Value,
+    Axis,
+    Bars,
+    Definition,
+    Finding,
+    Hypothesis,
+    Interval,
+    Line,
+    Meter,
+    Plot,
+    Scatter,
+    Value,
 )  # fmt: skip
 from gnomon.core.results.drawing import COLORS, draw
 from gnomon.core.results.svg import svg

@@ -41,12 +41,12 @@ def draw(plot: Plot, ax: Any = None) -> Any:
         own = mark.color if isinstance(mark, Line | Scatter) else None
         DRAWN[type(mark)](ax, mark, COLORS[(i if own is None else own) % len(COLORS)])
     ax.set(title=plot.title)
-    for axis, set_label, set_scale, set_limits in (
-        (plot.x, ax.set_xlabel, ax.set_xscale, ax.set_xlim),
-        (plot.y, ax.set_ylabel, ax.set_yscale, ax.set_ylim),
+    for axis, drawn, set_scale, set_limits in (
+        (plot.x, ax.xaxis, ax.set_xscale, ax.set_xlim),
+        (plot.y, ax.yaxis, ax.set_yscale, ax.set_ylim),
     ):
-        set_label(axis.label)
-        if axis.log:
+        drawn.set_label_text(axis.label)
+        if axis.log and isfinite(drawn.get_minpos()):  # nothing positive has no place on a logarithmic axis
             set_scale("log")
         if axis.limits is not None:
             set_limits(*axis.limits)
