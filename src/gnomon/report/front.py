@@ -38,7 +38,7 @@ def heading(title: str, facts: Sequence[str] = ()) -> list[str]:
     >>> heading("A net")
     ['<header><p class=brand>gnomon</p><h1>A net</h1></header><main>']
     """
-    words = "".join(f"<span>{escape(fact)}</span>" for fact in facts)
+    words = " ".join(f"<span>{escape(fact)}</span>" for fact in facts)
     line = f"<p class=facts>{words}</p>" if facts else ""
     return [f"<header><p class=brand>gnomon</p><h1>{escape(title)}</h1>{line}</header><main>"]
 
