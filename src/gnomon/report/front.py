@@ -63,7 +63,9 @@ def findings(page: Page) -> list[str]:
     ['<p class=calm>Nothing to change: no measurement asks for it.</p>']
     """
     if not page.findings:
-        return ["<p class=calm>Nothing to change: no measurement asks for it.</p>"]
+        whole = all(section.state in ("answered", "skipped") for section in page.sections)
+        calm = "Nothing to change: no measurement asks for it." if whole else "No measurement so far asks for a change."
+        return [f"<p class=calm>{calm}</p>"]
     terms = Terms(f"front-{page.title}")
     items = [f"<li>{advice(finding, terms, key)}</li>" for key, finding in page.findings]
     lines = ["<h2 class=todo>What to do</h2>", "<ol class=findings>", *items[:MOST], "</ol>"]

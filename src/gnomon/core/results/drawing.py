@@ -8,8 +8,9 @@
 ('log', 'Loss')
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import isfinite
+from os.path import commonprefix
 from typing import Any
 
 from gnomon.core.results.plot import Band, Bars, Histogram, Image, Line, Mark, Meter, Plot, Reference, Scatter
@@ -85,17 +86,22 @@ def _band(ax: Any, mark: Band, color: str) -> None:
 def _bars(ax: Any, mark: Bars, color: str) -> None:
     places = range(len(mark.labels))
     ax.barh(places, list(mark.values), color=color, label=mark.name)
-    ax.set_yticks(places, [_short(label) for label in mark.labels])
+    ax.set_yticks(places, _short(mark.labels))
     ax.invert_yaxis()  # the first label on top
 
 
-def _short(label: str) -> str:
-    """A label that leaves space for its bar: long ones lose their middle.
+def _short(labels: Sequence[str]) -> list[str]:
+    """Labels that leave space for their bars: long ones lose the path that all have in common, then their beginning.
 
-    >>> _short("encoder.layers.0.self_attn.out_proj Linear")
-    'encoder.layers…ut_proj Linear'
+    >>> _short(["encoder.layers.0.self_attn head 1", "encoder.layers.1.self_attn head 1"])
+    ['0.self_attn head 1', '1.self_attn head 1']
+    >>> _short(["head", "encoder.layers.0.self_attn.out_proj Linear"])
+    ['head', '…s.0.self_attn.out_proj Linear']
     """
-    return label if len(label) <= LONGEST else f"{label[: LONGEST // 2 - 1]}…{label[-(LONGEST // 2 - 1) :]}"
+    if max(map(len, labels), default=0) > LONGEST:
+        common = commonprefix(list(labels)).rpartition(".")
+        labels = [label.removeprefix(common[0] + common[1]) for label in labels]
+    return [label if len(label) <= LONGEST else f"…{label[1 - LONGEST :]}" for label in labels]
 
 
 def _histogram(ax: Any, mark: Histogram, color: str) -> None:

@@ -26,7 +26,7 @@ def plain_number(value: float) -> str:
     >>> plain_number(0.25)
     '0.25'
     """
-    if value == 0 or 1e-3 <= abs(value) < 1e5:
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
         return f"{value:,.10g}"
     power = floor(log10(abs(value)) + 1e-9)
     factor = float(f"{value / 10**power:.3g}")

@@ -12,7 +12,16 @@ from gnomon.core.source import AbstractSource
 from gnomon.core.strata import stratified
 from gnomon.examination.cost import rung
 from gnomon.examination.levels import level
-from gnomon.examination.step import NOT_ENOUGH, ON_ITS_WAY, AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.step import (
+    NOT_ENOUGH,
+    ON_ITS_WAY,
+    UNTRAINED,
+    AbstractStep,
+    Context,
+    Products,
+    Skipped,
+    StepResult,
+)
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
@@ -47,6 +56,8 @@ class MarginsStep(AbstractStep):
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         run = products.get(Run)
+        if run is None and context.fit:
+            raise Skipped(UNTRAINED)
         model = subject.module if run is None else run.model
         source, which = (subject.train, "training") if subject.test is None else (subject.test, "test")
         index = _drawn(source, products[Profile], context)
