@@ -234,7 +234,9 @@ def test_two_networks_side_by_side(here, monkeypatch, capsys):
     words = ("compare", "m.py:build", "m.py:deep", "--data", "d.npz", "--no-fit", "--budget", "2s", "--out", "c.html")
     rule = ("--optimizer", "sgd", "--lr", "0.1", "--momentum", "0.9", "--batch", "16", "--epochs", "2")
     assert shortly(monkeypatch, *words, *rule) == 0
-    assert "build | deep" in capsys.readouterr().out and "class=pair" in (here / "c.html").read_text("utf-8")
+    assert "build deep parameters 259 4,675" in " ".join(capsys.readouterr().out.split()) and "class=pair" in (
+        here / "c.html"
+    ).read_text("utf-8")
 
 
 def test_words_have_the_same_numbers_in_train_and_test(here):

@@ -83,3 +83,19 @@ def test_the_first_is_judged_and_the_others_are_told():
 
 def test_the_front_door_has_it():
     assert gnomon.rank is rank
+
+
+def test_ctrl_c_ends_with_those_that_were_judged():
+    x = torch.randn(80, 2, generator=torch.Generator().manual_seed(0))
+    data = (x, (x[:, 0] > 0).long())
+
+    class Stopped(nn.Linear):
+        def forward(self, x):
+            if self.training:
+                raise KeyboardInterrupt
+            return super().forward(x)
+
+    found = rank({"one": nn.Linear(2, 2), "two": Stopped(2, 2), "three": nn.Linear(2, 2)}, data, steps=20)
+    assert found.names == ("one",) and found.unranked == ("two", "three")
+    with pytest.raises(KeyboardInterrupt):
+        rank({"two": Stopped(2, 2)}, data, steps=20)

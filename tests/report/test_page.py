@@ -8,7 +8,17 @@ import torch
 from matplotlib.figure import Figure
 
 from gnomon.core.results import (
-    Axis, Bars, Definition, Finding, Hypothesis, Interval, Line, Meter, Plot, Scatter, Value,
+    Axis,
+    Bars,
+    Definition,
+    Finding,
+    Hypothesis,
+    Interval,
+    Line,
+    Meter,
+    Plot,
+    Scatter,
+    Value,
 )  # fmt: skip
 from gnomon.core.results.drawing import COLORS, draw
 from gnomon.core.results.svg import svg
@@ -146,7 +156,7 @@ def test_what_was_not_examined_stands_at_the_end_each_reason_once():
 def test_the_first_screen_says_what_was_looked_at_and_the_headline_in_place_of_the_verdict():
     whole = Page("p", "A verdict.", (), {}, headline="In one sentence.", facts=("12 parameters", "3 <b> steps"))
     text = html(whole).split('id="gnomon-data"')[0]
-    assert "<span>12 parameters</span><span>3 &lt;b&gt; steps</span>" in text
+    assert "<span>12 parameters</span> <span>3 &lt;b&gt; steps</span>" in text
     assert "In one sentence." in text and "A verdict." not in text
 
 
@@ -173,7 +183,9 @@ def test_what_the_answer_says_is_not_said_again():
 
 
 def test_terms_are_explained_a_tap_away_and_once_in_a_section():
-    content = Content("Its tangent kernel, the tangent kernel, has modes and `sharpness` in code.")
+    content = Content(
+        "Its tangent kernel, the tangent kernel, has modes; `sharpness` in code, cross-entropy, eval mode."
+    )
     text = html(Page("p", "", (Section("a", "b", "c", content), Section("d", "e", "f", content)), {}))
     buttons = re.findall(r'popovertarget="([^"]+)">([^<]+)</button>', text)
     assert [word for _, word in buttons] == ["tangent kernel", "modes"] * 2

@@ -2,9 +2,14 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from gnomon.examination import Comparison
 
 CALL = "gnomon compare"
 
@@ -58,5 +63,23 @@ def compare(
     if as_json:
         print(json.dumps(compared.to_dict(), allow_nan=False))
     else:
-        console.print(str(compared), markup=False, highlight=False)
-        console.print(f"\nPage: [bold]{path}[/bold]")
+        show(compared, console)
+        console.print(f"\nPage: [bold]{path}[/bold]", highlight=False, soft_wrap=True)
+
+
+def show(compared: "Comparison", console: "Console") -> None:
+    """The summary on a terminal: the main values side by side, the findings of each, then the verdict."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    names = compared.left.name, compared.right.name
+    table = Table("", *map(escape, names), box=None, padding=(0, 2, 0, 0))
+    for row in compared.main_rows:
+        table.add_row(*map(escape, row))
+    if compared.main_rows:
+        console.print(table, highlight=False)
+    console.print(f"\n[bold]{escape(compared.verdict)}[/]", highlight=False)
+    for examined in (compared.left, compared.right):
+        for finding in examined.findings:
+            words = f"{escape(examined.name)}: {escape(finding.what)}\n    [bold]→ {escape(finding.cure)}[/]"
+            console.print(f"  {words}", highlight=False)

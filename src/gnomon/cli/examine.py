@@ -1,5 +1,6 @@
 """``gnomon examine``: what theory and measurement say about a network, as a report."""
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -94,7 +95,7 @@ def examine(
         print(result.to_markdown())
     else:
         show(result, console)
-        console.print(f"\nReport: [bold]{path}[/bold]")
+        console.print(f"\nReport: [bold]{path}[/bold]", highlight=False, soft_wrap=True)
     if failing := result.matching(kinds):
         names = ", ".join(dict.fromkeys(finding.kind for finding in failing))
         Console(stderr=True).print(f"Failed for: {names}", markup=False)
@@ -105,17 +106,34 @@ def examine(
 
 
 def show(result: "Examination", console: "Console") -> None:
-    """The summary on a terminal: the answer of each step, then what to do."""
+    """The summary on a terminal: the answer of each step in a sentence, then the verdict and what to do."""
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(box=None, show_header=False, padding=(0, 1))
-    for s in result.sections:
-        table.add_row(MARKS[s.status], f"[bold]{s.title}[/]", escape(s.answer))
-    console.print(table)
-    console.print(f"\n[bold]{escape(result.verdict)}[/]")
+    page = result.page()
+    table = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
+    for s in page.told:
+        table.add_row(MARKS[s.status], f"[bold]{escape(s.title)}[/]", escape(first_sentence(s.answer)))
+    if left := [s.title for sections in page.left_out.values() for s in sections]:
+        table.add_row(MARKS["skipped"], "[bold]Not examined[/]", escape("; ".join(left)))
+    console.print(table, highlight=False)
+    if page.facts:
+        console.print(f"\n{escape(', '.join(page.facts))}", highlight=False)
+    console.print(f"\n[bold]{escape(result.verdict)}[/]", highlight=False)
     for i, finding in enumerate(result.findings, 1):
-        console.print(f" {i}. [bold]{escape(finding.cure)}[/]\n    [dim]{escape(finding.what)}[/]")
+        level = finding.level.name.lower()
+        told = "" if finding.what in result.verdict else f"{escape(finding.what)}\n    "
+        console.print(f" {i}. {MARKS[level]} {told}[bold]→ {escape(finding.cure)}[/]", highlight=False)
+
+
+def first_sentence(text: str) -> str:
+    """What is said first, and notes on what was done to the data; the report has the rest.
+
+    >>> first_sentence("It has 0.5 of them. Others have more.")
+    'It has 0.5 of them.'
+    """
+    first, *rest = re.split(r"(?<=[.!?]) (?=[A-Z])", text)
+    return " ".join([first, *(sentence for sentence in rest if sentence.startswith("Note:"))])
 
 
 def small_cnn() -> "nn.Module":

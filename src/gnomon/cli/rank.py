@@ -27,6 +27,7 @@ def rank(
     import json
 
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
     from rich.table import Table
 
@@ -35,6 +36,9 @@ def rank(
 
     seconds = None if budget is None else sources.seconds(budget, CALL)
     given = sources.data(data, target, seed, CALL)
+    console = Console(stderr=as_json)
+    for note in given.notes:
+        console.print(f"Note: {note}.", markup=False, highlight=False)
     candidates = {spec: sources.model(spec, CALL) for spec in networks}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
@@ -47,10 +51,11 @@ def rank(
     if as_json:
         print(json.dumps(ranking.to_dict(), allow_nan=False))
         return
-    table = Table("rank", "network", "score", "alignment", "why")
+    table = Table("", "network", "predicted", "on examples not trained on", box=None, padding=(0, 2, 0, 0))
     for i, c in enumerate(ranking.candidates, 1):
-        table.add_row(str(i), c.name, f"{c.score:.3f}", f"{c.alignment:.3f}", c.reason)
-    console = Console()
-    console.print(table)
+        table.add_row(str(i), escape(c.name), f"{c.score:.1%}" if c.trainable else "–", escape(c.reason))
+    console.print(table, highlight=False)
+    console.print(f"\n[bold]{escape(ranking.verdict)}[/]", highlight=False)
     if ranking.unranked:
-        console.print(f"Not ranked within {budget}: {', '.join(ranking.unranked)}")
+        within = f" within {budget}" if budget is not None else ""
+        console.print(f"Not ranked{within}: {escape(', '.join(ranking.unranked))}", highlight=False)

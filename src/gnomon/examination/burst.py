@@ -120,6 +120,8 @@ def burst(
         network.module, learned, x_test=judged, loss=network.loss, optimizer=optimizer, steps=steps,
         batch=min(batch, len(rest)), record=(0, max(1, steps // 2), steps), seconds=seconds, seed=seed, clock=clock,
     )  # fmt: skip
+    if run.stopped == "interrupted":  # half a burst would say that it has not begun to learn
+        raise KeyboardInterrupt
     errors, own = (
         _errors(run.test_accuracy, run.test_loss, network, judged),
         _errors(run.accuracy, run.loss, network, learned),

@@ -167,14 +167,16 @@ def compare(
         cure = "Pass {'small': net, 'wide': other}"
         raise InputError(lesson(CALL, f"networks holds {found}", "two networks by name", cure))
     half = number("budget", budget, call=CALL, above=0) / 2
-    left, right = (
-        examine(
+    done: list[Examination] = []
+    for name, network in networks.items():
+        if done and done[0].partial:  # stopped by Ctrl-C, which means all of it
+            done.append(Examination(name, (), {}, partial=True))
+            break
+        done.append(examine(
             network, train, test, optimizer=optimizer, batch=batch, epochs=epochs, fit=fit, budget=half, seed=seed,
             name=name, notes=notes, command=command, progress=progress, clock=clock,
-        )
-        for name, network in networks.items()
-    )  # fmt: skip
-    return Comparison(left, right)
+        ))  # fmt: skip
+    return Comparison(*done)
 
 
 def _value(examined: Examination, key: str, name: str) -> Any:

@@ -90,7 +90,16 @@ def consistent(sections: Sequence[Section], *, learned: bool) -> tuple[Section, 
         refuted.add("learning-rate-small")  # others were tried, and none did far better
     kept = standing([finding for finding in found if finding.kind not in refuted])
     stays = {id(finding) for finding in kept}
-    return tuple(_with(section, stays) for section in sections)
+    broken = any(finding.kind in BROKEN for finding in kept)
+    return tuple(_unpredicted(_with(section, stays)) if broken else _with(section, stays) for section in sections)
+
+
+def _unpredicted(section: Section) -> Section:
+    """A prediction by the tangent kernel, which knows nothing of a broken loss or of labels, says so."""
+    if section.key != "forecast" or section.state != "answered":
+        return section
+    answer = f"{section.answer} It knows nothing of the faults found elsewhere, with which it will not be so."
+    return replace(section, content=replace(section.content, answer=answer))
 
 
 def _with(section: Section, stays: set[int]) -> Section:

@@ -77,8 +77,10 @@ class Ranking(Result):
     def verdict(self) -> str:
         """One sentence."""
         best, count = self.candidates[0], len(self.candidates)
-        burst = f"a burst of {best.burst.steps} steps on {self.examples} examples"
-        return f"{best.name} is the best of {count} by {burst}: predicted score {best.score:.3f}."
+        burst = f"a trial of {best.burst.steps} training steps on {self.examples:,} examples"
+        if not best.trainable:
+            return f"None of the {count} learned in {burst}: {best.reason}."
+        return f"{best.name} should do best of {count}, by {burst}: predicted score {best.score:.1%}."
 
     def __str__(self) -> str:
         wide = max(len(c.name) for c in self.candidates)
@@ -121,8 +123,8 @@ def rank(
 
     ``train`` is data as `gnomon.examine` takes them; targets are numbers, or integer classes. ``optimizer``, ``steps``
     and ``batch`` are those of the training that is planned. ``budget`` is in seconds: each candidate has its share of
-    what is left, and one that is due after it is named in ``unranked``; the first is always judged. ``progress(name,
-    number, count)`` is called as each candidate begins; ``clock`` is what ``budget`` is read from.
+    what is left, and one that is due after it, or after Ctrl-C, is named in ``unranked``; the first is always judged.
+    ``progress(name, number, count)`` is called as each candidate begins; ``clock`` is what ``budget`` is read from.
 
     Hypotheses: those of `gnomon.examination.burst`; networks that overtake others late are misjudged.
     Reference: [domhan2015speeding], [jacot2018neural] for the kernel.
@@ -177,7 +179,12 @@ def _candidates(
         if progress is not None:
             progress(name, i, len(subjects))
         seconds = None if budget == inf else max(left, 0.0) / (len(subjects) - i)
-        candidates.append(_candidate(name, network, plan, seconds, clock))
+        try:
+            candidates.append(_candidate(name, network, plan, seconds, clock))
+        except KeyboardInterrupt:
+            if not candidates:
+                raise
+            break
     return candidates
 
 

@@ -32,7 +32,7 @@ from gnomon.report import Content, State
 
 __all__ = [
     "DIVERGED", "NOT_ENOUGH", "ON_ITS_WAY", "AbstractStep", "Context", "OutOfTime", "Products", "Skipped", "StepResult",
-    "ordered", "plainly",
+    "UNTRAINED", "ordered", "plainly",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -41,6 +41,8 @@ NOT_ENOUGH = "Not trained long enough to say:"
 ON_ITS_WAY = "these are numbers of a network on its way."
 """How such a section goes on, where the reason is told in the section on training."""
 DIVERGED = "Training diverged, and what it left says nothing."
+UNTRAINED = "This is asked of the trained network, and training did not come about."
+"""The reason to skip a question about the trained network, where training was asked for and there is none."""
 
 
 class Skipped(Exception):

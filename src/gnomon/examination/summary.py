@@ -31,9 +31,9 @@ def headline(sections: Sequence[Section], partial: bool) -> str:
     late = [section for section in sections if section.state == "late"]
     lesser = len(levels) - faults
     if faults:
-        rest = f", and {counted(lesser, 'thing')} that could be better" if lesser else ""
+        rest = f"; {counted(lesser, 'more thing')} could be better" if lesser else ""
         them = "it" if faults == 1 else "them"
-        return f"{counted(faults, 'fault')} found{rest}: mend {them} before you trust the result of training."
+        return f"{counted(faults, 'fault')} found: mend {them} before you trust the result of training{rest}."
     if any(section.key in BEFORE for section in late):
         return f"Too little time to tell: {len(late)} of {len(sections)} questions did not fit into the budget."
     parts = [f"{counted(lesser, 'thing')} could be better"] if lesser else []

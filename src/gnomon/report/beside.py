@@ -141,28 +141,19 @@ def _table(rows: Sequence[Row], names: Names, terms: Terms) -> list[str]:
 
 
 def _both(one: Section, two: Section | None, names: Names) -> list[str]:
+    """Curves of both on shared axes, then each with its other pictures, its examples and its answer."""
     terms = Terms(one.key)
     lines = [f'<section id="{escape(one.key)}"><h2>{escape(one.title)}</h2><p class=aside>{escape(one.question)}</p>']
-    lines += [*_drawn(one, two, names, terms), "<div class=pair>"]
-    for name, part in zip(names, (one, two), strict=True):
-        mark = badge(part.status) if part is not None else ""
-        answer = "There is no such section." if part is None else part.answer
-        lines.append(f"<div><h3>{escape(name)} {mark}</h3><p class=answer>{terms.marked(answer)}</p></div>")
-    return [*lines, "</div>", *terms.cards(), "</section>"]
-
-
-def _drawn(one: Section, two: Section | None, names: Names, terms: Terms) -> list[str]:
-    """Curves on shared axes, other pictures side by side, and the examples of both."""
     theirs = {plot.title: plot for plot in (two.content.plots if two is not None else ())}
     shared = [overlaid(p, theirs[p.title], names) for p in one.content.plots if p.title in theirs]
-    lines = pictures([plot for plot in shared if plot is not None], f"{one.key}-both", terms)
-    done = {plot.title for plot in shared if plot is not None}
-    columns = []
+    drawn = [plot for plot in shared if plot is not None]
+    lines += [*pictures(drawn, f"{one.key}-both", terms), "<div class=pair>"]
     for side, name, part in zip(("left", "right"), names, (one, two), strict=True):
-        plots = [p for p in part.content.plots if p.title not in done] if part is not None else []
-        examples = gallery(part.content.exhibits) if part is not None else []
-        drawn = [*pictures(plots, f"{one.key}-{side}", terms), *examples]
-        columns.append(["<div>", *([f"<h3>{escape(name)}</h3>", *drawn] if drawn else []), "</div>"])
-    if any(len(column) > 2 for column in columns):
-        lines += ["<div class=pair>", *columns[0], *columns[1], "</div>"]
-    return lines
+        if part is None:
+            lines.append(f"<div><h3>{escape(name)}</h3><p class=answer>There is no such section.</p></div>")
+            continue
+        own = [p for p in part.content.plots if p.title not in {plot.title for plot in drawn}]
+        lines += [f"<div><h3>{escape(name)} {badge(part.status)}</h3>"]
+        lines += [*pictures(own, f"{one.key}-{side}", terms), *gallery(part.content.exhibits)]
+        lines += [f"<p class=answer>{terms.marked(part.answer)}</p></div>"]
+    return [*lines, "</div>", *terms.cards(), "</section>"]

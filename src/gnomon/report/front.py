@@ -38,7 +38,7 @@ def heading(title: str, facts: Sequence[str] = ()) -> list[str]:
     >>> heading("A net")
     ['<header><p class=brand>gnomon</p><h1>A net</h1></header><main>']
     """
-    words = "".join(f"<span>{escape(fact)}</span>" for fact in facts)
+    words = " ".join(f"<span>{escape(fact)}</span>" for fact in facts)
     line = f"<p class=facts>{words}</p>" if facts else ""
     return [f"<header><p class=brand>gnomon</p><h1>{escape(title)}</h1>{line}</header><main>"]
 
@@ -63,7 +63,9 @@ def findings(page: Page) -> list[str]:
     ['<p class=calm>Nothing to change: no measurement asks for it.</p>']
     """
     if not page.findings:
-        return ["<p class=calm>Nothing to change: no measurement asks for it.</p>"]
+        whole = all(section.state in ("answered", "skipped") for section in page.sections)
+        calm = "Nothing to change: no measurement asks for it." if whole else "No measurement so far asks for a change."
+        return [f"<p class=calm>{calm}</p>"]
     terms = Terms(f"front-{page.title}")
     items = [f"<li>{advice(finding, terms, key)}</li>" for key, finding in page.findings]
     lines = ["<h2 class=todo>What to do</h2>", "<ol class=findings>", *items[:MOST], "</ol>"]

@@ -63,7 +63,9 @@ GLOSSARY = {
     "measurements are made.",
 }
 """Meanings by term; a plural with s is found as well."""
-_FOUND = re.compile(rf"\b({'|'.join(sorted(map(re.escape, GLOSSARY), key=len, reverse=True))})(e?s)?\b", re.IGNORECASE)
+_OTHERS = r"(?<!eval )(?<!training )(?<!-)"  # eval mode is no mode, cross-entropy is no entropy
+_TERMS = "|".join(sorted(map(re.escape, GLOSSARY), key=len, reverse=True))
+_FOUND = re.compile(rf"{_OTHERS}\b({_TERMS})(e?s)?\b", re.IGNORECASE)
 _CODE = re.compile(r"`([^`]+)`")
 _BRACKETS = re.compile(r"(\(<button[^>]*>[^<]{1,24}</button>\))")  # a line would break after "("
 _KEYS = {term.lower(): term for term in GLOSSARY}

@@ -8,8 +8,9 @@
 ('log', 'Loss')
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import isfinite
+from os.path import commonprefix
 from typing import Any
 
 from gnomon.core.results.plot import Band, Bars, Histogram, Image, Line, Mark, Meter, Plot, Reference, Scatter
@@ -41,12 +42,12 @@ def draw(plot: Plot, ax: Any = None) -> Any:
         own = mark.color if isinstance(mark, Line | Scatter) else None
         DRAWN[type(mark)](ax, mark, COLORS[(i if own is None else own) % len(COLORS)])
     ax.set(title=plot.title)
-    for axis, set_label, set_scale, set_limits in (
-        (plot.x, ax.set_xlabel, ax.set_xscale, ax.set_xlim),
-        (plot.y, ax.set_ylabel, ax.set_yscale, ax.set_ylim),
+    for axis, drawn, set_scale, set_limits in (
+        (plot.x, ax.xaxis, ax.set_xscale, ax.set_xlim),
+        (plot.y, ax.yaxis, ax.set_yscale, ax.set_ylim),
     ):
-        set_label(axis.label)
-        if axis.log:
+        drawn.set_label_text(axis.label)
+        if axis.log and isfinite(drawn.get_minpos()):  # nothing positive has no place on a logarithmic axis
             set_scale("log")
         if axis.limits is not None:
             set_limits(*axis.limits)
@@ -85,17 +86,22 @@ def _band(ax: Any, mark: Band, color: str) -> None:
 def _bars(ax: Any, mark: Bars, color: str) -> None:
     places = range(len(mark.labels))
     ax.barh(places, list(mark.values), color=color, label=mark.name)
-    ax.set_yticks(places, [_short(label) for label in mark.labels])
+    ax.set_yticks(places, _short(mark.labels))
     ax.invert_yaxis()  # the first label on top
 
 
-def _short(label: str) -> str:
-    """A label that leaves space for its bar: long ones lose their middle.
+def _short(labels: Sequence[str]) -> list[str]:
+    """Labels that leave space for their bars: long ones lose the path that all have in common, then their beginning.
 
-    >>> _short("encoder.layers.0.self_attn.out_proj Linear")
-    'encoder.layers…ut_proj Linear'
+    >>> _short(["encoder.layers.0.self_attn head 1", "encoder.layers.1.self_attn head 1"])
+    ['0.self_attn head 1', '1.self_attn head 1']
+    >>> _short(["head", "encoder.layers.0.self_attn.out_proj Linear"])
+    ['head', '…s.0.self_attn.out_proj Linear']
     """
-    return label if len(label) <= LONGEST else f"{label[: LONGEST // 2 - 1]}…{label[-(LONGEST // 2 - 1) :]}"
+    if max(map(len, labels), default=0) > LONGEST:
+        common = commonprefix(list(labels)).rpartition(".")
+        labels = [label.removeprefix(common[0] + common[1]) for label in labels]
+    return [label if len(label) <= LONGEST else f"…{label[1 - LONGEST :]}" for label in labels]
 
 
 def _histogram(ax: Any, mark: Histogram, color: str) -> None:

@@ -26,7 +26,7 @@ def plain_number(value: float) -> str:
     >>> plain_number(0.25)
     '0.25'
     """
-    if value == 0 or 1e-3 <= abs(value) < 1e5:
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
         return f"{value:,.10g}"
     power = floor(log10(abs(value)) + 1e-9)
     factor = float(f"{value / 10**power:.3g}")
@@ -49,14 +49,14 @@ def mark_ticks(ax: Any, plot: Plot, *, whole: bool) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     named = any(isinstance(mark, Bars | Meter) for mark in plot.marks)
-    for axis, log, limits in ((ax.xaxis, ax.get_xscale() == "log", ax.get_xlim()),
-                              (ax.yaxis, ax.get_yscale() == "log", ax.get_ylim())):  # fmt: skip
+    for axis in (ax.xaxis, ax.yaxis):
         if axis is ax.yaxis and named:
             continue  # its ticks are words, or there are none
-        if not log:
+        if axis.get_scale() != "log":
             axis.set_major_locator(MaxNLocator(FEW, integer=whole and axis is ax.xaxis, steps=[1, 2, 2.5, 5, 10]))
         else:
-            decades = log10(limits[1] / limits[0]) if limits[0] > 0 else WIDE
+            low, high = axis.get_view_interval()
+            decades = log10(high / low) if 0 < low < high else WIDE
             fine = LogLocator(subs=(1.0, 2.0, 5.0), numticks=FEW) if decades < WIDE else LogLocator(numticks=FEW)
             axis.set_major_locator(MaxNLocator(FEW - 2) if decades < NARROW else fine)
             axis.set_minor_formatter(NullFormatter())

@@ -124,12 +124,13 @@ def _mistakes(f: Tensor, y: Tensor, which: str) -> tuple[str, tuple[Plot, ...]]:
     order = times.argsort(descending=True, stable=True)[:PAIRS].tolist()
     names = [f"{int(pairs[i, 0])} taken for {int(pairs[i, 1])}" for i in order]
     head = f"{count} of {n} {which} examples {'are' if count > 1 else 'is'} wrong"
+    rest = " The others that are shown are right, and the ones it is least sure of." if count < min(n, SHOWN) else ""
     if int(times.max()) < 2:  # no mistake occurs more often than another
-        return f"{head}.", ()
+        return f"{head}.{rest}", ()
     bars = Bars("times", names, times[order].double())
     words = "The mistakes that occur most often, as 'label taken for answer'."
     often = f"most often {names[0].replace(' taken', ' is taken')}, {int(times.max())} times"
-    return f"{head}; {often}.", (Plot("Mistakes", (bars,), Axis("times"), caption=words),)
+    return f"{head}; {often}.{rest}", (Plot("Mistakes", (bars,), Axis("times"), caption=words),)
 
 
 def _largest(error: Tensor, which: str) -> str:

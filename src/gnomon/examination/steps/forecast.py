@@ -7,7 +7,7 @@ from torch import Tensor
 
 from gnomon.core.errors import NotFiniteError
 from gnomon.core.metrics import accuracy
-from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Value
+from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Value, shown
 from gnomon.dynamics import Trajectory
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, plainly
 from gnomon.examination.steps.kernel import ProbeKernel
@@ -100,7 +100,7 @@ def _answer(run: Trajectory, way: SGD | None, sharpness: Sharpness | None) -> st
     limit = inf if sharpness is None else sharpness.largest_lr * (1 if way is None else 1 + way.momentum)
     lr = way.lr if way is not None else limit / 2 if isfinite(limit) else None
     end = float(run.times[-1])
-    when = f"until learning rate × steps is {end:.3g}" if lr is None else f"in {end / lr:,.0f} steps"
+    when = f"until learning rate × steps is {shown(end)}" if lr is None else f"in {end / lr:,.0f} steps"
     rule = "plain gradient descent" if lr is None else f"gradient descent with learning rate {lr:.3g}"
     chosen = "" if way is not None or lr is None else " (half of the largest stable one)"
     change = f"the {run.loss_name} from {float(run.loss[0]):.3g} to {float(run.loss[-1]):.3g}"

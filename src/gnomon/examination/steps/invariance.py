@@ -6,7 +6,16 @@ from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Definition, Finding, Value
 from gnomon.examination.cost import rung
 from gnomon.examination.levels import level
-from gnomon.examination.step import NOT_ENOUGH, ON_ITS_WAY, AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.step import (
+    NOT_ENOUGH,
+    ON_ITS_WAY,
+    UNTRAINED,
+    AbstractStep,
+    Context,
+    Products,
+    Skipped,
+    StepResult,
+)
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
@@ -39,6 +48,8 @@ class InvarianceStep(AbstractStep):
         if not isinstance(subject.probe.x, Tensor) or subject.probe.x.dim() != 4:
             raise Skipped("The inputs are not images (n, channels, height, width).")
         run = products.get(Run)
+        if run is None and context.fit:
+            raise Skipped(UNTRAINED)
         model = subject.module if run is None else run.model
         each = products[Profile].cost.each / 2  # a forward pass, and room
         most = rung(SIZES, 0.5 * context.seconds / (PASSES * each))

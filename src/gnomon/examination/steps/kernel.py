@@ -200,7 +200,8 @@ def _learned(modes: KernelSpectrum) -> Plot:
 
 def _speeds(modes: KernelSpectrum) -> Plot:
     """The eigenvalues, as how fast each pattern is learned."""
-    positive = [float(v) if v > 0 else nan for v in modes.values]
+    rounding = float(modes.values[0]) * len(modes.values) * torch.finfo(torch.float32).eps
+    positive = [float(v) if v > rounding else nan for v in modes.values]
     line = Line("eigenvalue", range(1, len(positive) + 1), positive)
     words = "Each pattern is learned at the speed of its eigenvalue: ten times lower takes ten times as many steps."
     return Plot("How fast each pattern is learned", (line,), Axis("pattern"), Axis("eigenvalue", log=True), words)

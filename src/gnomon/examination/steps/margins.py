@@ -16,6 +16,7 @@ from gnomon.examination.step import (
     DIVERGED,
     NOT_ENOUGH,
     ON_ITS_WAY,
+    UNTRAINED,
     AbstractStep,
     Context,
     Products,
@@ -56,6 +57,8 @@ class MarginsStep(AbstractStep):
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         run = products.get(Run)
+        if run is None and context.fit:
+            raise Skipped(UNTRAINED)
         if run is not None and run.diverges:
             raise Skipped(DIVERGED)
         model = subject.module if run is None else run.model

@@ -29,6 +29,8 @@ DEAD, STATISTICS = 64, 256
 """Examples by which units are judged, and running statistics of batch norm at most."""
 IDLE, FAILED = 0.4, {"underfit", "not-learning"}
 """Severity of dead units in a network that learned, a warning; and what a network that did not is told."""
+ROOM = 0.02
+"""Lead of a simple model that is said."""
 SIMPLE = 2500
 """Examples that a simple model is fitted to and judged by, at most."""
 NOT_COMPARED = "Only the loss tells how good the outputs are, and there is no simple model to compare it with."
@@ -95,6 +97,9 @@ def _good(values: tuple[Value, ...]) -> str:
         return NOT_COMPARED
     verb, of = ("is right on", "examples") if "accuracy on train" in told else ("explains", "variance")
     sets = f"{train:.1%} of the training {of}" + ("" if test is None else f" and {test:.1%} of the test {of}")
+    simple = next((told[n] for n in told if "kernel regression" in n or "ridge regression" in n), 0.0)
+    if simple > (train if test is None else test) + ROOM:
+        return f"It {verb} {sets}; a simple model (kernel regression) reaches {simple:.1%}, so there is room for more."
     return f"It {verb} {sets}: nothing points to overfitting or underfitting."
 
 

@@ -259,8 +259,6 @@ def _tracked(run: Run) -> list[Plot]:
     limit = () if way is None else (Reference("limit of this learning rate", 2 * (1 + way.momentum) / way.lr),)
     above = "above the dashed line plain gradient descent oscillates"
     words = "The largest curvature of the loss (sharpness)" + (f": {above}." if limit else ".")
-    return [
-        kernel,
-        fit,
-        Plot("Curvature during training", (positive, *limit), axis, Axis("sharpness", log=True), words),
-    ]
+    curvature = Plot("Curvature during training", (positive, *limit), axis, Axis("sharpness", log=True), words)
+    changed = any(value == value for value in drift.y)  # the features of a linear network cannot
+    return [kernel, fit, curvature] if changed else [fit, curvature]

@@ -105,7 +105,7 @@ class WiringStep(AbstractStep):
         good = all_of if moved == total else f"{moved:,} of {total:,} parameters receive a gradient"
         good += "." if left else ", and the outputs for an example depend on that example alone."
         answer = findings[0].what if findings else good
-        answer += f" There was no time to check {' and '.join(left)}." if left else ""
+        answer += f" There was no time to check {', '.join(left)}." if left else ""
         return StepResult(Content(answer, findings, values), Wiring(reached), "unsure" if left else "answered")
 
 
