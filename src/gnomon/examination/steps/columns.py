@@ -39,8 +39,9 @@ class ColumnsStep(AbstractStep):
     gives = DataChecks
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+        allowed = LONGER * context.seconds
         each = pace(context.clock) * (EACH + WIDE * sum(t[0].numel() for t in tensors(subject.probe.x)))
-        examples = subject.examples(subject.train.probe(rung(ROWS, LONGER * context.seconds / each), seed=context.seed))
+        examples = subject.examples(subject.train.probe(rung(ROWS, allowed / each), seed=context.seed))
         found = list(columns(examples.x).findings)
         values: list[Value] = []
         plots: tuple[Plot, ...] = ()
