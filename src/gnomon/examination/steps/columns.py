@@ -14,13 +14,13 @@ from gnomon.examination.subject import Subject
 from gnomon.generalization import class_findings, columns, conflicts, number_findings, suspects
 from gnomon.report import Content
 
-ROWS, PART = (2000, 4000, 8000), 1000
+ROWS, PART = (250, 1000, 2000, 4000, 8000), 1000
 """Examples that labels and columns are judged by, as the time allows, and those that are fitted at once: wrong labels
 are told from hard examples by counting, and twice the examples in parts are worth more than one fit to half of them."""
 EACH, WIDE = 6e-5, 1.6e-7
 """Seconds of a free core that an example takes, about, and that each of its numbers adds."""
-LONGER = 5
-"""Times its share that the step may take: nothing after it looks at labels again."""
+LONGER, LEAST = 5, 1.2
+"""Times its share that the step may take, for nothing after it looks at labels again, and seconds in any case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class ColumnsStep(AbstractStep):
     gives = DataChecks
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
-        allowed = LONGER * context.seconds
+        allowed = max(LONGER * context.seconds, LEAST)
         each = pace(context.clock) * (EACH + WIDE * sum(t[0].numel() for t in tensors(subject.probe.x)))
         examples = subject.examples(subject.train.probe(rung(ROWS, allowed / each), seed=context.seed))
         found = list(columns(examples.x).findings)
