@@ -111,9 +111,7 @@ def examine(
     plan = functools.partial(recipe, lr=lr, batch=batch, epochs=epochs, schedule=schedule, loss=loss, augment=augment)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AdaptedInputWarning)  # the section on the data says so
-        called = clock()
-        _prepare()
-        start = min(clock(), called + IMPORTS)
+        start = _begun(clock)
         wanted = not isinstance(module, nn.Module) if fit is None else fit
         with one_thread() as threads:
             network = subject(module, train, test, optimizer=optimizer, seed=seed, name=name, plan=plan, notes=notes)
@@ -124,6 +122,13 @@ def examine(
             )  # fmt: skip
             made = manifest(network, seed, budget, command, clock() - start)
     return Examination(network.name, sections, made, partial, products)
+
+
+def _begun(clock: Clock) -> float:
+    """When the budget begins: after the imports, but for what they take longer than `IMPORTS`."""
+    called = clock()
+    _prepare()
+    return min(clock(), called + IMPORTS)
 
 
 @functools.cache
