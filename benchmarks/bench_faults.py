@@ -50,6 +50,7 @@ def main() -> None:
     parser.add_argument("--out", help="by default build/bench_faults.jsonl, bench_faults_more.jsonl, ..._family.jsonl")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--only", choices=("healthy", "faulty"), help="one half of the cases")
+    parser.add_argument("--part", default="0/1", help="the first of three parts of the cases is 0/3")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no case after so many seconds")
     options = parser.parse_args()
     kind = "_family" if options.family else "_more" if options.more else ""
@@ -60,7 +61,8 @@ def main() -> None:
     words = [word for word in options.cases.split(",") if word]
     begin = time.perf_counter()
     chosen = {"healthy": healthy, "faulty": faulty, None: [*healthy, *faulty]}[options.only]
-    for one in [] if options.table else chosen:
+    part, parts = map(int, options.part.split("/"))
+    for one in [] if options.table else chosen[part::parts]:
         late = time.perf_counter() - begin > options.seconds
         if one.name in done or late or (words and not any(word in one.name for word in words)):
             continue
