@@ -4,9 +4,12 @@ import pytest
 import torch
 from torch import nn
 
+from gnomon.core.clock import Ticking
 from gnomon.data import digits
 from gnomon.examination import examine, rank
-from gnomon.examination.cost import fitting_threads
+from gnomon.examination.cost import fitting_threads, one_thread
+from gnomon.examination.step import Context, OutOfTime, Products
+from gnomon.examination.steps.split import SplitStep
 from gnomon.examination.subject import subject
 from gnomon.training import SGD
 
@@ -86,13 +89,30 @@ class _Faster:
 
 
 @pytest.mark.parametrize("power, threads", [(1.0, 2), (0.2, 1), (-3.0, 1)], ids=["idle", "hardly faster", "busy"])
-def test_several_threads_are_used_where_they_are_faster_and_their_number_is_left_as_it_was(power, threads):
-    before = torch.get_num_threads()
+def test_several_threads_are_used_where_they_are_faster(power, threads):
     network = subject(nn.Linear(2, 1), (torch.randn(40, 2), torch.randn(40)), None, seed=0)
+    with one_thread():
+        assert fitting_threads(network, _Faster(power), 1e6, 2) == threads
+        clock = _Faster(power)
+        assert fitting_threads(network, clock, 60.0, 2) == 1  # a pass takes a second: no time to try
+        assert clock.now == 4.0 and torch.get_num_threads() == 1  # two passes with one thread, none with two
+
+
+def test_the_number_of_threads_is_left_as_it_was():
+    before = torch.get_num_threads()
     try:
         torch.set_num_threads(2)
-        with fitting_threads(network, _Faster(power), 1e6) as used:
-            assert used == torch.get_num_threads() == threads
+        with one_thread() as threads:
+            assert threads == 2 and torch.get_num_threads() == 1
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
+
+
+def test_train_and_test_are_not_compared_where_the_machine_is_too_slow_for_it():
+    """At a hundredth of the speed that would take a minute or more; with time it is done."""
+    data, others = (torch.randn(200, 5), torch.arange(200) % 2), (torch.randn(200, 5), torch.arange(200) % 2)
+    network = subject(nn.Linear(5, 2), data, others, seed=0)
+    with pytest.raises(OutOfTime, match="Comparing train with test would take about 70 s"):
+        SplitStep().run(network, Products(), Context(0, 3.0, False, Ticking(2.0)))
+    assert SplitStep().run(network, Products(), Context(0, 1e4, False, Ticking(2.0))).product.leaks.exact == 0

@@ -4,8 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.examination.chain import chain, compiling
+from gnomon.examination.chain import chain
 from gnomon.expectations import compile_seconds
+from gnomon.kernels.ready import layers_wait
 from gnomon.program import read
 
 
@@ -30,5 +31,5 @@ def test_theory_that_must_be_compiled_first_is_left_out_where_the_time_does_not_
     program = read(net, torch.zeros(2, 6))
     assert compile_seconds(nn.ReLU()) == 7.0 > compile_seconds(nn.Tanh()) == 5.0
     assert chain(net, program, seconds=6.9) is None and chain(net, program, seconds=7.0) is not None
-    assert compiling(program) == 0.0  # by a closed form
-    assert compiling(read(nn.Sequential(nn.Linear(6, 6), nn.Sigmoid()), torch.zeros(2, 6))) == 5.0
+    assert layers_wait(program) == 0.0  # by a closed form
+    assert layers_wait(read(nn.Sequential(nn.Linear(6, 6), nn.Sigmoid()), torch.zeros(2, 6))) == 5.0

@@ -7,8 +7,6 @@ from torch import nn
 
 from gnomon.expectations import compile_seconds
 from gnomon.geometry import MeanField, mean_field
-from gnomon.kernels.duals import Quadrature
-from gnomon.kernels.match import dual_of
 from gnomon.program.laws import rms, weight_std
 from gnomon.program.steps import Activation, Conv, Dense, Input, Program
 
@@ -45,17 +43,3 @@ def chain(module: nn.Module, program: Program | None, *, seconds: float = inf) -
     biases = [rms(p) for name, p in module.named_parameters() if name.endswith("bias")]
     bias = median(biases) if biases else 0.0
     return mean_field(activations[0], weight_std=weight, bias_std=bias) if weight > 0 else None
-
-
-def compiling(program: Program) -> float:
-    """Seconds, about, until the limit of a program can be computed: some activations need loops that are compiled.
-
-    Cost: 50 ms for each such activation.
-
-    >>> import torch
-    >>> from gnomon.program import read
-    >>> compiling(read(nn.Sequential(nn.Linear(1, 1), nn.ReLU()), torch.zeros(2, 1)))    # it has a closed form
-    0.0
-    """
-    duals = {dual_of(step.op.expression) for step in program.steps if isinstance(step.op, Activation)}
-    return max((compile_seconds(dual.function) for dual in duals if isinstance(dual, Quadrature)), default=0.0)

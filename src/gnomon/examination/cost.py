@@ -21,18 +21,20 @@ from gnomon.core.pure import evaluating, random_state, undisturbed
 from gnomon.core.record import Record
 from gnomon.examination.subject import Subject
 
-__all__ = ["Cost", "LADDER", "fitting_threads", "measured_cost", "rung"]
+__all__ = ["Cost", "LADDER", "fitting_threads", "measured_cost", "one_thread", "pace", "rung"]
 
 FEW, MANY, GROWTH = 2, 32, 4
 """Examples of the first and of the last measurement, and the factor from one to the next; those that the line (1)
 through the ones before shows to take too long are left out."""
 LADDER = (8, 16, 32, 64, 128, 256, 512)
 """Numbers of examples from which probes are chosen."""
-GAIN, TRIED = 1.3, 0.03
+GAIN, TRIED = 1.3, 0.05
 """Factor by which several threads must be faster than one, and the share of the time that trying both may take."""
 AGAIN, LEAST = 32, 1e-6
 """Passes that are taken where the clock has not moved after one, and seconds that they take at least: the clock of a
 processor may tick in milliseconds."""
+PRODUCT, FREE = 600, 0.02
+"""Rows of the matrices whose product tells the pace of the machine, and seconds of three of them on a free core."""
 UPDATE = 1e-8
 """Seconds, about, in which an optimizer moves one parameter: it reads and writes some forty bytes."""
 
@@ -86,27 +88,42 @@ def measured_cost(subject: Subject, clock: Clock, seconds: float) -> Cost:
 
 
 @contextmanager
-def fitting_threads(subject: Subject, clock: Clock, seconds: float) -> Iterator[int]:
-    """As many threads as torch has, if they are faster than one by `GAIN` here and now, or else one; then as before.
+def one_thread() -> Iterator[int]:
+    """One thread of torch inside, and as many as before, which is what it gives, afterwards.
 
-    On a machine that others use as well, threads that wait for each other at every operation can make a small network
-    ten times slower than one thread alone.
+    Cost: none.
+
+    >>> with one_thread() as before:
+    ...     torch.get_num_threads()
+    1
+    """
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        yield before
+    finally:
+        torch.set_num_threads(before)
+
+
+def fitting_threads(subject: Subject, clock: Clock, seconds: float, threads: int) -> int:
+    """So many threads, if they are faster than one by `GAIN` here and now, and trying both takes `TRIED` of it; or one.
+
+    On a machine that others use as well, threads that wait for each other at every operation can make a network ten
+    times slower than one thread alone, so that one pass with several may take as long as ten without.
     Cost: some passes on two examples, and on 32 where `TRIED` of the time allows it.
 
     >>> from gnomon.core.clock import Ticking
     >>> from gnomon.examination.subject import subject as of
     >>> network = of(torch.nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), None, seed=0)
-    >>> with fitting_threads(network, Ticking(0.5), 10.0) as threads:          # as long with one as with all
-    ...     threads == torch.get_num_threads() == 1
-    True
+    >>> fitting_threads(network, Ticking(0.5), 100.0, 2)                         # as long with one as with all
+    1
     """
-    before = torch.get_num_threads()
     try:
-        if before > 1:
-            torch.set_num_threads(before if _worthwhile(subject, clock, seconds, before) else 1)
-        yield torch.get_num_threads()
+        return threads if threads > 1 and _worthwhile(subject, clock, TRIED * seconds, threads) else 1
+    except Exception:  # the section that describes the network says why it has no gradient
+        return 1
     finally:
-        torch.set_num_threads(before)
+        torch.set_num_threads(1)
 
 
 def _worthwhile(subject: Subject, clock: Clock, seconds: float, threads: int) -> bool:
@@ -114,12 +131,27 @@ def _worthwhile(subject: Subject, clock: Clock, seconds: float, threads: int) ->
         torch.set_num_threads(count_)
         return min(_passed(subject, subject.probe.some(n).x, clock) for _ in range(2))
 
-    try:
-        few = timed(1, FEW)
-        n = MANY if 4 * few * MANY / FEW < TRIED * seconds else FEW
-        return GAIN * timed(threads, n) < timed(1, n)
-    except Exception:  # the section that describes the network says why it has no gradient
+    few = timed(1, FEW)
+    if 4 * few > seconds:
         return False
+    n = MANY if 4 * few * MANY / FEW < seconds else FEW
+    return GAIN * timed(threads, n) < timed(1, n)
+
+
+def pace(clock: Clock) -> float:
+    """How many times longer work takes here and now than on a free core; for work whose cost is not measured itself.
+
+    Cost: a product of matrices of `PRODUCT` rows, taken three times.
+
+    >>> from gnomon.core.clock import Ticking
+    >>> pace(Ticking(0.01)), pace(Ticking(0.1)) > 4
+    (1.0, True)
+    """
+    matrix = torch.ones(PRODUCT, PRODUCT)
+    start = clock()
+    for _ in range(3):
+        matrix @ matrix
+    return max(1.0, (clock() - start) / FREE)
 
 
 def rung(ladder: Sequence[int], at_most: float) -> int:

@@ -23,7 +23,7 @@ from gnomon.core.metrics import binomial_interval
 from gnomon.core.pure import evaluating, random_state
 from gnomon.core.source import AbstractSource
 from gnomon.examination.consistency import consistent
-from gnomon.examination.cost import fitting_threads
+from gnomon.examination.cost import fitting_threads, one_thread
 from gnomon.examination.recipe import recipe
 from gnomon.examination.record import Examination
 from gnomon.examination.step import AbstractStep, Context, OutOfTime, Products, Skipped, StepResult, ordered, plainly
@@ -114,18 +114,24 @@ def examine(
     plan = functools.partial(recipe, lr=lr, batch=batch, epochs=epochs, schedule=schedule, loss=loss, augment=augment)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AdaptedInputWarning)  # the section on the data says so
-        called = clock()
-        _prepare()
-        start = min(clock(), called + IMPORTS)
-        network = subject(module, train, test, optimizer=optimizer, seed=seed, name=name, plan=plan, notes=notes)
+        start = _begun(clock)
         wanted = not isinstance(module, nn.Module) if fit is None else fit
-        with fitting_threads(network, clock, budget):
+        with one_thread() as threads:
+            network = subject(module, train, test, optimizer=optimizer, seed=seed, name=name, plan=plan, notes=notes)
+            torch.set_num_threads(fitting_threads(network, clock, budget, threads))
             sections, products, partial = run_steps(
                 STEPS if steps is None else steps, network, end=start + budget, seed=seed, fit=wanted,
                 progress=progress, clock=clock,
             )  # fmt: skip
             made = manifest(network, seed, budget, command, clock() - start)
     return Examination(network.name, sections, made, partial, products)
+
+
+def _begun(clock: Clock) -> float:
+    """When the budget begins: after the imports, but for what they take longer than `IMPORTS`."""
+    called = clock()
+    _prepare()
+    return min(clock(), called + IMPORTS)
 
 
 @functools.cache

@@ -51,7 +51,7 @@ LEVELS = (1.0, 0.5, 0.125)
 LEAST = 30
 """Examples of either set from which on there is an answer."""
 RICH, COUNTED = 100.0, 4000
-"""Bits of an example from which on equal ones are copies, not chance, and examples whose values are counted for that."""
+"""Bits of an example from which on equal ones are copies, not chance, and examples that this is told by."""
 SPLIT_FIRST = (
     "Split first and augment or oversample only train: call train_test_split before that line, and drop these test "
     "examples."

@@ -9,19 +9,19 @@ from gnomon.checkup import first_given
 from gnomon.core.inputs import tensors
 from gnomon.core.record import Record
 from gnomon.core.results import Definition, Finding, Plot, Value
-from gnomon.examination.cost import rung
+from gnomon.examination.cost import pace, rung
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.subject import Examples, Subject
 from gnomon.generalization import class_findings, columns, conflicts, number_findings, suspects
 from gnomon.report import Content
 
-ROWS, PART = (2000, 4000, 8000), 1000
+ROWS, PART = (250, 1000, 2000, 4000, 8000), 1000
 """Examples that labels and columns are judged by, as the time allows, and those that are fitted at once: wrong labels
 are told from hard examples by counting, and twice the examples in parts are worth more than one fit to half of them."""
 EACH, WIDE = 6e-5, 1.6e-7
-"""Seconds that an example takes, about, and that each of its numbers adds."""
-LONGER = 5
-"""Times its share that the step may take: nothing after it looks at labels again."""
+"""Seconds of a free core that an example takes, about, and that each of its numbers adds."""
+LONGER, LEAST = 5, 1.2
+"""Times its share that the step may take, for nothing after it looks at labels again, and seconds in any case."""
 
 FEW = 256
 """Examples by which it is seen what the first layer is given."""
@@ -43,8 +43,9 @@ class ColumnsStep(AbstractStep):
     gives = DataChecks
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
-        each = EACH + WIDE * sum(t[0].numel() for t in tensors(subject.probe.x))
-        examples = subject.examples(subject.train.probe(rung(ROWS, LONGER * context.seconds / each), seed=context.seed))
+        allowed = max(LONGER * context.seconds, LEAST)
+        each = pace(context.clock) * (EACH + WIDE * sum(t[0].numel() for t in tensors(subject.probe.x)))
+        examples = subject.examples(subject.train.probe(rung(ROWS, allowed / each), seed=context.seed))
         found = _columns(subject, examples)
         values: list[Value] = []
         plots: tuple[Plot, ...] = ()

@@ -17,8 +17,8 @@ from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Examples, Subject
 from gnomon.examination.timed import needs
 from gnomon.kernels import Limit
+from gnomon.kernels.ready import loops_kept
 from gnomon.linalg.leave_one_out import LeaveOneOut, leave_one_out
-from gnomon.program.steps import Conv, Program
 from gnomon.report import Content
 from gnomon.training import Run
 
@@ -53,9 +53,10 @@ class LimitStep(AbstractStep):
         return profile is None or profile.program is not None
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
-        if products[Profile].program is None:
+        program = products[Profile].program
+        if program is None:
             raise Skipped(f"Theory has no formula for a very wide version of this network: {products[Profile].reason}")
-        if context.seconds < COMPILING and not _compiled(products[Profile].program):
+        if context.seconds < COMPILING and not loops_kept(program):
             raise Skipped(
                 "The formulas for this are compiled once on every machine, which takes about half a minute: examine "
                 "once with --budget 5m, and all later examinations have this section."
@@ -127,16 +128,6 @@ def affordable(limit: Limit, subject: Subject, context: Context) -> int:
     if not fits:
         raise needs(f"The kernel of {SIZES[0]} examples, the fewest that tell anything,", 2 * cost[SIZES[0]], context)
     return max(fits)
-
-
-def _compiled(program: Program | None) -> bool:
-    """Whether this process, or an earlier one on this machine, has compiled the loops."""
-    from gnomon.core.machine.loops import kept  # numba takes a second to import
-    from gnomon.kernels.fused.chain import chain
-    from gnomon.kernels.fused.planes import stage
-
-    convolves = program is not None and any(isinstance(step.op, Conv) for step in program.steps)
-    return kept(stage if convolves else chain)
 
 
 def _below(run: Run | None, wide: float | None, n: int) -> tuple[Finding, ...]:

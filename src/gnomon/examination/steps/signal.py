@@ -10,13 +10,14 @@ from torch import Tensor, nn
 from gnomon.core.errors import GnomonError
 from gnomon.core.inputs import take
 from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Scatter, Value
-from gnomon.examination.chain import chain, compiling
+from gnomon.examination.chain import chain
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult, plainly
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
 from gnomon.geometry import LayerSignal, MeanField, Signal, signal
 from gnomon.kernels import Limit, layers
+from gnomon.kernels.ready import layers_wait
 from gnomon.program.laws import weight_std
 from gnomon.report import Content
 
@@ -99,7 +100,7 @@ def _theory(subject: Subject, x: Any, profile: Profile | None, context: Context)
     """Mean squares by module path, for the law of the present weights."""
     if profile is None or profile.program is None:
         return {}, "" if profile is None else profile.reason
-    if compiling(profile.program) > LONGER * context.seconds:
+    if layers_wait(profile.program) > LONGER * context.seconds:
         return {}, "this is compiled once on every machine, which needs a larger budget"
     limit, start = Limit(subject.module, init="measured"), context.clock()
     try:

@@ -2,12 +2,19 @@
 
 from dataclasses import dataclass
 
+from gnomon.core.inputs import tensors
 from gnomon.core.record import Record
 from gnomon.core.results import Definition, Value
-from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.cost import pace
+from gnomon.examination.step import AbstractStep, Context, OutOfTime, Products, Skipped, StepResult
 from gnomon.examination.subject import Subject
 from gnomon.generalization import Leaks, Shift, leaks, shift
 from gnomon.report import Content
+
+SHIFT, EACH = 0.7, 6e-8
+"""Seconds of a free core that telling shifts takes, about, and looking for copies for each number of each example."""
+LONGER, LEAST = 20, 1.5
+"""Times its share that the step may take, and seconds that it may take in any case."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,6 +38,11 @@ class SplitStep(AbstractStep):
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         if subject.test is None:
             raise Skipped("There are no test examples: pass test=(x, y).")
+        allowed = max(LONGER * context.seconds, LEAST)
+        numbers = sum(t[0].numel() for t in tensors(subject.probe.x)) * (len(subject.train) + len(subject.test))
+        cost = pace(context.clock) * (SHIFT + EACH * numbers)
+        if cost > allowed:
+            raise OutOfTime(f"Comparing train with test would take about {cost:.2g} s: give a larger budget.")
         copies = leaks(subject.train, subject.test, seed=context.seed)
         apart = shift(subject.train, subject.test, seed=context.seed)
         findings = (*copies.findings, *apart.findings)
