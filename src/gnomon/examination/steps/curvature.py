@@ -66,7 +66,7 @@ class CurvatureStep(AbstractStep):
             name = "batch size of equal signal and noise"
             gains = "batches much larger than this save few steps"
             values.append(Value(name, noise.scale, noise.interval, "estimate", meaning=gains))
-        state = "At the end of training" if run is not None else "Before training"
+        state = "At the end of training" if run is not None else "Before training" if context.fit else "As it was given"
         answer = f"{state} the loss has sharpness {value:.3g}"
         if value > 0:
             answer += f", so that plain gradient descent is stable with learning rates below {2 / value:.2g}"

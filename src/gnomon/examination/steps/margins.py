@@ -58,12 +58,13 @@ class MarginsStep(AbstractStep):
         if not bool(torch.isfinite(f).all()):
             raise Skipped("Some outputs are not finite.")
         short = "" if run is None else run.shortage
+        state = "trained" if run is not None else "untrained" if context.fit else "given"
         if not subject.task.classes:
             if not subject.asks_for_targets:
                 raise Skipped("The loss does not ask the outputs to be the targets: what an error is, only it knows.")
-            return _shortened(_regression(f, y, which, index, trained=run is not None), short)
-        trained = run is not None
-        return _shortened(_classification(probabilities(f), y, which, index, trained=trained, short=bool(short)), short)
+            return _shortened(_regression(f, y, which, index, state), short)
+        judged = run is not None and not short
+        return _shortened(_classification(probabilities(f), y, which, index, state, judged=judged), short)
 
 
 def _drawn(source: AbstractSource, profile: Profile, context: Context) -> Tensor:
@@ -86,31 +87,29 @@ def _shortened(result: StepResult, short: str) -> StepResult:
     return StepResult(content, result.product, "unsure")
 
 
-def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained: bool, short: bool) -> StepResult:
-    margin, judged = margins(p, y), calibration(p, y, level=level("calibration"))
+def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, state: str, *, judged: bool) -> StepResult:
+    margin, sure = margins(p, y), calibration(p, y, level=level("calibration"))
     hardest = index[torch.tensor(margin.hardest)].tolist()
-    state = "trained" if trained else "untrained"
     values = (
         Value("accuracy", margin.accuracy, margin.accuracy_interval, meaning=f"{which} examples, network {state}"),
         Value("smallest margin", margin.smallest, meaning="probability of the right class minus the best other"),
         Value("median margin", margin.median),
-        Value("expected calibration error", judged.error, meaning=f"{len(judged.bins)} bins of equal size"),
-        Value("mean confidence", judged.confidence),
+        Value("expected calibration error", sure.error, meaning=f"{len(sure.bins)} bins of equal size"),
+        Value("mean confidence", sure.confidence),
         Value("hardest examples", ", ".join(map(str, hardest)), meaning="their numbers, hardest first"),
     )
-    answer = f"The {state} network is right on {margin.accuracy:.1%} of {which} examples. {judged.verdict}"
+    answer = f"The {state} network is right on {margin.accuracy:.1%} of {which} examples. {sure.verdict}"
     definition = Definition("Σ_b |B_b|/n · |acc(B_b) − conf(B_b)|", "expected calibration error", "guo2017calibration")
-    findings = judged.findings if trained and not short else ()  # how sure an untrained network is says nothing
-    plots = margin.plots() + judged.plots()
+    findings = sure.findings if judged else ()  # how sure an untrained network is says nothing
+    plots = margin.plots() + sure.plots()
     content = Content(answer, findings, values, plots, (definition,), data={"hardest": hardest})
-    return StepResult(content, Decisions(margin, judged))
+    return StepResult(content, Decisions(margin, sure))
 
 
-def _regression(f: Tensor, y: Tensor, which: str, index: Tensor, *, trained: bool) -> StepResult:
+def _regression(f: Tensor, y: Tensor, which: str, index: Tensor, state: str) -> StepResult:
     y = y.double()
     residual, explained = (f - y).square().mean(1).sqrt(), explained_variance(f, y)
     hardest = index[residual.topk(min(HARDEST, len(f))).indices].tolist()
-    state = "trained" if trained else "untrained"
     error = float(residual.square().mean().sqrt())
     values = (
         Value("root mean square error", error, meaning=f"{which} examples, network {state}"),
