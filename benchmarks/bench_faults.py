@@ -56,6 +56,7 @@ def main() -> None:
     parser.add_argument("--family", type=int, default=0, help="so many healthy cases drawn at random")
     parser.add_argument("--out", help="by default build/bench_faults.jsonl, bench_faults_more.jsonl, ..._family.jsonl")
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--before", help="results of an earlier run, shown beside")
     parser.add_argument("--only", choices=("healthy", "faulty"), help="one half of the cases")
     parser.add_argument("--part", default="0/1", help="i/k: every k-th case from the i-th, to share the work")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no case after so many seconds")
@@ -64,7 +65,7 @@ def main() -> None:
     healthy, faulty = listed(options)
     out = Path(options.out or f"build/bench_faults{kind}.jsonl")
     out.parent.mkdir(parents=True, exist_ok=True)
-    done = {r["name"]: r for r in map(json.loads, out.read_text().splitlines())} if out.exists() else {}
+    done = kept_in(out)
     words = [word for word in options.cases.split(",") if word]
     begin = time.perf_counter()
     chosen = {"healthy": healthy, "faulty": faulty, None: [*healthy, *faulty]}[options.only]
@@ -78,7 +79,17 @@ def main() -> None:
         with out.open("a") as file:
             file.write(json.dumps(result) + "\n")
         print(line(result), flush=True)
-    (alarms if options.family else summary)(done, TITLES[kind], write=options.table)
+    if options.family:
+        alarms(done, TITLES[kind], write=options.table)
+    else:
+        summary(done, TITLES[kind], write=options.table, before=kept_in(options.before))
+
+
+def kept_in(path: str | Path | None) -> dict[str, dict]:
+    """The results in a file, by the name of the case; the last one of each."""
+    if path is None or not Path(path).exists():
+        return {}
+    return {r["name"]: r for r in map(json.loads, Path(path).read_text().splitlines())}
 
 
 def listed(options: argparse.Namespace) -> tuple[list[Case], list[Case]]:
@@ -185,35 +196,45 @@ def spent(done: dict[str, dict]) -> str:
     return f"{each}{one}. Seeds: {sorted({r.get('seed', 0) for r in done.values()})}."
 
 
-def summary(done: dict[str, dict], title: str, *, write: bool) -> None:
-    """The table, and the shares of each outcome."""
+def counted(done: dict[str, dict]) -> str:
+    """How many were accused, named first and named at all."""
+    healthy, faulty = ([r for r in done.values() if r["healthy"] is side] for side in (True, False))
+    accused, first, named = (sum(map(bool, some)) for some in (
+        (r["faults"] for r in healthy), (r["first"] for r in faulty), (r["named"] for r in faulty)))  # fmt: skip
+    return f"{len(healthy)} healthy cases, {accused} given a fault; {len(faulty)} faulty ones, {first} named first and {named} named\nat all"
+
+
+def state(r: dict) -> str:
+    """In a word."""
+    if r["healthy"]:
+        return "accused" if r["faults"] else "clean"
+    return "first" if r["first"] else "named" if r["named"] else "missed"
+
+
+def summary(done: dict[str, dict], title: str, *, write: bool, before: dict[str, dict]) -> None:
+    """The table, and the shares of each outcome; ``before`` is an earlier run, shown beside."""
     healthy, faulty = ([r for r in done.values() if r["healthy"] is side] for side in (True, False))
     if not done:
         return
-    first, named = sum(r["first"] for r in faulty), sum(r["named"] for r in faulty)
-    accused = [r for r in healthy if r["faults"]]
     over = [r for r in done.values() if r["seconds"] > SLACK * r["budget"] + MORE]
     both = [r for r in healthy if r.get("plain") is not None]
     close = sum(r["reached"] >= r["plain"] - 0.03 for r in both)
+    trained = f"Training came within 3 points of a plain loop\nof the same time in {close} of {len(both)} healthy cases with test accuracy. "
+    earlier = f"The first run, before anything was mended: {counted(before)}. {spent(before)}" if before else ""
     note = (
-        f"{len(healthy)} healthy cases, {len(accused)} given a fault; {len(faulty)} faulty ones, {first} named first and {named} named\n"
-        f"at all. {len(over)} of {len(done)} runs took longer than {SLACK} x budget + {MORE:g} s. Training came within 3 points of a plain loop\n"
-        f"of the same time in {close} of {len(both)} healthy cases with test accuracy. {spent(done)}"
-    )
-    rows = [[r["name"], "healthy", ", ".join(r["faults"]) or "none", f"{r['seconds']:.0f} s"] for r in healthy]
-    for r in faulty:
-        state = "first" if r["first"] else "named" if r["named"] else "missed"
-        rows.append(
-            [
-                r["name"],
-                state,
-                ", ".join(r["found"][:3]) or ("an error that says so" if r.get("refused") else "none"),
-                f"{r['seconds']:.0f} s",
-            ]
-        )
+        f"{counted(done)}. {len(over)} of {len(done)} runs took longer than {SLACK} x budget + {MORE:g} s. "
+        f"{trained if both else ''}{spent(done)} {earlier}"
+    ).rstrip()
+    rows = []
+    for r in (*healthy, *faulty):
+        said = ", ".join(r["faults"] if r["healthy"] else r["found"][:3])
+        said = "an error that says so" if r.get("refused") and r["named"] else said or "none"
+        now = "healthy" if r["healthy"] and not before else state(r)
+        old = [state(before[r["name"]]) if r["name"] in before else "not run"] if before else []
+        rows.append([r["name"], *old, now, said, f"{r['seconds']:.0f} s"])
     print(note)
     if write:
-        record(title, ["case", "named", "findings", "time"], rows, note)
+        record(title, ["case", *(["first run"] if before else []), "named", "findings", "time"], rows, note)
 
 
 def alarms(done: dict[str, dict], title: str, *, write: bool) -> None:

@@ -176,6 +176,13 @@ def test_branches_that_begin_at_zero_are_no_fault():
     assert ignored_findings(Branch(), x) == () and kinds(ignored_findings(Branch(cut=True), x)) == ["inputs-ignored"]
 
 
+def test_a_signal_that_is_rounded_away_is_not_ignored():
+    net = nn.Sequential(nn.Linear(6, 8), nn.Linear(8, 2))
+    with torch.no_grad():
+        net[0].weight.mul_(1e-6), net[1].weight.mul_(1e-6)
+    assert kinds(ignored_findings(net, X)) == ["vanishing-activations"]
+
+
 def test_what_the_first_weights_are_given():
     x = 1000 * X + 5
     inside = nn.Sequential(nn.BatchNorm1d(6), nn.Linear(6, 2))
@@ -188,5 +195,7 @@ def test_nothing_learned_and_nothing_to_learn():
     (found,) = number_outcome_findings(errors, None, simple=0.004)
     assert found.kind == "not-learning" and "belongs to its input" in found.cure
     assert number_outcome_findings(errors - 0.5, None, simple=0.004) == ()
+    (found,) = number_outcome_findings(errors - 0.9, errors + 0.4, simple=-0.01)  # learned by heart
+    assert found.kind == "labels-unrelated" and number_outcome_findings(errors - 0.9, errors - 0.8, simple=-0.01) == ()
     (found,) = outcome_findings(Outcome(0.1, 0.1, 1000, 500, guess=0.1, simple=0.11))
     assert "belongs to its input" in found.cure and outcome_findings(Outcome(0.4, 0.4, 1000, 500, 0.1, 0.11)) == ()

@@ -150,3 +150,14 @@ def test_classes():
     rare = torch.tensor([0] * 950 + [1] * 50)
     assert "95.0%" in class_findings(rare, 2)[0].what
     assert class_findings(torch.tensor([0] * 70 + [1] * 30), 2) == ()
+
+
+def test_rows_of_a_coarse_table_that_were_copied_with_other_labels():
+    g = torch.Generator().manual_seed(0)
+    x = torch.randint(0, 2, (1500, 30), generator=g).float()
+    y = (x[:, 0] + x[:, 1] > 1).long()
+    copied = conflicts(torch.cat([x, x[:150]]), torch.cat([y, 1 - y[:150]]))
+    assert [f.level.name for f in copied.findings] == ["FAULT"]
+    few = x[:, :8]  # 256 different rows: they coincide by chance, and their labels are drawn
+    drawn = (torch.rand(1500, generator=g) < 0.3 + 0.3 * few[:, 0]).long()
+    assert [f.level.name for f in conflicts(few, drawn).findings] == ["WARNING"]

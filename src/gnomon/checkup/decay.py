@@ -7,7 +7,8 @@ At weights w with gradient g of the loss, decay r moves the weights by lr r w be
 
 A pull of 5e-4 |w| / |g| = 0.01 is usual. Above `PULL` the weights shrink from the first step on, whatever the data say.
 
-Hypotheses: matrices and filters are what is decayed.
+Hypotheses: matrices and filters are what is decayed; embeddings are left out, for most of their rows have no example in
+a batch and no gradient, and their size, which is one for each number, would be all that (1) sees.
 Reference: [krogh1991simple], [loshchilov2019decoupled].
 
 >>> decay_findings(0.5, weights=20.0, rms=0.05, gradient=1.0, decoupled=False)[0].kind

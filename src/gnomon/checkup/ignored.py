@@ -55,15 +55,25 @@ def ignored_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
         size = float(first.double().abs().max())
         spread = float((first - first.mean(0)).double().abs().max())
         if count(x) > 2 and spread <= NOTHING * size and effect <= NOTHING + 1e4 * NOTHING:
-            what = "The outputs are the same for all inputs: the network ignores them."
-            cure = "Follow x through forward: it is overwritten, multiplied by zero, or only its shape is used."
-            return (Finding("inputs-ignored", what, cure, 0.92, "inputs", (Value("spread of outputs", spread),), 0.0),)
+            return _all_of_them(module, x, spread)
         found: list[Finding] = []
         parts = list(tensors(x))
         seen = _gradients(module, x)
         for i, t in enumerate(parts):
             found += _part(module, x, i, t, seen[i], first, several=len(parts) > 1)
     return tuple(sorted(found, key=lambda finding: -finding.severity))[:1]
+
+
+def _all_of_them(module: nn.Module, x: Inputs, spread: float) -> tuple[Finding, ...]:
+    """Outputs that are the same for all inputs: these are not read, or so little is left of them that it is rounded."""
+    evidence = (Value("spread of outputs", spread),)
+    if any(g is not None and bool(g.any()) for g in _gradients(module, x)):
+        what = "Inputs change the outputs by less than a millionth of their size: their signal vanishes on the way."
+        cure = "Raise the weights to variance 2 / fan_in for relu, 1 / fan_in for tanh; or add normalization."
+        return (Finding("vanishing-activations", what, cure, 0.92, "outputs", evidence, 0.0),)
+    what = "The outputs are the same for all inputs: the network ignores them."
+    cure = "Follow x through forward: it is overwritten, multiplied by zero, or only its shape is used."
+    return (Finding("inputs-ignored", what, cure, 0.92, "inputs", evidence, 0.0),)
 
 
 def _woken(module: nn.Module) -> nn.Module:

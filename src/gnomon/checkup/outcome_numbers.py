@@ -56,6 +56,12 @@ def number_outcome_findings(
             f"their mean, and a simple model explains {max(simple, 0.0):.1%}."
         )
         return (Finding("not-learning", what, UNRELATED, 0.45, "", evidence),)
+    if test is not None and simple and max(simple, 1 - float(test.mean())) <= NOTHING:
+        what = (
+            f"It explains {explained:.1%} of the variance of training targets and none of test targets, and a simple "
+            "model explains none either: the targets look unrelated to the inputs."
+        )
+        return (Finding("labels-unrelated", what, UNRELATED, 0.49, "labels", evidence),)
     if simple - explained > BELOW + 3 * error:
         if explained <= NOTHING:
             what = (

@@ -71,8 +71,8 @@ def registered_findings(module: nn.Module, loss: Callable[[], Tensor]) -> tuple[
         return ()
     name, size = hit[0][0], sum(leaves[key].numel() for key in reached)
     what = f"'{name}' is a plain list of layers: model.parameters() does not have their {size:,} parameters."
-    own = name.rpartition(".")[2]
-    cure = f"Write self.{own} = nn.ModuleList([...]): then they are trained, saved, and put into eval mode."
+    last = name.rpartition(".")[2]
+    cure = f"Write self.{last} = nn.ModuleList([...]): then they are trained, saved, and put into eval mode."
     evidence = (Value("parameters that are not trained", size),)
     return (Finding("layers-not-registered", what, cure, 0.959, name, evidence, 0.0),)
 

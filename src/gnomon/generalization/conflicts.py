@@ -2,6 +2,13 @@
 
     least error = (1 / n) sum over groups of equal inputs of (size - count of the most frequent label)          (1)
 
+In a coarse table rows coincide by chance, and their labels then agree at least as often as those of any two rows. Where
+of m groups of equal rows the first two have one label in a of them, and classes have shares p_c,
+
+    (m sum_c p_c^2 - a - 1) / sqrt(m sum_c p_c^2 (1 - sum_c p_c^2)) > `DEVIATIONS`                                (2)
+
+says that rows were copied and given other labels.
+
 Reference: [bishop2006pattern], section 1.5, on the least error that any classifier has.
 
 >>> import torch
@@ -30,6 +37,9 @@ SHARE = 0.005
 RICH = 100.0
 """Bits of an example from which on equal inputs are copies. In coarser tables they are chance, and differing labels
 the noise of the problem."""
+
+DEVIATIONS = 4.0
+"""Of (2), one-sided: 3e-5 of tables in which equal rows agree as often as any two rows are beyond."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,5 +96,14 @@ def conflicts(x: Inputs, y: Tensor) -> Conflicts:
         groups[one].append(i)
     labels: list[Any] = y.tolist()
     several = [g for g in groups.values() if len({labels[i] for i in g}) > 1]
+    copied = capacity(x) >= RICH or _contradicted([g for g in groups.values() if len(g) > 1], labels)
     wrong = sum(len(g) - Counter(labels[i] for i in g).most_common(1)[0][1] for g in several)
-    return Conflicts(tuple(map(tuple, several)), len(y), wrong / len(y), capacity(x) >= RICH)  # (1)
+    return Conflicts(tuple(map(tuple, several)), len(y), wrong / len(y), copied)  # (1)
+
+
+def _contradicted(groups: list[list[int]], labels: list[Any]) -> bool:
+    """Whether equal examples agree less often than any two examples do, which chance does not make; equation (2)."""
+    agree = sum(labels[g[0]] == labels[g[1]] for g in groups)
+    chance = sum((count / len(labels)) ** 2 for count in Counter(labels).values())
+    m = len(groups)
+    return chance * m - agree > DEVIATIONS * (m * chance * (1 - chance)) ** 0.5 + 1

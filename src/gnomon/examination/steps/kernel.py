@@ -81,7 +81,8 @@ class KernelStep(AbstractStep):
         guess = guessed(subject, product.examples.y)
         seen = labels.related or better_than_guess(product.prediction, guess)
         related = seen or product.inputs is not None and product.inputs.related
-        doubtful = product.inputs is not None and product.inputs.p_value < DOUBT
+        hint = 1.0 if product.inputs is None else product.inputs.p_value
+        doubtful = hint < DOUBT
         unsure = not related and (doubtful or min(n, len(subject.probe)) < ENOUGH)
         findings = () if related or unsure else (_unrelated(product, guess, len(subject.probe)),)
         answer = _ease(modes.modes_for(0.9), n, labels, "targets" if guess is None else "labels")
@@ -92,7 +93,7 @@ class KernelStep(AbstractStep):
                 " Yet it predicts examples that were left out better than a guess would, so that they are related."
             )
         elif doubtful:
-            answer += f" The inputs themselves hint at a relation (p-value {product.inputs.p_value:.2g})."
+            answer += f" The inputs themselves hint at a relation (p-value {hint:.2g})."
         elif unsure:
             answer += f" {n} examples are not enough to tell whether labels are related to inputs; {ENOUGH} would be."
         hypotheses = (

@@ -77,7 +77,7 @@ class SequencesStep(AbstractStep):
             plots.extend(maps.plots())
             if heads <= HEADS:
                 findings.extend(head_ablation(model, some.x).findings)
-        if lag is not None and isinstance(some.x, Tensor):
+        if lag and isinstance(some.x, Tensor):  # 0: the last step tells, and nothing must be kept
             kept = memory(model, some.x, lag=lag)
             trained = run is not None and not run.shortage
             findings += [f if trained else replace(f, severity=UNTRAINED) for f in kept.findings]

@@ -218,8 +218,9 @@ def _decay(subject: Subject, gradients: dict[str, Tensor | None]) -> tuple[Findi
     if subject.optimizer is None:
         return ()
     decay, apart = decay_of(subject.optimizer)
+    rows = {id(part.weight) for part in subject.module.modules() if isinstance(part, nn.Embedding | nn.EmbeddingBag)}
     pairs = [(p.detach(), gradients[name]) for name, p in subject.module.named_parameters()
-             if p.dim() > 1 and gradients.get(name) is not None]  # fmt: skip
+             if p.dim() > 1 and gradients.get(name) is not None and id(p) not in rows]  # fmt: skip
     squares = sum(float(w.double().square().sum()) for w, _ in pairs)
     slopes = sum(float(g.double().square().sum()) for _, g in pairs if g is not None)
     entries = max(1, sum(w.numel() for w, _ in pairs))
