@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from torch import nn
 
 from gnomon.core import InputError, ReadError
+from gnomon.core.errors import BudgetError
 from gnomon.geometry import minimal_distance, robust_radius
 from gnomon.geometry.attacks import APGD, FGSM, PGD, DeepFool, MinimumNorm, Square, TargetedAPGD, attack
 from gnomon.geometry.certificates import output_bounds, smoothed_radius
@@ -193,3 +194,20 @@ def test_bounds_leave_a_network_in_training_mode_as_it_was():
 def test_inputs_outside_the_bounds_have_no_region():
     with pytest.raises(InputError, match=r"output_bounds.* outside the bounds \(0, 1\)"):
         output_bounds(nn.Linear(2, 2), torch.full((1, 2), 3.0), 0.1)
+
+
+def test_bounds_come_in_pieces_that_fit_and_are_refused_where_none_does(monkeypatch):
+    torch.manual_seed(0)
+    net, x = network(4, 9, 7, 3), torch.rand(5, 4)
+    whole = output_bounds(net, x, 0.3)
+    monkeypatch.setattr(
+        "gnomon.core.saved.free_bytes", lambda: 2 * 8 * 4 * 9 * 2
+    )  # two examples, or two units, at once
+    parts = output_bounds(net, x, 0.3)
+    assert_allclose(parts.low, whole.low, rtol=1e-5, atol=1e-6)
+    assert_allclose(parts.high, whole.high, rtol=1e-5, atol=1e-6)
+    loose = output_bounds(net, x, 0.3, most=0)
+    assert float((loose.high - loose.low).mean()) > float((whole.high - whole.low).mean())
+    monkeypatch.setattr("gnomon.geometry.certificates.bounds.free_bytes", lambda: 100)
+    with pytest.raises(BudgetError, match=r"output_bounds\(module, x, eps\): the coefficients of one unit take 288 B"):
+        output_bounds(net, x, 0.3)

@@ -202,3 +202,28 @@ def homogeneous_of(width, seed):
     nn.init.normal_(net[0].weight)
     nn.init.normal_(net[2].weight, std=width**-0.5)
     return net
+
+
+class Functional(nn.Module):
+    """The same units with functions in forward, one of them in place, one called twice."""
+
+    def __init__(self, layers):
+        super().__init__()
+        self.layers = layers
+
+    def forward(self, x):
+        h = torch.nn.functional.relu(self.layers[0](x), inplace=True)
+        return torch.sigmoid(self.layers[2](torch.relu(h)))
+
+
+def test_functions_in_forward_are_units_as_layers_are():
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 4), nn.Sigmoid())
+    with torch.no_grad():
+        net[0].bias[:3] = -100.0
+    x = torch.randn(50, 2)
+    layers, functions = unit_activity(net, x), unit_activity(Functional(net), x)
+    assert list(functions.dead) == ["relu", "relu 2", "sigmoid"]
+    assert functions.dead["relu"] == functions.dead["relu 2"] == layers.dead["1"]
+    assert functions.saturated["sigmoid"] == layers.saturated["3"]
+    assert functions.saturated["relu"] == layers.saturated["1"]

@@ -133,3 +133,17 @@ def test_bad_arguments_are_refused():
         regions_on_line(nn.Linear(2, 1), torch.zeros(2), torch.ones(2))
     with pytest.raises(InputError, match="width must be at least inputs"):
         maximal_regions(3, 2, 2)
+
+
+def test_places_on_a_line_do_not_depend_on_how_many_are_held_at_once(monkeypatch):
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Conv2d(1, 3, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(27, 9), nn.ReLU(),
+                        nn.Linear(9, 2)).double()  # fmt: skip
+    a, b = torch.randn(2, 1, 6, 6).double()
+    whole = regions_on_line(net, a, b)
+    plane = regions_in_plane(net, a, torch.stack([b, a + b]), radius=0.3, pixels=6)
+    monkeypatch.setattr("gnomon.geometry.regions.exact.points_at_once", lambda graph, x: 3)
+    assert_allclose(regions_on_line(net, a, b).places, whole.places, atol=1e-9)
+    parts = regions_in_plane(net, a, torch.stack([b, a + b]), radius=0.3, pixels=6)
+    assert whole.count > 20 and plane.count > 20 and parts.count == plane.count
+    assert_allclose(parts.areas.sort().values, plane.areas.sort().values, atol=1e-9)

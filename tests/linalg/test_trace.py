@@ -4,10 +4,10 @@ import pytest
 import torch
 from scipy.stats import binom, t
 
-from gnomon.core.errors import InputError
+from gnomon.core.errors import BudgetError, InputError
 from gnomon.linalg.diagonal import diagonal
 from gnomon.linalg.operator import Dense
-from gnomon.linalg.trace import hutch_plus_plus, hutchinson
+from gnomon.linalg.trace import automatic_trace, hutch_plus_plus, hutchinson
 
 
 def positive(n, decay):
@@ -76,3 +76,12 @@ def test_the_interval_of_a_diagonal_is_that_of_student():
     draws = torch.stack([z * (a @ z) for z in (s.double() for s in signs)])
     assert torch.allclose(found.values, draws.mean(0), atol=1e-12)
     assert torch.allclose(found.half_widths, float(t.ppf(0.95, m - 1)) * draws.std(0) / m**0.5, atol=1e-12)
+
+
+def test_a_sketch_that_does_not_fit_is_not_made(monkeypatch):
+    operator = Dense(torch.ones(50, 50))
+    assert automatic_trace(operator, products=12).half_width < 1e-3  # rank one: Hutch++ is exact
+    monkeypatch.setattr("gnomon.linalg.trace.free_bytes", lambda: 1000)
+    assert automatic_trace(operator, products=12).half_width > 1  # one vector at a time
+    with pytest.raises(BudgetError, match=r"hutch_plus_plus\(operator\): 16 vectors of 200 B do not fit"):
+        hutch_plus_plus(operator, products=12)
