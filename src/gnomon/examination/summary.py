@@ -22,8 +22,8 @@ def headline(sections: Sequence[Section], partial: bool) -> str:
 
     >>> from gnomon.core.results import Finding
     >>> from gnomon.report import Content
-    >>> loud = Finding("loud", "It is loud.", "Mend it.", 0.9)
-    >>> headline((Section("a", "A", "?", Content("It is loud.", (loud,))),), partial=False)
+    >>> frozen = Finding("frozen", "Nothing can be trained.", "Call requires_grad_().", 0.9)
+    >>> headline((Section("a", "A", "?", Content("No.", (frozen,))),), partial=False)
     '1 fault found: mend it before you trust the result of training.'
     """
     levels = [finding.level for section in sections for finding in section.findings]

@@ -23,7 +23,8 @@ def test_scale_spread_and_classes():
     assert values["largest over smallest spread of a feature"] == pytest.approx(3.0)  # 3 and 1 around other means
     assert values["largest class"] == "60.0%" and values["smallest class"] == 1
     assert result.content.findings == () and result.content.answer == (
-        "5 training examples, inputs of typical size 3.42 (root mean square), 60.0% of them in the largest class."
+        "There are 5 training examples; the largest class has 60.0% of them. "
+        "The inputs are of typical size 3.42 (root mean square), where about 1 is best."
     )
 
 
@@ -58,6 +59,6 @@ def test_what_was_done_to_images_is_said_in_one_line():
     net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(72, 2))
     result = answered(DataStep, net, (images, CLASSES))
     assert result.content.answer.endswith(
-        "largest class. Note: uint8 inputs were scaled to [0, 1] and a channel axis was added."
+        "about 1 is best. Note: uint8 inputs were scaled to [0, 1] and a channel axis was added."
     )
     assert result.product.rms == pytest.approx(float((images.double() / 255).square().mean().sqrt()), rel=1e-6)
