@@ -62,7 +62,7 @@ class InvarianceStep(AbstractStep):
         short = "" if run is None else run.shortage
         answer = _answer(measured) if subject.task.classes else measured.verdict
         answer = f"{NOT_ENOUGH} {ON_ITS_WAY} {answer}" if short else answer
-        told = run is not None and not short and subject.task.classes and min(images.shape[2:]) >= SIDE
+        told = run is not None and not short and subject.task.classes and min(subject.probe.x.shape[2:]) >= SIDE
         findings = _shifted(measured) if told else ()
         content = Content(answer, findings, values, measured.plots(), (definition,))
         return StepResult(content, measured, "unsure" if short else "answered")
