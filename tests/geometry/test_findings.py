@@ -46,9 +46,9 @@ def test_a_narrow_layer_behind_which_a_bias_hides_is_found_by_sums_over_its_outp
     "change, kind, level",
     [
         (dict(forward=Forward(None, None, None)), "not-finite", Level.FAULT),
-        (dict(forward=Forward(1.0, 0.0, 0.91)), "dead-units", Level.FAULT),
-        (dict(forward=Forward(1.0, 0.0, 0.69), units=128), "dead-units", Level.FAULT),
-        (dict(forward=Forward(1.0, 0.0, 0.66), units=128), None, None),  # four deviations around one half: 0.677
+        (dict(forward=Forward(1.0, 0.0, 0.51)), "dead-units", Level.FAULT),
+        (dict(forward=Forward(1.0, 0.99, 0.69), units=128), "dead-units", Level.FAULT),
+        (dict(forward=Forward(1.0, 0.99, 0.66), units=128), None, None),  # alike: four deviations, up to 0.677
         (dict(forward=Forward(0.0, 0.0, 1.0), kind="BatchNorm2d", weights="none"), None, None),  # a scale of zero
         (dict(forward=Forward(1.0, 0.0, 1.0)), "dead-units", Level.FAULT),
         (dict(forward=Forward(1.0, 0.0, 0.5)), None, None),

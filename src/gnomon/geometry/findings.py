@@ -24,9 +24,9 @@ __all__ = ["INPUT_SQUARES", "signal_findings"]
 RANGE = 1e4
 """Factor by which squares may change over all layers."""
 DEAD, MOST_DEAD = 0.5, 0.9
-"""Share of units that are dead by chance where examples reach a layer nearly alike, as after pooling: each unit has one
-sign for all of them, and half of the signs are negative. It has a deviation of 1 / (2 units^(1/2)), and four of them
-are accepted, up to `MOST_DEAD`."""
+"""Share of units that may be dead. Where examples reach a layer nearly alike, as after pooling, with a correlation above
+`APART`, half of the units are dead by chance: each has one sign for all examples. That share has a deviation of
+1 / (2 units^(1/2)), and four of them are accepted then, up to `MOST_DEAD`."""
 MERGED = 0.9999
 """The mean correlation of different inputs at which they count as merged, if they came in below ``APART``."""
 APART = 0.9
@@ -186,7 +186,8 @@ def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
         counted = counted and not layer.kind.startswith("Embedding")
         # A norm that gives nothing but zeros has a scale of zero, as the last one of a residual branch may begin with.
         counted = counted and not ("Norm" in layer.kind and layer.activation == 0)
-        accepted = min(MOST_DEAD, DEAD + 2 * layer.units**-0.5) if layer.units else DEAD
+        alike = layer.correlation is not None and layer.correlation > APART
+        accepted = min(MOST_DEAD, DEAD + 2 * layer.units**-0.5) if alike else DEAD
         if layer.dead is not None and layer.dead > accepted and counted:
             what = f"{layer.dead:.0%} of the {layer.units} units of '{layer.name}' ({layer.kind}) are dead."
             cure = "Lower the learning rate or the biases, or use an activation that is flat nowhere."
