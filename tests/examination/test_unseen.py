@@ -62,7 +62,7 @@ def test_one_hot_rows_are_classes():
 def test_kinds_of_pixels():
     x = torch.randn(60, 1, 6, 6, generator=G)
     result = look(nn.Conv2d(1, 3, 3, padding=1), (x, (x[:, 0] > 0).long() * 2), loss=nn.CrossEntropyLoss())
-    assert result.healthy and "integers from 0 to 2" in result.section("data").answer
+    assert result.healthy and "whole numbers from 0 to 2" in result.section("data").answer
 
 
 class Words(nn.Module):

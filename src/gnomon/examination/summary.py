@@ -52,10 +52,10 @@ def shortcomings(sections: Sequence[Section]) -> list[str]:
     []
     """
     short = any(s.key == "training" and s.state == "unsure" for s in sections)
-    late, failed = (sum(s.state == state for s in sections) for state in ("late", "failed"))
+    late, failed = sum(s.state == "late" for s in sections), [s.title for s in sections if s.state == "failed"]
     told = ["it was not trained long enough to say how training ends"] if short else []
     told += [f"{counted(late, 'question')} did not fit into the budget"] if late else []
-    return told + ([f"{counted(failed, 'measurement')} failed"] if failed else [])
+    return told + ([f"{counted(len(failed), 'measurement')} failed ({', '.join(failed)})"] if failed else [])
 
 
 def facts(sections: Sequence[Section], budget: str) -> tuple[str, ...]:

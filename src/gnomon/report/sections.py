@@ -68,7 +68,7 @@ def advice(finding: Finding, terms: Terms, link: str = "", *, told: bool = False
 
     Cost: none.
 
-    >>> advice(Finding("loud", "It is loud.", "Call `mend()`.", 0.7), Terms(""))[-49:]
+    >>> advice(Finding("dead-units", "It is loud.", "Call `mend()`.", 0.7), Terms(""))[-49:]
     '<span class=cure>Call <code>mend()</code>.</span>'
     """
     cure = f"<span class=cure>{terms.marked(finding.cure)}</span>"
