@@ -163,6 +163,6 @@ class SplineCoupling(AbstractCoupling):
 
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
         given = x[:, self.kept]
-        kept, first = spline(given, self.own, bound=self.bound)  # the cheaper way is that of training
-        changed, logs = spline(x[:, self.changing], self.options(given), bound=self.bound)  # (1)
-        return self.joined(kept, changed), first.sum(1) + logs.sum(1)
+        options = torch.cat([self.own.expand(len(x), -1, -1), self.options(given)], 1)
+        z, logs = spline(torch.cat([given, x[:, self.changing]], 1), options, bound=self.bound)  # (1), all in one pass
+        return z[:, self.order], logs.sum(1)
