@@ -1,6 +1,6 @@
 """Instruments of generative models and of chains: how often healthy ones are accused, and planted faults found.
 
-    python benchmarks/bench_instruments.py [--runs 100] [--seconds 600]
+    python benchmarks/bench_instruments.py [--runs 100] [--only mmd] [--seconds 600]
 
 Every run is kept in build/instruments.jsonl, so that the benchmark can be run in pieces; the table holds all of them.
 """
@@ -58,9 +58,10 @@ def copies(seed):
     )
 
 
-def moved(flow, seed):
-    """The flow in float64 with all parameters moved: a new one is the identity."""
-    generator = torch.Generator().manual_seed(seed)
+def moved(make, seed):
+    """A flow in float64 with all parameters moved: a new one is the identity."""
+    torch.manual_seed(seed)
+    flow, generator = make(), torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for p in flow.double().parameters():
             p += 0.15 * torch.randn(p.shape, generator=generator, dtype=torch.float64)
@@ -124,7 +125,7 @@ CASES = {
     "coverage": (lambda s: g.coverage(real(300, 2 * s), real(300, 2 * s + 1)),
                  lambda s: g.coverage(HALF.sample(300, seed=2 * s), real(300, 2 * s + 1)), "half of the modes"),
     "memorization": (lambda s: g.memorization(real(150, 3 * s), real(200, 3 * s + 1), real(200, 3 * s + 2), permutations=199), copies, "copies"),
-    "flow_density_check": (lambda s: g.flow_density_check(moved(MAKERS[s % 4](), s), grid=150, samples=500),
+    "flow_density_check": (lambda s: g.flow_density_check(moved(MAKERS[s % 4], s), grid=150, samples=500),
                            lambda s: g.flow_density_check(g.Flow([WrongSign(s)], shape=(2,)), grid=150, samples=500), "wrong sign of the Jacobian"),
     "elbo_gap": (lambda s: vae(s, False), lambda s: vae(s, True), "collapsed posterior"),
     "ratio_calibration": (lambda s: ratio(s, 1.0), lambda s: ratio(s, 3.0), "logits three times too large"),
@@ -142,6 +143,7 @@ def main():
     """Run what has had no turn, then write the table."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--runs", type=int, default=100, help="of each healthy case")
+    options.add_argument("--only", default="", help="instruments whose name holds this")
     options.add_argument("--seconds", type=float, default=float("inf"), help="no run begins after so many")
     chosen = options.parse_args()
     torch.set_num_threads(1)
@@ -150,7 +152,12 @@ def main():
     known, begin = {tuple(run["key"]): run["found"] for run in runs}, time.perf_counter()
     for seed, name, side in product(range(5000, 5000 + chosen.runs), CASES, (0, 1)):
         key = (name, side, seed)
-        if key in known or time.perf_counter() - begin > chosen.seconds or (side and seed >= 5000 + FAULTY):
+        if (
+            chosen.only not in name
+            or key in known
+            or time.perf_counter() - begin > chosen.seconds
+            or (side and seed >= 5000 + FAULTY)
+        ):
             continue
         known[key] = [finding.kind for finding in CASES[name][side](seed).findings]
         with KEPT.open("a") as file:

@@ -10,11 +10,11 @@ and outside [-bound, bound] the map is the identity. The inverse is the root of 
 Hypotheses: increasing knots, positive slopes. Reference: [gregory1982piecewise], [durkan2019neural].
 """
 
-from math import log
+from math import exp, log
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import pad
+from torch.nn.functional import pad, softplus
 
 from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError, NotFiniteError, lesson
@@ -23,12 +23,11 @@ from gnomon.generative.flows.coupling import AbstractCoupling
 __all__ = ["SplineCoupling", "rational_spline", "rational_spline_inverse"]
 
 LEAST = 1e-3
-"""The least width and height of a piece relative to the whole, and the least slope; its inverse is the largest."""
+"""The least width and height of a piece relative to the whole, and the least slope."""
 LARGEST = 60.0
 """Free numbers of widths and heights beyond it change nothing more: its exponential is far from overflow."""
-STEEP = -log(LEAST)
-"""|log slope| stays below it. Free numbers are logarithms of slopes: where data pile up, as at the blank pixels of
-images, slopes of hundreds are wanted, which a number that grows in proportion would reach only after long training."""
+UNIT = log(exp(1 - LEAST) - 1)
+"""softplus(UNIT) + LEAST = 1: zero outputs of a network are the identity."""
 
 
 def rational_spline(x: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[Tensor, Tensor]:
@@ -135,7 +134,7 @@ def _piece(value: Tensor, options: Tensor, side: int) -> _Piece:
     ends = LEAST * near + share * (sums.expand(*near.shape[:-1], k + 1).gather(-1, near) / total)
     (x, x1), (y, y1) = (part.unbind(-1) for part in ends.unbind(-2))
     slopes = pad(options[..., 2 * k :], (1, 1)).expand(*both.shape[:-1], k + 1).gather(-1, both)
-    d0, d1 = (slopes / (1 + slopes.abs() / STEEP)).exp().unbind(-1)
+    d0, d1 = (LEAST + softplus(slopes + UNIT)).unbind(-1)
     return _Piece(x, x1 - x, y, y1 - y, d0, d1)
 
 
@@ -164,6 +163,6 @@ class SplineCoupling(AbstractCoupling):
 
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
         given = x[:, self.kept]
-        kept, first = spline(given, self.own, bound=self.bound)  # the cheaper way is that of training
-        changed, logs = spline(x[:, self.changing], self.options(given), bound=self.bound)  # (1)
-        return self.joined(kept, changed), first.sum(1) + logs.sum(1)
+        options = torch.cat([self.own.expand(len(x), -1, -1), self.options(given)], 1)
+        z, logs = spline(torch.cat([given, x[:, self.changing]], 1), options, bound=self.bound)  # (1), all in one pass
+        return z[:, self.order], logs.sum(1)

@@ -32,6 +32,8 @@ SURE = 5.0
 """Standard errors from which an estimated integral differs from 1."""
 BACK = 1e-3
 """Distance from where it began that a point may have after the way there and back, relative to its size."""
+FINEST = 1000
+"""Points in each dimension from which on a grid is not made finer."""
 TILE = 2**16
 """Points of the grid at once."""
 
@@ -99,7 +101,8 @@ def flow_density_check(model: Any, *, samples: int = 2000, grid: int = 300, seed
     Args:
         model: one of `gnomon.generative`, a distribution of torch or of zuko, or a zuko flow.
         samples: of the model, which show where it lives.
-        grid: points in each of one or two dimensions; in more dimensions (2) of the module is used.
+        grid: points in each of one or two dimensions, more where these do not resolve the density; in more dimensions
+            (2) of the module is used.
         seed: of the samples.
 
     Hypotheses: see the module. Reference: [rezende2015variational].
@@ -121,16 +124,24 @@ def flow_density_check(model: Any, *, samples: int = 2000, grid: int = 300, seed
 
 
 def _on_grid(log_prob: Any, x: Tensor, grid: int) -> Value:
-    """Equation (1) over the box of the samples, widened by half of its size on every side."""
+    """Equation (1) over the box of the samples, widened by half of its size on every side.
+
+    Where the sum over every second point differs, the grid is too coarse for the density, and is made finer.
+    """
     flat = x.flatten(1).double()
     low, high = flat.amin(0), flat.amax(0)
     wide = (high - low).clamp(min=1e-6) / 2
-    axes = [torch.linspace(float(a), float(b), grid, dtype=torch.float64)
-            for a, b in zip(low - wide, high + wide, strict=True)]  # fmt: skip
-    cell = float(((high - low + 2 * wide) / (grid - 1)).prod())
-    places = torch.cartesian_prod(*axes).reshape(-1, flat.shape[1]).to(x.dtype).reshape(-1, *x.shape[1:])
-    total = sum(float(log_prob(part).double().exp().sum()) for part in places.split(TILE))
-    return Value("integral", total * cell)  # (1)
+    d, size = flat.shape[1], grid | 1  # odd: every second point is a grid with the same ends
+    while True:
+        axes = [torch.linspace(float(a), float(b), size, dtype=torch.float64)
+                for a, b in zip(low - wide, high + wide, strict=True)]  # fmt: skip
+        cell = float(((high - low + 2 * wide) / (size - 1)).prod())
+        places = torch.cartesian_prod(*axes).reshape(-1, d).to(x.dtype).reshape(-1, *x.shape[1:])
+        values = torch.cat([log_prob(part).double().exp() for part in places.split(TILE)]).reshape([size] * d)
+        total, coarse = float(values.sum()) * cell, float(values[(slice(None, None, 2),) * d].sum()) * cell * 2**d
+        if not abs(total - coarse) > GRID or size >= FINEST:
+            return Value("integral", total)  # (1)
+        size = 2 * size - 1
 
 
 def _by_samples(log_prob: Any, x: Tensor) -> Value:
