@@ -143,6 +143,6 @@ def test_bad_data_are_refused():
 
 def test_a_mask_that_keeps_everything_says_so():
     some = torch.ones(4, 4, dtype=torch.bool)
-    assert "No frequency could be left out" in FourierMask(some, 0.9, 0.9, 1.0).verdict
+    assert "no frequency could be left out" in FourierMask(some, 0.9, 0.9, 1.0).verdict
     some[1, 1] = False
     assert "only 94%" in FourierMask(some, 0.9, 0.9, 1.0).verdict

@@ -46,6 +46,8 @@ class Batch:
 def batch_of(raw: Any, call: str) -> Batch:
     """What a loader gives as a batch: a pair, a dict with a target key, or inputs alone.
 
+    Cost: none.
+
     >>> batch_of({"ids": torch.zeros(2, 3), "labels": torch.tensor([0, 1])}, "f(data)").y.tolist()
     [0, 1]
     """
@@ -69,6 +71,8 @@ def batch_of(raw: Any, call: str) -> Batch:
 
 def read_examples(dataset: Any, index: Sequence[int], collate: Callable[[list[Any]], Any], call: str) -> Any:
     """Some examples of a data set, collated; what the data set or the collation raises is told with its example.
+
+    Cost: that of reading them.
 
     >>> read_examples([torch.zeros(2), torch.ones(2)], [1], torch.stack, "f(data)")
     tensor([[1., 1.]])

@@ -50,6 +50,9 @@ class Comparison(Result):
             values = [_value(examined, key, name) for examined in (self.left, self.right)]
             if values[0] is not None and values[1] is not None:
                 return self._better(values[0], values[1], name)
+        both = (self.left, self.right)
+        if all(e.healthy for e in both) and any(s.state == "unsure" for e in both for s in e.sections):
+            return "Which one is better cannot be told yet: they were not trained long enough to say."
         return f"{self.left.verdict} {self.right.verdict}"
 
     @property

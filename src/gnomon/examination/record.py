@@ -106,7 +106,7 @@ class Examination(Result):
         note = "This report is partial: the examination was stopped before its end." if self.partial else ""
         return Page(
             f"Examination of {self.name}", self.verdict, self.sections, self.manifest, note, self._tiles(),
-            headline(self.sections, self.partial), facts(self.sections, str(self.manifest.get("budget", ""))),
+            headline(self.sections, partial=self.partial), facts(self.sections, str(self.manifest.get("budget", ""))),
         )  # fmt: skip
 
     def _tiles(self) -> tuple[Tile, ...]:

@@ -15,7 +15,7 @@ BEFORE = ("data", "wiring", "columns", "signal")
 """Sections without which nobody can say that there is no fault."""
 
 
-def headline(sections: Sequence[Section], partial: bool) -> str:
+def headline(sections: Sequence[Section], *, partial: bool) -> str:
     """The verdict in one sentence, for a page that goes on with the findings.
 
     Cost: none.

@@ -32,8 +32,8 @@ section { border-top: 1px solid var(--line); padding: 1.6rem 0 1rem; overflow-wr
   padding: .8rem 1.2rem; }
 .verdict p { color: var(--text); font-size: 1.3rem; line-height: 1.4; font-weight: 600; margin: 0;
   overflow-wrap: anywhere; }
-.facts { margin: -.6rem 0 .9rem; color: var(--soft); font-size: .9rem; }
-.facts span { white-space: nowrap; } .facts span + span::before { content: " · "; white-space: pre-wrap; }
+.facts { margin: -.6rem 0 .9rem; color: var(--soft); font-size: .9rem; display: flex; flex-wrap: wrap;
+  gap: 0 1.2rem; }
 .calm { margin: 1.2rem 0; color: var(--soft); }
 .answer { font-size: 1.08rem; max-width: 48rem; margin: .5rem 0; }
 .aside, .cost { color: var(--soft); font-size: .88rem; margin: .1rem 0; }

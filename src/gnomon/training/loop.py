@@ -101,8 +101,7 @@ def train(
     with torch.inference_mode(False), torch.enable_grad(), random_state(plan.seed):
         model = module if in_place else twin(module, call=CALL)
         whole = Objective.of(x, y, model, loss, CALL)
-        drawn = plan.batch is not None and plan.batches.loader is None  # a loader draws for itself
-        objective = whole.indexable() if drawn else whole
+        objective = whole.indexable() if plan.drawn else whole
         test = None if x_test is None else Objective.of(x_test, y_test, model, objective.loss, CALL)
         rule, shown = named(optimizer, module, CALL), objective.sample(plan.records.examples, plan.seed)
         tested = None if test is None else test.sample(plan.records.examples, plan.seed)

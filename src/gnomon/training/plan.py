@@ -89,6 +89,11 @@ class Plan:
             steps, size, _recorded(records.at, steps), check_seed(seed, call=CALL), late, batches, records
         )  # fmt: skip
 
+    @property
+    def drawn(self) -> bool:
+        """Whether examples are drawn one by one; a loader draws for itself."""
+        return self.batch is not None and self.batches.loader is None
+
     def feed(self, objective: Objective) -> Iterator[tuple[Inputs, Tensor] | None]:
         """Inputs and targets of each step, without end; None stands for all examples in their order."""
         augment = self.batches.augment
