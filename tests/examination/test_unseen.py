@@ -7,6 +7,9 @@ from torch.nn import functional as F  # noqa: N812
 
 from gnomon.core.errors import InputError
 from gnomon.examination import STEPS
+from gnomon.examination.step import Context, Products
+from gnomon.examination.steps import signal as signal_step
+from gnomon.examination.subject import subject
 from gnomon.training import SGD
 from tests.examination.patients import examined
 
@@ -109,3 +112,12 @@ def test_a_section_that_failed_is_named_in_the_verdict():
     result = look(Broken(5, 1), (X, X[:, 0]))
     failed = [s.title for s in result.sections if s.state == "failed"]
     assert failed and all(title in result.verdict for title in failed)
+
+
+@pytest.mark.parametrize("seconds, held", [(0.5, True), (60.0, False)])
+def test_formulas_are_not_compiled_within_a_small_budget(seconds, held, monkeypatch):
+    """As on a new machine, where nothing is compiled: theory waits for a larger budget, and other steps have the time."""
+    monkeypatch.setattr(signal_step, "_compiled", lambda: False)
+    examined_one = subject(dense(2)(), (X, (X[:, 0] > 0).long()), None, seed=0)
+    told = signal_step.SignalStep().run(examined_one, Products(), Context(0, seconds, False, lambda: 0.0)).content
+    assert ("compiled once" in told.hypotheses[0].checked) is held and told.hypotheses[0].holds is not True

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 from math import nan
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 from torch import Tensor, nn
 
+from gnomon import expectations
 from gnomon.core.errors import GnomonError
 from gnomon.core.inputs import take
 from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Scatter, Value
@@ -25,6 +27,11 @@ EXAMPLES, THEORY = (8, 16, 32, 64), (4, 24)
 ROOT_CAUSE = 0.9
 """Severity from which on other findings about the signal are consequences, and are left out."""
 
+COMPILING = 2.5
+"""Seconds of its share from which on formulas may be compiled, which takes about ten seconds once on every machine: the
+share of a budget of forty."""
+NOT_COMPILED = "its formulas are compiled once on every machine, in about ten seconds: give a budget of a minute once"
+
 
 class SignalStep(AbstractStep):
     """Per-layer mean squares, gradients, correlations, dead units; which layer is at fault, and the cure."""
@@ -38,19 +45,26 @@ class SignalStep(AbstractStep):
         profile = products.get(Profile)
         x = subject.probe.some(_examples(profile, context)).x
         measured = signal(subject.module, x, seed=context.seed)
-        theory, why = _theory(subject, x, profile, context)
+        ready = context.seconds >= COMPILING or _compiled()
+        theory, why = _theory(subject, x, profile, context) if ready else ({}, NOT_COMPILED)
         weighted = tuple(layer for layer in measured.layers if layer.weighted)
         findings = _findings(measured, _variance(subject.module))
         answer = findings[0].what if findings else measured.verdict
-        hypothesis = Hypothesis("mean squares can be predicted for this module", bool(theory), why)
+        hypothesis = Hypothesis("mean squares can be predicted for this module", bool(theory) if ready else None, why)
         plots = [*_through_layers(weighted, theory)] if len(weighted) > 1 else []
         values = _values(weighted, measured)
-        field = chain(subject.module, None if profile is None else profile.program)
+        field = chain(subject.module, None if profile is None else profile.program) if ready else None
         if field is not None:
             plots.append(_correlations(field))
             values += _scales(field)
         content = Content(answer, findings, values, tuple(plots), _definitions(), (hypothesis,), measured.to_dict())
         return StepResult(content, measured)
+
+
+def _compiled() -> bool:
+    """Whether an earlier run on this machine has left the compiled loops of expectations behind."""
+    kept = Path(expectations.__file__).parent / "__pycache__"
+    return any(kept.glob("loops.*.nbi"))
 
 
 def _examples(profile: Profile | None, context: Context) -> int:
