@@ -232,6 +232,9 @@ def summary(done: dict[str, dict], title: str, *, write: bool, before: dict[str,
         now = "healthy" if r["healthy"] and not before else state(r)
         old = [state(before[r["name"]]) if r["name"] in before else "not run"] if before else []
         rows.append([r["name"], *old, now, said, f"{r['seconds']:.0f} s"])
+    for r in (r for name, r in before.items() if name not in done):
+        said = "an error that says so" if r.get("refused") and r["named"] else ", ".join(r["found"][:3]) or "none"
+        rows.append([r["name"], state(r), "not run again", said, f"{r['seconds']:.0f} s"])
     print(note)
     if write:
         record(title, ["case", *(["first run"] if before else []), "named", "findings", "time"], rows, note)

@@ -24,8 +24,8 @@ __all__ = ["INPUT_SQUARES", "signal_findings"]
 RANGE = 1e4
 """Factor by which squares may change over all layers."""
 DEAD, MOST_DEAD = 0.5, 0.9
-"""Share of units that may be dead. Where examples reach a layer nearly alike, as after pooling, with a correlation above
-`APART`, half of the units are dead by chance: each has one sign for all examples. That share has a deviation of
+"""Share of units that may be dead. Where examples reach a layer nearly alike, with a correlation above `APART`, half
+of the units are dead by chance, each having one sign for all examples. That share has a deviation of
 1 / (2 units^(1/2)), and four of them are accepted then, up to `MOST_DEAD`."""
 MERGED = 0.9999
 """The mean correlation of different inputs at which they count as merged, if they came in below ``APART``."""
