@@ -38,7 +38,7 @@ from gnomon.generative import (
 )
 from gnomon.training import Adam
 
-STEPS = {2: 1200, 64: 1000, 784: 2000}
+STEPS = {2: 4000, 64: 1500, 784: 2000}
 FEWER = {("autoregressive spline", 64): 150, ("spline coupling", 64): 150, ("autoregressive spline", 784): 60,
          ("spline coupling", 784): 100, ("autoregressive", 784): 600, ("affine coupling", 784): 60,
          ("Wasserstein GAN", 784): 600, ("flow matching", 784): 1200, ("diffusion", 784): 1200}  # fmt: skip
