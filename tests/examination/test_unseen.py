@@ -10,7 +10,7 @@ from gnomon.examination import STEPS
 from gnomon.examination.step import Context, Products
 from gnomon.examination.steps import signal as signal_step
 from gnomon.examination.subject import subject
-from gnomon.training import SGD
+from gnomon.training import SGD, train
 from tests.examination.patients import examined
 
 G = torch.Generator().manual_seed(0)
@@ -121,3 +121,11 @@ def test_formulas_are_not_compiled_within_a_small_budget(seconds, held, monkeypa
     examined_one = subject(dense(2)(), (X, (X[:, 0] > 0).long()), None, seed=0)
     told = signal_step.SignalStep().run(examined_one, Products(), Context(0, seconds, False, lambda: 0.0)).content
     assert ("compiled once" in told.hypotheses[0].checked) is held and told.hypotheses[0].holds is not True
+
+
+def test_a_negative_loss_that_falls_has_not_diverged():
+    """As the likelihoods of densities make: -9 to -10 is a fall."""
+    run = train(
+        dense(1)(), X, X[:, :1], loss=lambda f, y: F.mse_loss(f, y) - 10.0, optimizer=SGD(0.1), steps=120, batch=32
+    )
+    assert float(run.loss[-1]) < float(run.loss[0]) < 0 and not run.diverges
