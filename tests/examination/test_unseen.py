@@ -7,7 +7,7 @@ from torch.nn import functional as F  # noqa: N812
 
 from gnomon.core.errors import InputError
 from gnomon.examination import STEPS
-from gnomon.training import SGD
+from gnomon.training import SGD, train
 from tests.examination.patients import examined
 
 G = torch.Generator().manual_seed(0)
@@ -109,3 +109,11 @@ def test_a_section_that_failed_is_named_in_the_verdict():
     result = look(Broken(5, 1), (X, X[:, 0]))
     failed = [s.title for s in result.sections if s.state == "failed"]
     assert failed and all(title in result.verdict for title in failed)
+
+
+def test_a_negative_loss_that_falls_has_not_diverged():
+    """As the likelihoods of densities make: -9 to -10 is a fall."""
+    run = train(
+        dense(1)(), X, X[:, :1], loss=lambda f, y: F.mse_loss(f, y) - 10.0, optimizer=SGD(0.1), steps=120, batch=32
+    )
+    assert float(run.loss[-1]) < float(run.loss[0]) < 0 and not run.diverges

@@ -64,9 +64,11 @@ class Run(WithCurves):
 
         A loss that ends where it began is no divergence, and in the first steps batch norm has not yet learned the
         averages that it is measured with: it must have risen by a fifth after `FEW_STEPS`, or tenfold before.
+        Likelihoods of densities make losses that are negative: the rise counts, in units of the size of the first loss.
         """
         factor = ROSE if int(self.steps[-1]) >= FEW_STEPS else ROSE_EARLY
-        return self.stopped == "diverged" or float(self.loss[-1]) > factor * float(self.loss[0])
+        start = float(self.loss[0])
+        return self.stopped == "diverged" or float(self.loss[-1]) - start > (factor - 1) * abs(start)
 
     @property
     def shortage(self) -> str:
