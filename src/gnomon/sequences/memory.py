@@ -36,8 +36,8 @@ class Memory(Result):
 
     ``length`` is in steps, infinite where sensitivity does not fall. ``asked`` is the lag that the task needs, if told.
 
-    >>> Memory((1.0, 0.5, 0.25), 1 / log(2)).verdict
-    'Sensitivity halves every 1 steps and reaches 2 steps back.'
+    >>> Memory((1.0, 0.7, 0.5), 2 / log(2)).verdict
+    'Its memory halves every 2 steps back in time and reaches 2 steps back.'
     """
 
     sensitivity: tuple[float, ...]
