@@ -19,6 +19,7 @@ from gnomon.examination.timed import needs
 from gnomon.kernels import Limit
 from gnomon.kernels.ready import loops_kept
 from gnomon.linalg.leave_one_out import LeaveOneOut, leave_one_out
+from gnomon.program.steps import Activation
 from gnomon.report import Content
 from gnomon.training import Run
 
@@ -28,6 +29,8 @@ SIZES = (64, 128, 256, 512, 800)
 """Numbers of examples that are fitted; the largest that the time allows is taken."""
 COMPILING = 60
 """Seconds that must be left where nothing was compiled before."""
+WIDEN = "Widen the layers or train longer; `gnomon.estimators.NTKClassifier` reaches that score."
+LONGER = "Train longer or with a larger learning rate: least squares on the same inputs reaches that score."
 WORDS = "What the features that it starts with are good for; training that learns better ones can go beyond."
 
 
@@ -84,7 +87,8 @@ class LimitStep(AbstractStep):
             "Θ∞(x, x′) = lim E[∇f(x)·∇f(x′)]", "the infinite-width limit: all widths to infinity", "jacot2018neural"
         )
         readable = Hypothesis("every layer has a rule for its infinite-width limit", True)
-        findings = _below(products.get(Run), score, 0 if test is None else len(test))
+        hidden = any(isinstance(step.op, Activation) for step in program.steps)
+        findings = _below(products.get(Run), score, 0 if test is None else len(test), hidden=hidden)
         guess = float(torch.bincount(subject.probe.y).max()) / len(subject.probe) if subject.task.classes else None
         bars = {"always guessing the largest class": guess, "very wide, left out": prediction.accuracy}
         plots = score_bars(bars | {"very wide, test": score}, WORDS) if subject.task.classes else ()
@@ -130,9 +134,9 @@ def affordable(limit: Limit, subject: Subject, context: Context) -> int:
     return max(fits)
 
 
-def _below(run: Run | None, wide: float | None, n: int) -> tuple[Finding, ...]:
+def _below(run: Run | None, wide: float | None, n: int, *, hidden: bool) -> tuple[Finding, ...]:
     """That a training which was long enough ended below the infinitely wide network on n test examples, by more than
-    chance."""
+    chance; without hidden layers there is nothing to widen."""
     if run is None or wide is None or run.test_accuracy is None or run.shortage:
         return ()
     reached = float(run.test_accuracy[-1])
@@ -140,7 +144,7 @@ def _below(run: Run | None, wide: float | None, n: int) -> tuple[Finding, ...]:
     if wide <= reached + max(0.02, chance):
         return ()
     what = f"A very wide version of it is right on {wide:.1%} of the test examples, the trained one on {reached:.1%}."
-    cure = "Widen the layers or train longer; `gnomon.estimators.NTKClassifier` reaches that score."
+    cure = WIDEN if hidden else LONGER
     return (Finding("below-limit", what, cure, 0.35, false_alarm=level("below-limit")),)
 
 
