@@ -27,9 +27,9 @@ SIZES = (32, 64, 128, 256, 512)
 """Numbers of images that are moved; the largest that the time allows is taken."""
 PASSES = 6
 CHANGED = 0.1
-"""Share of decisions that one pixel of shift may change: a picture that a person cannot tell from the other."""
+"""Share of decisions that one pixel of shift may change: a picture that a person hardly tells from the other."""
 SIDE = 20
-"""Pixels along a side from which on that is so: on smaller pictures one pixel is more than a twentieth of the width."""
+"""Pixels along a side below which the finding says how much of the picture one pixel is: more than a twentieth."""
 
 
 class InvarianceStep(AbstractStep):
@@ -62,8 +62,8 @@ class InvarianceStep(AbstractStep):
         short = "" if run is None else run.shortage
         answer = _answer(measured) if subject.task.classes else measured.verdict
         answer = f"{NOT_ENOUGH} {ON_ITS_WAY} {answer}" if short else answer
-        told = run is not None and not short and subject.task.classes and min(subject.probe.x.shape[2:]) >= SIDE
-        findings = _shifted(measured) if told else ()
+        told = run is not None and not short and subject.task.classes
+        findings = _shifted(measured, min(subject.probe.x.shape[2:])) if told else ()
         content = Content(answer, findings, values, measured.plots(), (definition,))
         return StepResult(content, measured, "unsure" if short else "answered")
 
@@ -87,7 +87,7 @@ def _value(motion: Motion, *, classes: bool) -> Value:
     return Value(motion.name, motion.decisions, motion.interval, "estimate", meaning=meaning)
 
 
-def _shifted(measured: Invariance) -> tuple[Finding, ...]:
+def _shifted(measured: Invariance, side: int) -> tuple[Finding, ...]:
     """That one pixel changes more decisions than `CHANGED`, beyond chance."""
     shifts = [motion for motion in measured.motions if motion.name.startswith("one pixel")]
     worst = max(shifts, key=lambda motion: motion.decisions)
@@ -98,7 +98,8 @@ def _shifted(measured: Invariance) -> tuple[Finding, ...]:
         return ()
     least = min(motion.decisions for motion in shifts)
     share = f"{worst.decisions:.0%}" if worst.decisions - least < 0.01 else f"{least:.0%} to {worst.decisions:.0%}"
-    what = f"A shift by one pixel changes {share} of the decisions on {measured.examples} images."
+    pixel = "one pixel" if side >= SIDE else f"one pixel, 1/{side} of the picture,"
+    what = f"A shift by {pixel} changes {share} of the decisions on {measured.examples} images."
     cure = "Train on randomly shifted images, and pool where the network strides."
     evidence = (Value("changed decisions", worst.decisions, chance, "estimate"), Value("accepted share", CHANGED))
     return (Finding("shifts-change-decisions", what, cure, 0.3, "inputs", evidence, level("invariance")),)
