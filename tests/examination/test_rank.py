@@ -48,7 +48,8 @@ def test_learning_by_heart_is_told_from_learning_slowly():
     """Both are wrong on 20 % of the examples left out, and one of them on none of its own."""
     heart = Burst(0.2, 0.2, 0.1, 0.0, 1.0, 100, False)
     slow = Burst(0.4, 0.2, 0.4, 0.2, 1.0, 100, False)
-    assert heart.after(200) == pytest.approx(0.4) and slow.after(200) == pytest.approx(0.1)
+    halfway = [(0.2 * 0.4) ** 0.5, (0.2 * 0.1) ** 0.5]  # between staying there and going on to 0.4 and to 0.1
+    assert [heart.after(200), slow.after(200)] == pytest.approx(halfway) and heart.after(100) == pytest.approx(0.2)
 
 
 def test_regression_is_ranked_by_the_variance_that_is_left():

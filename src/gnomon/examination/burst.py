@@ -3,11 +3,14 @@
 With the error t(s) on the examples that are trained on and e(s) on others, after s steps of the optimizer that will be
 used, and the gap d = e - t between them,
 
-    e(S) ~ t(b) (t(b) / t(b/2))^a + d(b) (d(b) / d(b/2))^a,    a = min(log2(S / b), 2)                    (1)
+    g(S) = t(b) (t(b) / t(b/2))^a + d(b) (d(b) / d(b/2))^a,    a = min(log2(S / b), 2)                    (1)
+    e(S) ~ sqrt(e(b) g(S))                                                                                (2)
 
-which continues two power laws from b/2 over b to the S steps that are planned: training errors fall, and the gap grows,
+(1) continues two power laws from b/2 over b to the S steps that are planned: training errors fall, and the gap grows,
 at most as fast as the number of steps. A network that learns slowly and steadily is given what it will learn, one that
-begins to learn its examples by heart what it will lose by that, and one that has not begun to learn keeps its error.
+begins to learn its examples by heart what it will lose by that, and one that has not begun to learn keeps its error. A
+network that has just begun to learn falls faster than it will go on: (2) is halfway, in logarithms, between going on
+like this and staying where it is.
 
 Hypotheses: both go like powers of the number of steps, between b/2 and S; they do not for long.
 Reference: [hestness2017deep] for power laws of errors; [domhan2015speeding] for judging runs by their beginnings.
@@ -60,9 +63,10 @@ class Burst(Record):
         return self.last > 0.9 * self.guess
 
     def after(self, steps: int) -> float:
-        """The error after so many steps, equation (1)."""
+        """The error after so many steps, equation (2)."""
         learned = continued(self.trained_last, self.trained_half, self.steps, steps)
-        return learned + widened(self.last - self.trained_last, self.half - self.trained_half, self.steps, steps)
+        gap = widened(self.last - self.trained_last, self.half - self.trained_half, self.steps, steps)
+        return (self.last * max(learned + gap, 0.0)) ** 0.5  # (2)
 
 
 def continued(last: float, half: float, done: int, steps: int) -> float:

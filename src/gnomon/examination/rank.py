@@ -113,7 +113,7 @@ def rank(
 ) -> Ranking:
     """Order networks by what they will score on data like these, from half of the training that is planned.
 
-        score = 1 - t(b) t(b) / t(b/2) - d(b) d(b) / d(b/2),    b = steps / 2                                  (1)
+        score = 1 - sqrt(e(b) (t(b) t(b) / t(b/2) + d(b) d(b) / d(b/2))),    b = steps / 2                     (1)
 
     with the error t on the examples that the burst is trained on, and the gap d from there to the error on a quarter of
     the examples that it is not. A network whose error does not fall, or whose tangent kernel hardly tells examples
