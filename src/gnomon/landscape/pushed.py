@@ -47,11 +47,7 @@ def in_forward_mode(
                 returned({name: forward_ad.make_dual(w.detach(), v) for (name, w), v in pairs})
             )
             return torch.zeros_like(outputs) if tangent is None else tangent.detach()  # (1)
-    except (
-        NotImplementedError,
-        RuntimeError,
-        InputError,
-    ):  # an error of the module itself was raised before, by outputs
+    except (NotImplementedError, RuntimeError, InputError):  # an error of the module itself was raised before this
         return None
 
 
