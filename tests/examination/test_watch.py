@@ -172,36 +172,78 @@ def test_a_loss_that_is_no_number_is_told():
     assert w.missing[0][1] == "loss" and w.rows[0].keys() == FULL - {"loss"}
 
 
-def test_every_means_every_whatever_it_costs():
-    w = watch(nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), TRAIN, every=10)
+def on_a_clock_of_our_own(monkeypatch, *, kernel, sharpness, **options):
+    """A watch and its clock, on which steps take 0.1 s and measurements what is said; not one real second is read."""
     now = [0.0]
-    w.time.clock = lambda: now.__setitem__(0, now[0] + 1.0) or now[0]  # a measurement takes much longer than a step
-    for _ in range(101):
+    w = watch(nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), TRAIN, clock=lambda: now[0], **options)
+
+    def slow(name, seconds):
+        made = getattr(type(w.tracker), name)
+
+        def measured(*args):
+            now[0] += seconds
+            return made(*args)
+
+        monkeypatch.setattr(type(w.tracker), name, measured)
+
+    slow("_kernel", kernel)
+    slow("_sharpness", sharpness)
+    return w, now
+
+
+def walk(w, now, steps):
+    for _ in range(steps):
         w.step()
+        now[0] += 0.1
+
+
+def test_every_means_every_whatever_it_costs(monkeypatch):
+    w, now = on_a_clock_of_our_own(monkeypatch, kernel=1.0, sharpness=2.0, every=10)
+    walk(w, now, 101)
     assert [row["step"] for row in w.rows] == list(range(0, 101, 10)) and w.time.skipped == 0
-    assert (
-        w.time.spent == 11 and w.rows[-1]["overhead"] == 11 / 33
-    )  # of three looks at the clock one is the measurement
+    assert all("sharpness" in row for row in w.rows) and abs(w.time.total - 33) < 1e-9
+    assert abs(w.rows[-1]["overhead"] - 33 / 43) < 1e-9
 
 
 def test_the_share_of_time_spent_stays_below_what_was_asked_for(monkeypatch):
-    """On a clock of our own: steps of 0.1 s, measurements of 1 s, so one in 190 steps at 5 %."""
-    now = [0.0]
-    w = watch(nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), TRAIN, every=1, overhead=0.05)
-    w.time.clock = lambda: now[0]
-    measured = type(w)._measured
-
-    def slow(self):
-        now[0] += 1.0
-        return measured(self)
-
-    monkeypatch.setattr(type(w), "_measured", slow)
-    for _ in range(1000):
-        w.step()
-        now[0] += 0.1
-    assert len(w.rows) == 5 and w.time.skipped == 995  # at times 0, 19, 38, 57 and 76 of the loop
+    """Steps of 0.1 s, kernels of 1 s, half of 5 % for them: the second after 2 / 0.025 = 80 s, and then one in 40 s."""
+    w, now = on_a_clock_of_our_own(monkeypatch, kernel=1.0, sharpness=3.0, every=1, overhead=0.05)
+    walk(w, now, 4000)
+    looks = [row["step"] for row in w.rows]
+    assert len(w.rows) == 9 and w.time.skipped == 3991 and 795 <= looks[1] <= 805
+    curved = [row["step"] for row in w.rows if "sharpness" in row]
+    assert 1 <= len(curved) <= 3 and curved[0] > 0  # guessed at eight kernels, and then known to be three
     assert w.overhead <= 0.05 and all(row["overhead"] <= 0.05 for row in w.rows[1:])
-    assert "995 left out to stay below 5.0%" in w.verdict
+    assert "3991 left out to stay below 5.0%" in w.verdict
+
+
+def test_without_a_word_every_fiftieth_step_is_measured_within_five_percent(monkeypatch):
+    w, now = on_a_clock_of_our_own(monkeypatch, kernel=1.0, sharpness=1.0)
+    walk(w, now, 4000)
+    assert w.every == 50 and w.time.limit == 0.05 and len(w.rows) > 5 and w.overhead <= 0.05
+    cheap, now = on_a_clock_of_our_own(monkeypatch, kernel=0.01, sharpness=0.01)
+    walk(cheap, now, 501)
+    assert [row["step"] for row in cheap.rows] == list(range(0, 501, 50))
+
+
+def test_a_dear_curvature_does_not_keep_the_kernel_from_being_measured(monkeypatch):
+    """Nor the other way round: each has half of the limit."""
+    w, now = on_a_clock_of_our_own(monkeypatch, kernel=2.0, sharpness=50.0, every=10, overhead=0.05)
+    walk(w, now, 30000)
+    curved = [row for row in w.rows if "sharpness" in row]
+    assert len(w.rows) > 30 and len(curved) == 1 and w.overhead <= 0.05
+
+
+def test_the_kernel_of_many_outputs_is_that_of_a_combination_of_them():
+    """A linear network: both are x x^T, so that drift and alignment are what they would be."""
+    x, y = torch.randn(20, 5), torch.randint(40, (20,))
+    net = nn.Linear(5, 40, bias=False)
+    w = watch(net, (x, y), every=1)
+    w.step()
+    kernel = w.tracker.first
+    assert kernel is not None and kernel.shape == (16, 16)
+    seen = w.tracker.examples.x.double()
+    assert torch.allclose(kernel, seen @ seen.T, atol=1e-5)
 
 
 def test_a_model_that_writes_everywhere_is_put_back():

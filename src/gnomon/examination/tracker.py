@@ -5,15 +5,18 @@
 Theta_t is the tangent kernel of the examples now, Theta_0 the one of the first measurement; the alignment is centered.
 
 >>> import torch
+>>> from time import perf_counter
 >>> from gnomon.examination.subject import subject
 >>> network = subject(nn.Linear(2, 1), (torch.eye(2), torch.tensor([0.5, 1.0])), None, optimizer=None, seed=0)
->>> row = Tracker(network, network.probe, products=2).measure(network.module, lambda name, function: function())
+>>> tracker = Tracker(network, network.probe, products=2, time=TimeSpent(perf_counter, None))
+>>> row = tracker.measure(network.module, lambda name, function: function())
 >>> list(row) == list(NAMES), row["kernel drift"]
 (True, 0.0)
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from math import nan
 from typing import Any, TypeVar
 
@@ -22,12 +25,13 @@ from torch import Tensor, nn
 from gnomon.core.clock import Clock
 from gnomon.core.errors import GnomonError
 from gnomon.core.metrics import relative_change
+from gnomon.examination.projection import Combined
 from gnomon.examination.subject import Examples, Subject
 from gnomon.landscape import sharpness
 from gnomon.tangent import alignment, ntk, rotation
 from gnomon.training.evaluate import Objective
 
-__all__ = ["NAMES", "Attempt", "TimeSpent", "Tracker"]
+__all__ = ["AROUND", "KERNEL", "NAMES", "Attempt", "TimeSpent", "Tracker"]
 
 NAMES = ("probe loss", "kernel drift", "kernel rotation", "alignment", "sharpness")
 """What a tracker measures, in this order."""
@@ -38,21 +42,32 @@ Attempt = Callable[[str, Callable[[], Any]], Any]
 """Called with the name of a measurement and the function that makes it; gives its value, or None if it failed."""
 
 
+KERNEL, SHARPNESS, AROUND = "kernel", "sharpness", "around"
+"""What is timed: the loss and the kernel of the probe, the curvature, and what is done around both."""
+GUESS = 8
+"""Times as dear as the kernel the curvature is taken to be, before it was measured once."""
+MANY = 32
+"""Outputs above which the kernel is that of one random combination of them: it costs a backward pass for each."""
+
+
 @dataclass(slots=True)
 class TimeSpent:
-    """How long measurements took, and whether one more is below the limit, a share of the running time.
+    """How long measurements took, and whether one more of a kind is below the limit, a share of the running time.
 
-    >>> time = TimeSpent(lambda: 10.0, 0.1, spent=0.5, started=0.0, last=0.5)
-    >>> time.share, time.affordable
-    (0.05, True)
+    Kernel and sharpness have half of the limit each, so that the cheaper one, taken often, leaves time for the other.
+    One more is taken to cost what those before did on average. The limit is a share of the time without measurements.
+
+    >>> time = TimeSpent(lambda: 10.0, 0.1, spent={KERNEL: 0.2}, counts={KERNEL: 1}, started=0.0)
+    >>> time.share, time.affordable(KERNEL), time.affordable(SHARPNESS)               # 0.4 and 1.6 of 0.49 s
+    (0.02, True, False)
     """
 
     clock: Clock
     limit: float | None
-    spent: float = 0.0
+    spent: dict[str, float] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
     skipped: int = 0
     started: float | None = None
-    last: float | None = None
 
     def start(self) -> float:
         """The time now, which is the start if it is the first."""
@@ -60,37 +75,63 @@ class TimeSpent:
         self.started = now if self.started is None else self.started
         return now
 
-    def stop(self, began: float) -> None:
-        """A measurement that began then ends now."""
-        self.last = self.clock() - began
-        self.spent += self.last
+    @contextmanager
+    def on(self, kind: str) -> Iterator[None]:
+        """What is done inside is counted for this kind, but for what is counted for another one inside."""
+        began, before = self.start(), self.total
+        try:
+            yield
+        finally:
+            cost = self.clock() - began - (self.total - before)
+            self.spent[kind] = self.spent.get(kind, 0.0) + cost
+            self.counts[kind] = self.counts.get(kind, 0) + 1
+
+    @property
+    def total(self) -> float:
+        """Seconds of all measurements."""
+        return sum(self.spent.values())
 
     @property
     def share(self) -> float:
         """The share of the time since the start that was spent on measurements."""
         elapsed = 0.0 if self.started is None else self.clock() - self.started
-        return self.spent / elapsed if elapsed > 0 else 0.0
+        return self.total / elapsed if elapsed > 0 else 0.0
 
-    @property
-    def affordable(self) -> bool:
-        """Whether one more measurement like the last keeps the share below the limit; the first one always is."""
-        if self.limit is None or self.last is None or self.started is None:
+    def affordable(self, kind: str) -> bool:
+        """Whether one more of this kind keeps its share below half of the limit; the very first one always is."""
+        if self.limit is None or not self.counts or self.started is None:
             return True
-        return self.spent + self.last <= self.limit * (self.clock() - self.started + self.last)
+        known = kind if kind in self.counts else KERNEL
+        cost = self.spent[known] / self.counts[known] * (1 if known == kind else GUESS)
+        allowed = self.limit * (self.clock() - self.started - self.total)
+        return self.spent.get(kind, 0.0) + cost <= allowed / 2 and self.total + cost <= allowed
 
 
 class Tracker:
     """Measures a changing model on fixed examples; ``products`` is the number of Hessian products for the sharpness.
 
-    ``time`` leaves measurements out, where it has a limit; `measure` itself asks nobody.
+    What it costs is counted in ``time``. The kernel of more than 32 outputs is that of one random combination of them.
     """
 
-    def __init__(self, subject: Subject, examples: Examples, *, products: int, time: TimeSpent | None = None) -> None:
+    def __init__(self, subject: Subject, examples: Examples, *, products: int, time: TimeSpent) -> None:
         self.subject, self.examples, self.products, self.time = subject, examples, products, time
         self.first: Tensor | None = None
 
-    def measure(self, model: nn.Module, attempt: Attempt) -> dict[str, float]:
-        """All that can be measured now, by the names of `NAMES`; what fails is left out."""
+    def measure(self, model: nn.Module, attempt: Attempt, *, limited: bool = False) -> dict[str, float]:
+        """All that can be measured now, by the names of `NAMES`; what fails is left out.
+
+        ``limited`` leaves out the sharpness where it cannot be afforded.
+        """
+        with self.time.on(KERNEL):
+            row = self._kernel(model, attempt)
+        if not limited or self.time.affordable(SHARPNESS):
+            with self.time.on(SHARPNESS):
+                value = attempt("sharpness", lambda: self._sharpness(model))
+            row |= {} if value is None else {"sharpness": value}
+        return row
+
+    def _kernel(self, model: nn.Module, attempt: Attempt) -> dict[str, float]:
+        """The loss, and what the kernel tells."""
         row: dict[str, float] = {}
 
         def take(name: str, function: Callable[[], float]) -> None:
@@ -99,14 +140,15 @@ class Tracker:
                 row[name] = value
 
         take("probe loss", lambda: self._loss(model))
-        kernel = attempt("the kernel", lambda: ntk(model, self.examples.x).double())
+        outputs = self.subject.task.outputs
+        seen = model if outputs <= MANY else Combined(model, outputs, seed=0)
+        kernel = attempt("the kernel", lambda: ntk(seen, self.examples.x).double())
         if kernel is not None:
             first = self.first = kernel if self.first is None else self.first
             y = self.subject.targets(self.examples.y).to(kernel)
             take("kernel drift", lambda: relative_change(first, kernel))
             take("kernel rotation", lambda: rotation(first, kernel))
             take("alignment", lambda: alignment(kernel, y))
-        take("sharpness", lambda: self._sharpness(model))
         return row
 
     def watchers(self) -> dict[str, Callable[[int, nn.Module, float], float]]:
@@ -126,15 +168,11 @@ class Tracker:
 
     def _measured(self, model: nn.Module) -> dict[str, float]:
         """What can be measured and afforded."""
-        if self.time is None:
-            return self.measure(model, _or_none)
-        began = self.time.start()
-        if not self.time.affordable:
-            self.time.skipped += 1
-            return {}
-        row = self.measure(model, _or_none)
-        self.time.stop(began)
-        return row
+        self.time.start()
+        if self.time.affordable(KERNEL):
+            return self.measure(model, _or_none, limited=True)
+        self.time.skipped += 1
+        return {}
 
     def _loss(self, model: nn.Module) -> float:
         subject, examples = self.subject, self.examples

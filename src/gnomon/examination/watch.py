@@ -26,20 +26,23 @@ from gnomon.core.errors import GnomonError, InputError, MissingExtraError, lesso
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.core.untouched import untouched
+from gnomon.examination.cost import one_thread
 from gnomon.examination.subject import subject
-from gnomon.examination.tracker import TimeSpent, Tracker
+from gnomon.examination.tracker import AROUND, KERNEL, TimeSpent, Tracker
 from gnomon.examination.writers import Log, writer
 
 CALL = "watch(model, probe=(x, y))"
 PRODUCTS = 8
 """Hessian products for each measurement of the sharpness."""
+EVERY, OVERHEAD = 50, 0.05
+"""Where the user names neither: measured every so many steps, as far as this share of the time allows."""
 
 
 def watch(
     model: nn.Module,
     probe: Any,
     *,
-    every: int = 50,
+    every: int | None = None,
     examples: int = 16,
     overhead: float | None = None,
     log: Any = None,
@@ -49,9 +52,11 @@ def watch(
 
         drift = |Theta_t - Theta_0| / |Theta_0|                                                              (1)
 
-    Steps 0, ``every``, 2 ``every``, ... are measured, exactly; what that costs is in ``w.rows`` and in ``w.verdict``.
-    With ``overhead=0.05`` a measurement that would take more than 5 % of the running time is left out. The first one is
-    always taken: all others are compared with it.
+    By default every 50th step is measured as far as 5 % of the running time allows. With ``every=10`` steps 0, 10, 20,
+    ... are, exactly; what that costs is in ``w.rows`` and in ``w.verdict``. With ``overhead=0.02`` what would take more
+    than 2 % of the time of training alone is left out, half of it for the kernel and half for the sharpness, which so
+    comes later and less often. The first kernel is always taken: all others are compared with it. Measurements use one
+    thread: on a machine that others use as well, several that wait for each other can take ten times as long.
 
     ``probe`` is data as `gnomon.examine` takes them: (inputs, targets), one batch as a dict with "labels", a
     ``DataLoader``, ...; ``examples`` of them are drawn, of each class its share. ``log`` may be a path of a CSV file,
@@ -61,7 +66,8 @@ def watch(
 
     Hypotheses: the loop changes the model in place.
     Reference: [chizat2019lazy], [cohen2021gradient].
-    Cost: for each measurement the tangent kernel of ``examples`` points and 8 Hessian products.
+    Cost: for each measurement the tangent kernel of ``examples`` points, of one random combination of the outputs where
+    there are more than 32, and 8 Hessian products.
 
     >>> import torch
     >>> net, x = nn.Linear(2, 2), torch.eye(2)
@@ -71,12 +77,15 @@ def watch(
     >>> [row["step"] for row in w.rows], w.rows[0]["kernel drift"], w.missing
     ([0.0, 10.0, 20.0], 0.0, [])
     """
+    if every is None:
+        every, overhead = EVERY, OVERHEAD if overhead is None else overhead
     every, examples = integer("every", every, call=CALL), integer("examples", examples, call=CALL, least=2)
     if overhead is not None and not 0 < number("overhead", overhead, call=CALL) <= 1:
         raise InputError(out_of_range(CALL, "overhead", "a share of the time, above 0 and at most 1", overhead))
-    network = subject(model, probe, None, optimizer=None, seed=0, call=CALL, probe=examples)
-    tracker = Tracker(network, network.probe, products=PRODUCTS)
-    return Watch(tracker, every, TimeSpent(clock, overhead), writer(log, CALL))
+    with one_thread():
+        network = subject(model, probe, None, optimizer=None, seed=0, call=CALL, probe=examples)
+    tracker = Tracker(network, network.probe, products=PRODUCTS, time=TimeSpent(clock, overhead))
+    return Watch(tracker, every, writer(log, CALL))
 
 
 @dataclass(slots=True, eq=False)
@@ -85,12 +94,11 @@ class Watch(Result):
 
     In a row ``loss`` is what the loop passed, ``probe loss`` that of the probe examples in eval mode, ``overhead`` the
     share of the time since the first step that was spent on watching. ``time.skipped`` counts measurements that were
-    left out for the limit, where there is one.
+    left out for the limit, where there is one; a row without ``sharpness`` was one that left time for no more.
     """
 
     tracker: Tracker = field(repr=False, metadata=HIDDEN)
     every: int
-    time: TimeSpent = field(repr=False, metadata=HIDDEN)
     log: Log | None = field(repr=False, metadata=HIDDEN)
     rows: list[dict[str, float]] = field(default_factory=list)
     missing: list[tuple[int, str, str]] = field(default_factory=list)
@@ -98,31 +106,22 @@ class Watch(Result):
 
     def step(self, loss: float | Tensor | None = None) -> None:
         """Count a step, and measure if it is time to; never raises but for Ctrl-C."""
-        if self.time.started is None:
-            self.time.start()
+        self.time.start()
         if self.count % self.every == 0:
-            if self.time.affordable:
-                self.measure(loss)
+            if self.time.affordable(KERNEL):
+                self._look(loss, limited=True)
             else:
                 self.time.skipped += 1
         self.count += 1
 
     def measure(self, loss: float | Tensor | None = None) -> dict[str, float]:
         """Measure now, whatever it costs; the model is left as it was, and nothing is raised but for Ctrl-C."""
-        began = self.time.start()
-        row = {"step": float(self.count)}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            if loss is not None and (value := self._attempt("loss", lambda: float(loss))) is not None:
-                row["loss"] = value
-            row |= self._attempt("the model", self._measured) or {}
-        self.time.stop(began)
-        row["overhead"] = self.overhead
-        self.rows.append(row)
-        if self.log is not None:
-            log = self.log
-            self._attempt("log", lambda: log({k: v for k, v in row.items() if k != "step"}, self.count))
-        return row
+        return self._look(loss, limited=False)
+
+    @property
+    def time(self) -> TimeSpent:
+        """What watching has cost so far, and its limit."""
+        return self.tracker.time
 
     @property
     def overhead(self) -> float:
@@ -132,7 +131,7 @@ class Watch(Result):
     @property
     def verdict(self) -> str:
         """How many steps were watched at what price, and what could not be measured."""
-        limit, spent = self.time.limit, self.time.spent
+        limit, spent = self.time.limit, self.time.total
         head = f"Watched {self.count} steps: {len(self.rows)} measurements, {spent:.2g} s"
         head += f" or {self.overhead:.1%} of the time"
         head += f", {self.time.skipped} left out to stay below {limit:.1%}" if limit is not None else ""
@@ -184,10 +183,24 @@ class Watch(Result):
 
         return WatchCallback()
 
-    def _measured(self) -> dict[str, float]:
+    def _look(self, loss: float | Tensor | None, *, limited: bool) -> dict[str, float]:
+        row = {"step": float(self.count)}
+        with warnings.catch_warnings(), self.time.on(AROUND), one_thread():
+            warnings.simplefilter("ignore")
+            if loss is not None and (value := self._attempt("loss", lambda: float(loss))) is not None:
+                row["loss"] = value
+            row |= self._attempt("the model", lambda: self._measured(limited)) or {}
+        row["overhead"] = self.overhead
+        self.rows.append(row)
+        if self.log is not None:
+            log = self.log
+            self._attempt("log", lambda: log({k: v for k, v in row.items() if k != "step"}, self.count))
+        return row
+
+    def _measured(self, limited: bool) -> dict[str, float]:
         model = self.tracker.subject.module
         with untouched(model):
-            return self.tracker.measure(model, self._attempt)
+            return self.tracker.measure(model, self._attempt, limited=limited)
 
     def _line(self, name: str) -> Line:
         known = [(row["step"], row[name]) for row in self.rows if name in row]

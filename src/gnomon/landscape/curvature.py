@@ -95,9 +95,11 @@ class AbstractCurvature(AbstractOperator):
         """The product with a vector."""
         leaves = self._leaves
         pieces = [part.reshape(w.shape) for part, w in zip(v.split([w.numel() for w in leaves]), leaves, strict=True)]
-        total = torch.zeros_like(v)
+        total = None
         for part in self._parts() if self._kept is None else self._kept:
-            total += torch.cat([h.flatten() for h in self._product(part, pieces)])
+            share = torch.cat([h.flatten() for h in self._product(part, pieces)])
+            total = share if total is None else total.add_(share)
+        assert total is not None  # there is at least one batch
         return total
 
     def gradient(self) -> Float[Tensor, " p"]:

@@ -165,7 +165,7 @@ class _Space:
     def extend(self, steps: int) -> None:
         """Grow to this many steps, at most the size of the operator."""
         size, known = self._operator.size, len(self.basis)
-        grown = self.basis.new_zeros(min(steps, size), size)
+        grown = self.basis.new_empty(min(steps, size), size)
         grown[:known] = self.basis
         self.basis = grown
         for j in shown(range(known, len(grown)), "products"):
@@ -177,11 +177,15 @@ class _Space:
         v, size = self._next, self._operator.size
         self.basis[j] = v
         w = self._operator.matvec(v)
-        if not torch.isfinite(w).all():
+        alpha = torch.dot(w, v)
+        if not torch.isfinite(alpha):  # as where any number of w is not: each is in the sum
             what = f"product {j + 1} with a unit vector is not finite"
             raise NotFiniteError(lesson("lanczos(operator)", what, "a finite operator", "Look for NaN in the model"))
-        self._alpha.append(torch.dot(w, v))
-        w = _orthogonal(w, self.basis[: j + 1])  # (1)
+        self._alpha.append(alpha)
+        w = w - alpha * v  # (1)
+        if j:
+            w.sub_(self.basis[j - 1], alpha=float(self._beta[-1]))
+        w = _without(w, self.basis[: j + 1])  # what rounding left of the vectors before: a second pass
         self._beta.append(w.norm())
         self._scale = torch.maximum(self._scale, self._alpha[-1].abs() + self._beta[-1])
         if self._beta[-1] <= self._scale * torch.finfo(w.dtype).eps * size**0.5:
@@ -193,14 +197,15 @@ class _Space:
         """A random vector orthogonal to the first rows of the basis; zero where they span everything."""
         w = torch.zeros_like(like)
         while known < len(like) and not w.norm() > NEW:  # the first draw may be the very vector that started the space
-            w = _orthogonal(torch.randn(len(like), generator=self._generator).to(like), self.basis[:known])
+            w = torch.randn(len(like), generator=self._generator).to(like)
+            for _ in range(2):  # the second takes what rounding left
+                w = _without(w, self.basis[:known])
         return w
 
 
-def _orthogonal(w: Tensor, basis: Tensor) -> Tensor:
-    for _ in range(2):
-        w = w - basis.T @ (basis @ w)
-    return w
+def _without(w: Tensor, basis: Tensor) -> Tensor:
+    """w minus its part in the span of the rows, which are orthonormal."""
+    return torch.addmv(w, basis.T, basis @ w, alpha=-1)
 
 
 def top_eigenpairs(operator: AbstractOperator, k: int, *, steps: int | None = None, seed: int = 0) -> Eigenpairs:

@@ -39,8 +39,14 @@ SIZE = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decisions(Record):
-    """Margins and calibration of a classifier; the share of the variance that a regression explains."""
+    """Margins and calibration of a classifier; the share of the variance that a regression explains.
 
+    ``errors`` holds a number for each of the examples ``index``: 1 where its class is wrong and 0 where it is right, or
+    its squared error.
+    """
+
+    index: Tensor
+    errors: Tensor
     margins: Margins | None = None
     calibration: Calibration | None = None
     explained: float | None = None
@@ -116,7 +122,7 @@ def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained:
     findings = judged.findings if trained and not short else ()  # how sure an untrained network is says nothing
     plots = margin.plots() + judged.plots()
     content = Content(answer, findings, values, plots, (definition,), data={"hardest": hardest})
-    return StepResult(content, Decisions(margin, judged))
+    return StepResult(content, Decisions(index, (p.argmax(1) != y).double(), margin, judged))
 
 
 def _sure(judged: Calibration) -> str:
@@ -143,4 +149,4 @@ def _regression(f: Tensor, y: Tensor, which: str, index: Tensor, *, trained: boo
     words = f"How far predictions are from their targets; the targets themselves spread by {spread:.3g}."
     plot = Plot("Errors", (errors,), Axis("absolute error"), Axis("examples"), words)
     content = Content(answer, (), values, (plot,), data={"hardest": hardest})
-    return StepResult(content, Decisions(explained=explained))
+    return StepResult(content, Decisions(index, residual.square(), explained=explained))
