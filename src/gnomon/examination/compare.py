@@ -12,12 +12,16 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import torch
+
 from gnomon.core.checks import number
 from gnomon.core.clock import Clock
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.results import Bars, Finding, Plot, Result
+from gnomon.examination.paired import paired_p_value
 from gnomon.examination.record import SCHEMA, Examination
 from gnomon.examination.run import Progress, examine
+from gnomon.examination.steps.margins import Decisions
 from gnomon.report import Status
 from gnomon.report.beside import beside, overlaid, shared_values
 from gnomon.training.native import Choice
@@ -27,6 +31,8 @@ __all__ = ["Comparison", "compare"]
 CALL = "compare(networks, train=(x, y))"
 SCORES = (("margins", "accuracy"), ("margins", "explained variance"), ("training", "test accuracy"))
 """Values that say which network is better, the first that both have: larger is better."""
+LEVEL = 0.05
+"""The probability to call one of two networks better that are equally good."""
 MAIN = (
     ("margins", "accuracy"), ("margins", "explained variance"), ("margins", "root mean square error"),
     ("training", "test loss"), ("training", "training loss"), ("training", "steps taken"),
@@ -111,14 +117,24 @@ class Comparison(Result):
     def _better(self, one: Any, two: Any, name: str) -> str:
         a, b = float(one.value), float(two.value)
         scores = f"{name} {a:.1%} against {b:.1%}"
-        if one.interval is not None and two.interval is not None:
-            overlap = one.interval.low <= two.interval.high and two.interval.low <= one.interval.high
-            if overlap:
-                return f"{self.left.name} and {self.right.name} cannot be told apart on these examples: {scores}."
         if a == b:
             return f"{self.left.name} and {self.right.name} score the same: {scores}."
+        chance, where = self._chance(one, two)
+        if chance > LEVEL:
+            return f"{self.left.name} and {self.right.name} cannot be told apart{where}: {scores}."
         better = self.left.name if a > b else self.right.name
-        return f"{better} scores better: {name} {max(a, b):.1%} against {min(a, b):.1%}."
+        return f"{better} scores better{where}: {name} {max(a, b):.1%} against {min(a, b):.1%}."
+
+    def _chance(self, one: Any, two: Any) -> tuple[float, str]:
+        """The p-value of a paired test where both were judged on the same examples; else 1 where intervals overlap."""
+        left, right = self.left.products.get(Decisions), self.right.products.get(Decisions)
+        if left is not None and right is not None and torch.equal(left.index, right.index):
+            p = paired_p_value(left.errors, right.errors)
+            return p, f" on the same {len(left.index):,} examples (p = {p:.2g})"
+        if one.interval is None or two.interval is None:
+            return 0.0, ""
+        overlap = one.interval.low <= two.interval.high and two.interval.low <= one.interval.high
+        return (1.0, " on these examples") if overlap else (0.0, "")
 
 
 def compare(
@@ -155,7 +171,9 @@ def compare(
         progress: called with the title of each step, its number, and how many there are for one network.
         clock: what ``budget`` is read from.
 
-    The verdict calls one better only where the 95 % intervals of their accuracies do not overlap.
+    The verdict calls one better where a paired test on the examples that both were judged on says so at 5 %, or, where
+    these are not the same, where the 95 % intervals of their accuracies do not overlap. That is said of these two
+    networks as they were trained: with another seed two designs may come out the other way round.
     Cost: ``budget`` seconds at most, as `gnomon.examine`.
 
     >>> import torch
