@@ -42,8 +42,12 @@ Attempt = Callable[[str, Callable[[], Any]], Any]
 """Called with the name of a measurement and the function that makes it; gives its value, or None if it failed."""
 
 
-KERNEL, SHARPNESS, AROUND = "kernel", "sharpness", "around"
-"""What is timed: the loss and the kernel of the probe, the curvature, and what is done around both."""
+KERNEL = "kernel"
+"""What is timed: the loss and the kernel of the probe,"""
+SHARPNESS = "sharpness"
+"""the curvature,"""
+AROUND = "around"
+"""and what is done around both."""
 GUESS = 8
 """Times as dear as the kernel the curvature is taken to be, before it was measured once."""
 MANY = 32
