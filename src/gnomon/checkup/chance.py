@@ -36,8 +36,8 @@ ROUNDINGS = 16
 """Roundings of the largest output that two passes may differ by, where outputs hardly vary over examples."""
 EXAMPLES = 8
 AGAIN = 5
-"""Passes with one seed after the first: a choice of ten that forward makes by Python's random is the same in all of them
-in 1e-5 of cases, in a second pass alone in a tenth."""
+"""Passes with one seed after the first: a choice of ten that forward makes by Python's random is the same in all in 1e-5
+of cases, in a second pass alone in a tenth."""
 
 
 def chance_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
@@ -52,9 +52,7 @@ def chance_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     first, *again = _repeated(module, few)
     apart = max(difference(first, other) for other in again)
     if apart > NOTHING:
-        what = (
-            f"Passes over the same examples with the same seed differ by {apart:.0%} of the spread of the outputs."
-        )
+        what = f"Passes over the same examples with the same seed differ by {apart:.0%} of the spread of the outputs."
         cure = "Look for state that forward changes (counters, caches, python's random), and seed or remove it."
         return (Finding("not-deterministic", what, cure, 0.95, "outputs", (Value("difference", apart),), 0.0),)
     apart = difference(first, _outputs(module, few, 1))

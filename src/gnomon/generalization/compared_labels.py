@@ -1,14 +1,14 @@
 """Labels of train beside those of test: more of them wrong, or unrelated to the inputs, in train alone.
 
-A simple model, kernel regression, is fitted to training examples. Where both sets are drawn alike, it is right on as many
-test labels as on training labels that it leaves out, class by class. With the shares a_c of n_c training and b_c of m_c
-test examples of class c,
+A simple model, kernel regression, is fitted to training examples. Where both sets are drawn alike, it is right on as
+many test labels as on training labels that it leaves out, class by class. With the shares a_c of n_c training and b_c
+of m_c test examples of class c,
 
     z_c^2 = 2 (n_c KL(a_c, p_c) + m_c KL(b_c, p_c)),    p_c the share of both, z_c > 0 where b_c > a_c             (1)
     z = sum_c w_c (b_c - a_c) / sqrt(sum_c w_c^2 p_c (1 - p_c) (1 / n_c + 1 / m_c)),  w_c = n_c m_c / (n_c + m_c)  (2)
 
-and training labels that are wrong more often make them large. Classes are compared one by one, so that classes which are
-more frequent in one set do not count. A model fitted to the test examples alone tells whether inputs and targets are
+and training labels that are wrong more often make them large. Classes are compared one by one, so that those which
+are more frequent in one set do not count. A model fitted to the test examples alone tells whether inputs and targets are
 related there: targets that a model of all training examples says nothing of, while fewer test examples suffice to
 predict others of them, were put out of order.
 
@@ -67,7 +67,8 @@ class ComparedLabels(Result):
 
     A score is the share of the errors of a guess that it saves, and its deviation by chance is ``chance`` on train and
     ``chance_test`` on test. ``difference`` and ``z`` are those of (2), ``worst``, ``worst_difference`` and ``worst_z``
-    the class with the largest (1) of ``classes``; ``within`` is None where it was not needed. ``examples`` is 0 where there are too few.
+    the class with the largest (1) of ``classes``; ``within`` is None where it was not needed. ``examples`` is 0 where
+    there are too few.
     """
 
     train: float = 0.0
@@ -122,7 +123,7 @@ class ComparedLabels(Result):
         overall = self._overall
         which, by = ("", self.difference) if overall else (f" with label {self.worst}", self.worst_difference)
         what = (
-            f"A simple model contradicts {by:.0%} more of the training examples{which} than of the test examples{which}: "
+            f"A simple model contradicts {by:.0%} more of the training examples{which} than of such test examples: "
             "about that many training labels are wrong."
         )
         of = "" if overall else f" with label {self.worst}"
@@ -141,7 +142,7 @@ def compared_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, see
     Reference: [northcutt2021confident].
     Cost: about half a second on one core for 2000 and 1000 examples.
 
-    >>> compared_labels(torch.zeros(5, 1), torch.zeros(5), torch.zeros(5, 1), torch.zeros(5)).examples          # too few
+    >>> compared_labels(torch.zeros(5, 1), torch.zeros(5), torch.zeros(5, 1), torch.zeros(5)).examples  # too few
     0
     """
     seed = check_seed(seed, call=CALL)

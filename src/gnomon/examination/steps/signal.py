@@ -45,7 +45,8 @@ class SignalStep(AbstractStep):
         measured = signal(subject.module, x, seed=context.seed)
         theory, why = _theory(subject, x, profile, context)
         weighted = tuple(layer for layer in measured.layers if layer.weighted)
-        findings = tuple(_unless_frozen(f, measured, subject.module) for f in _findings(measured, _variance(subject.module)))
+        own = _findings(measured, _variance(subject.module))
+        findings = tuple(_unless_frozen(finding, measured, subject.module) for finding in own)
         answer = findings[0].what if findings else _healthy(measured, len(weighted))
         hypothesis = Hypothesis("mean squares can be predicted for this module", bool(theory), why)
         plots = [*_through_layers(weighted, theory)] if len(weighted) > 1 else []
@@ -76,7 +77,7 @@ def _findings(measured: Signal, variance: float | None) -> tuple[Finding, ...]:
 
 
 def _unless_frozen(finding: Finding, measured: Signal, module: nn.Module) -> Finding:
-    """Dead units behind frozen layers alone: features that were learned elsewhere and that these examples do not need."""
+    """Dead units behind frozen layers alone: features learned elsewhere, which these examples do not need."""
     names = [layer.name for layer in measured.layers]
     if finding.kind != "dead-units" or finding.severity > ROOT_CAUSE or finding.where not in names:
         return finding

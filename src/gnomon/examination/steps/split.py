@@ -16,7 +16,7 @@ from gnomon.report import Content
 
 SHIFT, EACH = 0.7, 6e-8
 """Seconds of a free core that telling shifts takes, about, and looking for copies for each number of each example."""
-LABELS, WIDE = 0.5, 3e-7
+LABELS, WIDE = 0.4, 4e-8
 """Seconds of a free core that comparing the labels takes, about, and what each number of an example adds for each."""
 FEW = 8
 """Examples by which it is seen whether reading changes them."""
@@ -71,8 +71,8 @@ class SplitStep(AbstractStep):
             Value("difference in shares of classes", apart.classes),
         )
         if labels.classes:
-            meaning = f"for a simple model; {labels.z:.2g} deviations from none"
-            values = (*values, Value("right more often on test labels than on train", labels.difference, meaning=meaning))
+            name, by = "right more often on test labels than on train", f"simple model; {labels.z:.2g} deviations"
+            values = (*values, Value(name, labels.difference, meaning=by))
         answer = " ".join((copies.verdict, apart.verdict, *(f.what for f in labels.findings)))
         definitions = (
             Definition("r = d₁ / d₂", "distances to the two nearest training examples; near 0 for a copy"),
@@ -82,7 +82,7 @@ class SplitStep(AbstractStep):
 
 
 def _changing(subject: Subject) -> bool:
-    """Whether training examples are other ones whenever they are read: augmented, they are harder than those of test."""
+    """Whether training examples are other ones whenever they are read: augmented, they are harder than test."""
     index = torch.arange(min(FEW, len(subject.train)))
     pairs = zip(tensors(subject.train.at(index).x), tensors(subject.train.at(index).x), strict=True)
     return not all(torch.equal(a, b) for a, b in pairs)

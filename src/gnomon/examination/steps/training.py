@@ -168,7 +168,7 @@ def _below_kernel(run: Run, products: Products) -> tuple[Finding, ...]:
 
 
 def _overfit(run: Run, classes: int) -> tuple[Finding, ...]:
-    """A test loss that has risen by a part of itself, and by a part of what knowing nothing costs: nobody misses less."""
+    """A test loss that has risen by a part of itself, and by a part of what knowing nothing costs."""
     if run.test_loss is None or run.diverges:
         return ()
     least, last, first = (float(loss) for loss in (run.test_loss.min(), run.test_loss[-1], run.test_loss[0]))
