@@ -36,8 +36,8 @@ ROUNDINGS = 16
 """Roundings of the largest output that two passes may differ by, where outputs hardly vary over examples."""
 EXAMPLES = 8
 AGAIN = 5
-"""Passes with one seed after the first: a choice of ten that forward makes by Python's random is the same in all in 1e-5
-of cases, in a second pass alone in a tenth."""
+"""Passes with one seed after the first: a choice of ten by Python's random is the same in all of them in 1e-5 of cases,
+in a second pass alone in a tenth."""
 
 
 def chance_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:

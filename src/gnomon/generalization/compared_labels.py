@@ -8,8 +8,8 @@ of m_c test examples of class c,
     z = sum_c w_c (b_c - a_c) / sqrt(sum_c w_c^2 p_c (1 - p_c) (1 / n_c + 1 / m_c)),  w_c = n_c m_c / (n_c + m_c)  (2)
 
 and training labels that are wrong more often make them large. Classes are compared one by one, so that those which
-are more frequent in one set do not count. A model fitted to the test examples alone tells whether inputs and targets are
-related there: targets that a model of all training examples says nothing of, while fewer test examples suffice to
+are more frequent in one set do not count. A model fitted to the test examples alone tells whether inputs and targets
+are related there: targets that a model of all training examples says nothing of, while fewer test examples suffice to
 predict others of them, were put out of order.
 
 Hypotheses: independent examples; inputs of train and test are drawn alike and prepared alike (no augmentation of train
