@@ -40,7 +40,7 @@ from gnomon.core.results import Finding, Result, Value
 from gnomon.generalization.kernel_votes import kernel_votes
 from gnomon.generalization.rows import joint_rows
 
-__all__ = ["ComparedLabels", "compared_labels"]
+__all__ = ["MOST", "TESTED", "ComparedLabels", "compared_labels"]
 
 CALL = "compared_labels(x, y, x_test, y_test)"
 MOST, TESTED, LEAST = 2000, 1000, 100
