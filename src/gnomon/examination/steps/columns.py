@@ -23,8 +23,8 @@ EACH, WIDE = 6e-5, 1.6e-7
 LONGER, LEAST = 5, 1.2
 """Times its share that the step may take, for nothing after it looks at labels again, and seconds in any case."""
 
-SURE = 5.0
-"""Deviations of a guess, which 3e-7 of unrelated labels are beyond."""
+SURE = 3.5
+"""Deviations of a guess, which 2e-4 of unrelated labels are beyond."""
 FEW = 256
 """Examples by which it is seen what the first layer is given."""
 
@@ -42,7 +42,7 @@ class DataChecks(Record):
 
     @property
     def related(self) -> bool:
-        """Whether a simple model predicts labels of examples left out beyond doubt: by `SURE` deviations of a guess."""
+        """Whether a simple model predicts labels of examples left out: by `SURE` deviations of a guess."""
         if self.guess is None or self.simple is None or not self.examples:
             return False
         return self.simple > self.guess + SURE * (self.guess * (1 - self.guess) / self.examples) ** 0.5
