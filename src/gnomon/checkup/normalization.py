@@ -62,8 +62,8 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
     if lost and any(int(part.num_batches_tracked or 0) > 0 for part in norms):
         what = f"The running statistics of batch norm ('{lost[0]}') are those of a new layer, though it was trained."
         cure = "Save and load buffers with the weights: model.load_state_dict(state) with all of state_dict()."
-        evidence = (Value("layers without statistics", len(lost), meaning=f"of {len(norms)} with batch norm"),)
-        return (Finding("batch-norm-statistics", what, cure, 0.89, lost[0], evidence, 0.0),)
+        missing = Value("layers without statistics", len(lost), meaning=f"of {len(norms)} with batch norm")
+        return (Finding("batch-norm-statistics", what, cure, 0.89, lost[0], (missing,), 0.0),)
     if count(x) < 16 or not (lost or any(int(part.num_batches_tracked or 0) > 0 for part in norms)):
         return ()
     model = twin(module, call=CALL).eval()  # batch norm writes to its buffers

@@ -63,7 +63,7 @@ class SplitStep(AbstractStep):
             test = subject.examples(subject.test.probe(TESTED, seed=context.seed))
             labels = compared_labels(train.x, train.y, test.x, test.y, seed=context.seed)
         findings = (*copies.findings, *apart.findings, *labels.findings)
-        values = (
+        values: tuple[Value, ...] = (
             Value("test examples", len(subject.test)),
             Value("equal examples in train", copies.exact, meaning=f"by chance: {copies.expected:.3g}"),
             Value("nearly equal examples in train", copies.near),
