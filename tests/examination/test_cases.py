@@ -9,11 +9,12 @@ from torch import nn
 
 from gnomon.checkup import chance_findings, normalization_findings, outcome_findings, step_size_findings
 from gnomon.checkup.outcome import Outcome
-from gnomon.core.results import Finding
+from gnomon.core.results import Finding, Level
 from gnomon.examination.consistency import consistent, standing
 from gnomon.examination.steps.columns import DataChecks
 from gnomon.examination.steps.outcome import _alike
 from gnomon.examination.steps.signal import _unless_frozen
+from gnomon.generalization import suspects
 from gnomon.geometry import signal
 from gnomon.report import Content, Section
 
@@ -133,3 +134,21 @@ def test_scale_is_said_once_and_statistics_before_what_they_cause():
 def test_a_simple_model_that_predicts_labels_refutes_that_they_are_unrelated():
     assert DataChecks(0.2, 0.28, 2000).related and not DataChecks(0.2, 0.22, 1000).related
     assert not DataChecks(0.2, None).related
+
+
+def test_a_hint_that_labels_are_unrelated_silences_no_outcome():
+    hint, sure = (Finding("labels-unrelated", "No relation.", "Look.", severity) for severity in (0.48, 0.9))
+    slow = Finding("underfit", "It underfits.", "Add units.", 0.47)
+    assert kinds(standing((hint, slow))) == ["labels-unrelated", "underfit"]
+    assert kinds(standing((sure, slow))) == ["labels-unrelated"]
+
+
+def test_shapes_that_pixels_do_not_tell_are_a_hint_and_no_fault():
+    """Where two dots are, not which pixels they are: votes by pixels see nothing, and labels are right all the same."""
+    g = torch.Generator().manual_seed(0)
+    x, y = torch.zeros(1200, 24, 24), torch.randint(0, 2, (1200,), generator=g)
+    i, j = (torch.randint(0, 24, (1200,), generator=g) for _ in range(2))
+    rows = torch.arange(1200)
+    x[rows, i, j] = x[rows, (i + 4 - 4 * y) % 24, (j + 4 * y) % 24] = 1.0
+    found = suspects(x, y).findings
+    assert kinds(found) == ["labels-unrelated"] and found[0].level is Level.WARNING

@@ -13,7 +13,7 @@ stays.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from gnomon.core.results import Finding
+from gnomon.core.results import Finding, Level
 from gnomon.report import Section
 
 __all__ = ["consistent", "standing"]
@@ -64,7 +64,7 @@ def standing(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     >>> standing(())
     ()
     """
-    kinds = {finding.kind for finding in findings}
+    kinds = {f.kind for f in findings if f.kind != "labels-unrelated" or f.level is Level.FAULT}  # hints silence none
     left_out = {kind for causes, effects in FOLLOWS if kinds & set(causes) for kind in effects if kind not in causes}
     kept = [finding for finding in findings if finding.kind not in left_out]
     kept = [f for f in kept if f is max((g for g in kept if _alike(f, g)), key=_severity)]
@@ -100,7 +100,7 @@ def consistent(sections: Sequence[Section], *, learned: bool, well: bool = False
         refuted.add("learning-rate-small")  # others were tried, and none did far better
     kept = standing([finding for finding in found if finding.kind not in refuted])
     stays = {id(finding) for finding in kept}
-    broken = any(finding.kind in BROKEN for finding in kept)
+    broken = any(finding.kind in BROKEN and finding.level is Level.FAULT for finding in kept)
     return tuple(_unpredicted(_with(section, stays)) if broken else _with(section, stays) for section in sections)
 
 
