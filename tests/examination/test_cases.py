@@ -146,9 +146,9 @@ def test_a_hint_that_labels_are_unrelated_silences_no_outcome():
 def test_shapes_that_pixels_do_not_tell_are_a_hint_and_no_fault():
     """Where two dots are, not which pixels they are: votes by pixels see nothing, and labels are right all the same."""
     g = torch.Generator().manual_seed(0)
-    x, y = torch.zeros(1200, 24, 24), torch.randint(0, 2, (1200,), generator=g)
+    x, y = 0.5 * torch.randn(1200, 24, 24, generator=g), torch.randint(0, 2, (1200,), generator=g)
     i, j = (torch.randint(0, 24, (1200,), generator=g) for _ in range(2))
     rows = torch.arange(1200)
-    x[rows, i, j] = x[rows, (i + 4 - 4 * y) % 24, (j + 4 * y) % 24] = 1.0
+    x[rows, i, j] = x[rows, (i + 4 - 4 * y) % 24, (j + 4 * y) % 24] = 3.0
     found = suspects(x, y).findings
     assert kinds(found) == ["labels-unrelated"] and found[0].level is Level.WARNING
