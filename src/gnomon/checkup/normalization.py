@@ -47,7 +47,8 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
     """Whether running statistics give another loss than those of the batch; equation (1).
 
     ``loss`` takes ``reduction="none"``, or is a mean over examples: then single examples are passed to it.
-    False alarms: 3e-5 where both agree. Without batch norm, or before its first batch, nothing is found.
+    False alarms: 3e-5 where both agree. Without batch norm, or before its first batch, nothing is found. Statistics
+    that are exactly those of a new layer, in one that was trained, are found without (1), and without false alarms.
 
     Hypotheses: as above.
     Reference: [ioffe2015batch].
@@ -57,7 +58,13 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
     ()
     """
     norms = [part for part in module.modules() if isinstance(part, NORMS) and part.track_running_stats]
-    if count(x) < 16 or not any(int(part.num_batches_tracked or 0) > 0 for part in norms):
+    lost = [name for name, part in module.named_modules() if isinstance(part, NORMS) and _lost(part)]
+    if lost and any(int(part.num_batches_tracked or 0) > 0 for part in norms):
+        what = f"The running statistics of batch norm ('{lost[0]}') are those of a new layer, though it was trained."
+        cure = "Save and load buffers with the weights: model.load_state_dict(state) with all of state_dict()."
+        missing = Value("layers without statistics", len(lost), meaning=f"of {len(norms)} with batch norm")
+        return (Finding("batch-norm-statistics", what, cure, 0.89, lost[0], (missing,), 0.0),)
+    if count(x) < 16 or not (lost or any(int(part.num_batches_tracked or 0) > 0 for part in norms)):
         return ()
     model = twin(module, call=CALL).eval()  # batch norm writes to its buffers
     with random_state(0), torch.no_grad():
@@ -79,6 +86,20 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
     )
     evidence = (Value("loss, running statistics", float(a.mean())), Value("loss, of the batch", float(b.mean())))
     return (Finding("batch-norm-statistics", what, cure, 0.89, "", evidence, 3e-5),)
+
+
+def _lost(norm: nn.Module) -> bool:
+    """Whether running statistics are those that the layer was made with, 0 and 1, after batches were seen.
+
+    It has seen some where it counts them, or where its biases, which all begin alike, have come apart by training.
+    """
+    mean, var = norm.running_mean, norm.running_var
+    if not isinstance(mean, Tensor) or not isinstance(var, Tensor):
+        return False
+    bias, seen = norm.bias, norm.num_batches_tracked
+    trained = isinstance(bias, Tensor) and bool((bias != bias[0]).any())
+    counted = isinstance(seen, Tensor) and int(seen) > 0
+    return (trained or counted) and bool((mean == 0).all()) and bool((var == 1).all())
 
 
 def batch_size_findings(module: nn.Module, batch: int | None, examples: int) -> tuple[Finding, ...]:

@@ -27,11 +27,16 @@ GAP = 0.1
 BELOW = 0.1
 """Accuracy of train below that of a simple model on examples left out, from which on training failed."""
 
+HARDLY, EVEN = 0.1, 0.6
+"""Share of a guess's errors that training must save on its own examples to have learned anything worth the name, where
+no class has more than `EVEN` of them: where one class is most of the data a good network may save as few."""
+
 WORTH = 0.01
 """Gain of a doubling of the data from which on it is worth collecting them."""
 
 NOT_LEARNING = "Mend the other findings first; then check lr, and that loss.backward() and optimizer.step() are called."
 UNRELATED = "Check that each target belongs to its input: shuffle both alike, x[order] and y[order]; or train longer."
+TOO_SMALL = "Use more units or layers, or other ones; and check that each target belongs to its input."
 UNDERFIT = "It underfits: use more units or layers, train longer, or lower dropout and weight_decay."
 
 
@@ -41,7 +46,7 @@ class Outcome(Record):
 
     ``guess`` is the accuracy of always guessing the largest class, ``simple`` that of kernel regression on
     examples left out (0 where it is not known), ``gain`` what doubling the data to ``fitted`` examples brought a simple
-    model (0 where it is not known).
+    model (0 where it is not known), ``alike`` the accuracy on test with classes as frequent as in train, where known.
     """
 
     train: float
@@ -52,6 +57,7 @@ class Outcome(Record):
     simple: float = 0.0
     gain: float = 0.0
     fitted: int = 0
+    alike: float | None = None
 
 
 def outcome_findings(found: Outcome) -> tuple[Finding, ...]:
@@ -84,7 +90,7 @@ def _underfit(found: Outcome) -> tuple[Finding, ...]:
         )
         return (Finding("not-learning", what, UNRELATED, 0.45, "", evidence),)
     if found.simple - found.train <= BELOW:
-        return ()
+        return _hardly(found, evidence)
     if found.train <= found.guess + max(0.03, 4 * deviation) < found.simple:
         what = (
             f"After training {found.train:.1%} of train are right, hardly more than by always guessing the largest "
@@ -93,6 +99,18 @@ def _underfit(found: Outcome) -> tuple[Finding, ...]:
         return (Finding("not-learning", what, NOT_LEARNING, 0.56, "", evidence, 1e-4),)
     what = f"Training ended with {found.train:.1%} of train right, where a simple model reaches {found.simple:.1%}."
     return (Finding("underfit", what, UNDERFIT, 0.48, "", evidence, 1e-4),)
+
+
+def _hardly(found: Outcome, evidence: tuple[Value, ...]) -> tuple[Finding, ...]:
+    """Training that saved next to nothing of a guess's errors, where no simple model shows what could be saved."""
+    if found.guess > EVEN or found.train - found.guess >= HARDLY * (1 - found.guess):
+        return ()
+    beside = f"; a simple model reaches {found.simple:.1%}" if found.simple else ""
+    what = (
+        f"After training {found.train:.1%} of train are right, hardly more than by always guessing the largest class "
+        f"({found.guess:.1%}){beside}."
+    )
+    return (Finding("not-learning", what, TOO_SMALL, 0.45, "", evidence),)
 
 
 def overfit_cure(gain: float, fitted: int, unit: str) -> str:
@@ -118,7 +136,8 @@ def _overfit(found: Outcome) -> tuple[Finding, ...]:
     n, m = found.examples, found.tested
     p = (found.train * n + found.test * m) / (n + m)
     z = (found.train - found.test) / sqrt(max(p * (1 - p), 1e-9) * (1 / n + 1 / m))  # (1)
-    if z < LEVEL or found.train - found.test < GAP:
+    explained = found.alike is not None and found.train - found.alike < GAP  # by classes that are more frequent
+    if z < LEVEL or found.train - found.test < GAP or explained:
         return ()
     what = f"It is right on {found.train:.1%} of train and {found.test:.1%} of test: it overfits."
     cure = overfit_cure(found.gain, found.fitted, "accuracy")

@@ -4,7 +4,8 @@ From one start, with the same batches, k steps are taken with the learning rate 
 for 1/100 or 100 where these do better; where the loss does not fall at all, down to c = 1e-4, for a rate may be wrong
 by more than a hundred. With g(c) the fall of the loss on fixed examples,
 
-    too large    the loss is not finite, or g(1) < `LESS` max over c < 1 of g(c)                                 (1)
+    too large    the loss is not finite, or g(1) < `LESS` max over c < 1 of g(c), or it rises in the short run and in
+                 the whole one by more than `SEEN` and does not for some c < 1                                   (1)
     too small    g(1) < `FRACTION` max over c > 1 of g(c)                                                        (2)
 
 While steps are small g grows like c, so that (2) means a rate far below one that works. Where a whole run is known, it
@@ -81,7 +82,8 @@ def step_size_findings(
     larger = {c: g for c, g in falls.items() if c > 1 and isfinite(g)}
     factor, best = max(smaller.items(), key=lambda one: one[1], default=(0.01, 0.0))
     settled = reached is not None and reached >= best  # it only began badly, as momentum may
-    if not isfinite(own) or (best > SEEN * start and own < LESS * best and not settled):  # (1)
+    rose = reached is not None and max(own, reached) < -SEEN * start and best > 0
+    if not isfinite(own) or rose or (best > SEEN * start and own < LESS * best and not settled):  # (1)
         result = "the loss is no longer finite" if not isfinite(own) else f"the loss changed by {-own:+.2g}"
         what = f"After {steps} steps with lr={lr:.3g} {result}, with lr={factor * lr:.3g} it changed by {-best:+.2g}."
         cure = f"Lower it in the optimizer: lr={factor * lr:.2g} or less."
@@ -108,9 +110,11 @@ def short_runs(
     steps: int,
     batch: int,
     seed: int = 0,
+    factors: tuple[float, ...] = (),
 ) -> tuple[dict[float, float], float]:
     """The falls of the loss after some steps with multiples of the learning rate, and the loss at the start.
 
+    ``factors`` are those multiples, where they are not chosen on the way as above.
     Cost: steps for each of at most `RUNS` runs, and four passes over x without gradients for each.
 
     >>> import torch
@@ -133,6 +137,8 @@ def short_runs(
         falls[c] = start - mean(later[-3:]) if run.stopped == "finished" else nan
         return falls[c]
 
+    if factors:
+        return {c: add(c) for c in factors}, start
     own, less, more = add(1.0), add(0.1), add(10.0)
     if not (own > less):
         add(0.01)

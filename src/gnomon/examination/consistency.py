@@ -13,7 +13,7 @@ stays.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from gnomon.core.results import Finding
+from gnomon.core.results import Finding, Level
 from gnomon.report import Section
 
 __all__ = ["consistent", "standing"]
@@ -38,8 +38,14 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("learning-rate-too-large",), ("training-diverged", "exploding-loss", "dead-units")),  # a smaller one learns
     (("weight-decay-wins",), ("dead-units", "not-learning", "underfit", "undertrained", "below-limit")),
     (("overfit",), ("underfit", "undertrained", "below-limit")),
+    (("feature-scale",), ("input-scale",)),  # one cure, and the former says which column
+    (("batch-norm-statistics",), ("dead-units", "vanishing-activations", "exploding-activations", "merged-inputs",
+                                  "vanishing-gradients", "exploding-gradients")),  # of eval mode, which they make
 )  # fmt: skip
 """Kinds of findings, and kinds that are left out beside one of them: consequences, or cures that pull the other way."""
+
+IDLE, WHOLE = 0.4, 0.8
+"""Severity of dead units in a network that does well, and that from which on a whole layer is dead."""
 
 OPPOSED: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("learning-rate-too-large", "learning-rate-unstable", "training-diverged", "exploding-loss",
@@ -58,7 +64,7 @@ def standing(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     >>> standing(())
     ()
     """
-    kinds = {finding.kind for finding in findings}
+    kinds = {f.kind for f in findings if f.kind != "labels-unrelated" or f.level is Level.FAULT}  # hints silence none
     left_out = {kind for causes, effects in FOLLOWS if kinds & set(causes) for kind in effects if kind not in causes}
     kept = [finding for finding in findings if finding.kind not in left_out]
     kept = [f for f in kept if f is max((g for g in kept if _alike(f, g)), key=_severity)]
@@ -70,8 +76,11 @@ def standing(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(kept)
 
 
-def consistent(sections: Sequence[Section], *, learned: bool) -> tuple[Section, ...]:
+def consistent(sections: Sequence[Section], *, learned: bool, well: bool = False) -> tuple[Section, ...]:
     """The sections with the findings that may stand; ``learned``: examples that were never seen are told rightly.
+
+    ``well``: as many of them as by a simple model, or more. Units of it that are dead are then no fault, but capacity
+    that is not used.
 
     What a trained network tells of examples it has not seen shows that labels are related to inputs, whatever a test
     before training could see; short runs with other learning rates that do no better show that the one in use is not
@@ -84,14 +93,26 @@ def consistent(sections: Sequence[Section], *, learned: bool) -> tuple[Section, 
     >>> [len(consistent((section,), learned=learned)[0].findings) for learned in (False, True)]
     [1, 0]
     """
+    sections = [_idle(section) for section in sections] if well else sections
     found = [finding for section in sections for finding in section.findings]
     refuted = {"labels-unrelated"} if learned else set()
     if any(s.key == "optimizer" and s.state == "answered" and not s.findings for s in sections):
         refuted.add("learning-rate-small")  # others were tried, and none did far better
     kept = standing([finding for finding in found if finding.kind not in refuted])
     stays = {id(finding) for finding in kept}
-    broken = any(finding.kind in BROKEN for finding in kept)
+    broken = any(finding.kind in BROKEN and finding.level is Level.FAULT for finding in kept)
     return tuple(_unpredicted(_with(section, stays)) if broken else _with(section, stays) for section in sections)
+
+
+def _idle(section: Section) -> Section:
+    """With dead units as a warning, unless a whole layer is dead."""
+    if not any(f.kind == "dead-units" and f.severity < WHOLE for f in section.findings):
+        return section
+    findings = tuple(
+        replace(f, severity=min(f.severity, IDLE)) if f.kind == "dead-units" and f.severity < WHOLE else f
+        for f in section.findings
+    )
+    return replace(section, content=replace(section.content, findings=findings))
 
 
 def _unpredicted(section: Section) -> Section:

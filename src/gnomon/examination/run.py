@@ -28,6 +28,7 @@ from gnomon.examination.recipe import recipe
 from gnomon.examination.record import Examination
 from gnomon.examination.step import AbstractStep, Context, OutOfTime, Products, Skipped, StepResult, ordered, plainly
 from gnomon.examination.steps import STEPS
+from gnomon.examination.steps.columns import DataChecks
 from gnomon.examination.steps.data import DataSummary
 from gnomon.examination.steps.margins import Decisions
 from gnomon.examination.subject import CALL, Subject, subject
@@ -191,7 +192,9 @@ def run_steps(
         except Exception as error:  # one instrument that fails must not lose the results of the others
             whole = "".join(traceback.format_exception(error))
             sections.append(_section(step, "failed", _sentence(error), clock() - began, whole))
-    return consistent(sections, learned=_learned(products)), products, partial
+    checks = products.get(DataChecks)
+    learned = _learned(products) or (checks is not None and checks.related)
+    return consistent(sections, learned=learned, well=_well(products)), products, partial
 
 
 def _learned(products: Products) -> bool:
@@ -202,6 +205,15 @@ def _learned(products: Products) -> bool:
     if decisions is None or decisions.margins is None or data is None or data.largest_class is None or run is None:
         return False
     return run.test_accuracy is not None and decisions.margins.accuracy_interval.low > data.largest_class
+
+
+def _well(products: Products) -> bool:
+    """Whether the network, trained here or as it was given, is right on as many examples as a simple model or more."""
+    decisions, checks, run = products.get(Decisions), products.get(DataChecks), products.get(Run)
+    if decisions is None or decisions.margins is None or checks is None or not checks.related:
+        return False
+    short = run is not None and (run.diverges or bool(run.shortage))
+    return not short and checks.simple is not None and decisions.margins.accuracy_interval.high >= checks.simple
 
 
 def manifest(network: Subject, seed: int, budget: float, command: str, seconds: float) -> dict[str, Any]:

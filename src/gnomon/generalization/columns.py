@@ -35,6 +35,8 @@ FAR = 3.0
 SMALL, LARGE = 0.1, 10.0
 """Spreads of all columns beyond which a network of usual initialization hardly sees its inputs, or is swamped by them;
 for tables of at most `TABLE` columns, since rows of texts and images are sparse."""
+MENDED_FIRST = 0.475
+"""Severity of columns that teach nothing: a warning, told before how training ended, which is judged again after it."""
 TABLE = 200
 """Columns up to which a constant or repeated one is worth a word; flattened images have constant pixels."""
 
@@ -90,7 +92,7 @@ class Columns(Result):
         names = ", ".join(map(str, self.constant[:5]))
         what = f"{len(self.constant)} of {self.count} columns are constant, such as {names}: they teach nothing."
         cure = "Drop them, x = x[:, x_train.std(0) > 0], or look at how they were read."
-        return (Finding("constant-features", what, cure, 0.42 if self.filled else 0.2, "inputs"),)
+        return (Finding("constant-features", what, cure, MENDED_FIRST if self.filled else 0.2, "inputs"),)
 
     def _repeated(self) -> tuple[Finding, ...]:
         if not self.repeated:
@@ -98,7 +100,7 @@ class Columns(Result):
         names = ", ".join(f"{i} = {j}" for i, j in self.repeated[:5])
         what = f"{len(self.repeated)} columns repeat another one up to scale: {names}."
         cure = "Keep one of each, or look at how the table was joined."
-        return (Finding("repeated-features", what, cure, 0.41, "inputs"),)
+        return (Finding("repeated-features", what, cure, MENDED_FIRST, "inputs"),)
 
 
 def columns(x: Inputs) -> Columns:

@@ -33,11 +33,12 @@ RIDGES = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 
 def kernel_votes(
-    x: Float[Tensor, "n p"], table: Float[Tensor, "n k"], *, seed: int = 0, most: int = MOST
+    x: Float[Tensor, "n p"], table: Float[Tensor, "n k"], *, seed: int = 0, most: int = MOST, fitted: int | None = None
 ) -> Float[Tensor, "n k"]:
     """Predictions of all targets, each from other examples only; equation (2).
 
-    ``most`` examples are fitted at once: fewer are faster, and each vote hears fewer others.
+    ``most`` examples are fitted at once: fewer are faster, and each vote hears fewer others. Where ``fitted`` is given,
+    only the first so many examples are fitted, and the rest are predicted by the mean of all fits.
 
     Hypotheses: as above.
     Reference: [rasmussen2006gaussian].
@@ -48,8 +49,9 @@ def kernel_votes(
     0
     """
     generator = torch.Generator().manual_seed(check_seed(seed, call="kernel_votes(x, table)"))
-    order, x = torch.randperm(len(x), generator=generator), x.double()  # differences of near rows need the digits
-    parts = order.tensor_split(-(-len(x) // most))
+    n = len(x) if fitted is None else fitted
+    order, x = torch.randperm(n, generator=generator), x.double()  # differences of near rows need the digits
+    parts = order.tensor_split(-(-n // most))
     few = x[order[:PROBE]]
     scale = float(torch.cdist(few, few).mean()) or 1.0
     ridge = _ridge(_kernel(few, few, scale), table[order[:PROBE]])
@@ -64,6 +66,7 @@ def kernel_votes(
         if len(parts) > 1:
             after = parts[(j + 1) % len(parts)]
             votes[after] += _kernel(x[after], x[part], scale) @ weights + mean
+        votes[n:] += (_kernel(x[n:], x[part], scale) @ weights + mean) * min(2, len(parts)) / len(parts)
     return votes / min(2, len(parts))
 
 

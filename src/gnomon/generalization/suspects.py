@@ -58,6 +58,9 @@ CONFIDENCE = 0.998
 EVEN, FIRM = 1.1, 0.4
 """Evenness (2) up to which errors count as wrong labels: its deviation is 0.58 over the root of their number, 0.08 for
 1000 examples with 12 % of them; and the share of the examples that it is read from."""
+HINT = 0.48
+"""Severity of labels that votes say nothing of, a warning: pixels of shapes at random places are as unlike within a
+class as between classes, and a network with convolutions learns them all the same."""
 KNOWN, TOO_MANY = 0.5, 0.25
 """Share of the errors of always guessing the largest class that the votes must save, 75 % right for two even classes,
 and rate of errors beyond which a problem is hard and wrong labels cannot be told from that."""
@@ -111,10 +114,13 @@ class Suspects(Result):
     def findings(self) -> tuple[Finding, ...]:
         """That labels are noisy, with the most suspect examples, or unrelated to the inputs."""
         if self.unrelated:
-            what = f"A simple model is right on {self.accuracy:.1%} of examples left out, a guess on {self.guess:.1%}."
-            cure = "Check that labels belong to their inputs: shuffle both alike, x[order] and y[order]."
+            what = (
+                f"A simple model is right on {self.accuracy:.1%} of examples left out, a guess on {self.guess:.1%}: "
+                "it sees no relation of labels to inputs."
+            )
+            cure = "Check that labels belong to their inputs, x[order] and y[order], unless training learns them."
             shares = Value("accuracy of the votes", self.accuracy), Value("of a guess", self.guess)
-            return (Finding("labels-unrelated", what, cure, 0.78, "labels", shares),)
+            return (Finding("labels-unrelated", what, cure, HINT, "labels", shares),)
         if not self.noisy:
             return ()
         first = ", ".join(map(str, self.ranked[:10]))

@@ -23,16 +23,29 @@ EACH, WIDE = 6e-5, 1.6e-7
 LONGER, LEAST = 5, 1.2
 """Times its share that the step may take, for nothing after it looks at labels again, and seconds in any case."""
 
+SURE = 3.5
+"""Deviations of a guess, which 2e-4 of unrelated labels are beyond."""
 FEW = 256
 """Examples by which it is seen what the first layer is given."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataChecks(Record):
-    """The accuracy of always guessing the largest class, and of kernel regression on examples left out; None."""
+    """The accuracy of always guessing the largest class, and of kernel regression on examples left out; None.
+
+    ``examples`` are those that the latter was measured on.
+    """
 
     guess: float | None = None
     simple: float | None = None
+    examples: int = 0
+
+    @property
+    def related(self) -> bool:
+        """Whether a simple model predicts labels of examples left out: by `SURE` deviations of a guess."""
+        if self.guess is None or self.simple is None or not self.examples:
+            return False
+        return self.simple > self.guess + SURE * (self.guess * (1 - self.guess) / self.examples) ** 0.5
 
 
 class ColumnsStep(AbstractStep):
@@ -58,7 +71,7 @@ class ColumnsStep(AbstractStep):
             judged = suspects(examples.x, examples.y, seed=context.seed, most=PART)
             found += (*same.findings, *judged.findings)
             guess = float(torch.bincount(y).max()) / len(y)
-            checks = DataChecks(guess, judged.accuracy if judged.ranked else None)
+            checks = DataChecks(guess, judged.accuracy if judged.ranked else None, len(judged.ranked))
             values = [
                 Value("accuracy of always guessing the largest class", guess),
                 Value("equal examples with different labels", f"{same.share:.2%}"),

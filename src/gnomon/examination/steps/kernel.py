@@ -22,6 +22,8 @@ from gnomon.tangent.label_test import LabelTest, label_test
 
 ENOUGH = 256
 """Examples from which on labels may be called unrelated to inputs; with fewer, nobody can tell."""
+OTHERS = 32
+"""Examples beside the largest class below which the same: that class alone has no relation to be seen."""
 DOUBT = 0.05
 """The p-value below which inputs hint at a relation, so that "shuffled ones fit as well" would be false: one in
 twenty-five of the shuffled data is not named for it, those between this and the level of the test."""
@@ -83,7 +85,9 @@ class KernelStep(AbstractStep):
         related = seen or product.inputs is not None and product.inputs.related
         hint = 1.0 if product.inputs is None else product.inputs.p_value
         doubtful = hint < DOUBT
-        unsure = not related and (doubtful or min(n, len(subject.probe)) < ENOUGH)
+        asked = min(n, len(subject.probe))
+        few = guess is not None and (1 - guess) * asked < OTHERS
+        unsure = not related and (doubtful or few or asked < ENOUGH)
         findings = () if related or unsure else (_unrelated(product, guess, len(subject.probe)),)
         answer = _ease(modes.modes_for(0.9), n, labels, "targets" if guess is None else "labels")
         if related and not seen:
@@ -95,7 +99,9 @@ class KernelStep(AbstractStep):
         elif doubtful:
             answer += f" The inputs themselves hint at a relation (p-value {hint:.2g})."
         elif unsure:
-            answer += f" {n} examples are not enough to tell whether labels are related to inputs; {ENOUGH} would be."
+            lack = f"{n} examples are not enough" if asked < ENOUGH else "The examples of other classes are too few"
+            wanted = f"; {ENOUGH} would be" if asked < ENOUGH else ""
+            answer += f" {lack} to tell whether labels are related to inputs{wanted}."
         hypotheses = (
             Hypothesis(
                 "labels are related to inputs", None if unsure else related, f"p = {labels.p_value:.3g} for the kernel"

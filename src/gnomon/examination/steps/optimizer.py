@@ -10,7 +10,7 @@ from gnomon.examination.cost import rung
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, require_gradients
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.wiring import batch_of, own_loss, targets_of
-from gnomon.examination.subject import Subject
+from gnomon.examination.subject import Examples, Subject
 from gnomon.examination.timed import needs
 from gnomon.report import Content
 from gnomon.training import Run
@@ -19,8 +19,13 @@ STEPS, LEAST, BATCH = 40, 12, 32
 """Steps of a short run at most and at least, and examples of a batch where none are named."""
 LONGER = 2.5
 """Times its share that the step may take for the fewest steps: nothing else judges a learning rate of any optimizer."""
+SMALLER, LARGER, FELL, SMALL = (1.0, 0.1, 0.01), (1.0, 10.0, 100.0), 0.1, 16
+"""Multiples of the rate that are tried where there is no time for more, the part of the first loss that the whole run
+must have saved for none to be needed, and the examples of a batch then, where none are named."""
 EXAMPLES = (64, 128, 256, 512)
 """Examples on which the loss is measured."""
+LOOKING = 4 / 3
+"""Passes with gradients that the four passes without them are worth, by which the loss is measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +51,22 @@ class OptimizerStep(AbstractStep):
         require_gradients(subject)
         if subject.optimizer is None:
             raise Skipped("No optimizer was named: pass optimizer=torch.optim.Adam, or any other.")
-        batch = min(batch_of(subject) or BATCH, 128)
-        each = max(RUNS * products[Profile].seconds_per_example, 1e-9)
-        some = subject.probe.some(rung(EXAMPLES, 0.15 * context.seconds / each))
-        looking = 4 / 3 * len(some)  # four passes without gradients
-        steps = int(min(STEPS, (0.9 * context.seconds / each - looking) / batch))
-        if steps < LEAST and (LEAST * batch + looking) * each < LONGER * context.seconds:
-            steps = LEAST
+        named, whole = batch_of(subject), products.get(Run)
+        each, batch = max(products[Profile].seconds_per_example, 1e-9), min(named or BATCH, 128)
+        some, steps = _affordable(subject, batch, RUNS * each, context)
+        factors: tuple[float, ...] = ()
+        if steps < LEAST and whole is not None:
+            factors, batch = _side(whole), min(named or SMALL, 128)
+            some, steps = _affordable(subject, batch, len(factors) * each, context)
         if steps < LEAST:
-            raise needs(f"{LEAST} steps in each of {RUNS} short runs", (LEAST * batch + looking) * each, context)
+            least = (LEAST * batch + LOOKING * len(some)) * RUNS * each
+            raise needs(f"{LEAST} steps in each of {RUNS} short runs", least, context)
         loss = own_loss(subject) or subject.task.loss
         falls, start = short_runs(
             subject.module, some.x, targets_of(subject, some.y), loss=loss, optimizer=subject.optimizer, steps=steps,
-            batch=min(batch, len(some)), seed=context.seed,
+            batch=min(batch, len(some)), seed=context.seed, factors=factors,
         )  # fmt: skip
         lr = subject.optimizer.lr
-        whole = products.get(Run)
         reached = None if whole is None else start - float(whole.loss[-1])  # from the same start as the short runs
         findings = step_size_findings(falls, start=start, lr=lr, steps=steps, reached=reached)
         values = tuple(Value(f"fall of the loss with lr={lr * c:.3g}", g) for c, g in sorted(falls.items()))
@@ -70,4 +75,25 @@ class OptimizerStep(AbstractStep):
         plot = Plot("Short runs", (bars,), Axis("fall of the loss"), caption="By learning rate; one run each.")
         definition = Definition("g(c) = L(0) − L(k steps at c · lr)", "fall of the loss", "smith2017cyclical")
         content = Content(findings[0].what if findings else good, findings, values, (plot,), (definition,))
-        return StepResult(content, ShortRuns(tuple(sorted(falls.items()))))
+        one_side = factors == SMALLER and not findings  # larger ones were not tried
+        return StepResult(content, ShortRuns(tuple(sorted(falls.items()))), "unsure" if one_side else "answered")
+
+
+def _affordable(subject: Subject, batch: int, each: float, context: Context) -> tuple[Examples, int]:
+    """Examples that the loss is measured on and steps of a run, where one example takes so long in all runs."""
+    some = subject.probe.some(rung(EXAMPLES, 0.15 * context.seconds / each))
+    looking = LOOKING * len(some)
+    steps = int(min(STEPS, (0.9 * context.seconds / each - looking) / batch))
+    if steps < LEAST and (LEAST * batch + looking) * each < LONGER * context.seconds:
+        steps = LEAST
+    return some, steps
+
+
+def _side(whole: Run) -> tuple[float, ...]:
+    """Smaller rates where the loss of the whole run has risen, larger ones where it hardly fell; otherwise none."""
+    first, last = float(whole.loss[0]), float(whole.loss[-1])
+    if not last < first:
+        return SMALLER
+    if first - last < FELL * abs(first):
+        return LARGER
+    raise Skipped(f"No time to try other learning rates; with this one the loss fell from {first:.3g} to {last:.3g}.")

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, replace
 
+import torch
 from torch import Tensor, nn
 
 from gnomon.checkup import Outcome, explosion, number_outcome_findings, outcome_findings
 from gnomon.checkup.outcome import overfit_cure
-from gnomon.core.metrics import accuracy
+from gnomon.core.metrics import decisions
 from gnomon.core.record import Record
 from gnomon.core.results import Finding, Plot, Value
 from gnomon.core.source import AbstractSource
@@ -127,11 +128,15 @@ def _units(subject: Subject, model: nn.Module, *, learned: bool) -> tuple[Findin
 
 def _classes(subject: Subject, model: nn.Module, checks: DataChecks | None, n: int, seed: int) -> _Judged:
     """The outcome for classes, with what more data would bring where it overfits."""
-    train, tried = _accuracy(subject, model, subject.train, n, seed)
-    test, m = (None, 0) if subject.test is None else _accuracy(subject, model, subject.test, n, seed)
-    if train is None or checks is None or checks.guess is None:
+    if checks is None or checks.guess is None:
         return None, (), ()
-    outcome = Outcome(train, test, tried, m, checks.guess, checks.simple or 0.0)
+    right, _ = _right(subject, model, subject.train, n, seed)
+    train, tried = float(right.mean()), len(right)
+    test, m, alike = None, 0, None
+    if subject.test is not None:
+        right, y = _right(subject, model, subject.test, n, seed)
+        test, m, alike = float(right.mean()), len(right), _alike(right, y, subject.train.labels())
+    outcome = Outcome(train, test, tried, m, checks.guess, checks.simple or 0.0, alike=alike)
     found = outcome_findings(outcome)
     if any(finding.kind == "overfit" for finding in found):
         simple = _simple(subject, seed)
@@ -181,12 +186,20 @@ def _errors(subject: Subject, model: nn.Module, data: AbstractSource, n: int, se
     return (subject.outputs(some.x, model).double() - some.y.double()).square().sum(1) / max(spread, 1e-300)
 
 
-def _accuracy(subject: Subject, model: nn.Module, data: AbstractSource, n: int, seed: int) -> tuple[float | None, int]:
+def _right(subject: Subject, model: nn.Module, data: AbstractSource, n: int, seed: int) -> tuple[Tensor, Tensor]:
+    """Ones where examples are right and zeros where not, and their labels."""
     some: Examples = subject.examples(data.probe(n, seed=seed))
-    f = subject.outputs(some.x, model).double()
-    if subject.task.outputs == 1:
-        return float(((f[:, 0] > 0).long() == some.y).double().mean()), len(some)
-    return accuracy(f, some.y), len(some)
+    return (decisions(subject.outputs(some.x, model)) == some.y).double(), some.y
+
+
+def _alike(right: Tensor, y: Tensor, train: Tensor | None) -> float | None:
+    """The share that is right where each class is as frequent as in train."""
+    if train is None:
+        return None
+    kinds = y.unique()
+    weights = torch.stack([(train.long() == c).double().mean() for c in kinds.to(train.device)]).cpu()
+    shares = torch.stack([right[y == c].mean() for c in kinds]).cpu()
+    return float((weights * shares).sum() / weights.sum()) if float(weights.sum()) > 0 else None
 
 
 def _explosion(subject: Subject, run: Run, context: Context) -> tuple[Finding, ...]:

@@ -25,6 +25,8 @@ EXAMPLES, THEORY = (8, 16, 32, 64), (4, 24)
 """Numbers of examples: of the measurement, and of the theory, where the fewer tell whether more can be afforded."""
 LONGER = 3
 """Times its share that the step may take where its theory is compiled, once on a machine."""
+IDLE = 0.3
+"""Severity of units that are dead behind frozen layers, a warning: training cannot bring them back, nor need it."""
 ROOT_CAUSE = 0.9
 """Severity from which on other findings about the signal are consequences, and are left out."""
 
@@ -43,7 +45,8 @@ class SignalStep(AbstractStep):
         measured = signal(subject.module, x, seed=context.seed)
         theory, why = _theory(subject, x, profile, context)
         weighted = tuple(layer for layer in measured.layers if layer.weighted)
-        findings = _findings(measured, _variance(subject.module))
+        own = _findings(measured, _variance(subject.module))
+        findings = tuple(_unless_frozen(finding, measured, subject.module) for finding in own)
         answer = findings[0].what if findings else _healthy(measured, len(weighted))
         hypothesis = Hypothesis("mean squares can be predicted for this module", bool(theory), why)
         plots = [*_through_layers(weighted, theory)] if len(weighted) > 1 else []
@@ -71,6 +74,20 @@ def _findings(measured: Signal, variance: float | None) -> tuple[Finding, ...]:
     own = [finding for finding in measured.findings if finding.where != "inputs"]  # their scale belongs to the data
     own = own[:1] if own and own[0].severity > ROOT_CAUSE else own
     return tuple(_with_variance(finding, variance) for finding in own)
+
+
+def _unless_frozen(finding: Finding, measured: Signal, module: nn.Module) -> Finding:
+    """Dead units behind frozen layers alone: features learned elsewhere, which these examples do not need."""
+    names = [layer.name for layer in measured.layers]
+    if finding.kind != "dead-units" or finding.severity > ROOT_CAUSE or finding.where not in names:
+        return finding
+    before = [layer.name for layer in measured.layers[: names.index(finding.where) + 1] if layer.weighted]
+    frozen = not any(p.requires_grad for name in before for p in module.get_submodule(name).parameters(recurse=False))
+    if not before or not frozen or not any(p.requires_grad for p in module.parameters()):
+        return finding
+    what = f"{finding.what} The layers before it are frozen: on these examples so many of their features are not used."
+    cure = "Leave it if the result is good; otherwise train the last frozen layers as well, at a small learning rate."
+    return replace(finding, what=what, cure=cure, severity=min(finding.severity, IDLE))
 
 
 def _healthy(measured: Signal, weighted: int) -> str:

@@ -1,6 +1,8 @@
-"""Train against test: copies in both, and whether both are drawn alike."""
+"""Train against test: copies in both, whether both are drawn alike, and whether their labels are equally good."""
 
 from dataclasses import dataclass
+
+import torch
 
 from gnomon.core.inputs import tensors
 from gnomon.core.record import Record
@@ -9,10 +11,15 @@ from gnomon.examination.cost import pace
 from gnomon.examination.step import AbstractStep, Context, OutOfTime, Products, Skipped, StepResult
 from gnomon.examination.subject import Subject
 from gnomon.generalization import Leaks, Shift, leaks, shift
+from gnomon.generalization.compared_labels import MOST, TESTED, ComparedLabels, compared_labels
 from gnomon.report import Content
 
 SHIFT, EACH = 0.7, 6e-8
 """Seconds of a free core that telling shifts takes, about, and looking for copies for each number of each example."""
+LABELS, WIDE = 0.4, 4e-8
+"""Seconds of a free core that comparing the labels takes, about, and what each number of an example adds for each."""
+FEW = 8
+"""Examples by which it is seen whether reading changes them."""
 LONGER, LEAST = 20, 1.5
 """Times its share that the step may take, and seconds that it may take in any case."""
 
@@ -23,10 +30,11 @@ class Split(Record):
 
     leaks: Leaks
     shift: Shift
+    labels: ComparedLabels = ComparedLabels()
 
 
 class SplitStep(AbstractStep):
-    """Leaks and shift."""
+    """Leaks and shift; where there is neither, the labels of both."""
 
     key, title, share = "split", "Train and test", 0.01
     question = "Is the test set new to the network, and drawn like the training set?"
@@ -38,24 +46,43 @@ class SplitStep(AbstractStep):
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         if subject.test is None:
             raise Skipped("There are no test examples: pass test=(x, y).")
-        allowed = max(LONGER * context.seconds, LEAST)
-        numbers = sum(t[0].numel() for t in tensors(subject.probe.x)) * (len(subject.train) + len(subject.test))
-        cost = pace(context.clock) * (SHIFT + EACH * numbers)
+        share = context.seconds
+        allowed, slower = max(LONGER * share, LEAST), pace(context.clock)
+        each = sum(t[0].numel() for t in tensors(subject.probe.x))
+        numbers = each * (len(subject.train) + len(subject.test))
+        cost = slower * (SHIFT + EACH * numbers)
         if cost > allowed:
             raise OutOfTime(f"Comparing train with test would take about {cost:.2g} s: give a larger budget.")
         copies = leaks(subject.train, subject.test, seed=context.seed)
         apart = shift(subject.train, subject.test, seed=context.seed)
-        findings = (*copies.findings, *apart.findings)
-        values = (
+        labels = ComparedLabels()
+        left = allowed - (share - context.seconds)
+        alike = not copies.findings and not apart.inputs_shifted  # strange ones make test harder, not easier
+        if alike and slower * (LABELS + WIDE * each * (MOST + TESTED)) <= left and not _changing(subject):
+            train = subject.examples(subject.train.probe(MOST, seed=context.seed))
+            test = subject.examples(subject.test.probe(TESTED, seed=context.seed))
+            labels = compared_labels(train.x, train.y, test.x, test.y, seed=context.seed)
+        findings = (*copies.findings, *apart.findings, *labels.findings)
+        values: tuple[Value, ...] = (
             Value("test examples", len(subject.test)),
             Value("equal examples in train", copies.exact, meaning=f"by chance: {copies.expected:.3g}"),
             Value("nearly equal examples in train", copies.near),
             Value("pairs of train and test told apart", apart.auc, meaning="0.5 where they are drawn alike"),
             Value("difference in shares of classes", apart.classes),
         )
-        answer = f"{copies.verdict} {apart.verdict}"
+        if labels.classes:
+            name, by = "right more often on test labels than on train", f"simple model; {labels.z:.2g} deviations"
+            values = (*values, Value(name, labels.difference, meaning=by))
+        answer = " ".join((copies.verdict, apart.verdict, *(f.what for f in labels.findings)))
         definitions = (
             Definition("r = d₁ / d₂", "distances to the two nearest training examples; near 0 for a copy"),
             Definition("AUC", "pairs of a test and a training example told apart", "lopez2017revisiting"),
         )
-        return StepResult(Content(answer, findings, values, (), definitions), Split(copies, apart))
+        return StepResult(Content(answer, findings, values, (), definitions), Split(copies, apart, labels))
+
+
+def _changing(subject: Subject) -> bool:
+    """Whether training examples are other ones whenever they are read: augmented, they are harder than test."""
+    index = torch.arange(min(FEW, len(subject.train)))
+    pairs = zip(tensors(subject.train.at(index).x), tensors(subject.train.at(index).x), strict=True)
+    return not all(torch.equal(a, b) for a, b in pairs)

@@ -1,6 +1,6 @@
 """Training, measured: the losses beside their prediction, and the kernel and the curvature on the way."""
 
-from math import isfinite, nan
+from math import isfinite, log, nan
 
 import torch
 
@@ -41,6 +41,8 @@ ENOUGH = 300
 """Steps that a batch must leave time for, or a smaller one is taken: fewer hardly train anything."""
 FACTOR = 2.0
 """By which a measured loss differs from the predicted one where that is said."""
+MATTERS = 0.05
+"""Rise of the test loss, in units of the loss of an even guess or of the start, that is worth stopping earlier."""
 EARLIER = 4.0
 """Factor by which predicted losses are drawn from before the first measured one."""
 
@@ -76,7 +78,7 @@ class TrainingStep(AbstractStep):
         data = {"steps": run.steps, "loss": run.loss, "watched": dict(run.watched)}
         short = run.shortage
         findings = run.findings if short else (
-            *run.findings, *_below_kernel(run, products), *_overfit(run)
+            *run.findings, *_below_kernel(run, products), *_overfit(run, subject.task.classes)
         )  # fmt: skip
         wanted = compared(run, products)
         answer = f"{NOT_ENOUGH} {short}. {run.verdict}" if short else f"{run.verdict}{_disagreement(run, wanted)}"
@@ -165,11 +167,13 @@ def _below_kernel(run: Run, products: Products) -> tuple[Finding, ...]:
     return (Finding("undertrained", what, "Train longer or with a larger learning rate.", 0.45, "optimizer"),)
 
 
-def _overfit(run: Run) -> tuple[Finding, ...]:
+def _overfit(run: Run, classes: int) -> tuple[Finding, ...]:
+    """A test loss that has risen by a part of itself, and by a part of what knowing nothing costs."""
     if run.test_loss is None or run.diverges:
         return ()
-    least, last = float(run.test_loss.min()), float(run.test_loss[-1])
-    if last <= 1.2 * least or last - least <= 0.02:
+    least, last, first = (float(loss) for loss in (run.test_loss.min(), run.test_loss[-1], run.test_loss[0]))
+    nothing = min(abs(first), log(classes)) if classes > 1 else abs(first)
+    if last <= 1.2 * least or last - least <= max(0.02, MATTERS * nothing):
         return ()
     step = int(run.steps[int(run.test_loss.argmin())])
     what = f"The test loss was {least:.3g} at step {step} and is {last:.3g} at the end."
