@@ -53,7 +53,8 @@ class SplitStep(AbstractStep):
             Value("pairs of train and test told apart", apart.auc, meaning="0.5 where they are drawn alike"),
             Value("difference in shares of classes", apart.classes),
         )
-        answer = f"{copies.verdict} {apart.verdict}"
+        said = (copies.verdict, apart.verdict)
+        answer = " ".join(said if copies.leaked or not apart.shifted else reversed(said))  # what is wrong comes first
         definitions = (
             Definition("r = d₁ / d₂", "distances to the two nearest training examples; near 0 for a copy"),
             Definition("AUC", "pairs of a test and a training example told apart", "lopez2017revisiting"),
