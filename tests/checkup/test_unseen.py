@@ -46,6 +46,8 @@ def dice(p, y):
         (F.cross_entropy, torch.randn(4, 5, 7, generator=G), torch.zeros(4, 7).long(), "softmax"),
         (nn.NLLLoss(), torch.randn(4, 5, generator=G), torch.zeros(4).long(), ""),
         (lambda f, y: F.binary_cross_entropy_with_logits(f, y) + dice(f.sigmoid(), y), BITS / 2, BITS, "sigmoid"),
+        (lambda f, y: F.binary_cross_entropy_with_logits(f, y), BITS / 2, 0.3 + 0.5 * BITS, "sigmoid"),  # gray pixels
+        (lambda f, y: (f - y).square().mean(), BITS / 2, 0.3 + 0.5 * BITS, ""),
         (dice, BITS / 2 + 0.1, BITS, ""),  # of probabilities, as it should be
         (nn.BCELoss(), BITS / 2 + 0.1, BITS, ""),
         (nn.MSELoss(), BITS / 2, BITS, ""),

@@ -75,6 +75,7 @@ def reach_findings(
 def lost_parts(module: nn.Module, reached: Collection[str]) -> dict[str, list[str]]:
     """Parts none of whose own trainable parameters is reached, with the names of these.
 
+    A part is a layer of torch, or a single parameter that a module of the user's own holds.
     Cost: none.
 
     >>> lost_parts(nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1)), {"0.weight"})
@@ -83,7 +84,9 @@ def lost_parts(module: nn.Module, reached: Collection[str]) -> dict[str, list[st
     parts: dict[str, list[str]] = {}
     for name, p in module.named_parameters():
         if p.requires_grad:
-            parts.setdefault(name.rpartition(".")[0], []).append(name)
+            owner = name.rpartition(".")[0]
+            whole = type(module.get_submodule(owner)).__module__.startswith("torch.nn.")
+            parts.setdefault(owner if whole else name, []).append(name)
     return {part: names for part, names in parts.items() if not any(name in reached for name in names)}
 
 
