@@ -107,6 +107,8 @@ class Shortcuts(Result):
             them = ", ".join(self.offered)
             return f"The data offer a shortcut, {them}, which gives the classes by itself; the network does not use it."
         top = max(self.reliance, key=lambda r: r.lost)
+        if top.lost <= 0:
+            return "No shortcut was found: no right decision changes where one feature is taken from another example."
         most = f"at most {top.lost:.1%} of the right decisions change, those of {top.name}"
         return f"No shortcut was found: where one feature is taken from another example, {most}."
 
