@@ -207,6 +207,26 @@ def test_ignored_argument():
     assert ignored_findings(Two(False), (X, other))[0].where == "input 1"
 
 
+@pytest.mark.parametrize("kind", [nn.RNN, nn.GRU])
+def test_states_of_recurrent_layers_that_saturate(kind):
+    class States(nn.Module):
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(0)
+            self.rnn, self.head = kind(6, 32, batch_first=True), nn.Linear(32, 2)
+
+        def forward(self, x):
+            return self.head(self.rnn(x)[0][:, -1])
+
+    net, x = States(), torch.randn(20, 12, 6, generator=torch.Generator().manual_seed(0))
+    assert saturation_findings(net, x) == saturation_findings(nn.Sequential(nn.Flatten(), nn.Linear(72, 2)), x) == ()
+    with torch.no_grad():
+        for p in net.rnn.parameters():
+            p.mul_(100.0)
+    found = saturation_findings(net, x)
+    assert kinds(found) == ["saturated-units"] and found[0].where == "rnn"
+
+
 def test_saturation():
     net = nn.Sequential(nn.Linear(6, 30), nn.Tanh(), nn.Linear(30, 30), nn.Sigmoid(), nn.Linear(30, 3))
     assert saturation_findings(net, X) == ()
