@@ -17,7 +17,7 @@ from gnomon.training import Run
 
 STEPS, LEAST, BATCH = 40, 12, 32
 """Steps of a short run at most and at least, and examples of a batch where none are named."""
-LONGER = 2.5
+LONGER = 4
 """Times its share that the step may take for the fewest steps: nothing else judges a learning rate of any optimizer."""
 EXAMPLES = (64, 128, 256, 512)
 """Examples on which the loss is measured."""
