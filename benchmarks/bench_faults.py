@@ -128,7 +128,12 @@ def examined(one: Case, options: argparse.Namespace, healthy: bool) -> dict:
     failed = [s.answer for s in result.sections if s.state == "failed"]
     run = result.products.get(Run)
     reached = plain = None
-    if healthy and not (options.family or options.unseen or options.strangers) and run is not None and run.test_accuracy is not None:
+    if (
+        healthy
+        and not (options.family or options.unseen or options.strangers)
+        and run is not None
+        and run.test_accuracy is not None
+    ):
         plain = loop(net, train, test, own * run.seconds, given)
         reached = None if plain is None else right(run.model, *test)
     return base | {

@@ -23,8 +23,8 @@ from faults_cases import (
     shifted,
     shuffle,
 )  # fmt: skip
-from faults_models import ResNet18, cnn, mnist, perceptron
-from faults_unseen import cosine, first, one_in, table, targets, trained, uci
+from faults_models import ResNet18, perceptron
+from faults_unseen import cosine, one_in, table, targets, trained, uci
 from strangers_data import (
     augmented,
     balanced,
@@ -73,7 +73,7 @@ def contrastive(distance, same):
 
 def focal(f, y):
     p = F.log_softmax(f, 1).gather(1, y[:, None])[:, 0]
-    return (-(1 - p.exp()) ** 2 * p).mean()
+    return (-((1 - p.exp()) ** 2) * p).mean()
 
 
 def evidence(f, x):
@@ -101,7 +101,9 @@ def restarts(rule):
 
 def probe(seed):
     """A linear layer on the frozen half of an autoencoder that was trained before."""
-    coder = nn.Sequential(nn.Linear(784, 128), nn.GELU(), nn.Linear(128, 32), nn.Linear(32, 128), nn.GELU(), nn.Linear(128, 784))
+    coder = nn.Sequential(
+        nn.Linear(784, 128), nn.GELU(), nn.Linear(128, 32), nn.Linear(32, 128), nn.GELU(), nn.Linear(128, 784)
+    )
     net, *_ = trained(lambda: coder, unit, 400, seed, loss=F.mse_loss)
     train, test = unit(seed=seed, clean=True)
     return nn.Sequential(*net[:3].requires_grad_(False), nn.Linear(32, 10)), train, test, {"fit": True}
@@ -127,7 +129,10 @@ def mixed(train, test):
     j, part = torch.randperm(len(train[1]), generator=g), 0.5 * torch.rand(len(train[1]), 1, generator=g)
     hot = F.one_hot(train[1], 6).float()
     wide = part[..., None, None]
-    return ((1 - wide) * train[0] + wide * train[0][j], (1 - part) * hot + part * hot[j]), (test[0], F.one_hot(test[1], 6).float())
+    return ((1 - wide) * train[0] + wide * train[0][j], (1 - part) * hot + part * hot[j]), (
+        test[0],
+        F.one_hot(test[1], 6).float(),
+    )
 
 
 # Data made wrong
@@ -144,7 +149,9 @@ def numbers(function, parts=(0, 1)):
     """Changes the numbers of a table that has categories too."""
 
     def change(*both):
-        return tuple(({**x, "number": function(x["number"])}, y) if i in parts else (x, y) for i, (x, y) in enumerate(both))
+        return tuple(
+            ({**x, "number": function(x["number"])}, y) if i in parts else (x, y) for i, (x, y) in enumerate(both)
+        )
 
     return change
 
@@ -242,7 +249,13 @@ HEALTHY = [
     *(case(f"strange uci {n}", table(n), uci(n)) for n in ("car", "pima", "cardiotocography-10clases", "wine-quality-red", "oocytes_merluccius_states_2f")),
 ]  # fmt: skip
 
-LARGE = ("learning-rate-too-large", "training-diverged", "exploding-loss", "learning-rate-unstable", "predicted-divergence")
+LARGE = (
+    "learning-rate-too-large",
+    "training-diverged",
+    "exploding-loss",
+    "learning-rate-unstable",
+    "predicted-divergence",
+)
 SMALL = ("learning-rate-too-small", "learning-rate-small")
 SIGNAL = ("vanishing-activations", "vanishing-gradients", "merged-inputs")
 

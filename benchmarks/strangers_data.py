@@ -73,7 +73,9 @@ def sensors(n=2400, m=600, seed=0, length=64):
     loud = torch.tensor([0.05, 0.8, 1.8, 1.0, 0.6, 0.25])[y] * (1 + 0.2 * torch.randn(k, generator=g)).clamp(min=0.3)
     phase = 6.28 * torch.rand(k, 6, 1, generator=g)
     base = torch.sin(pace[:, None, None] * t + phase)
-    second = torch.tensor([0.0, 0.2, 0.3, 0.9, 0.0, 0.1])[y][:, None, None] * torch.sin(2 * pace[:, None, None] * t + phase)
+    second = torch.tensor([0.0, 0.2, 0.3, 0.9, 0.0, 0.1])[y][:, None, None] * torch.sin(
+        2 * pace[:, None, None] * t + phase
+    )
     x = loud[:, None, None] * (base + second) * torch.tensor([1.0, 0.7, 0.5, 0.6, 0.4, 0.8])[:, None]
     x = x + 0.35 * torch.randn(k, 6, length, generator=g)
     x[:, 2] += 0.6 + 0.3 * torch.randn(k, 1, generator=g)
@@ -126,7 +128,9 @@ def communities(n=1600, m=500, seed=0, nodes=20):
     p = torch.where(same, torch.tensor([0.35, 0.62, 0.95])[y][:, None, None], torch.tensor(0.06))
     a = (torch.rand(k, nodes, nodes, generator=g) < p).float().triu(1)
     a = a + a.mT + torch.eye(nodes)
-    feature = F.one_hot(torch.randint(0, 5, (k, nodes), generator=g), 5).float() + 0.1 * torch.randn(k, nodes, 5, generator=g)
+    feature = F.one_hot(torch.randint(0, 5, (k, nodes), generator=g), 5).float() + 0.1 * torch.randn(
+        k, nodes, 5, generator=g
+    )
     feature = torch.cat([feature, (a.sum(2, keepdim=True) - 8) / 3], 2)
     return halves((feature, a / a.sum(2, keepdim=True)), y, n)
 
@@ -211,11 +215,15 @@ class Turned(Dataset):
 
 
 def augmented(train, test):
-    return DataLoader(Turned(*train), batch_size=64, shuffle=True, drop_last=True), DataLoader(TensorDataset(*test), batch_size=250)
+    return DataLoader(Turned(*train), batch_size=64, shuffle=True, drop_last=True), DataLoader(
+        TensorDataset(*test), batch_size=250
+    )
 
 
 def balanced(train, test):
     """A loader that draws rare classes as often as the others."""
     weights = 1 / torch.bincount(train[1])[train[1]].float()
     sampler = WeightedRandomSampler(weights.tolist(), len(train[1]))
-    return DataLoader(TensorDataset(*train), batch_size=64, sampler=sampler), DataLoader(TensorDataset(*test), batch_size=250)
+    return DataLoader(TensorDataset(*train), batch_size=64, sampler=sampler), DataLoader(
+        TensorDataset(*test), batch_size=250
+    )

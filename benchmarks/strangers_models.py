@@ -195,11 +195,21 @@ class Points(nn.Module):
     def __init__(self, classes=4, end=None, wrong=""):
         super().__init__()
         self.each = nn.Sequential(nn.Linear(3, 64), nn.LayerNorm(64), nn.ReLU(), nn.Linear(64, 128), nn.ReLU())
-        self.head, self.end, self.wrong = nn.Sequential(nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, classes)), end, wrong
+        self.head, self.end, self.wrong = (
+            nn.Sequential(nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, classes)),
+            end,
+            wrong,
+        )
 
     def forward(self, x):
         h = self.each(x)
-        h = h[:, 0] if self.wrong == "one point" else h.amax(0, keepdim=True).amax(1).expand(len(x), -1) if self.wrong == "all" else h.amax(1)
+        h = (
+            h[:, 0]
+            if self.wrong == "one point"
+            else h.amax(0, keepdim=True).amax(1).expand(len(x), -1)
+            if self.wrong == "all"
+            else h.amax(1)
+        )
         return self.head(h) if self.end is None else self.end(self.head(h))
 
 
@@ -272,7 +282,9 @@ def spots(out=1, norm=True, end=None, act=nn.SiLU):
     for b in (16, 32, 32):
         layers += [nn.Conv2d(a, b, 3, 2, 1), *([nn.GroupNorm(4, b)] if norm else []), act()]
         a = b
-    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(a * 16, 64), act(), nn.Linear(64, out), *([end] if end else []))
+    return nn.Sequential(
+        *layers, nn.Flatten(), nn.Linear(a * 16, 64), act(), nn.Linear(64, out), *([end] if end else [])
+    )
 
 
 def shallow(classes=6, width=24, dropout=0.0, wrong=""):

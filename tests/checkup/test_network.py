@@ -116,7 +116,9 @@ def test_parameters_that_are_not_reached():
     assert list(lost_parts(Net("unused"), reached(Net("unused")))) == ["second"]
     net = Net()
     net.shift = nn.Parameter(torch.zeros(20))  # beside layers that are reached, and never used
-    assert list(lost_parts(net, reached(net))) == ["shift"] and "self.shift" in reach_findings(net, reached(net))[0].cure
+    assert (
+        list(lost_parts(net, reached(net))) == ["shift"] and "self.shift" in reach_findings(net, reached(net))[0].cure
+    )
     net = Net()
     held = [name for name, _ in net.last.named_parameters(prefix="last")]
     assert kinds(reach_findings(net, reached(net), held=held)) == ["not-in-optimizer"]

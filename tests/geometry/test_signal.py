@@ -210,7 +210,9 @@ def test_widths_alone_are_no_fault(widths):
 
 
 def test_two_layers_of_sigmoids_are_slow_and_ten_are_a_fault():
-    x = torch.rand(64, 200, generator=torch.Generator().manual_seed(0)).bernoulli(generator=torch.Generator().manual_seed(1))
+    x = torch.rand(64, 200, generator=torch.Generator().manual_seed(0)).bernoulli(
+        generator=torch.Generator().manual_seed(1)
+    )
     for depth, fault in ((2, False), (10, True)):
         torch.manual_seed(0)
         sizes = (200, *[64] * depth, 10)

@@ -62,8 +62,8 @@ def last_operation(outputs: Tensor) -> str:
 def first_of(outputs: Tensor, columns: int) -> Tensor | None:
     """The first columns of outputs (n, k), as they came from a sigmoid or the like, where others stand beside them.
 
-    A variational autoencoder returns pixels, means and variances side by side, and its loss reads them apart. None where
-    the outputs were not joined by `torch.cat`, or the function that gave the first columns keeps no result.
+    A variational autoencoder returns pixels, means and variances side by side, and its loss reads them apart. None
+    where the outputs were not joined by `torch.cat`, or the function that gave the first columns keeps no result.
     Cost: none.
 
     >>> from torch import nn

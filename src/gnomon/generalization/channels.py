@@ -49,7 +49,8 @@ def channel_findings(x: Inputs) -> tuple[Finding, ...]:
     one = len(constant) == 1
     names = ", ".join(map(str, constant[:5]))
     verb, teach = ("is", "it teaches") if one else ("are", "they teach")
-    what = f"{len(constant)} of {len(rows)} channels {verb} constant, number{'' if one else 's'} {names}: {teach} nothing."
+    word = "number" if one else "numbers"
+    what = f"{len(constant)} of {len(rows)} channels {verb} constant, {word} {names}: {teach} nothing."
     cure = "Look at how they were read (a broken sensor, an empty plane of color), or drop them."
     return (Finding("constant-features", what, cure, SEVERITY, "inputs", (), 0.0),)
 

@@ -6,11 +6,12 @@ gradient without harm), at the layers with weights, in the order of calls,
 
     a_last / a_first, v_first / v_last < 1 / RANGE, or > RANGE     vanishing, or exploding              (1)
 
-with v_l = u_l units_l / fan_l. Entries of dL/dW are products of a gradient, whose square is shared by the units, and an
-input, and squares of W are 1 / fan: so v does not depend on the widths, and for a chain of ReLU layers without biases,
-drawn with one gain, it is the same at every layer. The layer at fault is the one with the largest change by itself, where that is more than half of the whole in
-logarithms; otherwise all layers contribute, and the initialization is at fault. A single layer that cuts both the
-signal and the gradient by RANGE is reported too where biases behind it hide that from (1).
+with v_l = u_l units_l / fan_l. Entries of dL/dW are products of a gradient, whose square is shared by the units, and
+an input, and squares of W are 1 / fan: so v does not depend on the widths, and for a chain of ReLU layers without
+biases, drawn with one gain, it is the same at every layer. The layer at fault is the one with the largest change by
+itself, where that is more than half of the whole in logarithms; otherwise all layers contribute, and the
+initialization is at fault. A single layer that cuts both the signal and the gradient by RANGE is reported too where
+biases behind it hide that from (1).
 
 Reference: [schoenholz2017deep], [he2015delving]; [zhang2019fixup] for residual branches.
 """

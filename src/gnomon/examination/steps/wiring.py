@@ -212,7 +212,8 @@ def _matters(module: nn.Module, x: Inputs, names: list[str]) -> bool:
     """Whether outputs change where these parameters do."""
     own = dict(module.named_parameters())
     with untouched(module), random_state(0), torch.no_grad():
-        changed = {name: own[name] + torch.randn_like(own[name]) * (own[name].std(correction=0) + 0.1) for name in names}
+        chosen = {name: own[name] for name in names}
+        changed = {name: p + torch.randn_like(p) * (p.std(correction=0) + 0.1) for name, p in chosen.items()}
         first = table(invoke(module, x), count(x), "examine(module, train=(x, y))").clone()
 
         def run(*args: Any, **kwargs: Any) -> Any:
