@@ -109,8 +109,8 @@ class Shortcuts(Result):
         top = max(self.reliance, key=lambda r: r.lost)
         if top.lost <= 0:
             return "No shortcut was found: no right decision changes where one feature is taken from another example."
-        most = f"at most {top.lost:.1%} of the right decisions change, those of {top.name}"
-        return f"No shortcut was found: where one feature is taken from another example, {most}."
+        most = f"{top.name}: taken from another example, it changes {top.lost:.1%} of the right decisions"
+        return f"No shortcut was found. What decides most is {most}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
