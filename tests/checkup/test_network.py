@@ -119,6 +119,15 @@ def test_parameters_that_are_not_reached():
     assert (
         list(lost_parts(net, reached(net))) == ["shift"] and "self.shift" in reach_findings(net, reached(net))[0].cure
     )
+    assert reach_findings(net, reached(net))[0].severity > 0.5
+
+    class Guided(Net):
+        def forward(self, x):
+            return super().forward(x if torch.rand(()) < 2 else x + self.shift)  # at times, and never in this pass
+
+    net = Guided()
+    net.shift = nn.Parameter(torch.zeros(6))
+    assert [f.level.name for f in reach_findings(net, reached(net))] == ["WARNING"]
     net = Net()
     held = [name for name, _ in net.last.named_parameters(prefix="last")]
     assert kinds(reach_findings(net, reached(net), held=held)) == ["not-in-optimizer"]

@@ -183,7 +183,7 @@ def shift(train: Any, test: Any, *, seed: int = 0) -> Shift:
 
 def _changes(data: AbstractSource, index: Tensor) -> bool:
     """Whether some examples are others when they are read again; batches that only come in turn are not tried."""
-    if isinstance(data, Stream):
+    if isinstance(getattr(data, "source", data), Stream):
         return False
     one, two = (digests(data.at(index[:TWICE]).x) for _ in range(2))
     return one != two
