@@ -5,6 +5,7 @@
     python benchmarks/bench_faults.py --processor               the same whatever else the machine does
     python benchmarks/bench_faults.py --more                    cases of other kinds, which no threshold was chosen on
     python benchmarks/bench_faults.py --unseen                  networks, data and mistakes that the checks were not made for
+    python benchmarks/bench_faults.py --strangers               networks, data and mistakes of another hand, after the checks
     python benchmarks/bench_faults.py --family 200 --budget 4   healthy networks and data drawn at random, for false alarms
     python benchmarks/bench_faults.py --table                   the table of what has been run so far
 
@@ -24,6 +25,7 @@ from pathlib import Path
 import faults_cases
 import faults_family
 import faults_more
+import faults_strangers
 import faults_unseen
 import torch
 from faults_cases import Case
@@ -41,7 +43,7 @@ SLACK, MORE = 1.15, 5.0
 """An examination may take so many times its budget, and so many seconds more."""
 TITLES = {
     "": "Faults of practice", "_more": "More faults of practice", "_unseen": "Unseen faults of practice",
-    "_family": "False alarms",
+    "_strangers": "Faults that strangers bring", "_family": "False alarms",
 }  # fmt: skip
 
 
@@ -53,6 +55,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the examples drawn, and of the examination")
     parser.add_argument("--more", action="store_true", help="the cases of faults_more.py")
     parser.add_argument("--unseen", action="store_true", help="the cases of faults_unseen.py")
+    parser.add_argument("--strangers", action="store_true", help="the cases of faults_strangers.py")
     parser.add_argument("--family", type=int, default=0, help="so many healthy cases drawn at random")
     parser.add_argument("--out", help="by default build/bench_faults.jsonl, bench_faults_more.jsonl, ..._family.jsonl")
     parser.add_argument("--table", action="store_true")
@@ -61,7 +64,8 @@ def main() -> None:
     parser.add_argument("--part", default="0/1", help="i/k: every k-th case from the i-th, to share the work")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no case after so many seconds")
     options = parser.parse_args()
-    kind = "_family" if options.family else "_more" if options.more else "_unseen" if options.unseen else ""
+    asked = ("family", "more", "unseen", "strangers")
+    kind = next((f"_{name}" for name in asked if getattr(options, name)), "")
     healthy, faulty = listed(options)
     out = Path(options.out or f"build/bench_faults{kind}.jsonl")
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +100,8 @@ def listed(options: argparse.Namespace) -> tuple[list[Case], list[Case]]:
     """The healthy and the faulty cases."""
     if options.family:
         return faults_family.family(options.family), []
-    cases = faults_more if options.more else faults_unseen if options.unseen else faults_cases
+    tables = {"more": faults_more, "unseen": faults_unseen, "strangers": faults_strangers}
+    cases = next((made for name, made in tables.items() if getattr(options, name)), faults_cases)
     return cases.HEALTHY, cases.FAULTY
 
 
@@ -123,7 +128,12 @@ def examined(one: Case, options: argparse.Namespace, healthy: bool) -> dict:
     failed = [s.answer for s in result.sections if s.state == "failed"]
     run = result.products.get(Run)
     reached = plain = None
-    if healthy and not (options.family or options.unseen) and run is not None and run.test_accuracy is not None:
+    if (
+        healthy
+        and not (options.family or options.unseen or options.strangers)
+        and run is not None
+        and run.test_accuracy is not None
+    ):
         plain = loop(net, train, test, own * run.seconds, given)
         reached = None if plain is None else right(run.model, *test)
     return base | {

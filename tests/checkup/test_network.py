@@ -115,6 +115,20 @@ def test_parameters_that_are_not_reached():
     assert kinds(lost) == ["detached"] and lost[0].where == "first"
     assert list(lost_parts(Net("unused"), reached(Net("unused")))) == ["second"]
     net = Net()
+    net.shift = nn.Parameter(torch.zeros(20))  # beside layers that are reached, and never used
+    assert (
+        list(lost_parts(net, reached(net))) == ["shift"] and "self.shift" in reach_findings(net, reached(net))[0].cure
+    )
+    assert reach_findings(net, reached(net))[0].severity > 0.5
+
+    class Guided(Net):
+        def forward(self, x):
+            return super().forward(x if torch.rand(()) < 2 else x + self.shift)  # at times, and never in this pass
+
+    net = Guided()
+    net.shift = nn.Parameter(torch.zeros(6))
+    assert [f.level.name for f in reach_findings(net, reached(net))] == ["WARNING"]
+    net = Net()
     held = [name for name, _ in net.last.named_parameters(prefix="last")]
     assert kinds(reach_findings(net, reached(net), held=held)) == ["not-in-optimizer"]
 
@@ -202,6 +216,26 @@ def test_ignored_argument():
     other = torch.randn(40, 6, generator=G)
     assert ignored_findings(Two(True), (X, other)) == ()
     assert ignored_findings(Two(False), (X, other))[0].where == "input 1"
+
+
+@pytest.mark.parametrize("kind", [nn.RNN, nn.GRU])
+def test_states_of_recurrent_layers_that_saturate(kind):
+    class States(nn.Module):
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(0)
+            self.rnn, self.head = kind(6, 32, batch_first=True), nn.Linear(32, 2)
+
+        def forward(self, x):
+            return self.head(self.rnn(x)[0][:, -1])
+
+    net, x = States(), torch.randn(20, 12, 6, generator=torch.Generator().manual_seed(0))
+    assert saturation_findings(net, x) == saturation_findings(nn.Sequential(nn.Flatten(), nn.Linear(72, 2)), x) == ()
+    with torch.no_grad():
+        for p in net.rnn.parameters():
+            p.mul_(100.0)
+    found = saturation_findings(net, x)
+    assert kinds(found) == ["saturated-units"] and found[0].where == "rnn"
 
 
 def test_saturation():

@@ -12,6 +12,7 @@ from gnomon.checkup import (
     asks_for_targets,
     chance_findings,
     first_given,
+    first_of,
     head_findings,
     ignored_findings,
     mode_findings,
@@ -46,6 +47,8 @@ def dice(p, y):
         (F.cross_entropy, torch.randn(4, 5, 7, generator=G), torch.zeros(4, 7).long(), "softmax"),
         (nn.NLLLoss(), torch.randn(4, 5, generator=G), torch.zeros(4).long(), ""),
         (lambda f, y: F.binary_cross_entropy_with_logits(f, y) + dice(f.sigmoid(), y), BITS / 2, BITS, "sigmoid"),
+        (lambda f, y: F.binary_cross_entropy_with_logits(f, y), BITS / 2, 0.3 + 0.5 * BITS, "sigmoid"),  # gray pixels
+        (lambda f, y: (f - y).square().mean(), BITS / 2, 0.3 + 0.5 * BITS, ""),
         (dice, BITS / 2 + 0.1, BITS, ""),  # of probabilities, as it should be
         (nn.BCELoss(), BITS / 2 + 0.1, BITS, ""),
         (nn.MSELoss(), BITS / 2, BITS, ""),
@@ -54,6 +57,13 @@ def dice(p, y):
 )
 def test_what_a_loss_applies_is_seen_by_trying(loss, f, y, wanted):
     assert applied(loss, f, y) == wanted
+
+
+def test_of_outputs_side_by_side_the_first_are_looked_at():
+    f = nn.Linear(6, 3)(X)
+    assert first_of(torch.cat([f.sigmoid(), f], 1), 3).grad_fn.name().startswith("Sigmoid")
+    for other in (f.sigmoid(), torch.cat([f, f.sigmoid()], 1), torch.cat([f.sigmoid(), f], 1)[:, 2:]):
+        assert first_of(other, 3) is None  # nothing beside it, no function, or another part
 
 
 def test_which_losses_ask_for_the_targets():

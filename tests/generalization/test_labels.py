@@ -5,7 +5,7 @@ import torch
 
 from gnomon.core.errors import InputError
 from gnomon.data import digits
-from gnomon.generalization import class_findings, columns, conflicts, number_findings, suspects
+from gnomon.generalization import channel_findings, class_findings, columns, conflicts, number_findings, suspects
 
 SPLIT = digits(1200, 500)
 X, Y = SPLIT.x, SPLIT.y
@@ -132,6 +132,17 @@ def test_columns(change, kind):
 def test_images_and_tokens_have_no_columns():
     assert [f.level.name for f in columns(X.flatten(1)).findings] == ["NOTE"]  # borders of images are zero
     assert columns(X).findings == () and columns(torch.zeros(5, 3, dtype=torch.long)).findings == ()
+
+
+def test_broken_channels_are_named_and_empty_rows_of_pictures_are_not():
+    g = torch.Generator().manual_seed(0)
+    series, picture = torch.randn(60, 6, 40, generator=g), torch.randn(60, 3, 8, 8, generator=g)
+    assert channel_findings(series) == channel_findings(series.mT) == channel_findings(picture) == ()
+    series[:, 4], picture[:, 2] = 0.0, 1.0
+    for x, number in ((series, 4), (series.mT, 4), (picture, 2)):
+        (found,) = channel_findings(x)
+        assert found.kind == "constant-features" and f"number {number}:" in found.what
+    assert channel_findings(SPLIT.x) == channel_findings(SPLIT.x[:, 0]) == ()  # 8 rows of 8: no channels
 
 
 def test_targets():

@@ -171,3 +171,30 @@ def test_the_law_of_unusual_examples_is_that_of_ranks():
     assert set(found.first) <= set(range(16)) and found.excess >= 0.05
     y = torch.linspace(0, 1, 200)[:, None]
     assert unusual(x, y, x.flip(0), y).p_value > 1e-4  # targets that are numbers: other pairs of the same law
+
+
+class Augmented(torch.utils.data.Dataset):
+    """Pictures that are moved at random whenever they are read, as training sets are."""
+
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __len__(self):
+        return len(self.y)
+
+    def __getitem__(self, i):
+        return self.x[i].roll(tuple(torch.randint(-1, 2, (2,)).tolist()), (1, 2)), self.y[i]
+
+
+def test_augmentation_of_train_is_no_shift_and_a_lost_normalization_beside_it_is():
+    torch.manual_seed(0)
+    split = digits(1000, 500)
+    moved = Augmented(split.x, split.y)
+    found = shift(moved, (split.x_test, split.y_test))
+    assert found.augmented and found.auc > 0.6 and not found.inputs_shifted  # they can be told apart, on purpose
+    assert "augmentation" in found.verdict and not found.findings
+    other = shift(moved, (3 * split.x_test + 1, split.y_test))
+    assert not other.augmented and other.findings[0].kind == "train-test-shift"
+    kept = torch.stack([moved[i][0] for i in range(1000)])  # the same difference, fixed: no augmentation
+    assert shift((kept, split.y), (split.x_test, split.y_test)).inputs_shifted
+    assert not shift(moved, Augmented(split.x_test, split.y_test)).augmented  # both change: they are drawn alike

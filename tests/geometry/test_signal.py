@@ -2,6 +2,7 @@
 
 import copy
 import json
+from itertools import pairwise
 
 import matplotlib
 import numpy as np
@@ -12,6 +13,7 @@ from torch.nn import functional as F
 
 import gnomon
 from gnomon.core import InputError, NotFiniteError
+from gnomon.core.results import Level
 from gnomon.geometry import mean_field, signal
 
 
@@ -194,6 +196,29 @@ def test_planted_faults_are_named_first(name, kind, where):
     assert result.worst.kind == kind, kinds
     assert result.worst.where == where and ("merged-inputs" in kinds or name != "merged")
     assert result.worst.what in result.verdict and json.loads(json.dumps(result.to_dict()))["findings"]
+
+
+@pytest.mark.parametrize("widths", [(7, 2000, 2000, 900, 1), (400, 50, 800, 8, 3), (3, 512, 8, 512, 1)])
+def test_widths_alone_are_no_fault(widths):
+    torch.manual_seed(0)
+    layers = [part for a, b in pairwise(widths) for part in (nn.Linear(a, b), nn.ReLU())][:-1]
+    x = torch.randn(64, widths[0], generator=torch.Generator().manual_seed(0))
+    result = signal(nn.Sequential(*layers), x)
+    assert not result.findings, result.verdict
+    strength = [layer.update * layer.units / layer.fan for layer in result.layers if layer.weighted]
+    assert max(strength) < 100 * min(strength)  # equal but for biases and chance; |dL/dW|^2 / |W|^2 is not
+
+
+def test_two_layers_of_sigmoids_are_slow_and_ten_are_a_fault():
+    x = torch.rand(64, 200, generator=torch.Generator().manual_seed(0)).bernoulli(
+        generator=torch.Generator().manual_seed(1)
+    )
+    for depth, fault in ((2, False), (10, True)):
+        torch.manual_seed(0)
+        sizes = (200, *[64] * depth, 10)
+        layers = [part for a, b in pairwise(sizes) for part in (nn.Linear(a, b), nn.Sigmoid())][:-1]
+        found = signal(nn.Sequential(*layers), x).findings
+        assert any(f.level is Level.FAULT for f in found) is fault, found
 
 
 def plain(depth, activation=nn.ReLU):

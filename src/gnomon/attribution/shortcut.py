@@ -107,8 +107,10 @@ class Shortcuts(Result):
             them = ", ".join(self.offered)
             return f"The data offer a shortcut, {them}, which gives the classes by itself; the network does not use it."
         top = max(self.reliance, key=lambda r: r.lost)
-        most = f"at most {top.lost:.1%} of the right decisions change, those of {top.name}"
-        return f"No shortcut was found: where one feature is taken from another example, {most}."
+        if top.lost <= 0:
+            return "No shortcut was found: no right decision changes where one feature is taken from another example."
+        most = f"{top.name}: taken from another example, it changes {top.lost:.1%} of the right decisions"
+        return f"No shortcut was found. What decides most is {most}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -17,7 +17,7 @@ from gnomon.checkup.decay import decay_findings, decay_of
 from gnomon.checkup.explosion import Explosion, explosion
 from gnomon.checkup.given import first_given
 from gnomon.checkup.gradients import GradientCheck, gradient_check
-from gnomon.checkup.head import head_findings
+from gnomon.checkup.head import first_of, head_findings
 from gnomon.checkup.ignored import ignored_findings
 from gnomon.checkup.modes import mode_findings
 from gnomon.checkup.normalization import batch_size_findings, normalization_findings
@@ -42,6 +42,7 @@ __all__ = [
     "explosion",
     "first_given",
     "gradient_check",
+    "first_of",
     "head_findings",
     "ignored_findings",
     "lost_parts",

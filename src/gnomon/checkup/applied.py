@@ -3,7 +3,7 @@
 A function says nothing of itself, so it is tried. With outputs f, rows shifted by constants c, and s = 2 y - 1:
 
     softmax    l(f + c) = l(f) for every c, and not for other changes of f                                       (1)
-    sigmoid    |dl/df at 40 s| < `FLAT` |dl/df at y|, for targets y of zeros and ones                            (2)
+    sigmoid    |dl/df at 40 s| < `FLAT` |dl/df at y|, for targets y rounded to zeros and ones                    (2)
     nothing    dl/df = 0 at f = y: the loss asks the outputs to be the targets                                   (3)
 
 Softmax cancels c. A sigmoid, or a hinge, is flat far on the right side, where a squared loss is steep, and a ratio of
@@ -84,9 +84,10 @@ def _cancels(loss: Function, f: Tensor, y: Tensor, axis: int) -> bool:
 
 
 def _flattens(loss: Function, f: Tensor, y: Tensor) -> bool:
-    """(2), where targets are zeros and ones of the shape of the outputs."""
-    if f.shape != y.shape or not y.is_floating_point() or not bool(((y == 0) | (y == 1)).all()):
+    """(2), where targets lie between 0 and 1 and have the shape of the outputs; gray ones are rounded for the trial."""
+    if f.shape != y.shape or not y.is_floating_point() or not bool(((y >= 0) & (y <= 1)).all()):
         return False
+    y = y.round()
     near = _slope(loss, y.to(f), y)
     return near > 0 and _slope(loss, 40.0 * (2 * y.to(f) - 1), y) < FLAT * near
 

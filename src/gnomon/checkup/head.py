@@ -30,7 +30,7 @@ from torch import Tensor
 
 from gnomon.core.results import Finding, Value
 
-__all__ = ["head_findings", "last_operation"]
+__all__ = ["first_of", "head_findings", "last_operation"]
 
 SHAPES = ("View", "Reshape", "Squeeze", "Unsqueeze", "Select", "Slice", "Alias", "ToCopy", "Transpose", "Permute", "T")
 """Operations that only move numbers."""
@@ -57,6 +57,25 @@ def last_operation(outputs: Tensor) -> str:
             return name
         node = node.next_functions[0][0]
     return ""
+
+
+def first_of(outputs: Tensor, columns: int) -> Tensor | None:
+    """The first columns of outputs (n, k), as they came from a sigmoid or the like, where others stand beside them.
+
+    A variational autoencoder returns pixels, means and variances side by side, and its loss reads them apart. None
+    where the outputs were not joined by `torch.cat`, or the function that gave the first columns keeps no result.
+    Cost: none.
+
+    >>> from torch import nn
+    >>> pixels = torch.sigmoid(nn.Linear(2, 3)(torch.zeros(4, 2)))
+    >>> last_operation(first_of(torch.cat([pixels, torch.zeros(4, 5)], 1), 3))
+    'Sigmoid'
+    """
+    if outputs.dim() != 2 or outputs.shape[1] <= columns or not type(outputs.grad_fn).__name__.startswith("Cat"):
+        return None
+    assert outputs.grad_fn is not None
+    made = getattr(outputs.grad_fn.next_functions[0][0], "_saved_result", None)
+    return made if isinstance(made, Tensor) and made.shape == (len(outputs), columns) else None
 
 
 def head_findings(outputs: Tensor, y: Tensor, loss: str) -> tuple[Finding, ...]:

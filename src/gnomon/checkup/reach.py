@@ -23,6 +23,7 @@ Reference: [massey1951kolmogorov].
 """
 
 from collections.abc import Collection, Mapping
+from inspect import isfunction
 from math import sqrt
 
 import torch
@@ -36,7 +37,9 @@ FEW = 100
 """Weights from which on their law can be told."""
 KINDS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.Embedding, nn.RNNBase)
 """Layers whose first weights are known."""
-SEVERITY = {"detached": 0.955, "unused": 0.6, "frozen": 0.88, "optimizer": 0.957}
+SEVERITY = {"detached": 0.955, "unused": 0.6, "at times": 0.4, "frozen": 0.88, "optimizer": 0.957}
+"""A parameter of a module of the user's own that some method reads may be used at times, as the token for a missing
+condition is, once in ten batches: a warning."""
 
 
 def reach_findings(
@@ -66,7 +69,7 @@ def reach_findings(
     parts = lost_parts(module, reached)
     cut = [name for name in parts if name in matter]
     unused = [name for name in parts if name not in matter]
-    found = [*_detached(cut, parts, own), *_unused(unused, parts, own), *_frozen(module)]
+    found = [*_detached(cut, parts, own), *_unused(module, unused, parts, own), *_frozen(module)]
     if held is not None:
         found += _not_held([name for name in own if name not in held and name in reached], own)
     return tuple(sorted(found, key=lambda finding: -finding.severity))
@@ -75,6 +78,7 @@ def reach_findings(
 def lost_parts(module: nn.Module, reached: Collection[str]) -> dict[str, list[str]]:
     """Parts none of whose own trainable parameters is reached, with the names of these.
 
+    A part is a layer of torch, or a single parameter that a module of the user's own holds.
     Cost: none.
 
     >>> lost_parts(nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1)), {"0.weight"})
@@ -83,7 +87,9 @@ def lost_parts(module: nn.Module, reached: Collection[str]) -> dict[str, list[st
     parts: dict[str, list[str]] = {}
     for name, p in module.named_parameters():
         if p.requires_grad:
-            parts.setdefault(name.rpartition(".")[0], []).append(name)
+            owner = name.rpartition(".")[0]
+            whole = type(module.get_submodule(owner)).__module__.startswith("torch.nn.")
+            parts.setdefault(owner if whole else name, []).append(name)
     return {part: names for part, names in parts.items() if not any(name in reached for name in names)}
 
 
@@ -107,7 +113,9 @@ def _detached(cut: list[str], parts: Mapping[str, list[str]], own: Mapping[str, 
     return [Finding("detached", what, cure, SEVERITY["detached"], sorted(cut)[0], evidence, 0.0)]
 
 
-def _unused(unused: list[str], parts: Mapping[str, list[str]], own: Mapping[str, Tensor]) -> list[Finding]:
+def _unused(
+    module: nn.Module, unused: list[str], parts: Mapping[str, list[str]], own: Mapping[str, Tensor]
+) -> list[Finding]:
     if not unused:
         return []
     size = _sizes([n for name in unused for n in parts[name]], own)
@@ -115,7 +123,18 @@ def _unused(unused: list[str], parts: Mapping[str, list[str]], own: Mapping[str,
     has, its = ("have", "their") if len(unused) > 1 else ("has", "its")
     what = f"{listed} {has} no effect on the outputs: {its} {size:,} parameters are not trained."
     cure = f"Use self.{sorted(unused)[0]} in forward, or delete it from __init__."
-    return [Finding("unused-parameters", what, cure, SEVERITY["unused"], sorted(unused)[0], (), 0.0)]
+    severity = SEVERITY["at times" if all(_is_read(module, name) for name in unused) else "unused"]
+    return [Finding("unused-parameters", what, cure, severity, sorted(unused)[0], (), 0.0)]
+
+
+def _is_read(module: nn.Module, name: str) -> bool:
+    """Whether this is a parameter, not a layer, that some method of its owner names besides ``__init__``."""
+    owner, _, attribute = name.rpartition(".")
+    if name not in dict(module.named_parameters()):
+        return False
+    kinds = type(module.get_submodule(owner)).__mro__
+    methods = [f for kind in kinds for key, f in vars(kind).items() if isfunction(f) and key != "__init__"]
+    return any(attribute in f.__code__.co_names for f in methods)
 
 
 def _not_held(names: list[str], own: Mapping[str, Tensor]) -> list[Finding]:

@@ -2,7 +2,7 @@
 
 A unit is saturated at an example where its slope is below 2 % of the largest: |tanh| > 0.99, or a sigmoid beyond 0.005
 of either end. With inputs of size one and usual weights this is rare; a layer in which most units stand there hardly
-learns.
+learns. The states of RNN and GRU are values of tanh, or between such values, and are judged alike.
 
 Reference: [glorot2010understanding].
 
@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.inputs import Inputs, invoke
+from gnomon.core.inputs import Inputs, invoke, tensors
 from gnomon.core.results import Finding, Value
 from gnomon.core.untouched import untouched
 
@@ -26,13 +26,14 @@ __all__ = ["saturation_findings"]
 
 SHARE = 0.5
 """Of the numbers of a layer, beyond which it hardly learns: gradients through three such layers are below an eighth."""
-ENDS = {nn.Tanh: (-1.0, 1.0), nn.Sigmoid: (0.0, 1.0), nn.Softsign: (-1.0, 1.0)}
+ENDS = {nn.Tanh: (-1.0, 1.0), nn.Sigmoid: (0.0, 1.0), nn.Softsign: (-1.0, 1.0), nn.RNN: (-1.0, 1.0),
+        nn.GRU: (-1.0, 1.0)}  # fmt: skip
 PART = 0.005
 """Of the range, that is its end."""
 
 
 def saturation_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """The first layer of tanh, sigmoid or softsign modules most of whose outputs are at the end of their range.
+    """The first layer of tanh, sigmoid, softsign or recurrent modules with most outputs at the end of their range.
 
     Functions in ``forward`` are not seen. The last layer of the module is not judged: there an end may be meant.
 
@@ -46,11 +47,16 @@ def saturation_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
     def look(name: str, ends: tuple[float, float], part: nn.Module, args: Any, out: Any) -> None:
         low, high = ends
+        out = next(iter(tensors(out)))  # of a recurrent layer: its states at all times
         edge = PART * (high - low)
         at_end = (out.detach() < low + edge) | (out.detach() > high - edge)
         shares.setdefault(name, float(at_end.double().mean()))
 
-    named = [(name, part) for name, part in module.named_modules() if type(part) in ENDS]
+    named = [
+        (name, part)
+        for name, part in module.named_modules()
+        if type(part) in ENDS and getattr(part, "nonlinearity", "tanh") == "tanh" and not getattr(part, "proj_size", 0)
+    ]
     with untouched(module), torch.no_grad():
         handles = [part.register_forward_hook(partial(look, name, ENDS[type(part)])) for name, part in named]
         try:

@@ -2,10 +2,10 @@
 
 Lives here: checks of data without a network, each with its false-alarm rate: test examples that are copies of training
 examples (`leaks`), test examples drawn differently (`shift`), labels that look wrong (`suspects`), equal inputs with
-different labels (`conflicts`), columns and targets that training stumbles over (`columns`, `number_findings`,
-`class_findings`); what a simple model reaches, and what more data bring it (`baseline`); bounds on the error on new
-examples with every factor (`Bound`); `pacbayes`, certificates; learning curves, double descent, memorization,
-temperatures.
+different labels (`conflicts`), columns and targets that training stumbles over (`columns`, `channel_findings`,
+`number_findings`, `class_findings`); what a simple model reaches, and what more data bring it (`baseline`); bounds on
+the error on new examples with every factor (`Bound`); `pacbayes`, certificates; learning curves, double descent,
+memorization, temperatures.
 Does not live here: anything about a network's layers (`gnomon.geometry`) or its training (`gnomon.checkup`).
 May import: core, the ground floor; torch.
 """
@@ -22,6 +22,7 @@ from gnomon.generalization.capacity import (
     sauer,
     vc_bound,
 )
+from gnomon.generalization.channels import channel_findings
 from gnomon.generalization.columns import Columns, columns
 from gnomon.generalization.conditioning import InputConditioning, input_conditioning
 from gnomon.generalization.conflicts import Conflicts, conflicts
@@ -102,6 +103,7 @@ __all__ = [
     "Stability",
     "Suspects",
     "baseline",
+    "channel_findings",
     "class_findings",
     "columns",
     "conflicts",

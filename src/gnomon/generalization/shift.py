@@ -12,6 +12,10 @@ is standard normal in the limit where the sets are drawn alike. Classes are comp
 and test examples are looked for that no training example of their class is near to (`unusual`): a few strange ones cost
 accuracy long before a classifier can tell the sets apart by them.
 
+A data set that gives other numbers whenever it is read is augmented. Where that is so for train alone, as is usual, the
+sets differ on purpose, and only what no augmentation does on average is a fault: a mean that moves by more than a
+spread, or a spread that changes by more than a factor of two.
+
 Hypotheses: examples are independent.
 Reference: [lopez2017revisiting] for classifiers as tests, [mann1947test] for (1), [bates2023testing] for the last one.
 
@@ -30,10 +34,11 @@ from torch import Tensor
 
 from gnomon.core.checks import check_seed
 from gnomon.core.classes import are_classes
+from gnomon.core.inputs import Inputs, tensors
 from gnomon.core.results import Finding, Result, Value
-from gnomon.core.source import AbstractSource, source
+from gnomon.core.source import AbstractSource, Stream, source
 from gnomon.core.strata import stratified
-from gnomon.generalization.rows import joint_rows, random_features
+from gnomon.generalization.rows import digests, joint_rows, random_features
 from gnomon.generalization.unusual import Unusual, unusual
 
 __all__ = ["Shift", "shift"]
@@ -51,6 +56,8 @@ EXCESS, LARGE_EXCESS = 0.02, 0.1
 MOST, MORE, LEAST, WIDTH = 2000, 3000, 60, 300
 """Examples of each set at most, those that distances are computed of, and at least; and random features."""
 RIDGE = 1e-2
+TWICE, MOVED = 64, 2.0
+"""Examples that are read twice; and how far augmentation may change the spread of inputs, on average."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,7 @@ class Shift(Result):
     """How well a classifier tells train from test (1), how much the shares of classes differ (2), and unusual examples.
 
     ``examples`` are those of each set that were scored; with fewer than 30 nothing is said, and ``strange`` is None.
+    ``augmented`` is whether training examples alone change whenever they are read, and inputs keep their size.
     """
 
     auc: float
@@ -66,11 +74,12 @@ class Shift(Result):
     p_classes: float
     examples: int
     strange: Unusual | None = None
+    augmented: bool = False
 
     @property
     def inputs_shifted(self) -> bool:
-        """Whether inputs differ, and by enough to matter."""
-        return self.p_value < LEVEL and self.auc >= AUC
+        """Whether inputs differ, by enough to matter, and not because training examples are augmented."""
+        return self.p_value < LEVEL and self.auc >= AUC and not self.augmented
 
     @property
     def classes_shifted(self) -> bool:
@@ -101,6 +110,11 @@ class Shift(Result):
             return _classes_differ(self.classes)
         if self.strange is not None and self.has_strange:
             return f"Some test examples are unlike any training example. {self.strange.verdict}"
+        if self.augmented:
+            return (
+                "Training examples change whenever they are read (augmentation) and test examples do not; "
+                "apart from that nothing points to a difference between train and test."
+            )
         power = AUC if self.examples >= 1600 else 0.5 + (3.7 + 1.6) * sqrt((2 * self.examples + 1) / 12) / self.examples
         seen = f"a difference by which it is right in {power:.0%} of cases would have been noticed; 50 % is chance"
         return f"Train and test look alike: a classifier cannot tell one from the other ({seen})."
@@ -163,7 +177,26 @@ def shift(train: Any, test: Any, *, seed: int = 0) -> Shift:
     z = (auc - 0.5) / sqrt((2 * half + 1) / (12 * half**2))  # (1)
     strange = unusual(x[:n], parts[0].y, x[n:], parts[1].y, seed=seed)
     strange = replace(strange, first=tuple(chosen[1][list(strange.first)].tolist()))
-    return Shift(auc, erfc(z / sqrt(2)) / 2, classes, p_classes, half, strange)
+    augmented = _changes(a, chosen[0]) and not _changes(b, chosen[1]) and _of_one_size(parts[0].x, parts[1].x)
+    return Shift(auc, erfc(z / sqrt(2)) / 2, classes, p_classes, half, strange, augmented)
+
+
+def _changes(data: AbstractSource, index: Tensor) -> bool:
+    """Whether some examples are others when they are read again; batches that only come in turn are not tried."""
+    if isinstance(getattr(data, "source", data), Stream):
+        return False
+    one, two = (digests(data.at(index[:TWICE]).x) for _ in range(2))
+    return one != two
+
+
+def _of_one_size(x: Inputs, of: Inputs) -> bool:
+    """Whether mean and spread of all numbers differ by no more than augmentation makes them, on average."""
+    for a, b in zip(tensors(x), tensors(of), strict=True):
+        if a.is_floating_point():
+            (m, s), (n, t) = ((float(v.double().mean()), float(v.double().std(correction=0))) for v in (a, b))
+            if abs(m - n) > max(s, t) or max(s, t) > MOVED * min(s, t):
+                return False
+    return True
 
 
 def _told_apart(x: Tensor, k: int, seed: int) -> tuple[float, int]:

@@ -4,11 +4,14 @@ A finding is a measurement beyond a threshold; the gravest comes first. With mea
 relative gradients u_l = |dL/dW|^2 / |W|^2 of the weights (not of activations, over whose positions pooling spreads a
 gradient without harm), at the layers with weights, in the order of calls,
 
-    a_last / a_first, u_first / u_last < 1 / RANGE, or > RANGE     vanishing, or exploding              (1)
+    a_last / a_first, v_first / v_last < 1 / RANGE, or > RANGE     vanishing, or exploding              (1)
 
-and the layer at fault is the one with the largest change by itself, where that is more than half of the whole in
-logarithms; otherwise all layers contribute, and the initialization is at fault. A single layer that cuts both the
-signal and the gradient by RANGE is reported too where biases behind it hide that from (1).
+with v_l = u_l units_l / fan_l. Entries of dL/dW are products of a gradient, whose square is shared by the units, and
+an input, and squares of W are 1 / fan: so v does not depend on the widths, and for a chain of ReLU layers without
+biases, drawn with one gain, it is the same at every layer. The layer at fault is the one with the largest change by
+itself, where that is more than half of the whole in logarithms; otherwise all layers contribute, and the
+initialization is at fault. A single layer that cuts both the signal and the gradient by RANGE is reported too where
+biases behind it hide that from (1).
 
 Reference: [schoenholz2017deep], [he2015delving]; [zhang2019fixup] for residual branches.
 """
@@ -27,8 +30,11 @@ DEAD, MOST_DEAD = 0.5, 0.9
 """Share of units that may be dead. Where examples reach a layer nearly alike, with a correlation above `APART`, half
 of the units are dead by chance, each having one sign for all examples. That share has a deviation of
 1 / (2 units^(1/2)), and four of them are accepted then, up to `MOST_DEAD`."""
-MERGED = 0.9999
-"""The mean correlation of different inputs at which they count as merged, if they came in below ``APART``."""
+MERGED, LOST = 1 - 1e-4, 1 - 1e-6
+"""The mean correlation of different inputs at which they count as merged, if they came in below ``APART``, and at which
+that is a fault. Gradient descent needs about 1 / (1 - c) times as many steps for what differs as for what is shared,
+Adam about the root of it: a hundred times at the first, which it makes up for, as in two layers of sigmoids, whose
+outputs are all about 1/2; a thousand at the second, where float32 is about to round the difference away."""
 APART = 0.9
 INPUT_SQUARES = (1e-4, 100.0)
 """Mean squares of inputs beyond which they should be standardized: root mean squares from 0.01 to 10 are accepted."""
@@ -43,7 +49,7 @@ NOTHING = 1e-300
 SEVERITY = {
     "not-finite": 0.99, "zero-weights": 0.98, "input-scale": 0.985, "all-dead": 0.96, "all-constant": 0.87,
     "vanishing-activations": 0.95, "exploding-activations": 0.95, "vanishing-gradients": 0.94,
-    "exploding-gradients": 0.94, "zero-last-layer": 0.2, "merged-inputs": 0.7,
+    "exploding-gradients": 0.94, "zero-last-layer": 0.2, "merged-inputs": 0.7, "similar-inputs": 0.45,
 }  # fmt: skip
 """What makes learning impossible comes before what makes it slow, and a cause before its effects."""
 
@@ -111,10 +117,11 @@ def _zero(layers: tuple[LayerSignal, ...]) -> list[Finding]:
 def _change(layers: list[LayerSignal], quantity: str) -> list[Finding]:
     """Equation (1), for activations forwards and for gradients backwards."""
     backwards = quantity == "update"
-    order = [layer for layer in (reversed(layers) if backwards else layers) if getattr(layer, quantity) is not None]
+    known = [(layer, _strength(layer, quantity)) for layer in (reversed(layers) if backwards else layers)]
+    order = [layer for layer, square in known if square is not None]
     if len(order) < 2:
         return []
-    logs = [log(max(getattr(layer, quantity), NOTHING)) for layer in order]
+    logs = [log(max(square, NOTHING)) for _, square in known if square is not None]
     if backwards and not _beyond_the_head(logs):
         return []
     total, steps = logs[-1] - logs[0], [b - a for a, b in zip(logs, logs[1:], strict=False)]
@@ -138,11 +145,18 @@ def _change(layers: list[LayerSignal], quantity: str) -> list[Finding]:
     return [Finding(kind, what, _cure(word), SEVERITY[kind], name, evidence)]
 
 
+def _strength(layer: LayerSignal, quantity: str) -> float | None:
+    """a or v of equation (1)."""
+    if quantity == "activation" or layer.update is None:
+        return layer.activation if quantity == "activation" else None
+    return layer.update * layer.units / layer.fan
+
+
 def _beyond_the_head(logs: list[float]) -> bool:
     """Whether relative gradients change over the layers before the last one as well.
 
-    The last layer has few weights for each of its inputs, and with one output of 256 units a relative gradient that is
-    a thousand times that of the layer before it: a difference between these two alone is no fault.
+    The last layer may be drawn much smaller than the others, and then has a relative gradient that is a thousand times
+    that of the layer before it: a difference between these two alone is no fault.
     """
     return len(logs) > 2 and abs(logs[-1] - logs[1]) > TREND * log(RANGE)
 
@@ -216,4 +230,5 @@ def _merged(layers: tuple[LayerSignal, ...]) -> list[Finding]:
     what = f"Different inputs look alike from '{first.name}' on: mean correlation {last.correlation:.6f} in the end."
     cure = "Use weights of critical variance (2 / fan_in for relu, 1 / fan_in for tanh) and small biases."
     evidence = Value("correlation of different inputs", last.correlation), Value("accepted correlation", MERGED)
-    return [Finding("merged-inputs", what, cure, SEVERITY["merged-inputs"], first.name, evidence)]
+    severity = SEVERITY["merged-inputs" if last.correlation >= LOST else "similar-inputs"]
+    return [Finding("merged-inputs", what, cure, severity, first.name, evidence)]

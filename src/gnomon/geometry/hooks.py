@@ -82,7 +82,8 @@ class LayerSums:
         backward = Backward(gradient, None if sums is None else _update(self.weights, sums))
         activation = self.squares / self.counted if self.finite else None
         forward = Forward(activation, self._correlation(), self._dead())
-        return LayerSignal(self.name, self.kind, filled, self.units, self.size, forward, backward)
+        fan = max(1.0, sum(w.numel() for w in self.weights) / max(1, self.units))
+        return LayerSignal(self.name, self.kind, filled, self.units, self.size, forward, backward, fan)
 
     def _correlation(self) -> float | None:
         if not self.comparable or self.counted < 2 or len({d.shape[1] for d in self.directions}) != 1:

@@ -38,7 +38,8 @@ class LayerSignal(Record):
     """A call of a layer: its name in the module, its class, its weights and sizes, and what it passes on.
 
     ``size`` counts the numbers it puts out for an example, ``units`` those of them that are not positions of one
-    another. The parts of ``forward`` and ``backward`` can be read from the layer itself, as ``layer.activation``.
+    another, ``fan`` the weights for each unit. The parts of ``forward`` and ``backward`` can be read from the layer
+    itself, as ``layer.activation``.
     """
 
     name: str
@@ -48,6 +49,7 @@ class LayerSignal(Record):
     size: int
     forward: Forward
     backward: Backward
+    fan: float = 1.0
 
     @property
     def weighted(self) -> bool:

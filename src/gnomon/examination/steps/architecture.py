@@ -59,9 +59,7 @@ class ArchitectureStep(AbstractStep):
             *(Value(f"parameters of {name}", count) for name, count in largest),
         )
         readable = Hypothesis("the infinite-width limit can be computed from the module", program is not None, reason)
-        known = (
-            "" if program is not None else " Some of its layers have no formula in the theory of very wide networks."
-        )
+        known = "" if program is not None else " The theory of very wide networks has no formula for it."
         numbers = "one number" if task.outputs == 1 else f"{task.outputs} numbers"
         kind = f"tell {task.classes} classes apart" if task.classes else f"predict {numbers}"
         time = f"a training step on {n} examples takes {shown(1e3 * cost.step(n))} ms"

@@ -12,7 +12,7 @@ from gnomon.core.results import Definition, Finding, Plot, Value
 from gnomon.examination.cost import pace, rung
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.subject import Examples, Subject
-from gnomon.generalization import class_findings, columns, conflicts, number_findings, suspects
+from gnomon.generalization import channel_findings, class_findings, columns, conflicts, number_findings, suspects
 from gnomon.report import Content
 
 ROWS, PART = (250, 1000, 2000, 4000, 8000), 1000
@@ -93,7 +93,7 @@ class ColumnsStep(AbstractStep):
 
 def _columns(subject: Subject, examples: Examples) -> list[Finding]:
     """Of the inputs; their scale is no matter where the network takes care of it before its first weights."""
-    found = list(columns(examples.x).findings)
+    found = [*columns(examples.x).findings, *channel_findings(examples.x)]
     if any(finding.kind == "feature-scale" for finding in found):
         given = first_given(subject.module, examples.some(FEW).x)
         if given is not None and not any(finding.kind == "feature-scale" for finding in columns(given).findings):

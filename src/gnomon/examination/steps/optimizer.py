@@ -17,7 +17,7 @@ from gnomon.training import Run
 
 STEPS, LEAST, BATCH = 40, 12, 32
 """Steps of a short run at most and at least, and examples of a batch where none are named."""
-LONGER = 2.5
+LONGER = 4
 """Times its share that the step may take for the fewest steps: nothing else judges a learning rate of any optimizer."""
 SMALLER, LARGER, FELL, SMALL = (1.0, 0.1, 0.01), (1.0, 10.0, 100.0), 0.1, 16
 """Multiples of the rate that are tried where there is no time for more, the part of the first loss that the whole run

@@ -73,7 +73,8 @@ class SplitStep(AbstractStep):
         if labels.classes:
             name, by = "right more often on test labels than on train", f"simple model; {labels.z:.2g} deviations"
             values = (*values, Value(name, labels.difference, meaning=by))
-        answer = " ".join((copies.verdict, apart.verdict, *(f.what for f in labels.findings)))
+        said = (copies.verdict, apart.verdict) if copies.leaked or not apart.shifted else (apart.verdict, copies.verdict)
+        answer = " ".join((*said, *(f.what for f in labels.findings)))  # what is wrong comes first
         definitions = (
             Definition("r = d₁ / d₂", "distances to the two nearest training examples; near 0 for a copy"),
             Definition("AUC", "pairs of a test and a training example told apart", "lopez2017revisiting"),

@@ -18,6 +18,7 @@ from gnomon.checkup import (
     chance_findings,
     decay_findings,
     decay_of,
+    first_of,
     head_findings,
     ignored_findings,
     lost_parts,
@@ -167,6 +168,9 @@ def _head(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
         name = subject.task.loss.name
         y = targets_of(subject, examples.y)
         if loss is not None and not isinstance(loss, AbstractLoss):
+            first = first_of(out, y.shape[1]) if y.dim() == 2 and out.dim() == 2 else None
+            if first is not None:  # of outputs side by side these are the ones that the targets are for
+                loss, out = partial(_beside, loss, out[:, y.shape[1] :].detach()), first
             name = NAMES.get(getattr(loss, "__name__", type(loss).__name__), "") or APPLIED.get(
                 applied(loss, out, y), ""
             )
@@ -174,6 +178,11 @@ def _head(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
     if loss is None or isinstance(loss, AbstractLoss):
         return found
     return (*found, *broadcast_findings(out, y, loss))
+
+
+def _beside(loss: Any, rest: Tensor, first: Tensor, y: Tensor) -> Tensor:
+    """The loss as a function of the first columns of the outputs."""
+    return loss(torch.cat([first, rest], 1), y)
 
 
 def _reach(subject: Subject, few: Examples, reached: tuple[str, ...]) -> tuple[Finding, ...]:
@@ -203,8 +212,8 @@ def _matters(module: nn.Module, x: Inputs, names: list[str]) -> bool:
     """Whether outputs change where these parameters do."""
     own = dict(module.named_parameters())
     with untouched(module), random_state(0), torch.no_grad():
-        changed = {name: own[name] + torch.randn_like(own[name]) * (own[name].std() + 0.1) for name in names
-                   if own[name].numel() > 1}  # fmt: skip
+        chosen = {name: own[name] for name in names}
+        changed = {name: p + torch.randn_like(p) * (p.std(correction=0) + 0.1) for name, p in chosen.items()}
         first = table(invoke(module, x), count(x), "examine(module, train=(x, y))").clone()
 
         def run(*args: Any, **kwargs: Any) -> Any:
