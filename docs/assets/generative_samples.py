@@ -37,9 +37,11 @@ from gnomon.generative import (
     spline_flow,
 )
 from gnomon.training import Adam
+from gnomon.training.schedule import Scheduled
 
-STEPS = {2: 4000, 64: 1500, 784: 2000}
-FEWER = {("autoregressive spline", 64): 150, ("spline coupling", 64): 150, ("autoregressive spline", 784): 60,
+STEPS, BATCH = {2: 3000, 64: 1500, 784: 2000}, {2: 512, 64: 128, 784: 128}
+FEWER = {("spline coupling", 2): 700, ("autoregressive spline", 2): 1500, ("autoregressive", 2): 2000,
+         ("autoregressive spline", 64): 150, ("spline coupling", 64): 150, ("autoregressive spline", 784): 60,
          ("spline coupling", 784): 100, ("autoregressive", 784): 600, ("affine coupling", 784): 60,
          ("Wasserstein GAN", 784): 600, ("flow matching", 784): 1200, ("diffusion", 784): 1200}  # fmt: skip
 """Steps where they are long, or where a flow would learn its 1,000 digits by heart."""
@@ -57,17 +59,22 @@ def models(d):
     """A model of each family for points of d numbers, as functions that make one."""
     wide, latent, deep = {2: (64, 2, 3), 64: (128, 16, 3), 784: (256, 16, 1)}[d]
     return {
-        "VAE": lambda: VAE(layers(d, wide, 2 * latent), layers(latent, wide, wide, d), latent=latent, shape=(d,),
-                           observation=Gaussian(0.1 if d == 2 else 0.15)),
+        "VAE": lambda: VAE(layers(d, wide, wide, 2 * latent), layers(latent, wide, wide, wide, d), latent=latent,
+                           shape=(d,), observation=Gaussian(0.1 if d == 2 else 0.15)),
         "Wasserstein GAN": lambda: GAN(layers(latent, wide, wide, d), layers(d, wide, wide, 1), latent=latent,
                                        shape=(d,), game=Wasserstein(1.0)),
         "affine coupling": lambda: coupling_flow(d, layers=2 * deep, hidden=wide),
         "autoregressive": lambda: autoregressive_flow(d, layers=deep + 1, hidden=wide),
         "spline coupling": lambda: spline_flow(d, layers=min(deep, 2), hidden=wide),
         "autoregressive spline": lambda: autoregressive_spline_flow(d, layers=deep, hidden=wide),
-        "flow matching": lambda: FlowMatching(TimeNetwork(d, hidden=wide, layers=3), shape=(d,)),
-        "diffusion": lambda: Diffusion(TimeNetwork(d, hidden=wide, layers=3), cosine_schedule(100), shape=(d,)),
+        "flow matching": lambda: FlowMatching(TimeNetwork(d, hidden=wide, layers=4), shape=(d,)),
+        "diffusion": lambda: Diffusion(TimeNetwork(d, hidden=wide, layers=4), cosine_schedule(100), shape=(d,)),
     }  # fmt: skip
+
+
+def calming(optimizer, steps):
+    """Adam whose learning rate falls to zero as a cosine."""
+    return Scheduled(optimizer, lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, steps), epoch=1)
 
 
 def samples(title, make, train, n):
@@ -77,9 +84,16 @@ def samples(title, make, train, n):
     torch.manual_seed(0)
     model = make()
     if isinstance(model, GAN):
-        model = play(model, train, steps=steps, optimizer=Adam(1e-3, b1=0.5), discriminator_steps=2, batch=128).model
+        model = play(
+            model,
+            train,
+            steps=steps,
+            optimizer=calming(Adam(1e-3, b1=0.5), steps),
+            discriminator_steps=2,
+            batch=BATCH[d],
+        ).model
     else:
-        model = fit(model, train, steps=steps, optimizer=Adam(2e-3), batch=128).model
+        model = fit(model, train, steps=steps, optimizer=calming(Adam(2e-3), steps), batch=BATCH[d]).model
     if isinstance(model, Diffusion):
         return model.sample(n, seed=3, eta=0.0)
     return model.sample(n, seed=3)
@@ -97,7 +111,7 @@ def draw(rows, file):
     titles = ["data", *(title for title in models(2) if any(title in panels for panels in rows.values()))]
     size = 1.5 * len(titles), 1.62 * len(rows) + 0.1
     fig, axes = plt.subplots(len(rows), len(titles), figsize=size, layout="constrained")
-    for i, (row, (name, panels)) in enumerate(zip(np.atleast_2d(axes), rows.items(), strict=True)):
+    for i, (row, panels) in enumerate(zip(np.atleast_2d(axes), rows.values(), strict=True)):
         for place, title in zip(row, titles, strict=True):
             place.set_xticks([])
             place.set_yticks([])
@@ -107,7 +121,7 @@ def draw(rows, file):
             if x is not None and x.shape[1] == 2:
                 place.set_aspect("equal")
                 place.scatter(*x.T, s=0.7, linewidths=0, color="#20507a")
-                place.set(xlim=(-3, 3) if name == "ring" else (-2, 2), ylim=(-3, 3) if name == "ring" else (-2, 2))
+                place.set(xlim=(-3, 3), ylim=(-3, 3))
             elif x is not None:
                 place.imshow(tiled(x), cmap="gray_r", vmin=-1, vmax=1)
     fig.savefig(Path(__file__).with_name(file), dpi=110)
@@ -117,7 +131,7 @@ def sets(name, file):
     """Train and held-out examples."""
     if name in ("ring", "moons"):
         return [
-            (ring(8).sample(n, seed=s) if name == "ring" else moons(n, seed=s)).float()
+            (ring(8).sample(n, seed=s) if name == "ring" else 1.5 * moons(n, seed=s)).float()
             for n, s in ((4000, 0), (SHOWN, 1))
         ]
     if name == "digits":

@@ -260,3 +260,17 @@ def test_bad_input_is_one_sentence():
         laplace(line(), X, Y, structure="kfac")
     with pytest.raises(BudgetError, match="parameters need .* GB"):
         laplace(nn.Linear(3, 10_000).double(), X, torch.zeros(30, 10_000).double())
+
+
+def test_laplace_shows_how_many_batches_are_done(monkeypatch):
+    """A bar of the package counts the batches of each pass over the examples."""
+    counted = []
+
+    def shown(items, what):
+        counted.append((len(items), what))
+        return iter(items)
+
+    monkeypatch.setattr("gnomon.bayes.gauss_newton.shown", shown)
+    x = torch.randn(130, 2)
+    laplace(nn.Linear(2, 1), x, x.sum(1))
+    assert counted == [(3, "batches of derivatives")]

@@ -260,3 +260,15 @@ def test_bad_input_is_one_sentence():
         SplineAutoregressive(MaskedNetwork(2, 7)).inverse(torch.zeros(3, 2))
     with pytest.raises(InputError, match='law must be "signs" or "gaussian"'):
         Hutchinson(law="uniform")
+
+
+def test_steps_of_masked_networks_are_calm_in_many_dimensions():
+    """One step of Adam moves outputs by what other coordinates say 1 / 14 as much as weights of size one would."""
+    torch.manual_seed(0)
+    many, two = MaskedNetwork(784, 2, hidden=64), MaskedNetwork(2, 2, hidden=64)
+    assert two.faster == [1.0, 1.0, 1.0] and float(two.mask2.max()) == 1.0
+    assert many.faster[-1] == 8.0 and abs(float(many.mask2.max()) - 1 / 14) < 1e-7
+    # What acts is drawn as before: uniform up to 1 / sqrt(784), and a unit's weights sum to 64 at most in a step.
+    acting = (many.weights[0] * many.mask0).detach()
+    assert 0.99 / 28 < float(acting.abs().max()) <= 1.0001 / 28
+    assert float(many.mask0.sum(1).max()) <= 64.001

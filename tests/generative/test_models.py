@@ -18,11 +18,13 @@ from gnomon.generative import (
     VAE,
     Alternating,
     Bernoulli,
+    ContinuousFlow,
     Diffusion,
     DistributionModel,
     ExactNetwork,
     Extragradient,
     Flow,
+    FlowMatching,
     Gaussian,
     Minimax,
     NonSaturating,
@@ -369,3 +371,43 @@ def test_bad_input_is_one_sentence():
         Schedule(torch.tensor([0.5, 1.5]))
     with pytest.raises(InputError, match="Let it return .5, 2."):
         VAE(nn.Linear(2, 3), nn.Linear(1, 2), latent=1, shape=(2,)).losses(torch.zeros(5, 2))
+
+
+class _Narrow(nn.Module):
+    """A network of points and times that returns too few numbers."""
+
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(3, 1)
+
+    def forward(self, x, t):
+        return self.line(x)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda x: Diffusion(_Narrow(), shape=(3,)).losses(x), "the network returned (4, 1) for points (4, 3)"),
+        (lambda x: Diffusion(_Narrow(), shape=(3,)).sample(4), "the network returned (4, 1) for points (4, 3)"),
+        (lambda x: FlowMatching(_Narrow(), shape=(3,)).losses(x), "the field returned (4, 1) for points (4, 3)"),
+        (lambda x: ContinuousFlow(_Narrow(), shape=(3,)).losses(x), "the field returned (4, 1) for points (4, 3)"),
+        (
+            lambda x: VAE(nn.Linear(3, 4), nn.Linear(2, 1), latent=2, shape=(3,)).losses(x),
+            "the decoder returned (4, 1) for 4 rows",
+        ),
+        (
+            lambda x: GAN(nn.Linear(2, 1), nn.Linear(3, 1), latent=2, shape=(3,)).losses(x),
+            "the generator returned (4, 1) for 4 rows",
+        ),
+        (
+            lambda x: GAN(nn.Linear(2, 3), nn.Linear(3, 3), latent=2, shape=(3,)).losses(x),
+            "the discriminator returned (4, 3) for 4 rows",
+        ),
+        (lambda x: Diffusion(TimeNetwork(3), shape=(3,)).sample(4, eta=2.0), "eta must be a number from 0 to 1"),
+    ],
+)
+def test_parts_of_another_shape_are_refused_where_broadcasting_would_hide_them(call, said):
+    """(4, 1) against (4, 3) broadcasts: the loss fell, and what was learned had one number for three."""
+    with pytest.raises(InputError) as told:
+        call(torch.randn(4, 3))
+    assert said in str(told.value)

@@ -24,6 +24,7 @@ from torch.func import jacrev
 from gnomon.bayes.posterior import ModulePosterior
 from gnomon.core.inputs import Inputs, count, take
 from gnomon.core.losses import CrossEntropy
+from gnomon.core.machine.progress import shown
 from gnomon.core.pure import undisturbed
 
 __all__ = ["diagonal", "rows"]
@@ -181,7 +182,7 @@ def _meeting(layers: dict[str, nn.Linear]) -> Iterator[dict[str, Met]]:
 
 
 def _pieces(x: Inputs, size: int) -> Iterator[Inputs]:
-    for start in range(0, count(x), size):
+    for start in shown(range(0, count(x), size), "batches of derivatives"):
         yield take(x, slice(start, start + size))
 
 

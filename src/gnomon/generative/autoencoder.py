@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from gnomon.core.checks import integer
 from gnomon.generative.model import AbstractGenerative
+from gnomon.generative.vectors import as_examples
 
 __all__ = ["Autoencoder", "linear_autoencoder"]
 
@@ -46,7 +47,7 @@ class Autoencoder(AbstractGenerative):
 
     def decode(self, z: Float[Tensor, "n m"]) -> Tensor:
         """Examples from latent coordinates."""
-        return self.decoder(z).reshape(len(z), *self.shape)
+        return as_examples(self.decoder(z), len(z), self.shape, call="Autoencoder.decode(z)", what="the decoder")
 
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
         return (x - self.decode(self.encode(x))).flatten(1).square().sum(1) / 2  # (1)

@@ -119,7 +119,9 @@ class ContinuousFlow(AbstractGenerative):
 
     def velocity(self, x: Tensor, t: float) -> Tensor:
         """The field at points and one time."""
-        return self.field(x, torch.full((len(x),), t, dtype=x.dtype, device=x.device))
+        v = self.field(x, torch.full((len(x),), t, dtype=x.dtype, device=x.device))
+        check_vectors(v, x, call=f"{type(self).__name__}(field)")
+        return v
 
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
         return self._density(self.points(x, f"{type(self).__name__}.log_prob(x)"))
@@ -162,5 +164,6 @@ class FlowMatching(ContinuousFlow):
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
         noise, t = torch.randn_like(x), torch.rand(len(x), dtype=x.dtype, device=x.device)
         place = t.reshape(-1, *[1] * (x.dim() - 1))
-        wanted = x - noise
-        return (self.field((1 - place) * noise + place * x, t) - wanted).flatten(1).square().sum(1)  # (2)
+        v = self.field((1 - place) * noise + place * x, t)
+        check_vectors(v, x, call="FlowMatching(field)")  # another shape could be broadcast, and another field learned
+        return (v - (x - noise)).flatten(1).square().sum(1)  # (2)

@@ -24,6 +24,7 @@ from torch.nn.functional import softplus
 
 from gnomon.core.checks import integer, number
 from gnomon.generative.model import AbstractGenerative
+from gnomon.generative.vectors import as_examples
 
 __all__ = ["GAN", "AbstractGame", "Minimax", "NonSaturating", "Wasserstein"]
 
@@ -123,11 +124,11 @@ class GAN(AbstractGenerative):
 
     def made(self, z: Tensor) -> Tensor:
         """Fakes from noise."""
-        return self.maker(z).reshape(len(z), *self.shape)
+        return as_examples(self.maker(z), len(z), self.shape, call="GAN.made(z)", what="the generator")
 
     def logits(self, x: Tensor) -> Float[Tensor, " n"]:
         """What the discriminator says of examples."""
-        return self.judge(x).reshape(len(x))
+        return as_examples(self.judge(x), len(x), (), call="GAN.logits(x)", what="the discriminator")
 
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:
         """The generator's loss of as many new fakes."""

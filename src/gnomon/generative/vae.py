@@ -24,7 +24,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError, lesson
 from gnomon.generative.model import AbstractGenerative, standard_normal
-from gnomon.generative.vectors import check_vectors, finite_points
+from gnomon.generative.vectors import as_examples, check_vectors, finite_points
 
 __all__ = ["VAE", "AbstractObservation", "Bernoulli", "Gaussian", "gaussian_kl"]
 
@@ -174,7 +174,7 @@ class VAE(AbstractGenerative):
 
     def decoded(self, z: Float[Tensor, "n m"]) -> Tensor:
         """What the decoder returns, in the shape of examples."""
-        return self.decoder(z).reshape(len(z), *self.shape)
+        return as_examples(self.decoder(z), len(z), self.shape, call="VAE.decode(z)", what="the decoder")
 
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
         self.observation.check(x, "VAE.losses(x)")

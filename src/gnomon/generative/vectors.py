@@ -1,5 +1,6 @@
 """Points, and the vectors of a field at them: what functions of fields are given is looked at here."""
 
+from math import prod
 from typing import Any
 
 from torch import Tensor
@@ -7,7 +8,7 @@ from torch import Tensor
 from gnomon.core.checks import as_numbers, check_finite_inputs
 from gnomon.core.errors import InputError, lesson
 
-__all__ = ["check_vectors", "finite_points"]
+__all__ = ["as_examples", "check_vectors", "finite_points"]
 
 
 def finite_points(x: Any, name: str, *, call: str, least: int = 1) -> Tensor:
@@ -25,6 +26,22 @@ def finite_points(x: Any, name: str, *, call: str, least: int = 1) -> Tensor:
         raise InputError(lesson(call, found, wanted, f"Pass {name} as (n, d)"))
     check_finite_inputs(given.detach(), call=call)
     return given
+
+
+def as_examples(output: Tensor, n: int, shape: tuple[int, ...], *, call: str, what: str) -> Tensor:
+    """What a part of a model returned for n rows, in the shape of n examples; other counts of numbers are refused.
+
+    Cost: none.
+
+    >>> import torch
+    >>> as_examples(torch.zeros(3, 4), 3, (1, 2, 2), call="VAE.decode(z)", what="the decoder").shape
+    torch.Size([3, 1, 2, 2])
+    """
+    if not isinstance(output, Tensor) or output.numel() != n * prod(shape):
+        given = tuple(output.shape) if isinstance(output, Tensor) else f"a {type(output).__name__}"
+        numbers, wanted = f"{prod(shape)} number{'s' if prod(shape) > 1 else ''} for each row", tuple((n, *shape))
+        raise InputError(lesson(call, f"{what} returned {given} for {n} rows", numbers, f"Let it return {wanted}"))
+    return output.reshape(n, *shape)
 
 
 def check_vectors(vectors: Any, x: Tensor, *, call: str, what: str = "the field") -> None:

@@ -37,6 +37,7 @@ from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError, out_of_range
 from gnomon.generative.diffusion.schedule import Schedule, cosine_schedule
 from gnomon.generative.model import AbstractGenerative
+from gnomon.generative.vectors import check_vectors
 
 __all__ = ["Diffusion"]
 
@@ -84,10 +85,16 @@ class Diffusion(AbstractGenerative):
         a = kept.to(x0).reshape(-1, *[1] * (x0.dim() - 1))
         return a.sqrt() * x0 + (1 - a).sqrt() * noise
 
+    def output(self, x: Tensor, t: Tensor) -> Tensor:
+        """What the network returns for noised examples at times (n,), refused where its shape is another."""
+        given = self.network(x, t)
+        check_vectors(given, x, call=CALL, what="the network")
+        return given
+
     def predicted(self, x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
         """The example and the noise that the network sees in noised examples at times (n,); equation (1)."""
         a = self.schedule.kept_at(t.detach().cpu()).to(x).reshape(-1, *[1] * (x.dim() - 1))
-        output, left, added = self.network(x, t), a.sqrt(), (1 - a).sqrt()
+        output, left, added = self.output(x, t), a.sqrt(), (1 - a).sqrt()
         if self.target == "noise":
             return (x - added * output) / left, output
         if self.target == "data":
@@ -105,13 +112,14 @@ class Diffusion(AbstractGenerative):
         xk = self.noised(x, a, noise)
         place = a.to(x).reshape(-1, *[1] * (x.dim() - 1))
         wanted = {"noise": noise, "data": x, "velocity": place.sqrt() * noise - (1 - place).sqrt() * x}[self.target]
-        return (wanted - self.network(xk, (k / len(self.schedule)).to(x))).flatten(1).square().sum(1)  # (2)
+        return (wanted - self.output(xk, (k / len(self.schedule)).to(x))).flatten(1).square().sum(1)  # (2)
 
     def sample(self, n: int, *, seed: int = 0, steps: int | None = None, eta: float = 1.0) -> Tensor:
         """New examples by (4): over all steps with fresh noise, or over fewer, or with less noise (``eta=0``: none)."""
         total = len(self.schedule)
         count = total if steps is None else min(total, integer("steps", steps, call="Diffusion.sample(n)"))
-        eta = number("eta", eta, call="Diffusion.sample(n)", above=-1e-300)
+        if not 0 <= number("eta", eta, call="Diffusion.sample(n)") <= 1:
+            raise InputError(out_of_range("Diffusion.sample(n)", "eta", "a number from 0 to 1", eta))
         places = torch.linspace(total, 0, count + 1).round().long().tolist()
         generator = self.generator(seed)
         with self.at_rest():

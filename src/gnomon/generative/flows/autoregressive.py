@@ -27,6 +27,11 @@ __all__ = ["AbstractAutoregressive", "Autoregressive", "MaskedNetwork", "SplineA
 
 LIMIT = 7.0
 """|s| stays below it, so that one coordinate is scaled by 1,000 at most."""
+MANY = 64
+"""A unit that sees more inputs than this moves in a step of Adam as if it saw so many."""
+CALM, FASTEST = 2.0, 8.0
+"""In d dimensions what depends on other coordinates moves sqrt(d) / CALM times more slowly, and constants as many times
+faster, up to FASTEST. Chosen on held-out examples of 8 x 8 digits and MNIST, one seed, with Adam(2e-3)."""
 
 
 class MaskedNetwork(nn.Module):
@@ -34,6 +39,11 @@ class MaskedNetwork(nn.Module):
 
     A hidden unit sees the coordinates up to its own place. The places are spread evenly over all coordinates: with
     fewer units than coordinates, places counted from the first would leave the later coordinates unseen.
+
+    Adam moves every weight by the same amount, so that a unit moves the more, the more inputs it sees. Weights are
+    therefore stored larger than they act, and constants of the last layer smaller: in many dimensions the distribution
+    of each coordinate is learned first, and not blurred by weights that have not settled. In two dimensions nothing is
+    changed.
 
     >>> network = MaskedNetwork(3, 2)
     >>> slopes = torch.func.jacrev(lambda x: network(x[None])[0, :, 0])(torch.randn(3))
@@ -46,21 +56,24 @@ class MaskedNetwork(nn.Module):
         d, self.outputs = integer("features", features, call="MaskedNetwork(features, outputs)"), outputs
         degrees = [torch.arange(d)] + [torch.arange(hidden) * (d - 1) // hidden] * layers
         self.weights, self.biases = nn.ParameterList(), nn.ParameterList()
+        calm = max(1.0, d**0.5 / CALM)
+        self.faster = [1.0] * layers + [min(calm, FASTEST)]
         for i, (a, b) in enumerate(zip(degrees, degrees[1:], strict=False)):
-            layer = nn.Linear(len(a), len(b))
-            self.weights.append(layer.weight)
+            layer, seen = nn.Linear(len(a), len(b)), (b[:, None] >= a[None, :]).float()
+            scale = (MANY / seen.sum(1, keepdim=True).clamp(min=1)).clamp(max=1)
+            self.weights.append(nn.Parameter(layer.weight.detach() / scale))
             self.biases.append(layer.bias)
-            self.register_buffer(f"mask{i}", (b[:, None] >= a[None, :]).float())
+            self.register_buffer(f"mask{i}", seen * scale)
         self.weights.append(nn.Parameter(torch.zeros(d * outputs, hidden)))
         self.biases.append(nn.Parameter(torch.zeros(d * outputs)))
         last = torch.arange(d).repeat_interleave(outputs)
-        self.register_buffer(f"mask{layers}", (last[:, None] > degrees[-1][None, :]).float())
+        self.register_buffer(f"mask{layers}", (last[:, None] > degrees[-1][None, :]).float() / calm)
 
     def forward(self, x: Tensor) -> Tensor:
         """The outputs for each coordinate."""
         n, d = x.shape
-        for i, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
-            x = linear(x, weight * getattr(self, f"mask{i}"), bias)
+        for i, (weight, bias, faster) in enumerate(zip(self.weights, self.biases, self.faster, strict=True)):
+            x = linear(x, weight * getattr(self, f"mask{i}"), faster * bias)
             if i < len(self.weights) - 1:
                 x = nn.functional.relu(x)
         return x.reshape(n, d, self.outputs)
