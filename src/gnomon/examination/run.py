@@ -64,6 +64,7 @@ def examine(
     seed: int = 0,
     name: str | None = None,
     notes: Sequence[str] = (),
+    columns: Sequence[str] = (),
     command: str = "",
     steps: Sequence[AbstractStep] | None = None,
     progress: Progress | None = None,
@@ -97,6 +98,7 @@ def examine(
         seed: of everything random.
         name: of the network in the report.
         notes: what was done to the data before, such as columns of words that were encoded; the report repeats it.
+        columns: names of the columns of a table, said in findings in place of their numbers.
         command: what was typed, for the manifest.
         steps: the questions to ask; by default `gnomon.examination.STEPS`.
         progress: see `Progress`.
@@ -118,7 +120,9 @@ def examine(
         start = _begun(clock)
         wanted = not isinstance(module, nn.Module) if fit is None else fit
         with one_thread() as threads:
-            network = subject(module, train, test, optimizer=optimizer, seed=seed, name=name, plan=plan, notes=notes)
+            network = subject(
+                module, train, test, optimizer=optimizer, seed=seed, name=name, plan=plan, notes=notes, columns=columns,
+            )  # fmt: skip
             torch.set_num_threads(fitting_threads(network, clock, budget, threads))
             sections, products, partial = run_steps(
                 STEPS if steps is None else steps, network, end=start + budget, seed=seed, fit=wanted,
