@@ -256,7 +256,8 @@ def test_tables_as_they_come(here, separator):
     rows += [[f"{i}.5", "ab"[i % 2], f"2024-01-{i + 1:02}", str(10 * i)] for i in range(25)]
     text = "\n".join(separator.join(row) for row in rows)
     (here / "t.csv").write_text(text.replace(".", ",") if separator == ";" else text, encoding="utf-8-sig")
-    x, y, notes = tables.from_csv(here / "t.csv", "price", "examine")
+    x, y, notes, names = tables.from_csv(here / "t.csv", "price", "examine")
+    assert names == ("size", "kind", "when")
     assert x[3].tolist() == [3.5, 1.0, 3.0] and y[3] == 30.0 and y.is_floating_point()
     assert "the target 'price' is a number to predict, of 25 different whole ones" in notes
     assert "dates became numbers of days: when (since 2024-01-01)" in notes

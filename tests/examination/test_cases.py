@@ -134,6 +134,10 @@ def test_scale_is_said_once_and_statistics_before_what_they_cause():
 def test_a_simple_model_that_predicts_labels_refutes_that_they_are_unrelated():
     assert DataChecks(0.2, 0.28, 2000).related and not DataChecks(0.2, 0.22, 1000).related
     assert not DataChecks(0.2, None).related
+    finding = Finding("labels-unrelated", "No relation.", "Look.", 0.9)
+    for key, stays in (("kernel", False), ("split", True)):  # the latter has seen the relation in test
+        section = Section(key, "Title", "?", Content("No.", (finding,)))
+        assert bool(consistent((section,), learned=True)[0].findings) is stays
 
 
 def test_a_hint_that_labels_are_unrelated_silences_no_outcome():

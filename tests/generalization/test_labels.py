@@ -172,3 +172,12 @@ def test_rows_of_a_coarse_table_that_were_copied_with_other_labels():
     few = x[:, :8]  # 256 different rows: they coincide by chance, and their labels are drawn
     drawn = (torch.rand(1500, generator=g) < 0.3 + 0.3 * few[:, 0]).long()
     assert [f.level.name for f in conflicts(few, drawn).findings] == ["WARNING"]
+
+
+def test_columns_are_called_by_their_names():
+    x = torch.randn(100, 4, generator=torch.Generator().manual_seed(0)) * torch.tensor([1.0, 1.0, 1.0, 1000.0])
+    x[:, 1] = 2 * x[:, 0]
+    named = [finding.what for finding in columns(x, names=("age", "years", "height", "income")).findings]
+    assert "'income'" in named[0] and "'age' = 'years'" in named[1]
+    assert "Column 3" in columns(x).findings[0].what and "0 = 1" in columns(x).findings[1].what
+    assert "Column 3" in columns(x, names=("age",)).findings[0].what  # names of other columns

@@ -84,7 +84,7 @@ def examine(
     with console.status("reading") as status:
         result = examine_network(
             built, given.train, given.test, optimizer=sources.optimizer(optimizer, lr, momentum, decay, CALL),
-            batch=batch, epochs=epochs, fit=fit, budget=seconds, seed=seed, notes=given.notes,
+            batch=batch, epochs=epochs, fit=fit, budget=seconds, seed=seed, notes=given.notes, columns=given.columns,
             name=network.rpartition(":")[2] if network else "small CNN on digits", command=" ".join(sys.argv[1:]),
             progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),
         )  # fmt: skip

@@ -5,7 +5,7 @@ import re
 import sys
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +35,12 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Data(Record):
-    """Training data, test data or None, and what was done to them, in words."""
+    """Training data, test data or None, what was done to them, in words, and the names of columns of a table."""
 
     train: Any
     test: Any = None
     notes: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
 
 
 def model(spec: str, call: str) -> nn.Module | Callable[[], nn.Module]:
@@ -193,13 +194,13 @@ def _package(name: str, call: str) -> Any:
 
 
 def _csv(path: Path, target: str | None, seed: int, call: str) -> Data:
-    x, y, notes = tables.from_csv(path, target, call)
-    return held_out(x, y, seed, notes)
+    x, y, notes, names = tables.from_csv(path, target, call)
+    return replace(held_out(x, y, seed, notes), columns=names)
 
 
 def _parquet(path: Path, target: str | None, seed: int, call: str) -> Data:
-    x, y, notes = tables.from_parquet(path, target, call)
-    return held_out(x, y, seed, notes)
+    x, y, notes, names = tables.from_parquet(path, target, call)
+    return replace(held_out(x, y, seed, notes), columns=names)
 
 
 def _pictures(path: Path, seed: int) -> Data:

@@ -13,8 +13,8 @@ from gnomon.cli.encoding import Columns, feature, is_number, labels
 from gnomon.core.errors import InputError, MissingExtraError, lesson
 
 SEPARATORS = (",", ";", "\t", "|")
-Table = tuple[Tensor, Tensor, tuple[str, ...]]
-"""Inputs, targets, and how they were read, in words."""
+Table = tuple[Tensor, Tensor, tuple[str, ...], tuple[str, ...]]
+"""Inputs, targets, how they were read, in words, and the names of the columns of the inputs."""
 
 
 def from_csv(path: Path, target: str | None, call: str) -> Table:
@@ -103,7 +103,8 @@ def _table(columns: Columns, target: str | None, path: str, call: str) -> Table:
         notes.append(f"columns of words became columns of 0 and 1: {', '.join(encoded)}; {x.shape[1]} inputs in all")
     if dates := [f"{name} (since {part.since})" for name, part in read.items() if part.since]:
         notes.append(f"dates became numbers of days: {', '.join(dates)}")
-    return x, y, tuple(notes)
+    names = [name for name, part in read.items() for _ in range(part.x.shape[1])]
+    return x, y, tuple(notes), tuple(names)
 
 
 def _other(target: str, columns: Columns, header: str) -> str:

@@ -64,6 +64,7 @@ def examine(
     seed: int = 0,
     name: str | None = None,
     notes: Sequence[str] = (),
+    columns: Sequence[str] = (),
     command: str = "",
     steps: Sequence[AbstractStep] | None = None,
     progress: Progress | None = None,
@@ -75,9 +76,8 @@ def examine(
 
         lr < 2 / lambda_max(Hessian of the loss)                                                             (1)
 
-    the score of the infinitely wide network, training with the kernel and the curvature measured on the way, and
-    afterwards the regime, the curvature, margins, calibration and invariances. Each step answers, is skipped with a
-    reason, or fails with one; none stops the rest. Ctrl-C ends the examination with what there is.
+    the score of the infinitely wide network, training with kernel and curvature on the way, and afterwards the regime,
+    margins, calibration and invariances. A step that is skipped or fails says why; Ctrl-C ends with what there is.
 
     Args:
         module: the network, or a function that builds it; it is never changed.
@@ -97,6 +97,7 @@ def examine(
         seed: of everything random.
         name: of the network in the report.
         notes: what was done to the data before, such as columns of words that were encoded; the report repeats it.
+        columns: names of the columns of a table, said in findings in place of their numbers.
         command: what was typed, for the manifest.
         steps: the questions to ask; by default `gnomon.examination.STEPS`.
         progress: see `Progress`.
@@ -116,13 +117,13 @@ def examine(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AdaptedInputWarning)  # the section on the data says so
         start = _begun(clock)
-        wanted = not isinstance(module, nn.Module) if fit is None else fit
         with one_thread() as threads:
-            network = subject(module, train, test, optimizer=optimizer, seed=seed, name=name, plan=plan, notes=notes)
+            named = functools.partial(subject, name=name, notes=notes, columns=columns)
+            network = named(module, train, test, optimizer=optimizer, seed=seed, plan=plan)
             torch.set_num_threads(fitting_threads(network, clock, budget, threads))
             sections, products, partial = run_steps(
-                STEPS if steps is None else steps, network, end=start + budget, seed=seed, fit=wanted,
-                progress=progress, clock=clock,
+                STEPS if steps is None else steps, network, end=start + budget, seed=seed, progress=progress,
+                clock=clock, fit=not isinstance(module, nn.Module) if fit is None else fit,
             )  # fmt: skip
             made = manifest(network, seed, budget, command, clock() - start)
     return Examination(network.name, sections, made, partial, products)

@@ -91,7 +91,8 @@ class Subject(Record):
     """A network with its data and its task. The module is never changed.
 
     ``probe`` is the one draw of training examples that measurements share. ``recipe`` is what the user named of
-    training; ``notes`` say what was done to the data before, and how inputs were changed so that the module takes them.
+    training; ``notes`` say what was done to the data before, and how inputs were changed so that the module takes them;
+    ``columns`` are the names of the columns of a table, where they are known.
     """
 
     module: nn.Module
@@ -102,6 +103,7 @@ class Subject(Record):
     task: Task
     recipe: Recipe
     notes: tuple[str, ...]
+    columns: tuple[str, ...] = ()
 
     @property
     def call(self) -> str:
@@ -169,10 +171,11 @@ def subject(
     probe: int = PROBE,
     plan: Callable[..., Recipe] = recipe,
     notes: Sequence[str] = (),
+    columns: Sequence[str] = (),
 ) -> Subject:
     """Check what the user passed and make a subject of it; every error names the call, what is wrong and the cure.
 
-    ``plan`` makes the recipe, of the module, the data, the optimizer and the call; ``notes`` are kept.
+    ``plan`` makes the recipe, of the module, the data, the optimizer and the call; ``notes`` and ``columns`` are kept.
     Cost: a forward pass on four examples, the labels of all, and a copy of the probe.
 
     >>> subject(nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), None, seed=0).task.classes       # numbers
@@ -199,9 +202,8 @@ def subject(
         raise InputError(lesson(call, where, "finite outputs", "Check the weights (a bad checkpoint?) and the inputs"))
     drawn = task.examples(examples.probe(probe, seed=seed))
     label = name or _name(network, module)
-    return Subject(
-        module, label, examples, others, drawn, task, made, (*notes, *([" and ".join(changes)] if changes else []))
-    )
+    told = (*notes, *([" and ".join(changes)] if changes else []))
+    return Subject(module, label, examples, others, drawn, task, made, told, tuple(columns))
 
 
 def _name(network: Any, module: nn.Module) -> str:

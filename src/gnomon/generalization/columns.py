@@ -16,6 +16,7 @@ Reference: [lecun1998efficient], section 4.3.
 ((), ['feature-scale'])
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -46,7 +47,8 @@ class Columns(Result):
     """Numbers of constant columns, pairs of equal ones, and spreads: the largest, the lower quartile, their columns.
 
     ``offset`` is the largest distance of a mean from zero in units of the column's spread.
-    ``filled``: some constant column is not zero; zeros are the borders of images.
+    ``filled``: some constant column is not zero; zeros are the borders of images. ``names`` are those of all columns,
+    where they are known.
     """
 
     count: int
@@ -57,6 +59,7 @@ class Columns(Result):
     widest: int
     offset: float
     filled: bool = False
+    names: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -69,12 +72,15 @@ class Columns(Result):
         table = 1 < self.count <= TABLE
         return (*self._scale(), *((*self._constant(), *self._repeated()) if table else ()))
 
+    def _name(self, i: int) -> str:
+        return f"'{self.names[i]}'" if len(self.names) == self.count else str(i)
+
     def _scale(self) -> tuple[Finding, ...]:
         cure = "Standardize each column: x = (x - x_train.mean(0)) / x_train.std(0), for train and test alike."
         evidence = (Value("largest spread of a column", self.largest), Value("lower quartile of spreads", self.low))
         ratio = self.largest / self.low if self.low > 0 else 1.0
         if ratio > RATIO:
-            what = f"Column {self.widest} has {ratio:.3g} times the spread of others, and drowns them."
+            what = f"Column {self._name(self.widest)} has {ratio:.3g} times the spread of others, and drowns them."
             return (Finding("feature-scale", what, cure, 0.91, "inputs", evidence),)
         if self.offset > OFFSET:
             what = f"The mean of a column is {self.offset:.3g} times its spread away from zero."
@@ -89,7 +95,7 @@ class Columns(Result):
     def _constant(self) -> tuple[Finding, ...]:
         if not self.constant:
             return ()
-        names = ", ".join(map(str, self.constant[:5]))
+        names = ", ".join(map(self._name, self.constant[:5]))
         what = f"{len(self.constant)} of {self.count} columns are constant, such as {names}: they teach nothing."
         cure = "Drop them, x = x[:, x_train.std(0) > 0], or look at how they were read."
         return (Finding("constant-features", what, cure, MENDED_FIRST if self.filled else 0.2, "inputs"),)
@@ -97,15 +103,16 @@ class Columns(Result):
     def _repeated(self) -> tuple[Finding, ...]:
         if not self.repeated:
             return ()
-        names = ", ".join(f"{i} = {j}" for i, j in self.repeated[:5])
+        names = ", ".join(f"{self._name(i)} = {self._name(j)}" for i, j in self.repeated[:5])
         what = f"{len(self.repeated)} columns repeat another one up to scale: {names}."
         cure = "Keep one of each, or look at how the table was joined."
         return (Finding("repeated-features", what, cure, MENDED_FIRST, "inputs"),)
 
 
-def columns(x: Inputs) -> Columns:
+def columns(x: Inputs, *, names: Sequence[str] = ()) -> Columns:
     """Constant, repeated and wildly scaled columns of a table of inputs.
 
+    ``names`` of all columns are said in place of their numbers.
     Inputs that are images, tokens or several tensors have no columns, and nothing is found in them. Thresholds are
     exact properties of the numbers given: there is no false alarm by chance.
 
@@ -126,7 +133,7 @@ def columns(x: Inputs) -> Columns:
     constant = tuple((~varies).nonzero()[:, 0].tolist())
     filled = bool((size[~varies] > 0).any())
     if not bool(varies.any()):
-        return Columns(table.shape[1], constant, (), 0.0, 0.0, 0, 0.0, filled)
+        return Columns(table.shape[1], constant, (), 0.0, 0.0, 0, 0.0, filled, tuple(names))
     own = torch.where(varies, spread, 0.0)
     wide = table.shape[1] > TABLE
     low = float(spread[varies].quantile(0.5 if wide else 0.25))
@@ -134,7 +141,7 @@ def columns(x: Inputs) -> Columns:
     away = torch.where(far, mean.abs() / spread.clamp_min(1e-300), 0.0)
     repeated = () if wide else _repeated(table, mean, spread, varies)
     spreads = float(own.max()), low, int(own.argmax())
-    return Columns(table.shape[1], constant, repeated, *spreads, float(away.max()), filled)
+    return Columns(table.shape[1], constant, repeated, *spreads, float(away.max()), filled, tuple(names))
 
 
 def _repeated(table: Tensor, mean: Tensor, spread: Tensor, varies: Tensor) -> tuple[tuple[int, int], ...]:

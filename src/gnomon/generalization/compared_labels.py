@@ -43,8 +43,12 @@ from gnomon.generalization.rows import joint_rows
 __all__ = ["MOST", "TESTED", "ComparedLabels", "compared_labels"]
 
 CALL = "compared_labels(x, y, x_test, y_test)"
-MOST, TESTED, LEAST = 2000, 1000, 100
-"""Examples of train and of test at most, and of either at least."""
+MOST = 2000
+"""Training examples at most."""
+TESTED = 1000
+"""Test examples at most."""
+LEAST = 100
+"""Of either at least."""
 PART = 1000
 """Training examples that are fitted at once."""
 SKETCH, COLUMNS = 256, 16

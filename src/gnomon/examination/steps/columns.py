@@ -93,7 +93,7 @@ class ColumnsStep(AbstractStep):
 
 def _columns(subject: Subject, examples: Examples) -> list[Finding]:
     """Of the inputs; their scale is no matter where the network takes care of it before its first weights."""
-    found = [*columns(examples.x).findings, *channel_findings(examples.x)]
+    found = [*columns(examples.x, names=subject.columns).findings, *channel_findings(examples.x)]
     if any(finding.kind == "feature-scale" for finding in found):
         given = first_given(subject.module, examples.some(FEW).x)
         if given is not None and not any(finding.kind == "feature-scale" for finding in columns(given).findings):
