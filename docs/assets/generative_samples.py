@@ -39,8 +39,8 @@ from gnomon.generative import (
 from gnomon.training import Adam
 from gnomon.training.schedule import Scheduled
 
-STEPS, BATCH = {2: 3000, 64: 1500, 784: 2000}, {2: 512, 64: 128, 784: 128}
-FEWER = {("spline coupling", 2): 700, ("autoregressive spline", 2): 1500, ("autoregressive", 2): 2000,
+STEPS, BATCH = {2: 2000, 64: 1500, 784: 2000}, {2: 512, 64: 128, 784: 128}
+FEWER = {("spline coupling", 2): 500, ("autoregressive spline", 2): 800, ("autoregressive", 2): 1500,
          ("autoregressive spline", 64): 150, ("spline coupling", 64): 150, ("autoregressive spline", 784): 60,
          ("spline coupling", 784): 100, ("autoregressive", 784): 600, ("affine coupling", 784): 60,
          ("Wasserstein GAN", 784): 600, ("flow matching", 784): 1200, ("diffusion", 784): 1200}  # fmt: skip
