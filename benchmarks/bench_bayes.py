@@ -160,7 +160,7 @@ def coverage(repetitions, draws, only, seconds):
            "standard deviation off by", "processor time"], rows, f"95 % intervals of posterior means; a run is 4 chains of {draws} draws of HMC after 200 of warm-up, and "
            "five coordinates of it count (ten in more than ten dimensions); in parentheses the 95 % interval of the\ncoverage itself, coordinates taken as independent. Spread of "
            "errors: standard deviation of (mean - true mean) / stated error, 1 where errors are right.\nThe standard deviation is that of the worst "
-           "coordinate, averaged over runs. Large runs: up to 400 chains that warm up together, three times, read in groups of four.\n92 to 98 % are wanted.")  # fmt: skip
+           "coordinate, averaged over runs. Large runs: up to 400 chains that warm up together, up to three times, read in groups of four.\n92 to 98 % are wanted.")  # fmt: skip
 
 
 def _crowds(all_targets, draws, only, late_after):
