@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import torch
-
 from gnomon.core.inputs import tensors
 from gnomon.core.record import Record
 from gnomon.core.results import Definition, Value
@@ -18,8 +16,6 @@ SHIFT, EACH = 0.7, 6e-8
 """Seconds of a free core that telling shifts takes, about, and looking for copies for each number of each example."""
 LABELS, WIDE = 0.4, 4e-8
 """Seconds of a free core that comparing the labels takes, about, and what each number of an example adds for each."""
-FEW = 8
-"""Examples by which it is seen whether reading changes them."""
 LONGER, LEAST = 20, 1.5
 """Times its share that the step may take, and seconds that it may take in any case."""
 
@@ -57,33 +53,33 @@ class SplitStep(AbstractStep):
         apart = shift(subject.train, subject.test, seed=context.seed)
         labels = ComparedLabels()
         left = allowed - (share - context.seconds)
-        alike = not copies.findings and not apart.inputs_shifted  # strange ones make test harder, not easier
-        if alike and slower * (LABELS + WIDE * each * (MOST + TESTED)) <= left and not _changing(subject):
+        alike = not copies.findings and not apart.inputs_shifted and not apart.augmented  # augmented ones are harder
+        if alike and slower * (LABELS + WIDE * each * (MOST + TESTED)) <= left:
             train = subject.examples(subject.train.probe(MOST, seed=context.seed))
             test = subject.examples(subject.test.probe(TESTED, seed=context.seed))
             labels = compared_labels(train.x, train.y, test.x, test.y, seed=context.seed)
         findings = (*copies.findings, *apart.findings, *labels.findings)
-        values: tuple[Value, ...] = (
-            Value("test examples", len(subject.test)),
-            Value("equal examples in train", copies.exact, meaning=f"by chance: {copies.expected:.3g}"),
-            Value("nearly equal examples in train", copies.near),
-            Value("pairs of train and test told apart", apart.auc, meaning="0.5 where they are drawn alike"),
-            Value("difference in shares of classes", apart.classes),
-        )
-        if labels.classes:
-            name, by = "right more often on test labels than on train", f"simple model; {labels.z:.2g} deviations"
-            values = (*values, Value(name, labels.difference, meaning=by))
-        said = (copies.verdict, apart.verdict) if copies.leaked or not apart.shifted else (apart.verdict, copies.verdict)
-        answer = " ".join((*said, *(f.what for f in labels.findings)))  # what is wrong comes first
+        said = [copies.verdict, apart.verdict]
+        if apart.shifted and not copies.leaked:
+            said.reverse()  # what is wrong comes first
+        answer = " ".join((*said, *(finding.what for finding in labels.findings)))
         definitions = (
             Definition("r = d₁ / d₂", "distances to the two nearest training examples; near 0 for a copy"),
             Definition("AUC", "pairs of a test and a training example told apart", "lopez2017revisiting"),
         )
+        values = _values(len(subject.test), copies, apart, labels)
         return StepResult(Content(answer, findings, values, (), definitions), Split(copies, apart, labels))
 
 
-def _changing(subject: Subject) -> bool:
-    """Whether training examples are other ones whenever they are read: augmented, they are harder than test."""
-    index = torch.arange(min(FEW, len(subject.train)))
-    pairs = zip(tensors(subject.train.at(index).x), tensors(subject.train.at(index).x), strict=True)
-    return not all(torch.equal(a, b) for a, b in pairs)
+def _values(tests: int, copies: Leaks, apart: Shift, labels: ComparedLabels) -> tuple[Value, ...]:
+    values = (
+        Value("test examples", tests),
+        Value("equal examples in train", copies.exact, meaning=f"by chance: {copies.expected:.3g}"),
+        Value("nearly equal examples in train", copies.near),
+        Value("pairs of train and test told apart", apart.auc, meaning="0.5 where they are drawn alike"),
+        Value("difference in shares of classes", apart.classes),
+    )
+    if not labels.classes:
+        return values
+    name, by = "right more often on test labels than on train", f"simple model; {labels.z:.2g} deviations"
+    return (*values, Value(name, labels.difference, meaning=by))
