@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from gnomon.checkup import settled
 from gnomon.core.errors import GnomonError
 from gnomon.core.inputs import take
 from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Scatter, Value
@@ -25,6 +26,7 @@ EXAMPLES, THEORY = (8, 16, 32, 64), (4, 24)
 """Numbers of examples: of the measurement, and of the theory, where the fewer tell whether more can be afforded."""
 LONGER = 3
 """Times its share that the step may take where its theory is compiled, once on a machine."""
+FRESH = "batch norm has seen no batch yet, and is measured with the statistics of these examples"
 ROOT_CAUSE = 0.9
 """Severity from which on other findings about the signal are consequences, and are left out."""
 
@@ -40,8 +42,9 @@ class SignalStep(AbstractStep):
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         profile = products.get(Profile)
         x = subject.probe.some(_examples(profile, context)).x
-        measured = signal(subject.module, x, seed=context.seed)
-        theory, why = _theory(subject, x, profile, context)
+        module = settled(subject.module, x, call=subject.call)
+        measured = signal(module, x, seed=context.seed)
+        theory, why = _theory(subject, x, profile, context) if module is subject.module else ({}, FRESH)
         weighted = tuple(layer for layer in measured.layers if layer.weighted)
         findings = _findings(measured, _variance(subject.module))
         answer = findings[0].what if findings else _healthy(measured, len(weighted))
