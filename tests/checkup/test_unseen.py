@@ -20,6 +20,7 @@ from gnomon.checkup import (
     outcome_findings,
     reach_findings,
     registered_findings,
+    settled,
 )
 from gnomon.checkup.outcome import Outcome
 
@@ -209,3 +210,16 @@ def test_nothing_learned_and_nothing_to_learn():
     assert found.kind == "labels-unrelated" and number_outcome_findings(errors - 0.9, errors - 0.8, simple=-0.01) == ()
     (found,) = outcome_findings(Outcome(0.1, 0.1, 1000, 500, guess=0.1, simple=0.11))
     assert "belongs to its input" in found.cure and outcome_findings(Outcome(0.4, 0.4, 1000, 500, 0.1, 0.11)) == ()
+
+
+def test_batch_norm_before_its_first_batch_hides_no_input():
+    torch.manual_seed(0)
+    parts = [part for _ in range(14) for part in (nn.Linear(6, 6, bias=False), nn.BatchNorm1d(6), nn.ReLU())]
+    net, x = nn.Sequential(*parts, nn.Linear(6, 2)).eval(), X
+    for part in net[:-1:3]:
+        nn.init.normal_(part.weight, std=0.05)
+    assert kinds(ignored_findings(net, x)) == ["vanishing-activations"]  # in eval mode, as it stands
+    ready = settled(net, x, call="settled(module, x)")
+    assert ignored_findings(ready, x) == () and not ready.training and int(net[1].num_batches_tracked) == 0
+    cut = nn.Sequential(nn.Threshold(1e9, 0.0), *net).eval()  # what is cut off stays so
+    assert kinds(ignored_findings(settled(cut, x, call="settled(module, x)"), x)) == ["inputs-ignored"]

@@ -26,6 +26,7 @@ from gnomon.checkup.outcome_numbers import number_outcome_findings
 from gnomon.checkup.reach import lost_parts, reach_findings
 from gnomon.checkup.registered import registered_findings
 from gnomon.checkup.saturation import saturation_findings
+from gnomon.checkup.settled import settled
 from gnomon.checkup.step_size import short_runs, step_size_findings
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "reach_findings",
     "registered_findings",
     "saturation_findings",
+    "settled",
     "short_runs",
     "step_size_findings",
 ]

@@ -76,3 +76,26 @@ def test_a_network_that_cannot_tell_examples_apart_is_a_fault():
     result = answered(KernelStep, Constant(), (torch.randn(40, 3), torch.arange(40) % 2))
     (finding,) = result.content.findings
     assert finding.kind == "indistinct-examples" and finding.level.name == "FAULT" and result.product is None
+
+
+def narrow(norm):
+    """Depthwise and pointwise convolutions of small weights, of which only batch norm makes a signal."""
+    torch.manual_seed(0)
+    layers, width = [nn.Conv2d(3, 8, 3, 2, 1, bias=False), norm(8), nn.Hardswish()], 8
+    for _ in range(2):
+        layers += [nn.Conv2d(width, width, 3, padding=1, groups=width, bias=False), norm(width), nn.Hardswish()]
+        layers += [nn.Conv2d(width, width, 1, bias=False), norm(width), nn.Hardswish()]
+    net = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(width, 2))
+    with torch.no_grad():
+        for part in net:
+            if isinstance(part, nn.Conv2d):
+                part.weight.mul_(0.1)
+    return net.eval()
+
+
+def test_batch_norm_that_has_seen_no_batch_is_no_fault_and_small_weights_without_it_are():
+    x, y = torch.randn(40, 3, 8, 8, generator=torch.Generator().manual_seed(0)), torch.arange(40) % 2
+    fresh = answered(KernelStep, narrow(nn.BatchNorm2d), (x, y))
+    assert fresh.content.findings == () and fresh.state == "unsure" and "in eval mode" in fresh.content.answer
+    bare = answered(KernelStep, narrow(lambda width: nn.Identity()), (x, y))
+    assert [finding.kind for finding in bare.content.findings] == ["indistinct-examples"]

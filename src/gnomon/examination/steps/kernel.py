@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from math import nan, sqrt
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from gnomon.core.inputs import Inputs, count, invoke, table
 from gnomon.core.metrics import effective_rank
+from gnomon.core.pure import random_state, twin
 from gnomon.core.record import Record
 from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Value
 from gnomon.examination.input_relation import input_relation
@@ -29,6 +31,12 @@ DOUBT = 0.05
 twenty-five of the shuffled data is not named for it, those between this and the level of the test."""
 PART = 0.5
 """Of its time that the kernel itself may take."""
+APART = 1e-2
+"""Of the size of the outputs, by which they must differ between examples to count as told apart."""
+FRESH = (
+    "Batch norm has seen no batch yet, and in eval mode all examples look the same to this network (constant tangent "
+    "kernel). With the statistics of a batch, as in training, it tells them apart: what it learns first cannot be told."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +78,9 @@ class KernelStep(AbstractStep):
             raise Skipped("All targets are the same: there is nothing to learn.")
         centered = kernel - kernel.mean(0) - kernel.mean(1, keepdim=True) + kernel.mean()
         if float(centered.abs().max()) <= 1e-6 * float(kernel.abs().max()):
-            return StepResult(_indistinct())
+            return (
+                StepResult(Content(FRESH), state="unsure") if _wakes(subject, examples.x) else StepResult(_indistinct())
+            )
         modes = kernel_spectrum(kernel, y)
         prediction = leave_one_out_of_modes(modes.values, modes.vectors, targets)
         labels = label_test(kernel, y, seed=context.seed)
@@ -161,6 +171,22 @@ def _unrelated(product: ProbeKernel, guess: float | None, asked: int) -> Finding
         Value("alignment that would be seen in 80 % of cases", labels.detectable),
     )
     return Finding("labels-unrelated", what, cure, 0.9, "labels", evidence, level("labels"))
+
+
+def _wakes(subject: Subject, x: Inputs) -> bool:
+    """Whether outputs differ between examples once batch norm divides by the spread of the batch, as in training.
+
+    In eval mode a norm that has seen no batch does nothing, and small weights may leave only biases.
+    """
+    module = twin(subject.module, call=subject.call).eval()
+    norms = [part for part in module.modules() if isinstance(part, nn.modules.batchnorm._BatchNorm)]
+    for part in norms:
+        part.train()
+    if not norms:
+        return False
+    with torch.no_grad(), random_state(0):
+        f = table(invoke(module, x, call=subject.call), count(x), subject.call).double()
+    return bool((f - f.mean(0)).norm() > APART * f.norm())
 
 
 def _indistinct() -> Content:

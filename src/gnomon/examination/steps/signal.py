@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from gnomon.checkup import settled
 from gnomon.core.errors import GnomonError
 from gnomon.core.inputs import take
 from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Scatter, Value
@@ -27,6 +28,7 @@ LONGER = 3
 """Times its share that the step may take where its theory is compiled, once on a machine."""
 IDLE = 0.3
 """Severity of units that are dead behind frozen layers, a warning: training cannot bring them back, nor need it."""
+FRESH = "batch norm has seen no batch yet, and is measured with the statistics of these examples"
 ROOT_CAUSE = 0.9
 """Severity from which on other findings about the signal are consequences, and are left out."""
 
@@ -42,8 +44,9 @@ class SignalStep(AbstractStep):
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
         profile = products.get(Profile)
         x = subject.probe.some(_examples(profile, context)).x
-        measured = signal(subject.module, x, seed=context.seed)
-        theory, why = _theory(subject, x, profile, context)
+        module = settled(subject.module, x, call=subject.call)
+        measured = signal(module, x, seed=context.seed)
+        theory, why = _theory(subject, x, profile, context) if module is subject.module else ({}, FRESH)
         weighted = tuple(layer for layer in measured.layers if layer.weighted)
         own = _findings(measured, _variance(subject.module))
         findings = tuple(_unless_frozen(finding, measured, subject.module) for finding in own)

@@ -27,6 +27,7 @@ from gnomon.checkup import (
     reach_findings,
     registered_findings,
     saturation_findings,
+    settled,
 )
 from gnomon.core.inputs import Inputs, count, invoke, spread, table, tensor_of
 from gnomon.core.losses import AbstractLoss
@@ -85,10 +86,10 @@ class WiringStep(AbstractStep):
             "parameters without a gradient": partial(_reach, subject, few, reached),
             "layers in lists": partial(_registered, subject, few),
             "chance": partial(chance_findings, module, few.x),
-            "saturated units": partial(saturation_findings, module, some.x),
+            "saturated units": lambda: saturation_findings(settled(module, some.x, call=subject.call), some.x),
             "dropout": partial(mode_findings, module, some.x),
             "batch norm": partial(statistics, subject, module, 4 * n),
-            "inputs without effect": partial(ignored_findings, module, some.x),
+            "inputs without effect": lambda: ignored_findings(settled(module, some.x, call=subject.call), some.x),
         }
         found: list[Finding] = []
         left = list(checks)
