@@ -40,6 +40,9 @@ def test_labels_that_a_trained_network_tells_are_not_called_shuffled():
     section = Section("kernel", "Kernel", "?", Content("No.", (found("labels-unrelated", 0.9),)))
     assert consistent((section,), learned=False)[0].status == "fault"
     assert consistent((section,), learned=True)[0].status == "good"
+    assert consistent((section,), learned=False, short=True)[0].status == "warning"  # training could not tell
+    split = replace(section, key="split")  # where test showed the relation that train lacks, training has no say
+    assert consistent((split,), learned=False, short=True)[0].status == "fault"
 
 
 def test_the_levels_of_all_tests_add_up_to_that_of_the_family():

@@ -47,6 +47,9 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
 IDLE, WHOLE = 0.4, 0.8
 """Severity of dead units in a network that does well, and that from which on a whole layer is dead."""
 
+UNSEEN = 0.49
+"""Severity of labels that look unrelated before training, where none followed that could tell: the gravest warning."""
+
 OPPOSED: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("learning-rate-too-large", "learning-rate-unstable", "training-diverged", "exploding-loss",
       "predicted-divergence"),
@@ -76,11 +79,14 @@ def standing(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(kept)
 
 
-def consistent(sections: Sequence[Section], *, learned: bool, well: bool = False) -> tuple[Section, ...]:
+def consistent(
+    sections: Sequence[Section], *, learned: bool, well: bool = False, short: bool = False
+) -> tuple[Section, ...]:  # fmt: skip
     """The sections with the findings that may stand; ``learned``: examples that were never seen are told rightly.
 
     ``well``: as many of them as by a simple model, or more. Units of it that are dead are then no fault, but capacity
-    that is not used.
+    that is not used. ``short``: training was wanted, and there was no time for enough of it. Then it is a warning that
+    no relation of labels to inputs was seen before: there are tasks in which only a trained network sees one.
 
     What a trained network tells of examples it has not seen shows that labels are related to inputs, whatever a test
     before training could see; short runs with other learning rates that do no better show that the one in use is not
@@ -94,7 +100,8 @@ def consistent(sections: Sequence[Section], *, learned: bool, well: bool = False
     >>> [len(consistent((section,), learned=learned)[0].findings) for learned in (False, True)]
     [1, 0]
     """
-    sections = [_idle(section) for section in sections] if well else sections
+    sections = [_milder(section, "dead-units", WHOLE, IDLE) for section in sections] if well else sections
+    sections = [_milder(s, "labels-unrelated", 1.0, UNSEEN) if short and s.key != "split" else s for s in sections]
     refuted = {"labels-unrelated"} if learned else set()
     if any(s.key == "optimizer" and s.state == "answered" and not s.findings for s in sections):
         refuted.add("learning-rate-small")  # others were tried, and none did far better
@@ -104,12 +111,10 @@ def consistent(sections: Sequence[Section], *, learned: bool, well: bool = False
     return tuple(_unpredicted(_with(section, stays)) if broken else _with(section, stays) for section in sections)
 
 
-def _idle(section: Section) -> Section:
-    """With dead units as a warning, unless a whole layer is dead."""
-    if not any(f.kind == "dead-units" and f.severity < WHOLE for f in section.findings):
-        return section
+def _milder(section: Section, kind: str, below: float, most: float) -> Section:
+    """With findings of this kind, of a severity below the first, at most as severe as the second."""
     findings = tuple(
-        replace(f, severity=min(f.severity, IDLE)) if f.kind == "dead-units" and f.severity < WHOLE else f
+        replace(f, severity=min(f.severity, most)) if f.kind == kind and f.severity < below else f
         for f in section.findings
     )
     return replace(section, content=replace(section.content, findings=findings))

@@ -195,7 +195,9 @@ def run_steps(
             sections.append(_section(step, "failed", _sentence(error), clock() - began, whole))
     checks = products.get(DataChecks)
     learned = _learned(products) or (checks is not None and checks.related)
-    return consistent(sections, learned=learned, well=_well(products)), products, partial
+    run = products.get(Run)
+    short = fit if run is None else bool(run.shortage)
+    return consistent(sections, learned=learned, well=_well(products), short=short), products, partial
 
 
 def _learned(products: Products) -> bool:
