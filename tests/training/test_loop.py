@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -125,6 +126,21 @@ def test_a_loss_that_rises_again_has_not_diverged_while_it_is_below_its_start():
     run = train(net, torch.ones(1, 1), torch.zeros(1), optimizer=SGD(0.3, momentum=0.9), steps=5, record=1)
     assert float(run.loss.min()) < 0.1 * float(run.loss[-1]) < 0.1 * float(run.loss[0])  # it overshoots the bottom
     assert not run.diverges and run.findings == ()
+
+
+def test_before_averages_of_batch_norm_have_settled_a_large_loss_is_no_divergence():
+    """Plain layers: tenfold in a few steps is. With batch norm it is after a hundred steps."""
+
+    def ended(*layers, last, steps=5):
+        run = train(nn.Sequential(nn.Linear(1, 1), *layers), torch.ones(4, 1), torch.zeros(4), steps=steps, batch=2)
+        values = run.loss.clone()
+        values[0], values[-1] = 1.0, last
+        return replace(run, curves=replace(run.curves, loss=values))
+
+    assert ended(last=11.0).diverges and not ended(last=9.0).diverges
+    assert not ended(nn.BatchNorm1d(1), last=100.0).diverges
+    assert ended(nn.LayerNorm(1), last=100.0).diverges  # which has no averages
+    assert ended(nn.BatchNorm1d(1), last=1.3, steps=100).diverges
 
 
 def test_steps_are_in_training_mode_and_records_in_eval_mode():

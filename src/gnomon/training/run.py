@@ -62,13 +62,15 @@ class Run(WithCurves):
     def diverges(self) -> bool:
         """Whether the loss was no longer finite, or ended well above its start.
 
-        A loss that ends where it began is no divergence, and in the first steps batch norm has not yet learned the
-        averages that it is measured with: it must have risen by a fifth after `FEW_STEPS`, or tenfold before.
+        A loss that ends where it began is no divergence: it must have risen by a fifth after `FEW_STEPS`, or tenfold
+        before. Batch norm is measured with averages that follow the weights by tens of steps: with it, before
+        `FEW_STEPS`, a finite loss says nothing, however large it is.
         Likelihoods of densities make losses that are negative: the rise counts, in units of the size of the first loss.
         """
-        factor = ROSE if int(self.steps[-1]) >= FEW_STEPS else ROSE_EARLY
-        start = float(self.loss[0])
-        return self.stopped == "diverged" or float(self.loss[-1]) - start > (factor - 1) * abs(start)
+        early, start = int(self.steps[-1]) < FEW_STEPS, float(self.loss[0])
+        if self.stopped == "diverged" or (early and _has_averages(self.model)):
+            return self.stopped == "diverged"
+        return float(self.loss[-1]) - start > ((ROSE_EARLY if early else ROSE) - 1) * abs(start)
 
     @property
     def shortage(self) -> str:
@@ -123,3 +125,9 @@ class Run(WithCurves):
     def plots(self) -> tuple[Plot, ...]:
         """The losses over time."""
         return (self.curves.plot("Training", self.verdict),)
+
+
+def _has_averages(model: nn.Module) -> bool:
+    """Whether some batch norm of it is measured with running averages."""
+    norms = (part for part in model.modules() if isinstance(part, nn.modules.batchnorm._BatchNorm))
+    return any(part.track_running_stats for part in norms)
