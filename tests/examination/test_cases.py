@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 
+import gnomon
 from gnomon.checkup import chance_findings, normalization_findings, outcome_findings, step_size_findings
 from gnomon.checkup.outcome import Outcome
 from gnomon.core.results import Finding, Level
@@ -156,3 +157,10 @@ def test_shapes_that_pixels_do_not_tell_are_a_hint_and_no_fault():
     x[rows, i, j] = x[rows, (i + 4 - 4 * y) % 24, (j + 4 * y) % 24] = 3.0
     found = suspects(x, y).findings
     assert kinds(found) == ["labels-unrelated"] and found[0].level is Level.WARNING
+
+
+@pytest.mark.parametrize(("names", "found"), [(["a", "b"], "2 names"), ("abcd", "the text 'abcd'")])
+def test_names_that_are_not_one_for_each_column_are_refused(names, found):
+    x = torch.randn(40, 4, generator=torch.Generator().manual_seed(0))
+    with pytest.raises(gnomon.InputError, match=f"columns is {found}, and an example has 4 numbers"):
+        gnomon.examine(nn.Linear(4, 2), (x, (x[:, 0] > 0).long()), columns=names, budget=1)

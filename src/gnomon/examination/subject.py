@@ -203,7 +203,17 @@ def subject(
     drawn = task.examples(examples.probe(probe, seed=seed))
     label = name or _name(network, module)
     told = (*notes, *([" and ".join(changes)] if changes else []))
-    return Subject(module, label, examples, others, drawn, task, made, told, tuple(columns))
+    return Subject(module, label, examples, others, drawn, task, made, told, _columns(columns, drawn.x, call))
+
+
+def _columns(names: Sequence[str], x: Inputs, call: str) -> tuple[str, ...]:
+    """A name for each number of an example, or none."""
+    count = sum(t[0].numel() for t in tensors(x))
+    if names and (isinstance(names, str) or len(names) != count):
+        given = f"the text {names!r}" if isinstance(names, str) else f"{len(names)} names"
+        what = f"columns is {given}, and an example has {count} numbers"
+        raise InputError(lesson(call, what, "one name for each column", "Pass list(frame.columns) without the target"))
+    return tuple(names)
 
 
 def _name(network: Any, module: nn.Module) -> str:
