@@ -52,6 +52,7 @@ from gnomon.generative import (
     reverse_samples,
 )
 from gnomon.training import SGD, Adam
+from tests.generative.bad_inputs import Shifted
 
 D = torch.float64
 
@@ -317,14 +318,6 @@ def test_training_is_that_of_the_one_loop_for_every_kind_of_data():
 
 
 def test_a_module_that_returns_a_distribution_is_a_model():
-    class Shifted(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.mean = nn.Parameter(torch.zeros(2))
-
-        def forward(self):
-            return torch.distributions.Independent(torch.distributions.Normal(self.mean, 1.0), 1)
-
     x = torch.randn(60, 2, generator=torch.Generator().manual_seed(0)) + 2
     run = fit(DistributionModel(Shifted(), shape=(2,)), x, optimizer=SGD(1.0), steps=1, batch=None)
     assert_allclose(run.model.module.mean.detach(), x.mean(0), atol=1e-5)

@@ -21,12 +21,12 @@ Reference: [ioffe2015batch].
 import torch
 from torch import nn
 
+from gnomon.checkup.normalization import NORMS
 from gnomon.core.inputs import Inputs, count, invoke
 from gnomon.core.pure import random_state, twin
 
 __all__ = ["settled"]
 
-NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 LEAST = 4
 """Examples from which on statistics are taken."""
 
