@@ -3,12 +3,17 @@
 The default dtype stays what torch gives it: the package must not depend on it, so tests ask for float64 where they
 need it. Under ``torch.use_deterministic_algorithms`` torch also fills uninitialized memory with NaN, so that a read
 before a write is seen.
+
+This file is beside ``src`` and ``tests`` because its fixtures must reach the examples of the docstrings as well: those
+of a ``conftest.py`` are for the tests below its folder only.
 """
 
 import doctest
 import inspect
 import os
 import random
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 import hypothesis
@@ -19,7 +24,7 @@ from jaxtyping import install_import_hook
 
 from tests.browser import browser  # noqa: F401
 from tests.house import shapes
-from tests.house.tree import ROOT, SOURCE
+from tests.house.tree import ROOT, SOURCE, modules
 
 install_import_hook(shapes.checked(SOURCE), shapes.CHECKER)
 
@@ -43,12 +48,40 @@ def _from_module_unwrapped(finder, module, value):
 doctest.DocTestFinder._from_module = _from_module_unwrapped
 
 
+MODULE_OF_FILE = {path: name for name, path in modules(SOURCE).items()}
+
+
+def pytest_addoption(parser):
+    """Options to see whether a test depends on the random seed, or on the tests before it."""
+    group = parser.getgroup("gnomon")
+    group.addoption("--torch-seed", type=int, default=0, metavar="N", help="random seed before every test (default: 0)")
+    group.addoption("--shuffle", type=int, default=None, metavar="N", help="run tests in a random order, drawn with N")
+
+
+def pytest_collectstart(collector):
+    """Import a source file by its dotted name before pytest collects its examples.
+
+    pytest imports the file after its parent packages, and these import most files already: a second copy of the
+    module would be made, with classes and functions of its own. An import error is left to pytest, which reports it.
+    """
+    if (name := MODULE_OF_FILE.get(getattr(collector, "path", None))) is not None:
+        with suppress(Exception):
+            import_module(name)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Shuffle the tests for ``--shuffle``; all workers of pytest-xdist draw the same order."""
+    if config.option.shuffle is not None:
+        random.Random(config.option.shuffle).shuffle(items)
+
+
 @pytest.fixture(autouse=True)
-def seeds():
+def seeds(request):
     """The same random state before every test, whatever ran before; and torch's default dtype after it."""
-    random.seed(0)
-    numpy.random.seed(0)
-    torch.manual_seed(0)
+    seed = request.config.option.torch_seed
+    random.seed(seed)
+    numpy.random.seed(seed)
+    torch.manual_seed(seed)
     yield
     assert torch.get_default_dtype() is torch.float32, "the test, or the package, changed the default dtype"
     assert torch.is_grad_enabled(), "the test, or the package, left gradients turned off"
