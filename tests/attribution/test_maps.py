@@ -122,6 +122,23 @@ def test_two_models_overlap_with_themselves_only():
     assert cam_overlap(net, net, X).min() > 0.999 and cam_overlap(net, other, X).mean() < 0.999
 
 
+def test_maps_that_are_zero_everywhere_overlap_with_each_other_only():
+    """Features that are 1 everywhere and count against class 0, for class 1: relu gives a zero map for class 0."""
+    net = nn.Sequential(nn.Conv2d(1, 1, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(1, 2)).double()
+    with torch.no_grad():
+        for p, value in zip(net.parameters(), ([0.0], [1.0], [-1.0, 1.0], [0.0, 0.0]), strict=True):
+            p.copy_(torch.tensor(value).reshape(-1, *[1] * (p.dim() - 1)).expand_as(p))
+    other = nn.Sequential(*net[:3], nn.Linear(1, 2).double())
+    with torch.no_grad():
+        other[3].weight.copy_(-net[3].weight)
+    assert float(grad_cam(net, X, 0).values.abs().max()) == 0 and float(grad_cam(other, X, 0).values.min()) > 0
+    assert cam_overlap(net, net, X, 0).tolist() == [1.0] * len(X)
+    assert cam_overlap(net, other, X, 0).tolist() == [0.0] * len(X)
+    with torch.no_grad():
+        other[3].weight.mul_(1e-11)  # the cosine does not depend on the size of a map
+    torch.testing.assert_close(cam_overlap(other, other, X, 0), torch.ones(len(X)).double())
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "words"),
     [
