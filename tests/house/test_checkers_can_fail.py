@@ -11,6 +11,7 @@ from jaxtyping import TypeCheckError, install_import_hook
 
 from gnomon.geometry.calibration import calibration
 from tests.house import (
+    assertions,
     bibliography,
     boundaries,
     budgets,
@@ -139,6 +140,28 @@ def test_ignored_types_are_counted_and_allowances_end(tmp_path):
     tree.expect_at_most(2, faults)
     with pytest.raises(pytest.fail.Exception, match="2 breaches, 1 are allowed"):
         tree.expect_at_most(1, faults)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("assert a == 1 and b == 2 or c", "'a and b or c'"),
+        ("assert (a == 1, 'a')", "whatever happens"),
+        ("assert (a == b for a in c)", "whatever happens"),
+        ("assert a == 1 or 'b'", "whatever happens"),
+        ("assert map(str, a)", "whatever happens"),
+        ("assert len(a), b == 2", "is its message"),
+        ("assert len(a), 2", "is its message"),
+        ("a == 1", "is lost"),
+        ("same(a, b) and same(b, c)", "is lost"),
+    ],
+)
+def test_assertions(tmp_path, text, words):
+    sound = (
+        "assert a == 1 and (b or c)\nassert a is b and b is c or f(a)\nassert a, (b, c)\nassert a, 'b'\nassert [*a]\n"
+    )
+    assert assertions.faults(plant(tmp_path, {"a.py": sound})) == []
+    assert says(assertions.faults(plant(tmp_path, {"b.py": f"def f():\n    {text}\n"})), words)
 
 
 ROOMS = {

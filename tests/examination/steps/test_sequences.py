@@ -139,7 +139,7 @@ def test_lags_are_found_where_they_are_and_not_in_noise():
     generator = torch.Generator().manual_seed(1)
     x = torch.randn(200, 20, 2, generator=generator)
     assert task_lag(x, (x[:, 4, 1] > 0).long()) == 15 and task_lag(x, x[:, 19, :1] + 0.1 * x[:, 3, 1:]) == 0
-    assert task_lag(x, x.mean((1, 2))[:, None]) is None or task_lag(x, x.mean((1, 2))[:, None]) < 20
+    assert task_lag(x, x[:, 4, 0, None] + x[:, 12, 1, None]) == 7  # the later of two places that matter equally
     noise = [task_lag(torch.randn(60, 10, 1, generator=generator), torch.randint(2, (60,), generator=generator)) for _ in range(200)]  # fmt: skip # noqa: E501
     assert noise.count(None) == 200
     assert task_lag(torch.zeros(9, 4, 2), torch.arange(9) % 2) is None and task_lag(x.long(), x[:, 0, 0]) is None
