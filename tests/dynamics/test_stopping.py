@@ -29,6 +29,14 @@ def test_small_and_large_modes_agree():
     assert result.worst < 0.001 + exp(-999)
 
 
+def test_times_and_gaps_have_double_precision():
+    """1 / 0.3 is no number of float32; 1 - exp(-z) - z / (1 + z) at z = rate / ridge by numpy."""
+    z = np.array([0.01, 1.0, 7.0]) / 3 / 0.3
+    result = stopping(np.diag([0.01, 1.0, 7.0]), np.ones(3), ridge=0.3)
+    assert result.time == 1 / 0.3
+    assert_allclose(result.gaps.abs().sort().values, np.sort(np.abs(-np.expm1(-z) - z / (1 + z))), rtol=1e-12)
+
+
 @pytest.mark.parametrize("size", [0.0, 1.0])
 def test_the_gap_is_that_of_trained_models(size):
     case, ridge, rate = model(n=6, p=9, k=1), 0.4, 0.01

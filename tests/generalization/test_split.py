@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from scipy.stats import chi2_contingency, hypergeom
 
 from gnomon.core.errors import InputError, NotFiniteError
 from gnomon.data import digits
@@ -33,6 +34,15 @@ def test_clean_splits(seed):
     a, b = split(seed)
     assert not leaks(X[a], X[b], seed=seed).findings
     assert not shift((X[a], Y[a]), (X[b], Y[b]), seed=seed).findings
+
+
+def test_the_p_values_of_classes_and_of_copies_have_double_precision():
+    """Pearson's test of homogeneity, and Fisher's exact test, by scipy."""
+    y, of = torch.arange(300) % 7 % 3, torch.arange(200) % 5 % 3
+    counts = torch.stack([torch.bincount(y), torch.bincount(of)]).numpy()
+    found = shift((torch.zeros(300, 1), y), (torch.zeros(200, 1), of))
+    assert found.p_classes == pytest.approx(chi2_contingency(counts, correction=False).pvalue, rel=1e-12)
+    assert fisher(30, 5000, 12, 40_000) == pytest.approx(hypergeom.sf(29, 45_000, 42, 5000), rel=1e-9)  # of lgammas
 
 
 @pytest.mark.parametrize("change", [lambda x: x, noisy, lambda x: 0.97 * x], ids=["equal", "noise", "brightness"])

@@ -11,6 +11,7 @@ from torch import nn
 from gnomon.core import InputError, NotFiniteError, ReadError
 from gnomon.geometry.lipschitz import lipschitz_bounds, operator_norm
 from gnomon.geometry.lipschitz.chain import pair_norm, seqlip
+from gnomon.geometry.lipschitz.network import pair_bounds
 
 SHAPES = [
     {"stride": s, "padding": p, "dilation": d, "groups": g, "padding_mode": m}
@@ -116,6 +117,16 @@ def test_networks_of_many_kinds_never_stretch_more_than_the_bound():
         assert (
             float(ratio.max()) <= found.upper and found.lower <= found.upper and found.lower > 0.2 * float(ratio.max())
         )
+
+
+def test_bounds_of_pairs_have_double_precision():
+    """With opposite rows in the last layer, f_1 - f_2 is bounded by sqrt(2) times the bound of the whole network."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 2)).double()
+    with torch.no_grad():
+        net[2].weight[1] = -net[2].weight[0]
+    x = torch.randn(1, 5).double()
+    assert_allclose(float(pair_bounds(net, x, call="f()").max()), 2**0.5 * lipschitz_bounds(net, x).seqlip, rtol=1e-12)
 
 
 def test_what_cannot_be_bounded_is_refused_by_name():

@@ -128,6 +128,16 @@ def test_patterns_in_a_ball_are_those_of_lines_through_it():
     assert small.seen == 1 and small.stable == 11 and small.unseen == 0
 
 
+@pytest.mark.parametrize(("radius", "bias", "stable"), [(0.1, 0.1 + 1e-10, 1), (0.7, 0.7 - 1e-9, 0)])
+def test_units_are_proven_stable_for_the_radius_that_was_asked_for(radius, bias, stable):
+    """relu(x + b) has no kink in |x| <= r for b > r; in float32 0.1 is larger than in float64, and 0.7 smaller."""
+    net = nn.Sequential(nn.Linear(1, 1), nn.ReLU(), nn.Linear(1, 1)).double()
+    nn.init.ones_(net[0].weight)
+    nn.init.constant_(net[0].bias, bias)
+    for norm in ("2", "inf"):
+        assert patterns_in_ball(net, torch.zeros(1).double(), radius, norm=norm, points=10).stable == stable
+
+
 def test_bad_arguments_are_refused():
     with pytest.raises(InputError, match="no relu or max-pool"):
         regions_on_line(nn.Linear(2, 1), torch.zeros(2), torch.ones(2))

@@ -13,6 +13,7 @@ True
 """
 
 from dataclasses import dataclass, field
+from math import log10
 from typing import Any
 
 import torch
@@ -87,4 +88,4 @@ def invert_layer(
             error = float(((kept[layer] - goal).square().sum() / size).sqrt())
     wide = float(inputs.max() - inputs.min()) or 1.0
     mean = float((z.detach() - inputs).square().mean()) / wide**2
-    return Inversion(z.detach(), error, -10 * float(torch.tensor(max(mean, 1e-16)).log10()))  # (2)
+    return Inversion(z.detach(), error, -10 * log10(max(mean, 1e-16)))  # (2)

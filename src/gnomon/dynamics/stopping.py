@@ -111,8 +111,8 @@ def stopping(
     problem = kernel_problem(CALL, ntk, y, test, f0, f0_test)
     stopped = modes_of(problem, optimizer or Flow(), 0.0, CALL)
     ridged = replace(stopped, optimizer=Flow(), penalty=ridge)
-    time = float(stopped.decay.clock(torch.tensor([1 / ridge]).double()))
-    one, end = torch.tensor([time]).double(), torch.tensor([inf]).double()
+    one = stopped.decay.clock(torch.tensor([1 / ridge], dtype=torch.float64))
+    time, end = float(one), torch.tensor([inf], dtype=torch.float64)
     gaps = (ridged.error(end) - stopped.error(one))[0]
     squared.check_stable(gaps[None], stopped, one, CALL)
     train, tested, _ = squared.evolve(problem, stopped, one, CALL)

@@ -24,6 +24,7 @@ Reference: [fisher1922interpretation].
 
 from collections import Counter
 from dataclasses import dataclass, field
+from math import lgamma
 from typing import Any
 
 import torch
@@ -185,13 +186,13 @@ def fisher(c: int, m: int, c0: int, n: int) -> float:
     marked = c0 + c
     k = torch.arange(c, min(m, marked) + 1, dtype=torch.float64)
     ways = _log_choose(m, k) + _log_choose(n, marked - k)
-    return min(1.0, float((ways - _log_choose(n + m, torch.tensor(float(marked)))).exp().sum()))  # (2)
+    return min(1.0, float((ways - _log_choose(n + m, torch.tensor(marked))).exp().sum()))  # (2)
 
 
 def _log_choose(n: int, k: Tensor) -> Tensor:
     """The logarithm of the number of ways to choose k of n; none for k beyond n."""
     k = k.double()
-    value = torch.lgamma(torch.tensor(n + 1.0).double()) - torch.lgamma(k + 1) - torch.lgamma((n - k).clamp_min(0) + 1)
+    value = lgamma(n + 1) - torch.lgamma(k + 1) - torch.lgamma((n - k).clamp_min(0) + 1)
     return torch.where((k < 0) | (k > n), -torch.inf, value)
 
 

@@ -116,7 +116,7 @@ def scaling_law(sizes: Sequence[float], errors: Sequence[float]) -> ScalingLaw:
         found = f"there are {len(pairs)} points" if len(pairs) < 3 else "a size or an error is not positive"
         raise InputError(lesson(CALL, found, "at least three positive sizes and errors", "Pass more points"))
     n, e = (torch.tensor(column, dtype=torch.float64) for column in zip(*pairs, strict=True))
-    tries = torch.cat([torch.zeros(1).double(), float(e.min()) * torch.linspace(0.0, 0.99, CANDIDATES).double()[1:]])
+    tries = float(e.min()) * torch.linspace(0.0, 0.99, CANDIDATES, dtype=torch.float64)
     fits = [_line(n.log(), (e - c).log()) for c in tries.tolist()]
     # residuals in the logarithm of the whole error, so that different c are compared on one scale
     losses = [_loss(n, e, slope, offset, c) for (slope, offset, _), c in zip(fits, tries.tolist(), strict=True)]

@@ -225,8 +225,7 @@ def _classes(y: Tensor | None, of: Tensor | None) -> tuple[float, float]:
     table = table.double()
     shares = table / table.sum(1, keepdim=True)
     expected = table.sum(0) * table.sum(1, keepdim=True) / table.sum()
-    statistic = float(((table - expected).square() / expected).sum())
-    freedom = (table.shape[1] - 1) / 2
-    tail = torch.special.gammaincc(torch.tensor(freedom).double(), torch.tensor(statistic / 2).double())
-    p = float(tail) if freedom > 0 else 1.0
+    statistic = ((table - expected).square() / expected).sum()
+    freedom = torch.tensor(table.shape[1] - 1, dtype=torch.float64)
+    p = float(torch.special.gammaincc(freedom / 2, statistic / 2)) if freedom > 0 else 1.0
     return float((shares[0] - shares[1]).abs().sum() / 2), p  # (2)

@@ -84,7 +84,8 @@ def frequency_cover(fit: GaborFit, *, points: int = 64) -> FrequencyCover:
     plane = _sum(fit, torch.stack(torch.meshgrid(axis, axis, indexing="ij"), -1))
     sizes = fit.frequency.double().norm(dim=1)
     low, high = float(sizes.quantile(0.1)), float(sizes.quantile(0.9))
-    radii, angles = torch.linspace(low, high, RADII).double(), torch.arange(ANGLES, dtype=torch.float64) * pi / ANGLES
+    radii = torch.linspace(low, high, RADII, dtype=torch.float64)
+    angles = torch.arange(ANGLES, dtype=torch.float64) * pi / ANGLES
     ring = _sum(fit, radii[:, None, None] * torch.stack([angles.sin(), angles.cos()], -1))
     return FrequencyCover(plane, (low, high), float(ring.min() / ring.max().clamp(min=1e-300)))  # (2)
 

@@ -321,4 +321,4 @@ def pair_bounds(module: nn.Module, x: Tensor, *, call: str) -> Tensor:
             return torch.full((k, k), sqrt(2) * whole, dtype=torch.float64).fill_diagonal_(0)
         differences = last.matrix[:, None] - last.matrix[None]
         before = _propagate(Graph(graph.steps[: last.start]), blocks[:-1])
-        return torch.minimum(differences.norm(dim=2) * before, torch.tensor(sqrt(2) * whole)).fill_diagonal_(0)
+        return (differences.norm(dim=2) * before).clamp(max=sqrt(2) * whole).fill_diagonal_(0)

@@ -104,7 +104,7 @@ def patterns_in_ball(
         rows = torch.cat(
             [pattern(graph, x + r * part).to(torch.int16) for part in move.split(points_at_once(graph, x))]
         )
-        stable = _stable(graph, Region.of(x, torch.tensor([r]).double(), norm, (-torch.inf, torch.inf)))
+        stable = _stable(graph, Region.of(x, torch.tensor([r], dtype=x.dtype), norm, (-torch.inf, torch.inf)))
     _, counts = rows.unique(dim=0, return_counts=True)
     changes = (rows != rows[:1]).any(0)
     unseen = float((counts == 1).sum()) / m  # (2)
