@@ -85,6 +85,70 @@ def test_the_gauss_newton_matrix_of_classes_is_that_of_second_derivatives_for_a_
     assert_allclose(flat.eigenvalues + 1, hessian.diagonal(), atol=1e-9)
 
 
+class ZeroAndLogit(nn.Module):
+    """The softmax classifier that a single logit f is: the outputs (0, f)."""
+
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x):
+        f = self.inner(x)
+        return torch.cat([torch.zeros_like(f), f], 1)
+
+
+@pytest.mark.parametrize("structure", ["full", "low rank", "diagonal"])
+def test_a_single_logit_is_a_classifier_of_two_classes(structure):
+    """Against softmax over (0, f), and for a linear module against the Hessian of torch's own binary cross-entropy."""
+    labels = (X[:, 0] + 0.5 * X[:, 1] > 0).long()
+    torch.manual_seed(0)
+    for net in (nn.Linear(3, 1).double(), nn.Sequential(nn.Linear(3, 6), nn.Tanh(), nn.Linear(6, 1)).double()):
+        one = laplace(net, X, labels, structure=structure)
+        two = laplace(ZeroAndLogit(net), X, labels, structure=structure)
+        assert one.prior_precision == pytest.approx(two.prior_precision, rel=1e-5)  # of a search in log d
+        assert one.evidence(0.7) == pytest.approx(two.evidence(0.7), rel=1e-10)
+        fixed, wanted = (
+            laplace(m, X, labels, prior_precision=0.7, structure=structure) for m in (net, ZeroAndLogit(net))
+        )
+        assert_allclose(fixed.variance(), wanted.variance(), rtol=1e-8)
+        told, other = (
+            predictive(module_posterior(m, X, labels), draws.sample(50), X[:5])
+            for m, draws in ((net, fixed), (ZeroAndLogit(net), wanted))
+        )
+        assert told.classes and told.mean.shape == (5, 2)
+        assert_allclose(told.mean.sum(1), torch.ones(5), rtol=1e-12)
+        if structure == "diagonal":  # the same draws; eigenvectors of others have a sign of their own
+            assert_allclose(told.mean, other.mean, rtol=1e-9)
+            assert_allclose(told.epistemic, other.epistemic, rtol=1e-6)
+    line_, target = nn.Linear(3, 1).double(), labels.double()
+
+    def negative_log_likelihood(w):
+        return nn.functional.binary_cross_entropy_with_logits(X @ w[:3] + w[3], target, reduction="sum")
+
+    result = laplace(line_, X, labels, prior_precision=0.7, structure=structure)
+    hessian = torch.autograd.functional.hessian(negative_log_likelihood, result.center)
+    exact = hessian if structure != "diagonal" else torch.diag(hessian.diagonal())
+    assert_allclose(result.variance(), torch.linalg.inv(exact + 0.7 * torch.eye(4).double()).diagonal(), rtol=1e-9)
+    spread = torch.logdet(torch.eye(4).double() + exact / 0.7) + 0.7 * result.center.square().sum()
+    wanted = -float(negative_log_likelihood(result.center)) - float(spread) / 2
+    assert result.log_evidence == pytest.approx(wanted, rel=1e-10)
+
+
+@pytest.mark.parametrize("shape", [(30,), (30, 1)])
+def test_binary_cross_entropy_with_logits_is_the_logistic_loss(shape):
+    """torch's loss takes real targets 0 and 1, in the shape of the outputs."""
+    labels = (X[:, 0] > 0).long()
+    net = nn.Sequential(nn.Linear(3, 1), *([nn.Flatten(0)] if len(shape) == 1 else [])).double()
+    result = laplace(net, X, labels.double().reshape(shape), loss=nn.BCEWithLogitsLoss(), prior_precision=1.0)
+    wanted = laplace(net[0], X, labels, prior_precision=1.0)
+    assert_allclose(result.variance(), wanted.variance(), rtol=1e-12)
+    assert result.log_evidence == pytest.approx(wanted.log_evidence, rel=1e-12)
+    with pytest.raises(InputError, match=r"laplace\(module, data\): the loss must be .* without weights"):
+        laplace(net[0], X, labels.double()[:, None], loss=nn.BCEWithLogitsLoss(pos_weight=torch.tensor(2.0).double()))
+    with pytest.raises(InputError, match="y holds 2"):
+        laplace(net[0], X, 2 * labels)
+
+
 def test_low_rank_is_exact_where_all_eigenvalues_are_kept_and_a_bound_where_not():
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(3, 20), nn.Tanh(), nn.Linear(20, 1)).double()
@@ -123,7 +187,8 @@ def test_an_ensemble_disagrees_away_from_the_data_and_leaves_the_random_state():
     assert torch.equal(before, torch.get_rng_state()) and len(told.models) == 3 and len(told.plots()) == 1
     seen = told.predictive(torch.tensor([[0.0], [6.0]]))
     outputs = torch.stack([model(torch.tensor([[0.0], [6.0]])).detach() for model in told.models]).double()
-    assert_allclose(seen.mean, outputs.mean(0)) and assert_allclose(seen.epistemic, outputs.var(0)[:, 0])
+    assert_allclose(seen.mean, outputs.mean(0))
+    assert_allclose(seen.epistemic, outputs.var(0)[:, 0])
     assert float(seen.epistemic[1]) > float(seen.epistemic[0]) and float(seen.aleatoric[0]) == pytest.approx(0.04)
     classes = deep_ensemble(lambda: nn.Linear(1, 2), x, (x[:, 0] > 0).long(), members=2, steps=5)
     assert classes.classes and classes.predictive(x).mean.shape == (20, 2)

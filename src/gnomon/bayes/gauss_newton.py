@@ -191,11 +191,10 @@ def _roots(posterior: ModulePosterior, center: Tensor, piece: Inputs) -> Tensor:
     """R with R R^T the second derivative of the loss in the outputs of each example."""
     outputs = posterior.outputs(center, piece).double()
     n, k = outputs.shape
+    if posterior.binary:
+        return (outputs.sigmoid() * (-outputs).sigmoid()).sqrt()[:, :, None]  # R R^T = p (1 - p)
     if not isinstance(posterior.objective.loss, CrossEntropy):
         return torch.eye(k, dtype=outputs.dtype).expand(n, k, k)
-    if k == 1:
-        p = outputs.sigmoid()
-        return (p * (1 - p)).sqrt()[:, :, None]
     p = outputs.softmax(1)
     root = p.sqrt()
     return torch.diag_embed(root) - p[:, :, None] * root[:, None, :]  # R R^T = diag p - p p^T

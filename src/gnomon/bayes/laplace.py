@@ -3,7 +3,8 @@
     p(w | S) ~ N(w*, (G + d I)^-1),    G = sum_i J_i^T L_i J_i / s^2,    d = 1 / prior_std^2               (1)
 
 J_i are derivatives of outputs in the parameters, L_i the second derivative of the loss in the outputs (1 for the
-squared loss, diag p - p p^T for classes). With the eigenvalues g of G, the evidence of the model is
+squared loss, diag p - p p^T for classes, p (1 - p) for one logit of two classes). With the eigenvalues g of G, the
+evidence of the model is
 
     log Z(d) = -n L(w*) / s^2 - d |w*|^2 / 2 - 1/2 sum_j log(1 + g_j / d) + constant                       (2)
 
@@ -29,7 +30,6 @@ from gnomon.bayes.gauss_newton import diagonal, rows
 from gnomon.bayes.posterior import ModulePosterior, module_posterior
 from gnomon.core.checks import check_seed, integer, number
 from gnomon.core.errors import BudgetError, InputError, called, out_of_range
-from gnomon.core.inputs import take
 from gnomon.core.losses import CrossEntropy, Squared
 from gnomon.core.memory import SHARE, free_bytes
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
@@ -141,7 +141,8 @@ def laplace(
         y: targets.
         prior_precision: d; by default the one of the largest evidence.
         noise: standard deviation of real targets around the outputs.
-        loss: `Squared()` or `CrossEntropy()`, by default the one that fits the targets.
+        loss: `Squared()`, `CrossEntropy()`, or for a module with one logit `Logistic()` or ``nn.BCEWithLogitsLoss()``;
+            by default the one that fits the targets.
         parameters: a pattern of names, such as "4.*" for the last layer; by default all that are trained.
         structure: "full", or for more than 20,000 parameters "low rank" or "diagonal".
         rank: eigenvalues that "low rank" keeps; by default all that are not zero, one for each output of each example.
@@ -160,14 +161,15 @@ def laplace(
         raise InputError(out_of_range(CALL, "structure", '"full", "low rank" or "diagonal"', structure))
     with called(CALL):
         posterior = module_posterior(module, data, y, noise=noise, loss=loss, parameters=parameters)
-    if not isinstance(posterior.objective.loss, Squared | CrossEntropy):
-        raise InputError(f"{CALL}: the loss must be Squared() or CrossEntropy(), but it is {posterior.objective.name}.")
+    if not isinstance(posterior.objective.loss, Squared | CrossEntropy) and not posterior.binary:
+        accepted = "Squared(), CrossEntropy(), or for one output Logistic() or BCEWithLogitsLoss() without weights"
+        raise InputError(f"{CALL}: the loss must be {accepted}, but it is {posterior.objective.name}.")
     center = posterior.start
     _check_size(posterior, center, structure)
     values, vectors = _spectrum(posterior, center, structure, rank)
     fit = -len(posterior) * _mean_loss(posterior, center) / noise**2
     if isinstance(posterior.objective.loss, Squared):
-        fit -= len(posterior) * _outputs(posterior, center) * log(2 * pi * noise**2) / 2
+        fit -= len(posterior) * posterior.width * log(2 * pi * noise**2) / 2
     raw = Laplace(center, values.clamp(min=0), vectors, 1.0, 0.0, len(posterior), fit)
     chosen = _best(raw) if prior_precision is None else number("prior_precision", prior_precision, call=CALL, above=0)
     return Laplace(center, raw.eigenvalues, vectors, chosen, raw.evidence(chosen), len(posterior), fit)
@@ -182,12 +184,9 @@ def _best(raw: Laplace) -> float:
 
 
 def _mean_loss(posterior: ModulePosterior, center: Tensor) -> float:
-    total = 0.0
-    for part in torch.arange(len(posterior)).split(BATCH):
-        x, y = posterior.objective.at(part)
-        with torch.no_grad():
-            total += len(part) * float(posterior.objective.loss_of(posterior.outputs(center, x), y))
-    return total / len(posterior)
+    parts = torch.arange(len(posterior)).split(BATCH)
+    with torch.no_grad():
+        return sum(len(part) * float(posterior.mean_loss(center, part)) for part in parts) / len(posterior)
 
 
 def _spectrum(
@@ -197,7 +196,7 @@ def _spectrum(
     p = len(center)
     if structure == "diagonal":
         return diagonal(posterior, center), None
-    if structure == "full" and len(posterior) * _outputs(posterior, center) >= p:
+    if structure == "full" and len(posterior) * posterior.width >= p:
         total = torch.zeros(p, p, dtype=torch.float64)
         for batch in rows(posterior, center):
             total += batch.T @ batch  # (1)
@@ -216,13 +215,8 @@ def _check_size(posterior: ModulePosterior, center: Tensor, structure: str) -> N
     if structure == "full" and p > LARGEST:
         cure = "Pass structure='low rank' or 'diagonal', or the last layer alone with parameters='<name>.*'"
         raise BudgetError(f"{CALL}: {p:,} parameters need {8e-9 * p**2:.1f} GB. {cure}.")
-    k = _outputs(posterior, center)
+    k = posterior.width
     needed = 2 * 8 * p * n * k  # the rows, and the vectors made of them
     if structure == "low rank" and needed > SHARE * free_bytes():
         what = f"{n * k:,} rows of {p:,} parameters need {needed / 1e9:.1f} GB"
         raise BudgetError(f"{CALL}: {what}. Pass structure='diagonal', or fewer examples, or parameters='<name>.*'.")
-
-
-def _outputs(posterior: ModulePosterior, center: Tensor) -> int:
-    with torch.no_grad():
-        return posterior.outputs(center, take(posterior.objective.at(torch.arange(1))[0], slice(0, 1))).shape[1]

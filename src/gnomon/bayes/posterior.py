@@ -4,7 +4,8 @@
 
 L is the mean loss over n examples (squared loss: |y - f|^2 / 2, so that s is the standard deviation of Gaussian noise;
 cross-entropy with s = 1: the likelihood of the classes), r the standard deviation of the prior. Its maximum is that of
-training with weight decay s^2 / (n r^2) on the mean loss.
+training with weight decay s^2 / (n r^2) on the mean loss. With one output, f, and classes 0 and 1, the loss is the
+logistic one, -log p(y) with p(1) = 1 / (1 + exp(-f)).
 
 Hypotheses: examples independent given the parameters; a loss that is a negative log-likelihood.
 Reference: [mackay1992practical].
@@ -18,8 +19,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.checks import check_readable, integer, number
+from gnomon.core.classes import are_classes
 from gnomon.core.inputs import Inputs
+from gnomon.core.losses import CrossEntropy, Logistic
+from gnomon.core.outputs import outputs
 from gnomon.core.pure import Pure, evaluating, plain_kernels, undisturbed
+from gnomon.core.source import AbstractSource, source
 from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["ModulePosterior", "module_posterior", "prior_to_weight_decay"]
@@ -65,6 +70,24 @@ class ModulePosterior:
         """log p(w | S) up to a constant; equation (1)."""
         return self._value(vector, *self._data)
 
+    @property
+    def binary(self) -> bool:
+        """Whether the one output is the logit of class 1 against class 0."""
+        loss = self.objective.loss
+        if isinstance(loss, nn.BCEWithLogitsLoss):
+            return loss.weight is None and loss.pos_weight is None and loss.reduction == "mean" and self.width == 1
+        return isinstance(loss, Logistic) and self.width == 1
+
+    @property
+    def width(self) -> int:
+        """The number of outputs."""
+        with torch.no_grad():
+            return self.outputs(self.start, self.objective.at(torch.arange(1))[0]).shape[1]
+
+    def mean_loss(self, vector: Float[Tensor, " p"], index: Tensor) -> Float[Tensor, ""]:
+        """The mean loss over some examples."""
+        return self._loss(vector, *self.objective.at(index))
+
     def on_batch(self, index: Tensor) -> Callable[[Tensor], Tensor]:
         """The same function with the likelihood of some examples scaled up to all."""
         x, y = self.objective.at(index)
@@ -76,9 +99,12 @@ class ModulePosterior:
             return self._f(x, self._leaves(vector))
 
     def _value(self, vector: Tensor, x: Inputs, y: Tensor) -> Tensor:
-        with undisturbed(self.module), evaluating(self.module), plain_kernels(self.module):
-            loss = self.objective.loss_of(self._f.returned(x, self._leaves(vector)), y).double()
+        loss = self._loss(vector, x, y)
         return -len(self) * loss / self.noise**2 - vector.square().sum() / (2 * self.prior_std**2)  # (1)
+
+    def _loss(self, vector: Tensor, x: Inputs, y: Tensor) -> Tensor:
+        with undisturbed(self.module), evaluating(self.module), plain_kernels(self.module):
+            return self.objective.loss_of(self._f.returned(x, self._leaves(vector)), y).double()
 
     def _leaves(self, vector: Tensor) -> dict[str, Tensor]:
         shapes = self._f.leaves
@@ -106,7 +132,7 @@ def module_posterior(
         y: targets.
         prior_std: of every parameter.
         noise: the standard deviation of the targets around the outputs; leave it at 1 for classes.
-        loss: as in `gnomon.train`.
+        loss: as in `gnomon.train`; with one output and classes 0 and 1, the logistic loss in place of cross-entropy.
         parameters: a pattern of names; the others keep their values.
 
     Hypotheses: the loss is a negative log-likelihood. Reference: [mackay1992practical].
@@ -122,8 +148,18 @@ def module_posterior(
     prior_std = number("prior_std", prior_std, call=CALL, above=0)
     noise = number("noise", noise, call=CALL, above=0)
     with undisturbed(module):
-        objective = Objective.of(data, y, module, loss, CALL).indexable()
+        examples = source(data, y, module=module, call=CALL)
+        objective = Objective.of(examples, None, module, _loss_for(examples, module, loss), CALL).indexable()
         return ModulePosterior(module, objective, parameters, prior_std, noise)
+
+
+def _loss_for(examples: AbstractSource, module: nn.Module, loss: Loss | None) -> Loss | None:
+    """The logistic loss, if there are classes and one output; else the loss as given."""
+    if loss is not None and not isinstance(loss, CrossEntropy):
+        return loss
+    first = examples.first(1)
+    classes = first.y is not None and are_classes(first.y)
+    return Logistic() if classes and outputs(module, first.x, call=CALL).shape[1] == 1 else loss
 
 
 def prior_to_weight_decay(prior_std: float, noise: float, examples: int) -> float:

@@ -3,7 +3,7 @@
     f(x) = mean_i f(w_i; x),    var y = var_i f(w_i; x)  +  s^2                                            (1)
                                         epistemic          aleatoric
 
-For classes: probabilities p = mean_i p_i, and with entropies H
+For classes: probabilities p = mean_i p_i (two columns, of class 0 and class 1, for one logit), and with entropies H
 
     H(p) = (H(p) - mean_i H(p_i))  +  mean_i H(p_i)                                                        (2)
            epistemic                  aleatoric
@@ -97,7 +97,8 @@ def predictive(posterior: ModulePosterior, draws: Draws, x: Any, *, most: int = 
     vectors = vectors[:: max(1, len(vectors) // integer("most", most, call=CALL))]
     with called(CALL), torch.no_grad():
         outputs = torch.stack([posterior.outputs(w, inputs) for w in vectors]).double()
-    return from_outputs(outputs, posterior.noise, isinstance(posterior.objective.loss, CrossEntropy))
+    classes = posterior.binary or isinstance(posterior.objective.loss, CrossEntropy)
+    return from_outputs(outputs, posterior.noise, classes)
 
 
 def from_outputs(outputs: Float[Tensor, "m n k"], noise: float, classes: bool) -> Predictive:
