@@ -8,7 +8,9 @@ import torch
 from torch import nn
 
 from gnomon import InputError
+from gnomon.core.results import Value
 from gnomon.generalization import (
+    Bound,
     cushions,
     generalization_bounds,
     kernel_rademacher,
@@ -137,14 +139,86 @@ def test_what_has_no_bound_is_told(call, words):
         call()
 
 
-def test_a_network_with_parts_that_no_bound_knows_says_so_and_has_no_path_norm():
+class Twisted(nn.Module):
+    """Two layers whose order, activation or output is only seen by running them."""
+
+    def __init__(self, how):
+        super().__init__()
+        self.how, self.a, self.b = how, nn.Linear(3, 3), nn.Linear(3, 3)
+
+    def forward(self, x):
+        h = self.b(self.a(x).relu())
+        return {"skip": h + x, "scaled": self.b(3 * self.a(x).relu()), "sine": self.b(self.a(x).sin()),
+                "softmax": h.softmax(1), "log-softmax": h.log_softmax(1), "plain": h}[self.how]  # fmt: skip
+
+
+ALL = {"rows", "frobenius", "spectral-1", "spectral-F", "compression", "spectral", "path", "parameters"}
+
+
+@pytest.mark.parametrize(
+    ("net", "names", "reason"),
+    [
+        (network(), ALL, ""),
+        (nn.Sequential(network(), nn.LogSoftmax(1)), ALL, ""),
+        (nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 3)), {"rows", "spectral-1", "spectral"}, "tanh"),
+        (nn.Sequential(nn.Linear(3, 5), nn.BatchNorm1d(5), nn.ReLU(), nn.Linear(5, 3)).eval(), set(), "'1.weight'"),
+        (nn.Sequential(nn.Unflatten(1, (1, 3)), nn.Conv1d(1, 1, 1), nn.Flatten()), set(), "'1' is a Conv1d"),
+        (nn.Sequential(network(), nn.Softmax(1)), set(), "'1' is a Softmax"),
+        (nn.Sequential(nn.Linear(3, 5), nn.GELU(), nn.Linear(5, 3)), set(), "'1' is a GELU"),
+        (Twisted("plain"), ALL, ""),
+        (Twisted("log-softmax"), ALL, ""),
+        *((Twisted(how), set(), "not those of its Linear layers") for how in ("skip", "scaled", "sine", "softmax")),
+    ],
+)
+def test_only_bounds_whose_assumptions_hold_are_reported(net, names, reason):
+    x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
+    found = generalization_bounds(net, (x, net(x).argmax(1)))
+    assert set(found.names) == names and set(found.excluded) == ALL - names
+    assert all(reason in why for why in found.excluded.values()) and not any(
+        b.broken for b in found.bounds if reason == ""
+    )
+    assert reason in found.verdict or names
+    assert str(found) and (found.plots() or not names) and found.to_dict()
+    if names != ALL:
+        with pytest.raises(InputError, match="'path' does not apply"):
+            found["path"]
+
+
+def test_a_last_log_softmax_changes_no_bound():
+    """Margins are differences of outputs, which a log-softmax leaves as they are; the path norm was 0 with it."""
+    net = network()
+    x, y = data(net)
+    plain, normalized = (generalization_bounds(n, (x, y)) for n in (net, nn.Sequential(*net, nn.LogSoftmax(1))))
+    for name in ALL:
+        assert normalized[name].value == pytest.approx(plain[name].value, rel=1e-4), name  # float32 margins
+    assert plain["path"].value > 0
+
+
+def test_a_bound_below_the_measured_gap_is_never_reported():
+    """A network that is right on eight examples with a large margin and wrong on all others."""
+    net = nn.Linear(2, 2, bias=False)
+    with torch.no_grad():
+        net.weight.copy_(torch.tensor([[0.5, 0.0], [-0.5, 0.0]]))
+    x = torch.tensor([[1.0, 0.0], [-1.0, 0.0]]).repeat(4, 1)
+    y = (x[:, 0] < 0).long()
+    found = generalization_bounds(net, (x, y), test=(x, 1 - y))
+    assert float(found.gap.value) == 1.0 and min(bound.value for bound in found.bounds) >= found.gap.interval.low
+    assert "parameters" in found.names and found.excluded.keys() | set(found.names) == ALL
+    assert "below the measured gap" in found.excluded["path"]
+    bound = Bound("path", 0.0, (Value("path norm", 0.0),), 0.05, measured=found.gap)
+    assert bound.holds is False and "do not use this bound" in bound.verdict
+
+
+@pytest.mark.parametrize(
+    "net", [nn.Sequential(nn.Linear(3, 2), nn.LogSoftmax(1)), Twisted("softmax"), Twisted("log-softmax")]
+)
+def test_the_path_norm_of_other_networks_is_refused(net):
+    with pytest.raises(InputError, match="a ReLU network"):
+        path_norm(net, (3,))
+
+
+def test_inputs_without_a_length_are_refused():
     torch.manual_seed(0)
-    x = torch.randn(40, 3)
-    normed = nn.Sequential(nn.Linear(3, 5), nn.BatchNorm1d(5), nn.ReLU(), nn.Linear(5, 2)).eval()
-    for net, broken in ((normed, ["layers follow one another"]), (network(), [])):
-        found = generalization_bounds(net, (x, net(x).argmax(1)))
-        assert [premise.statement for premise in found.bounds[0].broken] == broken
-        assert ("path" in [bound.name for bound in found.bounds]) == (not broken)
     tokens = nn.Sequential(nn.Embedding(7, 3), nn.Flatten(), nn.Linear(6, 2))
     words = torch.randint(7, (40, 2))
     with pytest.raises(InputError, match="embeddings"):

@@ -67,6 +67,8 @@ class Bound(Result):
         says = "which says nothing, for it is above 1" if self.vacuous else "which is below 1 and says something"
         beside = "" if self.measured is None else f"; measured: {float(self.measured.value):.2%}"
         broken = f" A premise does not hold: {self.broken[0].statement}." if self.broken else ""
+        if self.holds is False:
+            broken += " The measured value is above the bound: do not use this bound."
         return (
             f"The bound '{self.name}' is {size}{up_to}, {says}{beside}. Its largest part is '{self.dominating.name}' "
             f"({float(self.dominating.value):.3g}).{broken}"

@@ -34,6 +34,10 @@ from gnomon.core.record import Record
 __all__ = ["LayerNorms", "norms", "path_norm"]
 
 LAYERS = (nn.Linear, nn.modules.conv._ConvNd)
+LARGEST_VALUES = (nn.modules.pooling._MaxPoolNd, nn.modules.pooling._AdaptiveMaxPoolNd)
+MEANS = (nn.modules.pooling._AvgPoolNd, nn.modules.pooling._AdaptiveAvgPoolNd)
+SUMMING = (*LAYERS, *LARGEST_VALUES, *MEANS, nn.ReLU, nn.LeakyReLU, nn.Flatten, nn.Dropout, nn.Identity)
+"""Layers that map sums over paths to sums over paths, if weights are squared and inputs are not negative."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +132,20 @@ def path_norm(module: nn.Module, shape: tuple[int, ...]) -> float:
     with torch.no_grad():
         for p in squared.parameters():
             p.copy_(p.square())
-        out = squared(torch.ones(1, *shape, dtype=torch.float64))  # (4)
-    return float(out.sum().clamp_min(0).sqrt())
+        ones = torch.ones(1, *shape, dtype=torch.float64)
+        none, out, twice = squared(0 * ones), squared(ones), squared(2 * ones)  # (4)
+    pooled = any(isinstance(part, LARGEST_VALUES) for part in squared.modules())
+    affine = pooled or torch.allclose(twice - out, out - none, rtol=1e-9)  # as sums over paths are in their inputs
+    odd = [(name, part) for name, part in module.named_modules() if not (isinstance(part, SUMMING) or _has_parts(part))]
+    if odd or not affine or bool((out < 0).any()):
+        found = f"'{odd[0][0]}' is a {type(odd[0][1]).__name__}" if odd else "the outputs are not sums over paths"
+        cure = "Pass the layers before it, such as net[:-1], or a module of Linear, Conv and ReLU layers"
+        raise InputError(lesson("path_norm(module, shape)", found, "a ReLU network", cure))
+    return float(out.sum().sqrt())
+
+
+def _has_parts(module: nn.Module) -> bool:
+    return any(True for _ in module.children())
 
 
 def matrix(weight: Tensor) -> Tensor:

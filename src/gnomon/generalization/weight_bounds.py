@@ -14,8 +14,12 @@ order sqrt(C / n), up to constants and logarithms:
 
 Most of these say nothing for real networks: they are for comparing networks, and their factors tell what is large.
 
-Hypotheses: independent examples; Linear layers one after another, ReLU; for (5) a ``nn.Sequential`` of these. With
-skips, normalization or attention the bounds are no theorems: the premise is shown as broken, and (7) is left out.
+A bound whose hypotheses do not hold for the module is not reported: `GeneralizationBounds.excluded` has its name and
+the reason. The same goes for a bound that is below the measured gap by more than chance, because then the constants
+and logarithms that are left out decide, and its value says nothing.
+
+Hypotheses: independent examples; Linear layers one after another, checked by `relu_chain`; ReLU between them, for (1),
+(3) and (6) ReLU or tanh. Biases are not counted, except in (7).
 Reference: [bartlett2002rademacher] for (1), [neyshabur2015norm] for (2) and (7), [bartlett2017spectrally] for (3) and
 (6), [neyshabur2018pac] for (4), [arora2018stronger] for (5), [bartlett2019nearly] for (8).
 """
@@ -24,7 +28,7 @@ from dataclasses import dataclass
 from math import inf, log, prod, sqrt
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, called, lesson
 from gnomon.core.inputs import tensors
@@ -33,8 +37,9 @@ from gnomon.core.results import Axis, Bars, Definition, Hypothesis, Interval, Pl
 from gnomon.core.source import source
 from gnomon.generalization.bound import Bound
 from gnomon.generalization.cushions import cushions
-from gnomon.generalization.norms import LAYERS, LayerNorms, path_norm
+from gnomon.generalization.norms import LayerNorms, path_norm
 from gnomon.generalization.output_margins import OutputMargins, output_margins
+from gnomon.generalization.relu_chain import Chain, read_chain
 
 __all__ = ["GeneralizationBounds", "generalization_bounds"]
 
@@ -44,11 +49,17 @@ QUANTILE = 0.1
 PROBED = 200
 """Examples on which cushions are measured."""
 CONFIDENCE = 0.95
+EVERY = ("rows", "frobenius", "spectral-1", "spectral-F", "compression", "spectral", "path", "parameters")
+"""Names of all bounds, in the order of their equations."""
+FOR_TANH = ("rows", "spectral-1", "spectral")
+"""Bounds for every activation with Lipschitz constant 1 that maps zero to zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class GeneralizationBounds(Result):
     """All bounds that the network has, the smallest first; ``gap`` is what was measured, ``margin`` is gamma.
+
+    ``excluded`` are the bounds that do not apply to this network, by name, each with the reason.
 
     >>> import torch
     >>> x = torch.randn(60, 3, generator=torch.Generator().manual_seed(0))
@@ -65,22 +76,37 @@ class GeneralizationBounds(Result):
     train_error: float
     gap: Value | None
     examples: int
+    excluded: dict[str, str]
 
     def __getitem__(self, name: str) -> Bound:
         """A bound by its name."""
-        return next(bound for bound in self.bounds if bound.name == name)
+        found = next((bound for bound in self.bounds if bound.name == name), None)
+        if found is None:
+            what = f"the bound '{name}' does not apply: {self.excluded.get(name, 'there is no bound of this name')}"
+            raise InputError(lesson(CALL, what, "the assumptions of the bound", f"Use one of {list(self.names)}"))
+        return found
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the bounds that apply, the smallest bound first."""
+        return tuple(bound.name for bound in self.bounds)
 
     @property
     def verdict(self) -> str:
         """One sentence."""
-        best, seen = self.bounds[0], self.gap
+        seen = self.gap
         beside = "" if seen is None else f" The measured gap is {float(seen.value):.2%} ({seen.interval})."
+        if not self.bounds:
+            return f"No bound applies to this network: {next(iter(self.excluded.values()))}.{beside}"
+        best = self.bounds[0]
         says = "says nothing, and no other bound does" if best.vacuous else "says something"
         part = f"its largest part is '{best.dominating.name}' ({float(best.dominating.value):.3g})"
         return f"The smallest bound, '{best.name}', is {best.value:.3g} and {says}; {part}.{beside}"
 
     def plots(self) -> tuple[Plot, ...]:
         """All bounds on one scale, and the measured gap."""
+        if not self.bounds:
+            return ()
         bars = Bars("bound", [b.name for b in self.bounds], [b.value for b in self.bounds])
         seen = () if self.gap is None else (Reference("measured gap", float(self.gap.value), vertical=True),)
         words = "Right of 1 a bound says nothing; the order of the bounds still compares networks."
@@ -122,23 +148,17 @@ def generalization_bounds(
         found = f"{train.error:.0%} of the training examples are wrong or tied, and the margin is {gamma:.3g}"
         raise InputError(lesson(CALL, found, "a positive margin", "Train the network first, or pass its own examples"))
     gap = None if test is None else _gap(train, output_margins(module, test))
-    plain = all(not isinstance(part, LAYERS) or isinstance(part, nn.Linear) for part in module.modules())
-    chain, apart = _chain(module)
+    chain = read_chain(module, first[:PROBED], call=CALL)
     premises = (
         Hypothesis("examples are independent and of one law", None),
-        Hypothesis("layers follow one another", chain, apart),
-        Hypothesis("layers are fully connected", plain, "" if plain else "convolutions enter by their matrix"),
-        Hypothesis("activations are ReLU", _relu(module)),
+        Hypothesis("layers are fully connected and follow one another", chain.layers is not None, chain.reason),
+        Hypothesis("activations are ReLU", chain.activation == "relu"),
     )
     radius = float(first.double().flatten(1).norm(dim=1).max())
     made = [*_norm_bounds(train.layers, radius / gamma), *_others(module, train, gamma)]
-    if chain is not False:
-        paths = {"largest input / margin": radius / gamma, "path norm": path_norm(module, tuple(first.shape[1:]))}
-        made.append(("path", paths, "C of (7)", "neyshabur2015norm"))
-    if plain and isinstance(module, nn.Sequential) and _relu(module):
-        kept = cushions(module, first[:PROBED])
-        parts = {"largest output / margin": kept.largest / gamma, "cushions": sqrt(kept.total)}
-        made.append(("compression", parts, "sqrt(C / n), C of (5)", "arora2018stronger"))
+    excluded = _excluded(chain)
+    if "path" not in excluded:
+        made += _of_chain(chain, first, radius, gamma)
     n = len(train.values)
     bounds = [
         Bound(
@@ -152,8 +172,11 @@ def generalization_bounds(
             order=True,
         )
         for name, parts, words, key in made
+        if name not in excluded
     ]
-    return GeneralizationBounds(tuple(sorted(bounds, key=lambda b: b.value)), gamma, train.error, gap, n)
+    excluded |= {b.name: _below(b, gap) for b in bounds if gap is not None and b.value < _surely_above(gap)}
+    kept = sorted((b for b in bounds if b.name not in excluded), key=lambda b: b.value)
+    return GeneralizationBounds(tuple(kept), gamma, train.error, gap, n, excluded)
 
 
 Made = tuple[str, dict[str, float], str, str]
@@ -205,21 +228,37 @@ def _others(module: nn.Module, train: OutputMargins, gamma: float) -> list[Made]
     ]
 
 
-def _relu(module: nn.Module) -> bool | None:
-    """Whether the activations are ReLU: told for modules whose parts are all known."""
-    leaves = [part for part in module.modules() if not any(True for _ in part.children())]
-    neutral = (*LAYERS, nn.Flatten, nn.Dropout, nn.Identity, nn.ReLU)
-    return True if all(isinstance(part, neutral) for part in leaves) else None
+def _of_chain(chain: Chain, x: Tensor, radius: float, gamma: float) -> list[Made]:
+    """Equations (5) and (7), which run the layers themselves."""
+    assert chain.layers is not None
+    kept = cushions(chain.layers, x[:PROBED])
+    parts = {"largest output / margin": kept.largest / gamma, "cushions": sqrt(kept.total)}
+    paths = {"largest input / margin": radius / gamma, "path norm": path_norm(chain.layers, tuple(x.shape[1:]))}
+    return [
+        ("compression", parts, "sqrt(C / n), C of (5)", "arora2018stronger"),
+        ("path", paths, "C of (7)", "neyshabur2015norm"),
+    ]
 
 
-def _chain(module: nn.Module) -> tuple[bool | None, str]:
-    """Whether layers follow one another, and what speaks against it; None where only ``forward`` could tell."""
-    inside = {id(p) for part in module.modules() if isinstance(part, LAYERS) for p in part.parameters()}
-    apart = [name for name, p in module.named_parameters() if id(p) not in inside]
-    if apart:
-        return False, f"'{apart[0]}' and {len(apart) - 1} more parameters belong to no Linear or Conv layer"
-    plain = all(isinstance(m, nn.Sequential) or not any(True for _ in m.children()) for m in module.modules())
-    return (True, "") if plain else (None, "")
+def _excluded(chain: Chain) -> dict[str, str]:
+    """The bounds whose hypotheses the network does not meet, with the reason."""
+    if chain.layers is None:
+        return dict.fromkeys(EVERY, chain.reason)
+    if chain.activation == "relu":
+        return {}
+    return {name: f"the activation is {chain.activation}, and not ReLU" for name in EVERY if name not in FOR_TANH}
+
+
+def _surely_above(gap: Value) -> float:
+    """The lower end of the interval of the gap."""
+    return gap.interval.low if isinstance(gap.interval, Interval) else float(gap.value)
+
+
+def _below(bound: Bound, gap: Value) -> str:
+    return (
+        f"its value, {bound.value:.3g}, is below the measured gap of {float(gap.value):.3g}: the constants and "
+        "logarithms that are left out decide here"
+    )
 
 
 def _gap(train: OutputMargins, test: OutputMargins) -> Value:
