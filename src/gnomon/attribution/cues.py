@@ -24,6 +24,7 @@ from gnomon.core.errors import InputError, lesson
 from gnomon.core.metrics import decisions
 from gnomon.core.outputs import outputs
 from gnomon.core.results import Result
+from gnomon.core.source import source
 
 __all__ = ["BagOfPatches", "CueConflict", "analogy_score", "bag_of_patches_score", "cue_conflict"]
 
@@ -89,9 +90,10 @@ class BagOfPatches(Result):
         return f"With patches shuffled, accuracy goes from {self.accuracy:.1%} to {self.shuffled:.1%}."
 
 
-def bag_of_patches_score(module: nn.Module, x: Any, y: Any, *, patch: int = 4, seed: int = 0) -> BagOfPatches:
+def bag_of_patches_score(module: nn.Module, x: Any, y: Any = None, *, patch: int = 4, seed: int = 0) -> BagOfPatches:
     """Measure what the arrangement of patches is worth to a network, equation (2).
 
+    ``x`` are images, with classes ``y``; or data that have both: a ``Dataset``, a ``DataLoader``, batches.
     Hypotheses: see the module; a patch that divides height and width.
     Reference: [brendel2019approximating].
     Cost: two forward passes.
@@ -100,6 +102,8 @@ def bag_of_patches_score(module: nn.Module, x: Any, y: Any, *, patch: int = 4, s
     >>> bag_of_patches_score(mean, torch.rand(8, 1, 4, 4), torch.arange(8) % 2, patch=2).arrangement
     0.0
     """
+    if y is None:
+        x, y = source(x, module=module, call=BAG).pair()
     inputs = images(x, module, call=BAG)
     target, size = as_targets(y, len(inputs), call=BAG).long().cpu(), integer("patch", patch, call=BAG)
     n, c, h, w = inputs.shape

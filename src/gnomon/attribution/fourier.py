@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gnomon.attribution.layers import images
-from gnomon.core.checks import check_readable, integer, number
+from gnomon.core.checks import as_numbers, check_readable, integer, number
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import invoke, table
 from gnomon.core.results import Axis, Image, Plot, Result
@@ -126,8 +126,8 @@ def fourier_mask(module: nn.Module, data: Any, *, lam: float = 1.0, p: float = 1
         return FourierMask(final, *_measured(module, given, final))
 
 
-def keep_frequencies(x: Float[Tensor, "n c h w"], mask: Float[Tensor, "h w"] | Tensor) -> Float[Tensor, "n c h w"]:
-    """Images with each frequency multiplied by its entry of a symmetric mask.
+def keep_frequencies(x: Any, mask: Float[Tensor, "h w"] | Tensor) -> Float[Tensor, "n c h w"]:
+    """Images (n, c, h, w) with each frequency multiplied by its entry of a symmetric mask.
 
     Cost: two fast Fourier transforms.
 
@@ -135,7 +135,7 @@ def keep_frequencies(x: Float[Tensor, "n c h w"], mask: Float[Tensor, "h w"] | T
     >>> bool(torch.allclose(keep_frequencies(x, torch.ones(4, 4)), x))
     True
     """
-    return torch.fft.ifft2(torch.fft.fft2(x) * mask).real
+    return torch.fft.ifft2(torch.fft.fft2(as_numbers(x, "x", call="keep_frequencies(x, mask)")) * mask).real
 
 
 def symmetric(mask: Tensor) -> Tensor:

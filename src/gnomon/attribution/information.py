@@ -26,6 +26,7 @@ from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.layers import activations
 from gnomon.core.results import Axis, Line, Plot, Result, Scatter
+from gnomon.core.source import source
 
 __all__ = [
     "BottleneckCurve", "InformationPlane", "bottleneck_curve", "discrete_information", "information_plane",
@@ -109,9 +110,10 @@ class InformationPlane(Result):
         return (Plot("Information plane", (points,), Axis("I(X; T), nats"), Axis("I(T; Y), nats"), self.verdict),)
 
 
-def information_plane(module: nn.Module, x: Any, y: Any, *, bins: int = 30) -> InformationPlane:
+def information_plane(module: nn.Module, x: Any, y: Any = None, *, bins: int = 30) -> InformationPlane:
     """Binned information (1) of each layer about the input (all examples distinct) and about the classes.
 
+    ``x`` are inputs, with classes ``y``; or data that have both: a ``Dataset``, a ``DataLoader``, batches.
     The network is deterministic, so that true I(X; T) is infinite or log n; binned values measure clumping, see
     [saxe2018information].
     Hypotheses: see the module.
@@ -123,6 +125,8 @@ def information_plane(module: nn.Module, x: Any, y: Any, *, bins: int = 30) -> I
     ('0', '1')
     """
     call = "information_plane(module, x, y)"
+    if y is None:
+        x, y = source(x, module=module, call=call).pair()
     inputs = one_tensor(x, module, call=call, whole=True)
     classes = torch.as_tensor(y).reshape(-1).long()
     if len(classes) != len(inputs):

@@ -17,14 +17,16 @@ Reference: [hestness2017deep] for curves of learning; [rahimi2007random] for the
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from gnomon.core.checks import check_seed
+from gnomon.core.checks import check_finite_inputs, check_seed
 from gnomon.core.classes import are_classes
-from gnomon.core.inputs import Inputs, count
+from gnomon.core.inputs import count
 from gnomon.core.record import Record
+from gnomon.core.source import source
 from gnomon.generalization.ridge import votes
 from gnomon.generalization.rows import random_features, rows
 
@@ -44,9 +46,10 @@ class Baseline(Record):
     examples: int
 
 
-def baseline(x: Inputs, y: Tensor, *, seed: int = 0) -> Baseline:
+def baseline(x: Any, y: Any = None, *, seed: int = 0) -> Baseline:
     """The score of ridge regression on random features, and what half of the data cost it; equation (1).
 
+    ``x`` are inputs, with targets ``y``; or data that have both: a pair, a ``Dataset``, a ``DataLoader``, batches.
     Integers (n,) are classes and scored by accuracy, numbers by the share of their variance that is explained.
 
     Hypotheses: as above; at least 150 examples.
@@ -56,7 +59,10 @@ def baseline(x: Inputs, y: Tensor, *, seed: int = 0) -> Baseline:
     >>> baseline(torch.zeros(10, 2), torch.zeros(10).long()).examples              # too few to say
     0
     """
-    seed, n = check_seed(seed, call=CALL), count(x, call=CALL)
+    seed = check_seed(seed, call=CALL)
+    x, y = source(x, y, call=CALL).pair()
+    check_finite_inputs(x, call=CALL)
+    n = count(x, call=CALL)
     if n < LEAST:
         return Baseline(0.0, 0.0, 0)
     classes = are_classes(y)

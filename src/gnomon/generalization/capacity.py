@@ -22,12 +22,13 @@ Reference: [sauer1972density] for (1), [vapnik1971uniform] for (2), [bartlett201
 
 from dataclasses import dataclass
 from math import comb, log, sqrt
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_module, integer, number
+from gnomon.core.checks import as_numbers, check_finite_inputs, check_module, integer, number
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Definition, Hypothesis, Interval, Result, Value
@@ -138,7 +139,7 @@ class Rademacher(Result):
         )
 
 
-def linear_rademacher(x: Float[Tensor, "n d"], radius: float = 1.0, *, draws: int = 1000, seed: int = 0) -> Rademacher:
+def linear_rademacher(x: Any, radius: float = 1.0, *, draws: int = 1000, seed: int = 0) -> Rademacher:
     """The empirical Rademacher complexity of linear functions with |w| <= radius; equation (4).
 
     Hypotheses: none.
@@ -149,7 +150,8 @@ def linear_rademacher(x: Float[Tensor, "n d"], radius: float = 1.0, *, draws: in
     1.0
     """
     call = "linear_rademacher(x)"
-    table = x.double().flatten(1)
+    table = as_numbers(x, "x", call=call).double().flatten(1)
+    check_finite_inputs(table, call=call)
     draws = integer("draws", draws, call=call, least=2)
     signs = _signs(len(table), draws, seed)
     sizes = number("radius", radius, call=call, above=0) * (signs @ table).norm(dim=1) / len(table)  # (4)

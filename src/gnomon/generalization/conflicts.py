@@ -21,12 +21,9 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from torch import Tensor
-
-from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import Inputs, count
 from gnomon.core.results import Finding, Result, Value
 from gnomon.core.results.plain import HIDDEN
+from gnomon.core.source import source
 from gnomon.generalization.rows import capacity, digests
 
 __all__ = ["Conflicts", "conflicts"]
@@ -77,8 +74,10 @@ class Conflicts(Result):
         return (Finding("conflicting-labels", self.verdict, cure, 0.85 if self.rich else 0.3, "labels", evidence, 0.0),)
 
 
-def conflicts(x: Inputs, y: Tensor) -> Conflicts:
+def conflicts(x: Any, y: Any = None) -> Conflicts:
     """Find equal inputs that have different labels, and what they cost; equation (1).
+
+    ``x`` are inputs, with classes ``y``; or data that have both: a pair, a ``Dataset``, a ``DataLoader``, batches.
 
     Hypotheses: integer classes. Equal inputs are found by digests of 128 bits: no false alarms.
     Reference: [bishop2006pattern].
@@ -88,9 +87,7 @@ def conflicts(x: Inputs, y: Tensor) -> Conflicts:
     >>> conflicts(torch.eye(3), torch.tensor([0, 1, 1])).findings
     ()
     """
-    if count(x, call=CALL) != len(y):
-        what = f"there are {count(x)} inputs and {len(y)} labels"
-        raise InputError(lesson(CALL, what, "a label for each input", "Pass as many labels as inputs"))
+    x, y = source(x, y, call=CALL).pair()
     groups: dict[bytes, list[int]] = defaultdict(list)
     for i, one in enumerate(digests(x)):
         groups[one].append(i)

@@ -29,16 +29,19 @@ Reference: [northcutt2021confident]; [rasmussen2006gaussian], section 5.4.2, for
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from gnomon.core.checks import check_seed
+from gnomon.core.checks import check_finite_inputs, check_seed
+from gnomon.core.classes import are_classes
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import Inputs, count, tensors
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Axis, Finding, Histogram, Interval, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
+from gnomon.core.source import source
 from gnomon.generalization.kernel_votes import MOST, kernel_votes
 from gnomon.generalization.rows import rows
 
@@ -135,8 +138,10 @@ class Suspects(Result):
         return (Plot("Labels against neighbors", marks, Axis("margin of the given label"), Axis("examples"), words),)
 
 
-def suspects(x: Inputs, y: Tensor, *, seed: int = 0, most: int = MOST) -> Suspects:
+def suspects(x: Any, y: Any = None, *, seed: int = 0, most: int = MOST) -> Suspects:
     """Rank examples by how suspect their labels are, and estimate the rate of wrong ones; equations (1) and (2).
+
+    ``x`` are inputs, with classes ``y``; or data that have both: a pair, a ``Dataset``, a ``DataLoader``, batches.
 
     False alarms: 1e-3 where labels are right and classes apart; where they overlap by a logistic law of slope two, 5 of
     111 tables of 1000 rows were accused, of slope three 1 of 80. Power: 5 % of wrong labels among 1400 digits were told
@@ -152,8 +157,11 @@ def suspects(x: Inputs, y: Tensor, *, seed: int = 0, most: int = MOST) -> Suspec
     >>> suspects(x, (x[:, 0] > 0).long()).noisy                              # near the border examples are only hard
     False
     """
-    seed, n = check_seed(seed, call=CALL), count(x, call=CALL)
-    if n != len(y) or y.is_floating_point() or y.dim() != 1:
+    seed = check_seed(seed, call=CALL)
+    x, y = source(x, y, call=CALL).pair()
+    check_finite_inputs(x, call=CALL)
+    n = count(x, call=CALL)
+    if not are_classes(y):
         what = f"there are {n} inputs and labels of shape {tuple(y.shape)}, {y.dtype}"
         raise InputError(lesson(CALL, what, "an integer class for each input", "Pass y.long() with one class per row"))
     kinds, code = torch.unique(y.cpu().long(), return_inverse=True)

@@ -22,15 +22,17 @@ Reference: [cohen2016group].
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import as_inputs, check_readable
+from gnomon.core.checks import check_readable
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs import invoke, tensors
 from gnomon.core.record import Record
 from gnomon.core.results import Axis, Bars, Interval, Plot, Result
+from gnomon.core.source import whole_inputs
 from gnomon.core.untouched import untouched
 from gnomon.symmetry.action import Action
 
@@ -104,7 +106,7 @@ class Equivariance(Result):
         return (Plot(f"Errors under {self.action}", tuple(bars), Axis("relative error"), caption=words),)
 
 
-def equivariance(module: nn.Module, x: Tensor, action: Action) -> Equivariance:
+def equivariance(module: nn.Module, x: Any, action: Action) -> Equivariance:
     """The invariance and equivariance errors of all layers of a module under a group; equations (1) and (2).
 
     Hypotheses: those of the module; a move that changes the shape of inputs is refused.
@@ -117,7 +119,7 @@ def equivariance(module: nn.Module, x: Tensor, action: Action) -> Equivariance:
     True
     """
     check_readable(module, call=CALL)
-    given = as_inputs(x, module, call=CALL)
+    given = whole_inputs(x, module, call=CALL)
     if not isinstance(given, Tensor):
         raise InputError(lesson(CALL, "x is not one tensor", "one tensor of inputs", "Pass a module of one input"))
     before = features_of(module, given)

@@ -18,19 +18,22 @@ Reference: [gruver2023lie].
 True
 """
 
+from typing import Any
+
 from torch import Tensor, nn
 
 from gnomon.core.checks import check_readable, number
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.pure import twin
 from gnomon.core.results import Interval
+from gnomon.core.source import whole_inputs
 from gnomon.symmetry.action import Action
 from gnomon.symmetry.errors import LayerError, features_of, interval_of
 
 __all__ = ["lie_derivative", "lie_derivatives"]
 
 
-def lie_derivative(module: nn.Module, x: Tensor, action: Action, *, step: float = 1e-3) -> tuple[float, Interval]:
+def lie_derivative(module: nn.Module, x: Any, action: Action, *, step: float = 1e-3) -> tuple[float, Interval]:
     """How fast the output changes as the group starts to act, over its size, with a 95 % interval; equation (1).
 
     Hypotheses: an action with a flow; a module that also runs in float64.
@@ -48,7 +51,7 @@ def lie_derivative(module: nn.Module, x: Tensor, action: Action, *, step: float 
     return last.invariance, last.invariance_interval
 
 
-def lie_derivatives(module: nn.Module, x: Tensor, action: Action, *, step: float = 1e-3) -> tuple[LayerError, ...]:
+def lie_derivatives(module: nn.Module, x: Any, action: Action, *, step: float = 1e-3) -> tuple[LayerError, ...]:
     """Both derivatives of every layer in the order of calls, the output last; equations (1) and (2).
 
     (2) is given for layers whose features are images of the size of the inputs, for flows of images.
@@ -70,7 +73,10 @@ def lie_derivatives(module: nn.Module, x: Tensor, action: Action, *, step: float
     if flow is None:
         cure = "Use rotations(), translations(), scalings() or action(..., flow=...)"
         raise InputError(lesson(call, f"'{action.name}' has no flow", "a continuous group", cure))
-    double, given = twin(module, call=call).double().eval(), x.double()
+    double = twin(module, call=call).double().eval()
+    given = whole_inputs(x, double, call=call)
+    if not isinstance(given, Tensor):
+        raise InputError(lesson(call, "x is not one tensor", "one tensor of inputs", "Pass a module of one input"))
     moved = [given if t == 0 else flow(given, t) for t in (0.0, step, -step)]
     if any(m.shape != given.shape for m in moved):
         found = f"the flow makes {tuple(moved[1].shape)} of {tuple(given.shape)}"
