@@ -5,7 +5,17 @@ import torch
 import gnomon
 from gnomon.core import InputError, NotFiniteError
 from gnomon.data import fields
-from gnomon.discovery import FiniteDifferences, Library, Pointwise, Polynomial, Selection, Spectral, WeakForm, discover
+from gnomon.discovery import (
+    FiniteDifferences,
+    Library,
+    Pointwise,
+    Polynomial,
+    Selection,
+    Simulation,
+    Spectral,
+    WeakForm,
+    discover,
+)
 
 QUICK = Selection(replicates=10)
 
@@ -84,6 +94,17 @@ def test_intervals_cover_the_truth_under_noise():
             total += 1
             inside += run.law["u"].get(term, 0.0) in interval
     assert total == 24 and inside >= 18  # 95 % intervals; fewer than 18 of 24 have a chance below 1e-3
+
+
+def test_the_error_of_a_simulation_is_relative_to_the_size_of_the_field_over_all_times():
+    """A standing wave cos(t) sin(x) that is off by 0.01 sin(x): it is zero at t = pi / 2, and its mean square is 1/4."""
+    x, t = np.linspace(0, 2 * np.pi, 16, endpoint=False)[:, None], np.linspace(0, 2 * np.pi, 9)[None, :-1]
+    wave = np.cos(t) * np.sin(x)
+    found = Simulation({"u": wave + 0.01 * np.sin(x)}, {"u": wave}, tuple(t[0]))
+    np.testing.assert_allclose(found.errors, np.full(8, 0.01 * np.sqrt(1 / 2) / np.sqrt(1 / 4)), rtol=1e-9)
+    assert "within 1.41% of their RMS" in found.verdict
+    both = Simulation({"u": wave, "v": 1e-3 * wave * 1.01}, {"u": wave, "v": 1e-3 * wave}, tuple(t[0]))
+    assert both.error == pytest.approx(0.01 * np.sqrt(2) / np.sqrt(2), rel=1e-9)  # a small field counts as a large one
 
 
 def test_the_simulation_of_the_found_equation_follows_the_data_and_a_wrong_one_does_not():

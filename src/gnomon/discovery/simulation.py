@@ -47,12 +47,16 @@ class Simulation(Result):
 
     @property
     def errors(self) -> np.ndarray:
-        """The relative distance of simulation and data at each time; infinite where the simulation blew up."""
+        """The distance of simulation and data at each time, over the size of the data; infinite after a blow-up.
+
+        Distance and size are root mean squares (RMS), the size over all places and times: a field that crosses zero at
+        some time has no small size. Of several fields, each is divided by its own size.
+        """
         pairs = [(self.simulated[k], self.measured[k]) for k in self.measured]
         axes = tuple(range(pairs[0][1].ndim - 1))
-        apart = sum(np.sum(np.abs(s - m) ** 2, axis=axes) for s, m in pairs)
-        size = sum(np.sum(np.abs(m) ** 2, axis=axes) for _, m in pairs)
-        return np.nan_to_num(np.sqrt(apart / np.maximum(size, 1e-300)), nan=np.inf)
+        sizes = [max(float(np.mean(np.abs(m) ** 2)), 1e-300) for _, m in pairs]
+        apart = [np.mean(np.abs(s - m) ** 2, axis=axes) / size for (s, m), size in zip(pairs, sizes, strict=True)]
+        return np.nan_to_num(np.sqrt(np.mean(apart, axis=0)), nan=np.inf)
 
     @property
     def error(self) -> float:
@@ -65,12 +69,12 @@ class Simulation(Result):
         if not np.isfinite(self.error):
             first = self.times[int(np.argmax(~np.isfinite(self.errors)))]
             return f"The simulated equation blows up at time {first:.3g}: it is wrong, or the data are not periodic."
-        return f"Run from the first time of the data, the equation stays within {self.error:.2%} of them."
+        return f"Run from the first time of the data, the equation stays within {self.error:.2%} of their RMS."
 
     def plots(self) -> tuple[Plot, ...]:
         """Data and simulation as pictures (one direction of space), and their distance over time."""
         lines = Line("distance", self.times, np.minimum(self.errors, 1e6))
-        curve = Plot("Simulation against data", (lines,), Axis("time"), Axis("relative distance"))
+        curve = Plot("Simulation against data", (lines,), Axis("time"), Axis("distance / RMS of the data"))
         name = next(iter(self.measured))
         if self.measured[name].ndim != 2:
             return (curve,)
