@@ -50,7 +50,7 @@ bench: .venv/.base benchmarks/peers/.venv/.done ## every benchmarks/bench_*.py, 
 	@for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
 
 clean: ## remove environments, build and caches
-	rm -rf .venv .venv-lowest benchmarks/peers/.venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest benchmarks/peers/.venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis __pycache__
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Where Python comes without ensurepip, pip is put into the environment from outside.
