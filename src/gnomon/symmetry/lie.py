@@ -77,6 +77,7 @@ def lie_derivatives(module: nn.Module, x: Any, action: Action, *, step: float = 
     given = whole_inputs(x, double, call=call)
     if not isinstance(given, Tensor):
         raise InputError(lesson(call, "x is not one tensor", "one tensor of inputs", "Pass a module of one input"))
+    given = given.double()  # a module without parameters has no dtype
     moved = [given if t == 0 else flow(given, t) for t in (0.0, step, -step)]
     if any(m.shape != given.shape for m in moved):
         found = f"the flow makes {tuple(moved[1].shape)} of {tuple(given.shape)}"
