@@ -127,8 +127,9 @@ def _probe(name: str, h: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> LayerPro
     linear = float((_ridge(rows[fit], goal[fit], rows[~fit]).argmax(1) == y[~fit]).double().mean())
     apart = torch.cdist(h, h)
     nearest = float((y[fit][apart[~fit][:, fit].argmin(1)] == y[~fit]).double().mean())
-    same = (y[:, None] == y) & ~torch.eye(len(y), dtype=torch.bool)
-    contraction = float(apart[same].mean() / apart.mean().clamp(min=1e-30))  # (2)
+    pairs = ~torch.eye(len(y), dtype=torch.bool)
+    same = (y[:, None] == y) & pairs
+    contraction = float(apart[same].mean() / apart[pairs].mean().clamp(min=1e-30))  # (2)
     return LayerProbe(name, linear, nearest, _fisher(h, y), contraction, intrinsic_dimension(h))
 
 

@@ -1,6 +1,6 @@
 """What units and directions of a layer respond to: pictures that excite them most, and the examples that do.
 
-    x* = argmax_x <v, h(x)> - l2 mean x^2 - tv mean |grad x|^2                                                   (1)
+    x* = argmax_x <v, h(x)> - l2 |x|^2 - tv mean |grad x|^2                                                      (1)
     purity(v) = share of the commonest class among the k examples with the largest <v, h(x)>                     (2)
 
 Hypotheses: a layer with differentiable outputs; maps are averaged over positions.
