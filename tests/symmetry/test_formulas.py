@@ -1,0 +1,166 @@
+"""Numbers of the instruments of symmetry against closed forms and independent computations."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+from scipy import stats
+from torch import nn
+
+from gnomon.symmetry import equivariance, equivariant_basis, matched, orbit_leak
+from gnomon.symmetry.action import generated, quarter_turns, rotations, sampled, scalings, translations
+from gnomon.symmetry.errors import LayerError, interval_of
+from gnomon.symmetry.lie import lie_derivatives
+from gnomon.symmetry.strength import accuracy_by_strength, commutator_norm
+
+
+def test_an_interval_of_errors_counts_examples_and_drawn_moves():
+    values = 5 + torch.randn(4, 9).double()
+    v = values.numpy()
+    for drawn in (False, True):
+        square = v.mean(0).var(ddof=1) / 9 + (v.mean(1).var(ddof=1) / 4 if drawn else 0)
+        found = interval_of(values, drawn=drawn)
+        assert_allclose([found.low, found.high], v.mean() + 1.96 * np.array([-1, 1]) * square**0.5, rtol=1e-12)
+    assert interval_of(values - 5 + 0.01).low >= 0
+
+
+def test_an_interval_of_errors_covers_as_often_as_it_says():
+    draws = 10 + torch.randn(1500, 1, 40, generator=torch.Generator().manual_seed(0))
+    covers = sum(found.low <= 10 <= found.high for found in map(interval_of, draws))
+    assert 0.92 < covers / 1500 < 0.97  # 95 %, less for the normal quantile with 40 examples; deviation 0.006
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_leak_along_the_orbit_is_the_derivative_along_it(bias):
+    """The cosine of the gradient with the direction in which a unit is scaled and scaled back, by finite differences."""
+    net = nn.Sequential(nn.Linear(2, 3, bias=bias), nn.Tanh(), nn.Linear(3, 1, bias=bias)).double()
+    x = torch.randn(10, 2).double()
+    for sign in (1, -1):  # the extreme cosine is negative for one of them
+        loss = sign * net(x).square().mean()
+        own = [net[0].weight, net[2].weight] + ([net[0].bias] if bias else [])
+        size = torch.cat([g.flatten() for g in torch.autograd.grad(loss, own, retain_graph=True)]).norm()
+        cosines = []
+        for unit in range(3):
+            ends = []
+            for factor in (1 + 1e-5, 1 - 1e-5):
+                scale = torch.ones(3).double()
+                scale[unit] = factor
+                hidden = torch.tanh(x @ net[0].weight.T * scale + (net[0].bias * scale if bias else 0))
+                out = hidden @ (net[2].weight / scale).T + (net[2].bias if bias else 0)
+                ends.append(sign * out.square().mean())
+            length = net[0].weight[unit].square().sum() + net[2].weight[:, unit].square().sum()
+            length = length + (net[0].bias[unit].square() if bias else 0)
+            cosines.append(float(((ends[0] - ends[1]) / 2e-5 / (length.sqrt() * size)).detach()))
+        assert_allclose(orbit_leak(net, loss), max(abs(c) for c in cosines), rtol=1e-6)
+
+
+def test_errors_of_layers_are_means_over_moves_and_examples():
+    net = nn.Sequential(nn.Conv2d(1, 2, 2), nn.Tanh(), nn.Flatten(), nn.Linear(18, 2)).double()
+    x = torch.randn(3, 1, 4, 4).double()
+    found = equivariance(net, x, quarter_turns())
+    by_move = []
+    for layer, part in zip(found.layers, (net[:1], net[:2], net[:3], net, net), strict=True):
+        h = part(x).detach().numpy()
+        size = np.linalg.norm(h.reshape(3, -1), axis=1)
+        still, moving = [], []
+        for k in (1, 2, 3):
+            after = part(torch.rot90(x, k, (2, 3))).detach().numpy()
+            still.append(np.linalg.norm((after - h).reshape(3, -1), axis=1) / size)
+            if h.ndim == 4:
+                moving.append(np.linalg.norm((after - np.rot90(h, k, (2, 3))).reshape(3, -1), axis=1) / size)
+        assert_allclose(layer.invariance, np.mean(still), rtol=1e-9)
+        half = 1.96 * np.mean(still, axis=0).std(ddof=1) / 3**0.5
+        assert_allclose(layer.invariance_interval.high, np.mean(still) + half, rtol=1e-9)
+        assert (layer.equivariance is None) == (not moving)
+        if moving:
+            assert_allclose(layer.equivariance, np.mean(moving), rtol=1e-9)
+        by_move = [row.mean() for row in still]
+    assert_allclose(found.by_move, by_move, rtol=1e-9)
+
+
+def test_a_layer_follows_below_a_thousandth():
+    interval = interval_of(torch.ones(1, 2))
+    follows = [
+        LayerError("0", a, interval, b, None).follows for a, b in ((0.9e-3, 1), (1.1e-3, 1), (1, 0.9e-3), (1, None))
+    ]
+    assert follows == [True, False, True, False]
+
+
+def test_moves_shift_turn_zoom_and_draw_as_they_say():
+    x = torch.randn(2, 1, 6, 6).double()
+    v = x.numpy()
+    for move, (a, b) in zip(translations().moves, ((0, 1), (1, 0), (2, 2)), strict=True):
+        assert_allclose(move(x), np.roll(v, (a, b), (2, 3)))
+    flow = translations().flow
+    assert_allclose(flow(x, 2.0), np.roll(v, 2, 3), atol=1e-12)
+    wave = torch.cos(2 * torch.pi * torch.arange(6).double() / 6)[None, None, None].expand(1, 1, 6, 6)
+    assert_allclose(flow(wave, 0.3)[0, 0, 0], np.cos(2 * np.pi * (np.arange(6) - 0.3) / 6), atol=1e-12)
+    h = torch.randn(2, 3, 3, 3).double()
+    assert_allclose(translations().features(h, 2, x), np.roll(h.numpy(), (1, 1), (2, 3)))
+    assert translations().features(h, 0, x) is None
+    assert_allclose(rotations((90.0,)).moves[0](x), np.rot90(v, 1, (2, 3)), atol=1e-9)
+    assert_allclose(rotations().flow(x, np.pi / 2), np.rot90(v, 1, (2, 3)), atol=1e-9)
+    ramp = torch.linspace(-1, 1, 7, dtype=torch.float64).expand(1, 1, 7, 7)
+    assert_allclose(scalings((2.0,)).moves[0](ramp), ramp / 2, atol=1e-9)
+    assert_allclose(scalings().flow(ramp, 0.25)[0, 0, 3], ramp[0, 0, 3] / 1.25, atol=1e-9)
+    turn = torch.tensor([[0.0, -1.0], [1.0, 0.0]])
+    moved = generated(turn, (0.5,)).moves[0](torch.tensor([[1.0, 0.0]]).double())
+    assert_allclose(moved, [[np.cos(0.5), np.sin(0.5)]], rtol=1e-6)
+    drawn = sampled(rotations(), -0.3, 0.9, 400, seed=1)
+    strengths = np.array([float(label.split()[1]) for label in drawn.labels])
+    assert drawn.drawn and stats.kstest(strengths, "uniform", args=(-0.3, 1.2)).pvalue > 1e-3
+
+
+def test_lie_derivatives_are_slopes_along_the_flow():
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh()).double()
+    x = torch.randn(5, 2).double()
+    turn = torch.tensor([[0.0, -1.0], [1.0, 0.0]]).double()
+    found = lie_derivatives(net, x, generated(turn))
+    for layer, part in zip(found, (net[:1], net, net), strict=True):
+        value, slope = torch.autograd.functional.jvp(part, x, x @ turn.T)
+        ratios = (slope.norm(dim=1) / value.norm(dim=1)).detach().numpy()
+        assert_allclose(layer.invariance, ratios.mean(), rtol=1e-5)
+        assert_allclose(layer.invariance_interval.width, 2 * 1.96 * ratios.std(ddof=1) / 5**0.5, rtol=1e-5)
+
+
+def test_accuracy_by_strength_and_commutators():
+    net, x, y = nn.Linear(2, 2).double(), torch.randn(30, 2).double(), torch.arange(30) % 2
+    found = accuracy_by_strength(net, (x, y), lambda z, t: z + t, (0.0, 0.7))
+    for t, share, interval in zip((0.0, 0.7), found.accuracy, found.intervals, strict=True):
+        right = int((net(x + t).argmax(1) == y).sum())
+        exact = stats.binomtest(right, 30).proportion_ci(0.95, method="exact")
+        assert_allclose([share, interval.low, interval.high], [right / 30, *exact], rtol=1e-9)
+    layer, matrix = nn.Linear(4, 4).double(), torch.randn(4, 4).double()
+    w = layer.weight.detach().numpy()
+    wanted = np.linalg.norm(w @ matrix.numpy() - matrix.numpy() @ w, 2)
+    assert_allclose(commutator_norm(layer, lambda z: z @ matrix.T, (4,), steps=500), wanted, rtol=1e-6)
+
+
+def test_distances_of_matched_networks_and_the_best_order():
+    first, second = (nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1)).double() for _ in range(2))
+    found = matched(first, second)
+
+    def parts(net, order=slice(None)):
+        return [net[0].weight.detach()[order], net[2].weight.detach()[:, order]], net[0].bias.detach()[order]
+
+    def apart(order, biases):
+        (a, p), (b, q) = parts(first), parts(second, order)
+        return float(sum((u - v).square().sum() for u, v in zip(a, b, strict=True)) + biases * (p - q).square().sum())
+
+    assert_allclose(found.distance_before, apart([0, 1, 2, 3], 0) ** 0.5, rtol=1e-9)
+    assert_allclose(found.distance_after, apart(found.orders[0].tolist(), 0) ** 0.5, rtol=1e-9)
+    best = min(permutations(range(4)), key=lambda order: apart(list(order), 1))  # one layer: an exact assignment
+    assert found.orders[0].tolist() == list(best)
+
+
+def test_the_nearest_equivariant_map_is_the_mean_over_the_group():
+    shift = torch.eye(5).double().roll(1, 0)
+    w = torch.randn(5, 5).double()
+    powers = [torch.linalg.matrix_power(shift, k) for k in range(5)]
+    mean = sum(p.T @ w @ p for p in powers) / 5
+    basis = equivariant_basis([shift], [shift])
+    near = sum((b * w).sum() * b for b in basis)
+    assert len(basis) == 5
+    assert_allclose(near, mean, atol=1e-9)
