@@ -37,6 +37,7 @@ from gnomon.attribution import (
     top_activating,
     visualize_unit,
 )
+from gnomon.attribution.probes import pooled
 from gnomon.attribution.sanity import Faithfulness, Sanity, rank_correlation
 from gnomon.attribution.shortcut import Reliance, Shortcuts, separation, shortcuts
 
@@ -345,3 +346,10 @@ def test_smooth_grad_is_the_mean_over_its_draws():
     noise = 0.3 * float(x.max() - x.min()) * torch.randn(6, 4, 2, generator=torch.Generator().manual_seed(2)).double()
     slopes = torch.stack([gradient(net, x + e).values for e in noise])
     assert_allclose(found.values, slopes.mean(0), rtol=1e-6)
+
+
+def test_maps_and_sequences_are_averaged_over_positions():
+    maps, sequences, colors = normal(2, 5, 3, 4), normal(2, 6, 3), normal(2, 3, 4, 4)
+    assert_allclose(pooled(maps), maps.numpy().mean((2, 3)))
+    assert_allclose(pooled(sequences), sequences.numpy().mean(1))
+    assert_allclose(pooled(colors), colors.numpy().reshape(2, -1))  # up to three channels are an image
