@@ -27,15 +27,21 @@ def predicted():
 
 
 def integral(points, seed, sign):
-    """The integral of the density on a grid around the samples."""
+    """The integral of the density on a grid ten times as wide as the samples.
+
+    The scales of the flow are exponentials, so its tails are long: x = median + sinh(t) with even steps of t is fine in
+    the middle and coarse far away.
+    """
     flow = problem(seed)
-    x = flow.sample(1000)
-    low, high = 2 * x.amin(0) - x.mean(0), 2 * x.amax(0) - x.mean(0)
-    axes = [torch.linspace(float(a), float(b), points).double() for a, b in zip(low, high, strict=True)]
     with torch.no_grad():
-        z, log_det = flow.inverse(torch.cartesian_prod(*axes))
+        x = flow.sample(1000)
+        middle = x.median(0).values
+        ends = [(10 * (end - middle)).asinh() for end in (x.amin(0), x.amax(0))]
+        t = torch.stack([torch.linspace(float(a), float(b), points).double() for a, b in zip(*ends, strict=True)])
+        cells = t.cosh() * (t[:, 1:2] - t[:, :1])
+        z, log_det = flow.inverse(torch.cartesian_prod(*(middle[:, None] + t.sinh())))
     log = -z.square().sum(1) / 2 - torch.log(torch.tensor(2 * torch.pi)) + sign * log_det
-    return float(log.exp().sum()) * float(((high - low) / (points - 1)).prod())
+    return float(log.exp() @ torch.cartesian_prod(*cells).prod(1))
 
 
 def observed(points, seed):
@@ -55,9 +61,9 @@ CLAIM = Claim(
     source=Source("theorem", "rezende2015variational", "equation 6"),
     premises=(Premise(DETERMINANT), Premise("invertible maps")),
     breaks=DETERMINANT,
-    parameters={"points": 200},
+    parameters={"points": 400},
     full={"points": 1000},
-    judge=equals(within=1e-3, because="a grid of 200 x 200 points"),
+    judge=equals(within=1e-3, because="a grid of 400 x 400 points"),
     predicted=predicted,
     observed=observed,
     control=control,

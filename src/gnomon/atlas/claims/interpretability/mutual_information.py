@@ -43,7 +43,7 @@ CLAIM = Claim(
     source=Source("theorem", "cover2006elements", "Example 8.5.1"),
     premises=(Premise(GAUSS),),
     breaks=GAUSS,
-    parameters={"rhos": (0.3, 0.6, 0.9), "n": 1000, "repetitions": 6},
+    parameters={"rhos": (0.3, 0.6, 0.9), "n": 1000, "repetitions": 10},
     full={"n": 4000, "repetitions": 10},
     judge=mean_equals(confidence=0.999),
     predicted=predicted,

@@ -88,7 +88,7 @@ CLAIM = Claim(
     source=Source("observed", "olshausen1996emergence", "Figure 4"),
     premises=(Premise(EDGES),),
     breaks=EDGES,
-    parameters={"size": 10, "filters": 24, "patches": 6000, "repetitions": 3},
+    parameters={"size": 10, "filters": 24, "patches": 6000, "repetitions": 4},
     full={"size": 12, "filters": 64, "patches": 20000, "repetitions": 5},
     judge=at_most(confidence=0.99),
     predicted=predicted,

@@ -78,7 +78,7 @@ CLAIM = Claim(
     source=Source("observed", "chen2020group"),
     premises=(Premise(MOVED),),
     breaks=MOVED,
-    parameters={"n": 60, "d": 12, "repetitions": 10},
+    parameters={"n": 60, "d": 12, "repetitions": 24},
     judge=ordered(confidence=0.99),
     predicted=predicted,
     observed=observed,
