@@ -68,7 +68,7 @@ CLAIM = Claim(
     source=Source("observed", "cybenko1989approximation"),
     premises=(Premise(CURVED), Premise("there are at least three hidden units", lambda units: units >= 3)),
     breaks=CURVED,
-    parameters={"nets": 10, "units": 8, "steps": 200},
+    parameters={"nets": 30, "units": 8, "steps": 200},
     full={"nets": 40, "units": 8, "steps": 1000},
     remark="The best line is right on two thirds of the points; training a linear model stays near one half.",
     judge=at_most(confidence=0.999),
