@@ -94,3 +94,11 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("the folder 'shared' with reference data is not beside the project")
     return folder
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Lists claims of the atlas that were not as stated at one seed, which alone fails no test."""
+    reports = [report for reports in terminalreporter.stats.values() for report in reports]
+    lines = [text for report in reports for key, text in getattr(report, "user_properties", ()) if key == "atlas"]
+    for line in dict.fromkeys(lines):
+        terminalreporter.write_line(f"atlas: {line}")

@@ -1,14 +1,21 @@
-"""Every claim gives its stated verdict at smoke scale and its control does not hold; a fixed third runs by default."""
+"""Every claim gives its stated verdict at smoke scale and its control does not hold.
+
+By default a fixed third runs at a fixed seed, and a subset that changes with the commit at a seed that changes with it.
+"""
 
 from zlib import crc32
 
 import pytest
 
 from gnomon.atlas import catalog
-from gnomon.lab import run
+from gnomon.lab import Claim, Premise, Source, equals, run
 from tests.atlas.independence import shared
+from tests.atlas.second_seed import VARIABLE, rotating, second_seed, seeds_not_as_stated
 
 ENTRIES = catalog()
+SECOND_SEED = second_seed()
+AT_SECOND_SEED = 60
+"""Claims that run at the second seed by default."""
 
 
 SLOW = frozenset(
@@ -40,6 +47,10 @@ SLOW = frozenset(
     weight-sharing-efficiency
     adversarial-training-as-data-prior diffusion-incremental-map linearisation-width-rate preactivation-velocity
     small-batch-flatter
+    bayesian-predictive first-layer-gabor-fit fourier-modulus-instability gabor-frequency-plane-visualisation
+    hamiltonian-monte-carlo mh-slow-mixing naive-bayes-vs-logistic scattering-rotation-covariance
+    fourier-mask-attribution fourier-mask-exploit pde-find-noise-sensitivity physical-law-as-compression
+    progressive-linear-separability representation-inversion stochastic-gradient-langevin universal-perturbation
     """.split()
 )
 """Claims that took more than 0.3 s at smoke scale when they were last measured; they run with ``make test-full``."""
@@ -51,8 +62,7 @@ def third():
     return frozenset(order[: -(-len(order) // 3)])
 
 
-def cases():
-    chosen = third()
+def cases(chosen):
     for name in ENTRIES:
         yield pytest.param(name, marks=[] if name in chosen else [pytest.mark.full])
 
@@ -61,10 +71,63 @@ def test_a_third_runs_by_default():
     assert 3 * len(third()) >= len(ENTRIES) and SLOW <= set(ENTRIES)
 
 
-@pytest.mark.parametrize("name", list(cases()))
+@pytest.mark.parametrize("name", list(cases(third())))
 def test_a_claim_is_as_stated_and_its_control_is_not(name):
     outcome = run(ENTRIES[name].claim, seed=12345)
     assert outcome.as_stated, outcome.verdict + " Control: " + outcome.control.reason
+
+
+@pytest.mark.parametrize("name", list(cases(rotating(set(ENTRIES) - SLOW, SECOND_SEED, AT_SECOND_SEED))))
+def test_a_claim_is_as_stated_at_a_seed_that_changes(name, record_property):
+    """The terminal summary lists claims that fail at the second seed only."""
+    found = seeds_not_as_stated(ENTRIES[name].claim, SECOND_SEED)
+    if found:
+        record_property("atlas", f"{name}: not as stated at {VARIABLE}={SECOND_SEED}. {found[SECOND_SEED]}")
+    assert len(found) < 2, f"repeat with {VARIABLE}={SECOND_SEED}: {found}"
+
+
+FAILED_BEFORE = [
+    pytest.param("lazy-kappa", 18, marks=pytest.mark.full),
+    pytest.param("naive-bayes-vs-logistic", 1, marks=pytest.mark.full),
+    pytest.param("spectral-bias-pinn", 731902, marks=pytest.mark.full),
+    ("mutual-information", 4711),
+    ("invariance-by-design-vs-augmentation", 987123),
+    ("fixed-vs-learned-features", 731902),
+    ("activation-scaled-softplus", 731902),
+    ("normalising-flow", 923),
+    ("shallow-network", 731902),
+    pytest.param("first-layer-gabor-fit", 606, marks=pytest.mark.full),
+    pytest.param("gabor-signal-processing-features", 2000423, marks=pytest.mark.full),
+]
+"""Claims and seeds at which too few repetitions, or the wrong statistic, gave another verdict than the stated one."""
+
+
+@pytest.mark.parametrize("name, seed", FAILED_BEFORE)
+def test_a_claim_has_power_at_seeds_where_it_once_failed(name, seed):
+    outcome = run(ENTRIES[name].claim, seed=seed)
+    assert outcome.as_stated, outcome.verdict + " Control: " + outcome.control.reason
+
+
+def claim_that_holds_at(holds):
+    return Claim(
+        id="sometimes", title="Sometimes", equation="x = 0", source=Source("derived"), premises=(Premise("p"),), breaks="p",
+        parameters={}, judge=equals(rounding=2), predicted=lambda: 0.0, observed=lambda seed: 0.0 if holds(seed) else 1.0,
+        control=lambda: 1.0,
+    )  # fmt: skip
+
+
+def test_a_claim_that_fails_at_one_seed_passes_and_at_two_does_not():
+    assert seeds_not_as_stated(claim_that_holds_at(lambda seed: True), 7) == {}
+    assert list(seeds_not_as_stated(claim_that_holds_at(lambda seed: seed != 7), 7)) == [7]
+    assert len(seeds_not_as_stated(claim_that_holds_at(lambda seed: False), 7)) == 4
+
+
+def test_the_second_seed_can_be_set_and_chooses_the_claims(monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    assert second_seed() == second_seed()
+    monkeypatch.setenv(VARIABLE, "4711")
+    assert second_seed() == 4711
+    assert rotating(ENTRIES, 1, 60) != rotating(ENTRIES, 2, 60) and len(rotating(ENTRIES, 1, 60)) == 60
 
 
 @pytest.mark.parametrize("name", ENTRIES)
