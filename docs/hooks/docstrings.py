@@ -16,6 +16,8 @@ import citations
 import equations
 
 EXAMPLE = re.compile(r"(?:^[ ]*(?:>>>|\.\.\.).*\n?(?:^(?![ ]*$|[ ]*>>>).+\n?)*)+", re.MULTILINE)
+VERBATIM = re.compile(r"(^```.*?^```|``[^`]+``|`[^`\n]+`|<div class='equations'>.*?</div>)", re.MULTILINE | re.DOTALL)
+TAG = re.compile(r"<(?=[A-Za-z/!?])")
 PART = re.compile(r"^(Hypothes[ei]s|References?|Cost|Memory|Raises|Returns|Note):(?=[ ]\S)", re.MULTILINE)
 
 
@@ -29,6 +31,13 @@ def parted(text: str) -> str:
     return PART.sub(lambda match: f"\n**{match[1]}.**", text)
 
 
+def escaped(text: str) -> str:
+    """A docstring whose prose has no HTML: in ``<A, B>`` the bracket stays a bracket."""
+    parts = VERBATIM.split(text)
+    parts[::2] = [TAG.sub("&lt;", part) for part in parts[::2]]
+    return "".join(parts)
+
+
 def opening(text: str) -> str:
     """The first paragraph of a charter, without the name of its floor."""
     first = text.split("\n\n")[0].partition(": ")[2] or text.split("\n\n")[0]
@@ -37,7 +46,7 @@ def opening(text: str) -> str:
 
 def markdown(text: str) -> str:
     """A docstring as the pages show it."""
-    return citations.replaced(parted(equations.replaced(fenced(text))))
+    return citations.replaced(parted(escaped(equations.replaced(fenced(text)))))
 
 
 class Docstrings(Extension):

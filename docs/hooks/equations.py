@@ -167,7 +167,7 @@ def _sign(tokens: list[str], place: int, start: int, end: int) -> str:
     if token == ">" and not before.isspace():
         return r"\rangle "
     if token == "*":
-        return "^{*}" if not before.isspace() else r"\cdot "
+        return "^{*}" if not before.isspace() else r"\ast "
     if token == ".":
         return r"\cdot " if (before.isspace() == after.isspace() and before != "\n" and place + 1 < end) else "."
     if token in "{}":
@@ -211,6 +211,8 @@ def _space(tokens: list[str], place: int, start: int, end: int) -> str:
     """A space is kept beside words, is thin between factors, and vanishes beside signs, which have their own."""
     before = tokens[place - 1] if place > start else ""
     after = tokens[place + 1] if place + 1 < end else ""
+    if before == "*" and place - 2 >= start and tokens[place - 2].isspace():
+        return " "  # a star between spaces is an operator, and not the end of q*
     factor = (before.isalnum() or before in ")]|'}*") and (after.isalnum() or after in "([|{√<")
     if _prose(tokens, place - 1, end) or _prose(tokens, place + 1, end):
         words = _prose(tokens, place - 1, end) and _prose(tokens, place + 1, end)

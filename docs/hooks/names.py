@@ -18,19 +18,23 @@ SOURCE = Path(__file__).parents[2] / "src"
 CHARTER = "\n    options:\n      members: false\n      show_root_heading: false\n"
 FILE = "\n    options:\n      members: false\n      show_root_full_path: true\n      show_root_toc_entry: false\n"
 NAME = "\n    options:\n      heading_level: 3\n"
+REPEATED = f"{NAME}      skip_local_inventory: true\n"
 
 
 def expanded(room: str, source: Path = SOURCE) -> str:
-    """A part's opening sentence; then file by file its docstring, where the equations are, and its public names."""
+    """A part's opening sentence; then file by file its docstring, where the equations are, and its public names.
+
+    A name that several parts export has an entry on the page of each. Links lead to the first of these pages in
+    alphabetical order.
+    """
     place = source.joinpath(*room.split("."))
-    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
-    body = ast.parse(file.read_text(encoding="utf-8")).body
-    names = next(ast.literal_eval(s.value) for s in body if isinstance(s, ast.Assign) and s.targets[0].id == "__all__")
+    body, names = _exports(place / "__init__.py" if place.is_dir() else place.with_suffix(".py"))
     lines = [f"::: {room}{CHARTER}", *(f"::: {room}.{name}{NAME}" for name in names if name not in _imported(body))]
     for origin in dict.fromkeys(_imported(body).values()):
         inside = [name for name in names if _imported(body).get(name) == origin]
         if inside:
-            lines += [f"::: {origin}{FILE}", *(f"::: {origin}.{name}{NAME}" for name in inside)]
+            options = NAME if room == _first_room(origin, inside, room, source) else REPEATED
+            lines += [f"::: {origin}{FILE}", *(f"::: {origin}.{name}{options}" for name in inside)]
     return "\n".join(lines)
 
 
@@ -60,6 +64,24 @@ def _sentence(value: object) -> str:
     text = " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split())
     text = text.partition(": ")[2] if isinstance(value, ModuleType) else text
     return (text[:1].upper() + text[1:]).replace("|", r"\|")
+
+
+def _exports(file: Path) -> tuple[list[ast.stmt], list[str]]:
+    """The statements of a file and its ``__all__``."""
+    body = ast.parse(file.read_text(encoding="utf-8")).body
+    lists = [s for s in body if isinstance(s, ast.Assign) and s.targets[0].id == "__all__"]
+    return body, next(ast.literal_eval(s.value) for s in lists)
+
+
+def _first_room(origin: str, names: list[str], room: str, source: Path) -> str:
+    """The first part that exports these names of a file; ``room`` itself if the file lies inside it."""
+    if origin.startswith(f"{room}."):
+        return room
+    for file in sorted(source.glob("gnomon/*/__init__.py")):
+        body, exported = _exports(file)
+        if any(name in exported and _imported(body).get(name) == origin for name in names):
+            return f"gnomon.{file.parent.name}"
+    return room
 
 
 def _imported(body: list[ast.stmt]) -> dict[str, str]:

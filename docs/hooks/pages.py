@@ -4,16 +4,20 @@ A page may write ``$...$`` and ``$$...$$`` in TeX, or equations in plain charact
 when the pages are built.
 """
 
+import logging
 import re
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import citations
 import commands
 import equations
 import names
+import tags
 from latex2mathml.converter import convert
 
+LOG = logging.getLogger("mkdocs.hooks.pages")  # a warning below "mkdocs" fails a strict build
 GUIDE = Path(__file__).parents[2] / "CONTRIBUTING.md"
 INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
 DISPLAY = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re.DOTALL)
@@ -30,8 +34,10 @@ def on_page_markdown(markdown: str, **_: object) -> str:
     return names.LINE.sub(lambda match: names.expanded(match[1]), text)
 
 
-def on_page_content(html: str, **_: object) -> str:
+def on_page_content(html: str, page: Any, **_: object) -> str:
     """Called with the HTML of every page: formulas in TeX become MathML; source code is left out of the search."""
+    for tag in tags.unknown(html):
+        LOG.warning(f"{page.file.src_uri}: '{tag}' is read as HTML and not shown; put it in backticks")
     html = html.replace(
         '<details class="mkdocstrings-source"', '<details class="mkdocstrings-source" data-search-exclude'
     )

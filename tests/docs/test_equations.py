@@ -29,7 +29,7 @@ GREEK = dict(zip(
 
 def bare(text: str) -> str:
     """The signs of a text in their order, without spaces, scripts, brackets and roots."""
-    text = text.replace("sqrt", "").replace("²", "2").replace("*", ".")
+    text = text.replace("sqrt", "").replace("²", "2")
     return re.sub(r"[\s_^{}()`\u00a0\u2062]", "", text)
 
 
@@ -60,6 +60,7 @@ def test_there_are_equations_to_test():
         ("fan_in", r"\text{fan_in}"),
         ("<x, y>", r"\langle x,\,y\rangle "),
         ("q* = V(q*)", r"q^{*} = V(q^{*})"),
+        ("|x * psi_1| * phi", r"\vert x \ast  \psi _{1}\vert  \ast  \phi "),
         ("E[f(u)]", r"\mathbb{E}[f(u)]"),
         ("E_ic", r"E_{ic}"),
         ("1e-3", r"1\cdot 10^{-3}"),

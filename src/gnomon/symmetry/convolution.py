@@ -30,7 +30,10 @@ class GroupConv2d(nn.Module):
         kernel_size: odd.
         group: `cyclic(4)`, `dihedral(4)`, `cyclic(8)` or another.
         lifting: the input is an image, and not the output of another group convolution.
-        stride, padding, bias, padding_mode: as in ``nn.Conv2d``; padding_mode is "zeros" or "circular".
+        stride: as in ``nn.Conv2d``.
+        padding: as in ``nn.Conv2d``.
+        bias: as in ``nn.Conv2d``.
+        padding_mode: "zeros" or "circular".
 
     Inputs are (n, in_channels times order, height, width), for ``lifting`` (n, in_channels, height, width); outputs are
     (n, out_channels times order, height, width) with the elements of the group innermost among channels, so that

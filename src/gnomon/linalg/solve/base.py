@@ -1,7 +1,7 @@
 """One interface for all solvers: a kernel, targets and a ridge in, coefficients of a function out.
 
 A kernel is a square matrix, or a function of two index tensors: ``kernel(rows, columns)`` returns the tile
-K[rows][:, columns]. It may compute it from anything; a solver asks for as much of it as it needs at a time.
+``K[rows][:, columns]``. It may compute it from anything; a solver asks for as much of it as it needs at a time.
 
 ``memory``, an option of every solver, is in bytes. A process grows by no more than 1.15 times as much and 32 MiB while
 a solver runs, where the function of the kernel needs at most four times its tile to compute it; what a caller passes in
