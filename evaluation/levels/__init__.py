@@ -1,0 +1,13 @@
+"""Do p-values, intervals and bounds keep the level they state? Each is simulated many times where the truth is known.
+
+Run ``python -m evaluation.levels`` for the table, ``--write docs/levels.md`` to renew the page. The tests run the same
+rows with fewer repetitions.
+"""
+
+from evaluation.levels.bounds import BOUNDS
+from evaluation.levels.intervals import INTERVALS
+from evaluation.levels.p_values import P_VALUES
+
+__all__ = ["STATEMENTS"]
+
+STATEMENTS = (*P_VALUES, *INTERVALS, *BOUNDS)
