@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo atlas test test-full test-processors test-lowest lint docs bench clean
+.PHONY: help demo atlas test test-full test-processors test-lowest lint docs bench mutate clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -49,6 +49,14 @@ docs: .venv/.dev ## the documentation, warnings as errors, into build/site
 
 bench: .venv/.base benchmarks/peers/.venv/.done ## every benchmarks/bench_*.py, results into benchmarks/RESULTS.md
 	@for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
+
+# PACKAGE is a subpackage such as landscape; OPTIONS go to the tool: OPTIONS=--recheck-survivors, OPTIONS=--list.
+SEED ?= 0
+COUNT ?= 300
+
+mutate: .venv/.dev ## plant numerical errors (PACKAGE=, SEED=, COUNT=) and count those that the nearest tests catch
+	OMP_NUM_THREADS=1 $(BIN)/python -m tools.mutate --workers $(WORKERS) --seed $(SEED) --count $(COUNT) \
+		$(addprefix --package ,$(PACKAGE)) $(OPTIONS)
 
 clean: ## remove environments, build and caches
 	rm -rf .venv .venv-lowest benchmarks/peers/.venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis __pycache__

@@ -1,0 +1,98 @@
+"""The whole tool on a toy package in which one error is caught and one is not."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.house.tree import ROOT
+from tools.mutate.mutants import find
+from tools.mutate.shadow import Shadow
+
+FILES = {
+    "pyproject.toml": "[tool.pytest.ini_options]\naddopts = ['--doctest-modules', '--import-mode=importlib']\npythonpath = ['.']\n",
+    "src/toy/__init__.py": "",
+    "src/toy/part/__init__.py": "",
+    "src/toy/part/areas.py": (
+        "def area(a, b):\n    '''Area.\n\n    >>> area(2, 3)\n    6\n    '''\n    return a * b\n\n\n"
+        "def perimeter(a, b):\n    return 2 * (a + b)\n"
+    ),
+    "tests/conftest.py": "",
+    "tests/part/test_areas.py": "from toy.part.areas import perimeter\n\n\ndef test_square():\n    assert perimeter(0, 0) == 0\n",
+}
+
+
+@pytest.fixture
+def toy(tmp_path):
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+def mutate(toy, *options):
+    """The table that the tool prints, and the records it keeps; no library is imported beforehand."""
+    code = "import sys; from tools.mutate.__main__ import main; sys.exit(main(sys.argv[1:], preload=False))"
+    command = [sys.executable, "-c", code, "--root", str(toy), "--count", "2", "--seed", "3", *options]
+    plain = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # they would be imported by every process
+    done = subprocess.run(command, cwd=ROOT, env=plain, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    kept = sorted((toy / "build/mutate").glob("*3.jsonl"))
+    return done.stdout, [json.loads(line) for path in kept for line in path.read_text().splitlines()]
+
+
+def test_an_error_is_caught_another_survives_and_finished_mutants_are_not_run_again(toy):
+    table, records = mutate(toy)
+    last = {record["line"]: record for record in records}
+    assert last[7]["outcome"] == "caught" and last[7]["by"].startswith("src/toy/part/areas.py")
+    assert last[11]["outcome"] == "survived" and last[11]["text"] in table
+    assert (toy / "src/toy/part/areas.py").read_text() == FILES["src/toy/part/areas.py"]
+    assert not list(toy.glob("src/**/__pycache__"))
+
+    again, same = mutate(toy)
+    assert same == records and "nearest 1/" not in again
+
+    strict = toy / "tests/part/test_areas.py"
+    strict.write_text(FILES["tests/part/test_areas.py"] + "\n\ndef test_sides():\n    assert perimeter(1, 2) == 6\n")
+    _, records = mutate(toy, "--recheck-survivors")
+    assert {record["line"]: record["outcome"] for record in records} == {7: "caught", 11: "caught"}
+
+
+def test_a_change_that_changes_nothing_survives(toy):
+    _, records = mutate(toy, "--no-op")
+    assert {(record["line"], record["outcome"]) for record in records[-2:]} == {(7, "survived"), (11, "survived")}
+
+
+def test_tests_that_fail_on_the_clean_tree_catch_nothing(toy):
+    path = toy / "tests/part/test_areas.py"
+    path.write_text(path.read_text() + "\n\ndef test_wrong():\n    assert perimeter(1, 1) == 5\n")
+    table, records = mutate(toy)
+    assert "left out: tests/part/test_areas.py::test_wrong" in table
+    assert {record["line"]: record["outcome"] for record in records} == {7: "caught", 11: "survived"}
+
+
+def test_mutants_known_to_be_equivalent_are_counted_apart(toy):
+    known = toy / "tools/mutate/equivalent.toml"
+    _, records = mutate(toy)
+    survivor = next(record for record in records if record["line"] == 11)
+    known.parent.mkdir(parents=True)
+    entry = {key: survivor[key] for key in ("file", "after")} | {"line": survivor["text"], "reason": "a toy"}
+    known.write_text("[[mutant]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in entry.items()))
+    table, _ = mutate(toy)
+    assert table.splitlines()[-1].split() == ["all", "2", "1", "0", "1", "0", "100%"]
+
+
+def test_a_planted_error_is_taken_out_and_never_has_the_time_of_another(toy):
+    shadow = Shadow(toy, toy / "build/mutate/worker-0")
+    shadow.refresh()
+    file = shadow.project / "src/toy/part/areas.py"
+    clean, times = file.stat().st_mtime_ns, set()
+    for mutant in find(toy / "src/toy/part/areas.py", toy, "part")[:4]:
+        with shadow.planted(mutant):
+            assert file.read_text() != FILES["src/toy/part/areas.py"]
+            times.add(file.stat().st_mtime_ns // 10**9)
+        assert file.read_text() == FILES["src/toy/part/areas.py"] and file.stat().st_mtime_ns == clean
+    assert len(times) == 4 and clean // 10**9 not in times

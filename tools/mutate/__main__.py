@@ -1,0 +1,95 @@
+"""Command line of the mutation tester: `python -m tools.mutate`."""
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from tools.mutate import child, scope
+from tools.mutate.clean import CleanRuns
+from tools.mutate.mutants import Mutant, choose, find, shares
+from tools.mutate.nearest import Project
+from tools.mutate.results import Results, equivalents, is_equivalent, table
+from tools.mutate.shadow import Shadow
+from tools.mutate.stages import Stages
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def main(arguments: list[str] | None = None, *, preload: bool = True) -> int:
+    """Runs the mutation tester and returns its exit status."""
+    options = _options(arguments)
+    root = options.root.resolve()
+    package = next(path.parent for path in sorted((root / "src").glob("*/__init__.py")))
+    work = root / "build" / "mutate"
+    name = f"no-op-{options.seed}" if options.no_op else str(options.seed)
+    results = Results.load(work / f"{name}.jsonl")
+    mutants = _selected(options, root, package, results)
+    known = equivalents(root / "tools" / "mutate" / "equivalent.toml")
+    if options.list:
+        print("\n".join(f"{m.diff()}\n      {results.outcome(m)}" for m in mutants))
+        print(f"{len(mutants)} mutants")
+        return 0
+    again = bool(options.only or options.id or options.recheck_survivors)
+    todo = [m for m in mutants if not is_equivalent(m, known)]
+    todo = [m for m in todo if again or results.outcome(m) in ("not run", "broken", "nearest passed")]
+    shadows = [Shadow(root, work / f"worker-{i}") for i in range(options.workers)]
+    try:
+        if todo:
+            for shadow in shadows:
+                shadow.refresh()
+            if preload:
+                child.preload()
+            clean = CleanRuns.load(root, package, work / "clean.json")
+            stages = Stages(
+                Project.read(root, package), clean, shadows, results, again=again, thorough=options.thorough
+            )
+            stages.run(todo)
+    except KeyboardInterrupt:
+        print("\nInterrupted; the same command continues.")
+    print(table(mutants, results, known))
+    return 0
+
+
+def _selected(options: argparse.Namespace, root: Path, package: Path, results: Results) -> list[Mutant]:
+    """The mutants that the options ask for."""
+    files = [(root / file).resolve() for file in options.file]
+    candidates = [
+        mutant
+        for file in files or scope.sources(package)
+        for mutant in find(file, root, scope.subpackage(file, package))
+        if not options.package or mutant.package in options.package
+    ]
+    if options.id or options.only:
+        places = {tuple(place.rsplit(":", 1)) for place in options.only}
+        return [m for m in candidates if m.id in options.id or (m.file, str(m.line)) in places]
+    chosen = choose(candidates, shares(candidates, options.count, by_lines=options.by_lines), options.seed, root)
+    if options.recheck_survivors:
+        return [m for m in chosen if results.outcome(m) in ("survived", "nearest passed")]
+    if options.no_op:
+        return [replace(m, after=m.before, kind="no-op") for m in chosen]
+    return chosen
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m tools.mutate", description="Plants errors and runs the nearest tests.")
+    parser.add_argument("--package", action="append", default=[], help="subpackage to mutate; may be repeated")
+    parser.add_argument("--file", action="append", default=[], help="file to mutate; may be repeated")
+    parser.add_argument("--seed", type=int, default=0, help="random seed of the places")
+    parser.add_argument("--count", type=int, default=300, help="number of mutants")
+    parser.add_argument("--by-lines", action="store_true", help="share mutants by eligible lines, not equally")
+    parser.add_argument("--workers", type=int, default=2, help="processes at a time")
+    parser.add_argument("--thorough", action="store_true", help="run survivors against dependent subpackages as well")
+    parser.add_argument("--list", action="store_true", help="print the mutants and run nothing")
+    parser.add_argument("--only", action="append", default=[], metavar="FILE:LINE", help="run all mutants of one line")
+    parser.add_argument("--id", action="append", default=[], help="run one mutant again")
+    parser.add_argument("--recheck-survivors", action="store_true", help="run the survivors again")
+    parser.add_argument(
+        "--no-op", action="store_true", help="plant changes that change nothing: every one must survive"
+    )
+    parser.add_argument("--root", type=Path, default=ROOT, help="folder of the project")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

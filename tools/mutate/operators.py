@@ -1,0 +1,242 @@
+"""The kinds of error that are planted; each yields replacements of one expression's text."""
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+
+from tools.mutate.syntax import (
+    JOINERS,
+    REDUCERS,
+    SEQUENCES,
+    Place,
+    argument,
+    called,
+    is_arithmetic,
+    is_divisor,
+    is_float,
+    is_function,
+    is_position,
+    is_probability,
+    literal,
+)
+from tools.mutate.text import Edit
+
+__all__ = ["KINDS", "edits"]
+
+NUMERIC = frozenset("sum mean sqrt exp log norm var std square abs trace diagonal prod logsumexp".split())
+DROPPED = frozenset("abs fabs clamp clamp_min clamp_max clip exp expm1 log log1p log2 log10 relu clamp_ abs_".split())
+EXCHANGED = {"max": "min", "amax": "amin", "argmax": "argmin", "maximum": "minimum", "mean": "sum", "nanmean": "nansum"}
+EXCHANGED |= {after: before for before, after in EXCHANGED.items()}
+OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+OPPOSITE_OPERATOR = {"+": "-", "-": "+", "*": "/", "/": "*"}
+OPPOSITE_COMPARISON = {ast.Lt: ("<", ">"), ast.Gt: (">", "<"), ast.LtE: ("<=", ">="), ast.GtE: (">=", "<=")}
+OTHER_AXIS = {0: "1", 1: "0", -1: "0", -2: "-1", 2: "1", 3: "2"}
+# Swapped arguments of these give the same result, or a type error that any call would find.
+NOT_SWAPPED = re.compile(
+    r"^(max|min|maximum|minimum|add|mul|dot|hypot|gcd|lcm|isclose|allclose|equal|isinstance|issubclass|hasattr|getattr"
+    r"|logaddexp|zip|zeros|ones|empty|full|eye|map|filter|sorted|replace|append|get|setdefault|partial|reshape|view|expand)$"
+)
+ROUNDING = 1e-6  # floats below only guard against rounding
+HUGE = 1e9  # floats above stand for infinity
+
+
+def edits(place: Place) -> Iterator[tuple[str, Edit]]:
+    """Every kind of error that the expression allows, with the edit of the text."""
+    for kind, operator in KINDS.items():
+        for edit in operator(place):
+            yield kind, edit
+
+
+def _factor(place: Place) -> Iterator[Edit]:
+    """A factor 2 too many, or one forgotten."""
+    node, source = place.node, place.source
+    match node:
+        case ast.BinOp(left=ast.Constant(value=2 | 2.0 | 0.5), op=ast.Mult(), right=right):
+            yield source.edit(node, source.wrapped(right))
+        case ast.BinOp(left=left, op=ast.Mult() | ast.Div(), right=ast.Constant(value=2 | 2.0 | 0.5)):
+            yield source.edit(node, source.wrapped(left))
+        case ast.BinOp(op=ast.Mult() | ast.Div() | ast.MatMult()) if is_arithmetic(node):
+            if not isinstance(place.parent, ast.BinOp):
+                yield source.edit(node, f"(2 * {source[node]})")
+        case ast.Call() if called(node) in NUMERIC and isinstance(place.parent, ast.Return | ast.Assign):
+            yield source.edit(node, f"(2 * {source[node]})")
+
+
+def _sign(place: Place) -> Iterator[Edit]:
+    """A minus forgotten, or one too many."""
+    node, source = place.node, place.source
+    match node:
+        case ast.UnaryOp(op=ast.USub(), operand=operand) if not is_position(place):
+            yield source.edit(node, source.wrapped(operand))
+        case ast.BinOp(op=ast.Mult() | ast.Div() | ast.MatMult()) if is_arithmetic(node):
+            if isinstance(place.parent, ast.Return | ast.Assign):
+                yield source.edit(node, f"-({source[node]})")
+
+
+def _root(place: Place) -> Iterator[Edit]:
+    """sqrt(x) becomes x."""
+    node, source = place.node, place.source
+    if isinstance(node, ast.Call) and called(node) in {"sqrt", "rsqrt", "sqrt_", "isqrt"} and (x := argument(node)):
+        yield source.edit(node, f"(1 / ({source[x]}))" if called(node) == "rsqrt" else source.wrapped(x))
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and literal(node.right) == 0.5:
+        yield source.edit(node, source.wrapped(node.left))
+
+
+def _square(place: Place) -> Iterator[Edit]:
+    """x ** 2 becomes x."""
+    node, source = place.node, place.source
+    if isinstance(node, ast.Call) and called(node) in {"square", "square_"} and (x := argument(node)):
+        yield source.edit(node, source.wrapped(x))
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and literal(node.right) == 2:
+        yield source.edit(node, source.wrapped(node.left))
+
+
+def _off_by_one(place: Place) -> Iterator[Edit]:
+    """n + 1 becomes n; bounds of ranges and slices move by one."""
+    node, source, parent = place.node, place.source, place.parent
+    match node:
+        case ast.BinOp(left=left, op=ast.Add(), right=ast.Constant(value=1)) if not is_float(node.right):
+            yield source.edit(node, source.wrapped(left))
+        case ast.BinOp(left=left, op=ast.Sub(), right=ast.Constant(value=1)) if not is_divisor(place):
+            if not is_float(node.right):
+                yield source.edit(node, source.wrapped(left))
+        case ast.BinOp(op=ast.FloorDiv()):
+            yield source.edit(node, f"({source[node]} + 1)")
+        case ast.Constant(value=bool()):
+            return
+        case ast.Constant(value=int(value)) if isinstance(parent, ast.Slice):
+            yield source.edit(node, str(value + 1))
+        case ast.Call() if called(node) == "range" and len(node.args) == 1 and not node.keywords:
+            yield source.edit(node.args[0], f"({source[node.args[0]]}) - 1")
+
+
+def _axis(place: Place) -> Iterator[Edit]:
+    """Another axis is reduced, joined or transposed."""
+    node, source, parent = place.node, place.source, place.parent
+    match node:
+        case ast.Attribute(attr="T" | "mT", value=value):
+            yield source.edit(node, source[value])
+        case ast.Call(args=args) if called(node) in REDUCERS | JOINERS:
+            place_of_axis = 1 if called(node) in JOINERS or is_function(node) else 0
+            if len(args) > place_of_axis and literal(args[place_of_axis]) in OTHER_AXIS:
+                yield source.edit(args[place_of_axis], OTHER_AXIS[int(literal(args[place_of_axis]) or 0)])
+    if isinstance(parent, ast.keyword) and parent.arg in {"dim", "axis"} and literal(node) in OTHER_AXIS:
+        yield source.edit(node, OTHER_AXIS[int(literal(node) or 0)])
+
+
+def _degrees(place: Place) -> Iterator[Edit]:
+    """The divisor n instead of n - 1, or the other way around."""
+    node, source, parent = place.node, place.source, place.parent
+    if isinstance(parent, ast.keyword) and parent.arg in {"correction", "ddof"} and literal(node) in (0, 1):
+        yield source.edit(node, "1" if literal(node) == 0 else "0")
+    match node:
+        case ast.BinOp(left=left, op=ast.Sub(), right=ast.Constant(value=1 | 2)) if is_divisor(place):
+            yield source.edit(node, source[left])
+        case ast.Call(func=ast.Attribute(attr="var" | "std", value=value)) if not is_function(node):
+            if not any(k.arg in {"correction", "ddof", "unbiased"} for k in node.keywords):
+                comma = ", " if node.args or node.keywords else ""
+                inside = source[node][len(source[value]) :].rstrip().removesuffix(")").rstrip().rstrip(",")
+                yield source.edit(node, f"{source[value]}{inside}{comma}correction=0)")
+
+
+def _swapped(place: Place) -> Iterator[Edit]:
+    """f(a, b) becomes f(b, a); a - b becomes b - a."""
+    node, source = place.node, place.source
+    match node:
+        case ast.BinOp(op=ast.Sub() | ast.Div() | ast.MatMult(), left=left, right=right) if is_arithmetic(node):
+            yield source.swap(node, left, right)
+        case ast.Call(args=[first, second], keywords=[]) if not NOT_SWAPPED.match(called(node)):
+            plain = not any(isinstance(x, ast.Starred | ast.Constant | ast.Lambda | ast.JoinedStr) for x in node.args)
+            if plain and source[first] != source[second]:
+                yield source.swap(node, first, second)
+
+
+def _operator(place: Place) -> Iterator[Edit]:
+    """+ and - exchanged, * and / exchanged."""
+    node, source = place.node, place.source
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS and is_arithmetic(node):
+        sign = OPERATORS[type(node.op)]
+        yield source.edit_between(node.left, node.right, sign, OPPOSITE_OPERATOR[sign])
+    elif isinstance(node, ast.AugAssign) and type(node.op) in OPERATORS and not isinstance(node.value, SEQUENCES):
+        sign = OPERATORS[type(node.op)]
+        yield source.edit_between(node.target, node.value, f"{sign}=", f"{OPPOSITE_OPERATOR[sign]}=")
+
+
+def _constant(place: Place) -> Iterator[Edit]:
+    """A constant, threshold or default three times as large; a small count one larger."""
+    node, source, parent = place.node, place.source, place.parent
+    if not isinstance(node, ast.Constant) or isinstance(node.value, bool | complex) or is_position(place):
+        return
+    if isinstance(parent, ast.Slice | ast.Subscript):
+        return
+    match node.value:
+        case float(value) if ROUNDING <= abs(value) < HUGE:
+            yield source.edit(node, repr(float(f"{3 * value:.6g}")))
+        case int(value) if value > 2:
+            named = isinstance(parent, ast.Assign | ast.AnnAssign)
+            yield source.edit(node, str(3 * value if named else value + 1))
+
+
+def _comparison(place: Place) -> Iterator[Edit]:
+    """< becomes >."""
+    node, source = place.node, place.source
+    if isinstance(node, ast.Compare):
+        operands = [node.left, *node.comparators]
+        for left, operation, right in zip(operands, node.ops, operands[1:], strict=False):
+            if type(operation) in OPPOSITE_COMPARISON:
+                yield source.edit_between(left, right, *OPPOSITE_COMPARISON[type(operation)])
+
+
+def _union_bound(place: Place) -> Iterator[Edit]:
+    """log(k / delta) becomes log(1 / delta); p * k becomes p."""
+    node, source = place.node, place.source
+    match node:
+        case ast.Call(args=[ast.BinOp(left=left, op=ast.Div())]) if called(node) in {"log", "log2"}:
+            if literal(left) != 1 and (is_function(node) or isinstance(node.func, ast.Name)):
+                yield source.edit(left, "1")
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            if is_probability(left) or is_probability(right):
+                yield source.edit(node, source.wrapped(left if is_probability(left) else right))
+        case ast.BinOp(left=left, op=ast.Div()) if is_probability(left):
+            yield source.edit(node, source[left])
+        case ast.BinOp(left=ast.BinOp(left=ast.Constant(value=1 | 1.0), op=ast.Sub()), op=ast.Pow()):
+            yield source.edit(node, source.wrapped(node.left))
+
+
+def _dropped(place: Place) -> Iterator[Edit]:
+    """abs, clamp, exp or log forgotten."""
+    node, source = place.node, place.source
+    if isinstance(node, ast.Call) and called(node) in DROPPED and (x := argument(node)):
+        yield source.edit(node, source.wrapped(x))
+    if isinstance(node, ast.Call) and called(node) in {"max", "min"} and isinstance(node.func, ast.Name):
+        bounds = [x for x in node.args if literal(x) is not None]
+        if len(node.args) == 2 and len(bounds) == 1 and not node.keywords:
+            yield source.edit(node, source.wrapped(next(x for x in node.args if x is not bounds[0])))
+
+
+def _exchanged(place: Place) -> Iterator[Edit]:
+    """max and min exchanged, mean and sum exchanged."""
+    node, source = place.node, place.source
+    if isinstance(node, ast.Call) and called(node) in EXCHANGED:
+        if called(node) == "sum" and isinstance(node.func, ast.Name):
+            return  # Python has no function mean
+        yield source.edit_name(node.func, EXCHANGED[called(node)])
+
+
+KINDS: dict[str, Callable[[Place], Iterator[Edit]]] = {
+    "factor 2": _factor,
+    "sign": _sign,
+    "missing root": _root,
+    "missing square": _square,
+    "off by one": _off_by_one,
+    "wrong axis": _axis,
+    "n for n - 1": _degrees,
+    "swapped": _swapped,
+    "operator": _operator,
+    "constant": _constant,
+    "comparison": _comparison,
+    "union bound": _union_bound,
+    "dropped function": _dropped,
+    "max for min": _exchanged,
+}
+"""Name of each kind of error, and the function that finds its places."""

@@ -1,0 +1,109 @@
+"""Which code is mutated: arithmetic that decides a result, not text, types, plots, timing or memory."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["eligible", "parents", "sources", "subpackage"]
+
+EXCLUDED_FILES = re.compile(
+    r"^(cli|report|atlas)/"  # the command line, pages, and claims, which carry their own controls
+    r"|(^|/)__init__\.py$|^__main__\.py$"
+    r"|^core/(machine/|clock\.py|memory\.py|typing\.py|results/(drawing|svg|ticks|plot)\.py)"  # timing, memory, drawing
+    r"|^examination/(cost|timed|pictures|writers)\.py$"
+    r"|(^|/)(ready|cost|progress)\.py$"  # estimates of waiting time, memory and seconds
+)
+"""Files left out by default, as paths inside the package."""
+
+EXCLUDED_FUNCTIONS = re.compile(
+    r"^_?(plots?|plot_.*|verdict|to_dict|from_dict|words|title|caption|summary|latex|progress|.*_cost|.*seconds.*|.*bytes.*)$"
+    r"|^__(repr|str|format|hash)__$"
+)
+"""Functions that format text, draw, or estimate time and memory."""
+
+PERFORMANCE_NAMES = re.compile(
+    r"^_?(tiles?|tile_.*|chunks?|strip|block|at_once|workspace|threads|workers|jobs|ahead"
+    r"|.*(bytes|seconds|memory).*)$",
+    re.IGNORECASE,
+)
+"""Variables and constants that change only speed or memory; their assignments are left out."""
+
+TEXT_CALLS = re.compile(
+    r"^(warn|print|lesson|cast|Field|field|TypeVar|NewType|Line|Axis|Plot|Reference|Band|Scatter|Bars|Histogram|Image|Meter|.*Error|.*Warning)$"
+)
+"""Calls whose arguments are messages, types or drawings."""
+
+
+def sources(package: Path, *, everything: bool = False) -> list[Path]:
+    """Python files of a package that are mutated by default, or all of them."""
+    files = sorted(package.rglob("*.py"))
+    return [f for f in files if everything or not EXCLUDED_FILES.search(f.relative_to(package).as_posix())]
+
+
+def subpackage(file: Path, package: Path) -> str:
+    """First folder of a file inside the package; the name of the package for its top-level files."""
+    inner = file.relative_to(package).parts
+    return inner[0] if len(inner) > 1 else package.name
+
+
+def eligible(tree: ast.Module) -> Iterator[ast.expr | ast.AugAssign]:
+    """Expressions and augmented assignments that may be mutated, outer ones first."""
+    yield from _visit(tree)
+
+
+def parents(tree: ast.Module) -> dict[ast.AST, ast.AST]:
+    """The node that holds each node."""
+    return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+
+
+def _visit(node: ast.AST) -> Iterator[ast.expr | ast.AugAssign]:
+    if _is_left_out(node):
+        return
+    if isinstance(node, ast.expr | ast.AugAssign):
+        yield node
+    for child in _children(node):
+        yield from _visit(child)
+
+
+def _children(node: ast.AST) -> Iterator[ast.AST]:
+    """Children without annotations, decorators and type parameters."""
+    hidden = {"annotation", "returns", "decorator_list", "type_params", "bases", "keywords"}
+    keep = {"keywords"} if isinstance(node, ast.Call) else set()
+    for name, value in ast.iter_fields(node):
+        if name in hidden - keep:
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield child
+
+
+def _is_left_out(node: ast.AST) -> bool:
+    match node:
+        case ast.Import() | ast.ImportFrom() | ast.Raise() | ast.Assert() | ast.JoinedStr():
+            return True
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return bool(EXCLUDED_FUNCTIONS.match(name))
+        case ast.ClassDef(bases=bases):
+            return any(_name(base) in {"Protocol", "TypedDict", "Enum", "NamedTuple"} for base in bases)
+        case ast.If(test=test):
+            return _name(test) == "TYPE_CHECKING"
+        case ast.Assign(targets=targets):
+            return any(_is_uninteresting(target) for target in targets)
+        case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+            return _is_uninteresting(target)
+        case ast.keyword(arg=arg):
+            return arg is not None and bool(PERFORMANCE_NAMES.match(arg))
+        case ast.Call(func=func):
+            return bool(TEXT_CALLS.match(_name(func)))
+    return False
+
+
+def _is_uninteresting(target: ast.expr) -> bool:
+    name = _name(target)
+    return (name.startswith("__") and name.endswith("__")) or bool(PERFORMANCE_NAMES.match(name))
+
+
+def _name(node: ast.expr) -> str:
+    """Last part of a dotted name; empty for other expressions."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""

@@ -1,0 +1,105 @@
+"""What an expression is: the number it states, the function it calls, whether it selects an axis."""
+
+import ast
+import re
+from dataclasses import dataclass
+
+from tools.mutate.text import Source
+
+REDUCERS = frozenset(
+    "mean sum std var amax amin max min argmax argmin softmax log_softmax logsumexp cumsum cumprod prod all any sort"
+    " argsort median nanmean nansum quantile norm diff flip unsqueeze squeeze cummax cummin".split()
+)
+JOINERS = frozenset("cat stack concatenate hstack_dim index_select gather".split())
+RESHAPERS = frozenset("reshape view expand flatten unflatten repeat transpose movedim permute".split())
+MODULES = frozenset("torch np numpy math F special scipy stats linalg".split())
+PROBABILITY = re.compile(r"^_?(p|p_?values?|pvalue|delta|alpha|probability|risk|significance|fail(ure)?)$")
+SEQUENCES = (ast.List, ast.Tuple, ast.ListComp, ast.JoinedStr, ast.Dict, ast.Set, ast.SetComp, ast.Starred)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An expression in its source, with the nodes around it."""
+
+    node: ast.expr | ast.AugAssign
+    source: Source
+    parents: dict[ast.AST, ast.AST]
+
+    @property
+    def parent(self) -> ast.AST:
+        """The node that holds the expression."""
+        return self.parents[self.node]
+
+
+def called(node: ast.Call) -> str:
+    """Name of the function or method; empty for other expressions."""
+    func = node.func
+    return func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
+
+
+def is_function(node: ast.Call) -> bool:
+    """Whether a call is `torch.f(x)` or `f(x)`, not `x.f()`."""
+    func = node.func
+    while isinstance(func, ast.Attribute):
+        func = func.value
+        if isinstance(func, ast.Name):
+            return func.id in MODULES
+    return isinstance(node.func, ast.Name)
+
+
+def argument(node: ast.Call) -> ast.expr | None:
+    """What the call is applied to: x of `torch.f(x)`, `f(x)` and `x.f()`."""
+    if is_function(node):
+        return node.args[0] if node.args and not isinstance(node.args[0], ast.Starred) else None
+    return node.func.value if isinstance(node.func, ast.Attribute) else None
+
+
+def literal(node: ast.AST) -> float | None:
+    """The number that a literal states, with its sign."""
+    match node:
+        case ast.Constant(value=bool()):
+            return None
+        case ast.Constant(value=int(value) | float(value)):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value) | float(value))):
+            return -value
+    return None
+
+
+def is_float(node: ast.expr) -> bool:
+    """Whether a literal is written with a point."""
+    return isinstance(literal(node), float)
+
+
+def is_arithmetic(node: ast.BinOp) -> bool:
+    """Whether an operator may act on numbers; lists and strings are joined and repeated."""
+    sides = [node.left, node.right]
+    texts = any(isinstance(side, ast.Constant) and isinstance(side.value, str | bytes) for side in sides)
+    return not texts and not any(isinstance(side, SEQUENCES) for side in sides)
+
+
+def is_divisor(place: Place) -> bool:
+    """Whether an expression divides, or enters `max(1, n - 1)` that may divide."""
+    parent = place.parent
+    if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Div) and parent.right is place.node:
+        return True
+    return isinstance(parent, ast.Call) and called(parent) == "max"
+
+
+def is_position(place: Place) -> bool:
+    """Whether a number selects an axis, an element or a divisor, which other kinds of error change."""
+    node, parent = place.node, place.parent
+    if isinstance(parent, ast.UnaryOp):
+        node, parent = parent, place.parents[parent]
+    if isinstance(parent, ast.Tuple) and isinstance(place.parents[parent], ast.Subscript | ast.Call | ast.keyword):
+        return True
+    if isinstance(parent, ast.Call):
+        return literal(node) is not None and called(parent) in REDUCERS | JOINERS | RESHAPERS
+    skipped = {"dim", "axis", "dims", "axes", "correction", "ddof", "start_dim", "seed", "dim0", "dim1"}
+    return isinstance(parent, ast.Slice | ast.Subscript) or (isinstance(parent, ast.keyword) and parent.arg in skipped)
+
+
+def is_probability(node: ast.expr) -> bool:
+    """Whether a name is one of a p-value or of a failure probability."""
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return bool(PROBABILITY.match(name))
