@@ -19,7 +19,10 @@ FILES = {
         "def area(a, b):\n    '''Area.\n\n    >>> area(2, 3)\n    6\n    '''\n    return a * b\n\n\n"
         "def perimeter(a, b):\n    return 2 * (a + b)\n"
     ),
+    "src/toy/like/__init__.py": "from toy.like.double import double\n",
+    "src/toy/like/double.py": "def double(a):\n    '''Twice.\n\n    >>> double(2)\n    4\n    '''\n    return 2 * a\n",
     "tests/conftest.py": "",
+    "tests/like/test_double.py": "from toy.like import double\n\nFOUR = double(2)\n\n\ndef test_four():\n    assert FOUR == 4\n",
     "tests/part/test_areas.py": "from toy.part.areas import perimeter\n\n\ndef test_square():\n    assert perimeter(0, 0) == 0\n",
 }
 
@@ -33,10 +36,23 @@ def toy(tmp_path):
     return tmp_path
 
 
-def mutate(toy, *options):
+def mutate(toy, *options, package="part"):
     """The table that the tool prints, and the records it keeps; no library is imported beforehand."""
     code = "import sys; from tools.mutate.__main__ import main; sys.exit(main(sys.argv[1:], preload=False))"
-    command = [sys.executable, "-c", code, "--root", str(toy), "--count", "2", "--seed", "3", *options]
+    command = [
+        sys.executable,
+        "-c",
+        code,
+        "--root",
+        str(toy),
+        "--count",
+        "2",
+        "--seed",
+        "3",
+        "--package",
+        package,
+        *options,
+    ]
     plain = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # they would be imported by every process
     done = subprocess.run(command, cwd=ROOT, env=plain, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -64,6 +80,19 @@ def test_an_error_is_caught_another_survives_and_finished_mutants_are_not_run_ag
 def test_a_change_that_changes_nothing_survives(toy):
     _, records = mutate(toy, "--no-op")
     assert {(record["line"], record["outcome"]) for record in records[-2:]} == {(7, "survived"), (11, "survived")}
+
+
+def test_a_function_with_the_name_of_its_file_is_found_by_its_tests(toy):
+    _, records = mutate(toy, "--no-op", package="like")
+    assert records[-1]["outcome"] == "survived"
+
+
+def test_a_file_of_tests_that_cannot_be_imported_a_second_time_is_no_catch(toy):
+    path = toy / "tests/part/test_areas.py"
+    once = f"from pathlib import Path\n\nwith Path({str(toy / 'once')!r}).open('x'):\n    pass\n"
+    path.write_text(once + path.read_text())
+    _, records = mutate(toy)
+    assert {record["outcome"] for record in records[-2:]} == {"broken"}
 
 
 def test_tests_that_fail_on_the_clean_tree_catch_nothing(toy):

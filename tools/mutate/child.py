@@ -36,9 +36,14 @@ def preload() -> None:
 class Recorder:
     """A pytest plugin that keeps seconds and failures of each file."""
 
-    def __init__(self) -> None:
+    def __init__(self, order: list[str]) -> None:
+        self.order = {path: place for place, path in enumerate(order)}
         self.seconds: dict[str, float] = {}
         self.failed: list[str] = []
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Runs the files in the order asked for, which is not the order of collection."""
+        items.sort(key=lambda item: self.order.get(item.nodeid.partition("::")[0], len(self.order)))
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Adds one phase of a test."""
@@ -53,6 +58,16 @@ class Recorder:
             self.failed.append(report.nodeid)
 
 
+def arguments(paths: list[str]) -> list[str]:
+    """Paths in the order of a whole run: tests, then examples.
+
+    Collecting the examples of a file imports it and sets it as an attribute of its package, where it hides a function
+    of the same name from tests that are imported later. Without any test the settings of the tests would not be loaded.
+    """
+    tests = [path for path in paths if path.startswith("tests/")]
+    return [*(tests or ["tests/conftest.py"]), *(path for path in paths if path not in tests)]
+
+
 def run_tests(
     project: Path, package: str, paths: list[str], deselected: list[str], log: Path, report: Path, *, clean: bool
 ) -> NoReturn:
@@ -62,11 +77,11 @@ def run_tests(
         _enter(project, log, clean=clean)
         import pytest
 
-        recorder, begun = Recorder(), time.perf_counter()
+        recorder, begun = Recorder(paths), time.perf_counter()
         options = ["-q", "--tb=short", "-p", "no:cacheprovider", "-p", "no:xdist", f"--rootdir={project}"]
         options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # libraries are imported before pytest starts
         options += [f"--deselect={test}" for test in deselected] + ([] if clean else ["-x"])
-        status = int(pytest.main([*options, *paths], plugins=[recorder]))
+        status = int(pytest.main([*options, *arguments(paths)], plugins=[recorder]))
         imported = getattr(sys.modules.get(package), "__file__", None)
         result = {
             "status": status,

@@ -36,7 +36,7 @@ class CleanRuns:
         """Runs the tests whose result on the clean tree is not known."""
         unknown = sorted({path for path in paths if self._stamp(path) != self.records.get(path, {}).get("stamp")})
         groups = [unknown[i : i + FILES_PER_JOB] for i in range(0, len(unknown), FILES_PER_JOB)]
-        jobs = [Job(f"clean-{i}", arguments(group), CLEAN_TIMEOUT) for i, group in enumerate(groups)]
+        jobs = [Job(f"clean-{i}", group, CLEAN_TIMEOUT) for i, group in enumerate(groups)]
         if jobs:
             print(f"Running {len(unknown)} test files on the clean tree.", flush=True)
         for job, outcome in run_jobs(jobs, shadows, self.package.name):
@@ -58,17 +58,16 @@ class CleanRuns:
         """Seconds that a file's tests take."""
         return self.records[path]["seconds"]
 
+    def collected(self, paths: list[str]) -> list[str]:
+        """Those of some files that can be imported."""
+        return [path for path in paths if path not in self.records[path]["failed"]]
+
     def failed(self, paths: Iterable[str]) -> list[str]:
         """Tests of some files that fail without any error planted."""
         return [test for path in paths for test in self.records[path]["failed"]]
 
     def _stamp(self, path: str) -> str:
         return self.tree + _digest([self.root / path])
-
-
-def arguments(paths: list[str]) -> list[str]:
-    """Paths for pytest; examples alone would not load the settings of the tests."""
-    return paths if any(path.startswith("tests/") for path in paths) else [*paths, "tests/conftest.py"]
 
 
 def _digest(paths: list[Path]) -> str:

@@ -75,5 +75,7 @@ def table(mutants: list[Mutant], results: Results, known: dict[tuple[str, str, s
         lines += ["", "Survivors:"] + [f"  {m.diff()}" for m in survivors]
     broken = [m for m in mutants if results.outcome(m) == "broken"]
     if broken:
-        lines += ["", "Not judged, because pytest itself failed:"] + [f"  {m.diff()}" for m in broken]
+        lines += ["", "Not judged, because the tests fail without the error as well:"] + [
+            f"  {m.diff()}" for m in broken
+        ]
     return "\n".join(lines)

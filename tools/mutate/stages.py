@@ -1,10 +1,10 @@
 """The two stages: the nearest tests of every mutant, then all tests of the subpackage for those that survived."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tools.mutate.clean import CleanRuns, arguments
+from tools.mutate.clean import CleanRuns
 from tools.mutate.mutants import Mutant
 from tools.mutate.nearest import Project
 from tools.mutate.pool import Job, run_jobs
@@ -40,10 +40,13 @@ class Stages:
         self._run("wider", left, {key: sorted(paths, key=self.clean.seconds) for key, paths in wider.items()})
 
     def _run(self, stage: str, mutants: list[Mutant], tests: dict[str, list[str]]) -> None:
+        doubtful: list[Job] = []
         jobs = [self._job(mutant, tests[mutant.id]) for mutant in mutants if tests[mutant.id]]
         for done, (job, outcome) in enumerate(run_jobs(jobs, self.shadows, self.project.package.name), 1):
             if job.mutant is None:
                 continue
+            if outcome.status == "crashed" or (outcome.failed and "::" not in outcome.failed[0]):
+                doubtful.append(job)
             alive = "nearest passed" if stage == "nearest" else "survived"
             found = {"passed": alive, "broken": "broken"}.get(outcome.status, "caught")
             by = outcome.failed[0] if outcome.failed else outcome.status
@@ -51,15 +54,28 @@ class Stages:
             place = f"{job.mutant.file}:{job.mutant.line}"
             what = f"{found:15}{outcome.total:6.1f} s  {place} [{job.mutant.kind}]"
             print(f"{stage} {done}/{len(jobs)}  {what} {by if found == 'caught' else ''}", flush=True)
+        self._confirm(stage, doubtful)
         for mutant in mutants:
             if not tests[mutant.id]:
                 self.results.add(mutant, stage, "survived", "no further tests", 0.0)
 
+    def _confirm(self, stage: str, jobs: list[Job]) -> None:
+        """Runs tests that could not be imported, or crashed, without the error: the error must be the reason."""
+        mutants = {job.name: job.mutant for job in jobs}
+        for job, outcome in run_jobs(
+            [replace(job, mutant=None) for job in jobs], self.shadows, self.project.package.name
+        ):
+            mutant = mutants[job.name]
+            if outcome.status != "passed" and mutant is not None:
+                self.results.add(mutant, stage, "broken", "the same tests fail on the clean tree", outcome.total)
+                print(f"not judged, the same tests fail on the clean tree: {mutant.file}:{mutant.line}", flush=True)
+
     def _job(self, mutant: Mutant, paths: list[str]) -> Job:
+        paths = self.clean.collected(paths)
         seconds = START_SECONDS + sum(self.clean.seconds(path) for path in paths)
         compiled = "numba" in (self.project.root / mutant.file).read_text(encoding="utf-8")
         timeout = 5 * seconds + 30 + (COMPILE_SECONDS if compiled else 0)
-        return Job(mutant.id, arguments(paths), timeout, mutant, self.clean.failed(paths))
+        return Job(mutant.id, paths, timeout, mutant, self.clean.failed(paths))
 
     def _ranked(self, mutant: Mutant) -> list[tuple[int, str]]:
         ranked = self.project.nearest(self.project.root / mutant.file)
