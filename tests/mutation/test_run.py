@@ -95,6 +95,13 @@ def test_a_file_of_tests_that_cannot_be_imported_a_second_time_is_no_catch(toy):
     assert {record["outcome"] for record in records[-2:]} == {"broken"}
 
 
+def test_a_test_that_fails_without_the_error_as_well_is_no_catch(toy):
+    path = toy / "tests/part/test_areas.py"
+    path.write_text(path.read_text() + f"\n\ndef test_once():\n    open({str(toy / 'once')!r}, 'x').close()\n")
+    _, records = mutate(toy)
+    assert {record["line"]: record["outcome"] for record in records} == {7: "caught", 11: "broken"}
+
+
 def test_tests_that_fail_on_the_clean_tree_catch_nothing(toy):
     path = toy / "tests/part/test_areas.py"
     path.write_text(path.read_text() + "\n\ndef test_wrong():\n    assert perimeter(1, 1) == 5\n")

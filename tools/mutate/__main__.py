@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None, *, preload: bool = True) -> int:
         return 0
     again = bool(options.only or options.id or options.recheck_survivors)
     todo = [m for m in mutants if not is_equivalent(m, known)]
-    todo = [m for m in todo if again or results.outcome(m) in ("not run", "broken", "nearest passed")]
+    todo = [m for m in todo if again or results.outcome(m) in ("not run", "broken", "unconfirmed", "nearest passed")]
     shadows = [Shadow(root, work / f"worker-{i}") for i in range(options.workers)]
     try:
         if todo:

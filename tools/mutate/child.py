@@ -36,7 +36,8 @@ def preload() -> None:
 class Recorder:
     """A pytest plugin that keeps seconds and failures of each file."""
 
-    def __init__(self, order: list[str]) -> None:
+    def __init__(self, order: list[str], until: list[str] | None = None) -> None:
+        self.until = until
         self.order = {path: place for place, path in enumerate(order)}
         self.seconds: dict[str, float] = {}
         self.failed: list[str] = []
@@ -44,6 +45,9 @@ class Recorder:
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         """Runs the files in the order asked for, which is not the order of collection."""
         items.sort(key=lambda item: self.order.get(item.nodeid.partition("::")[0], len(self.order)))
+        if self.until is not None:
+            last = max((i for i, item in enumerate(items) if item.nodeid in self.until), default=-1)
+            del items[last + 1 :]
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Adds one phase of a test."""
@@ -69,15 +73,26 @@ def arguments(paths: list[str]) -> list[str]:
 
 
 def run_tests(
-    project: Path, package: str, paths: list[str], deselected: list[str], log: Path, report: Path, *, clean: bool
+    project: Path,
+    package: str,
+    paths: list[str],
+    *,
+    deselected: list[str],
+    until: list[str] | None,
+    log: Path,
+    report: Path,
+    clean: bool,
 ) -> NoReturn:
-    """Runs pytest on paths of a copy of the project and ends the process; ``clean`` runs fill the compiled caches."""
+    """Runs pytest on paths of a copy of the project and ends the process.
+
+    ``clean`` runs fill the compiled caches and go on after a failure; ``until`` names the last tests that are run.
+    """
     code = 1
     try:
         _enter(project, log, clean=clean)
         import pytest
 
-        recorder, begun = Recorder(paths), time.perf_counter()
+        recorder, begun = Recorder(paths, until), time.perf_counter()
         options = ["-q", "--tb=short", "-p", "no:cacheprovider", "-p", "no:xdist", f"--rootdir={project}"]
         options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # libraries are imported before pytest starts
         options += [f"--deselect={test}" for test in deselected] + ([] if clean else ["-x"])

@@ -31,6 +31,7 @@ class Job:
     timeout: float
     mutant: Mutant | None = None
     deselected: list[str] = field(default_factory=list)
+    until: list[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,16 @@ def _start(job: Job, shadow: Shadow, package: str) -> _Running:
     planted.enter_context(shadow.planted(job.mutant))
     pid = os.fork()
     if pid == 0:
-        run_tests(shadow.project, package, job.paths, job.deselected, log, report, clean=job.mutant is None)
+        run_tests(
+            shadow.project,
+            package,
+            job.paths,
+            deselected=job.deselected,
+            until=job.until,
+            log=log,
+            report=report,
+            clean=job.mutant is None,
+        )
     return _Running(job, pid, shadow, time.monotonic(), report, planted)
 
 

@@ -39,7 +39,7 @@ class Results:
             file.write(json.dumps(record) + "\n")
 
     def outcome(self, mutant: Mutant) -> str:
-        """ "caught", "survived", "nearest passed" (the wider tests are still to run), "broken" or "not run"."""
+        """ "caught", "survived", "not run", "broken", or one still to be finished: "nearest passed", "unconfirmed"."""
         record = self.records.get(mutant.id)
         return record["outcome"] if record else "not run"
 

@@ -31,44 +31,60 @@ class Stages:
 
     def run(self, mutants: list[Mutant]) -> None:
         """Both stages; mutants that passed the nearest tests in an earlier run go to the second at once."""
-        first = [m for m in mutants if self.again or self.results.outcome(m) != "nearest passed"]
+        first = [m for m in mutants if self._stage(m) == "nearest"]
         self.clean.measure({path for m in first for _, path in self._ranked(m)}, self.shadows)
         self._run("nearest", first, {m.id: self._nearest(m) for m in first})
-        left = [m for m in mutants if self.results.outcome(m) == "nearest passed"]
+        left = [m for m in mutants if self.results.outcome(m) == "nearest passed" or m not in first]
         wider = {m.id: self._wider(m) for m in left}
         self.clean.measure({path for paths in wider.values() for path in paths}, self.shadows)
         self._run("wider", left, {key: sorted(paths, key=self.clean.seconds) for key, paths in wider.items()})
 
+    def _stage(self, mutant: Mutant) -> str:
+        """The stage in which a mutant waits."""
+        record = self.results.records.get(mutant.id)
+        passed = record and (record["outcome"] == "nearest passed" or record["stage"] == "wider")
+        return "wider" if passed and not self.again else "nearest"
+
     def _run(self, stage: str, mutants: list[Mutant], tests: dict[str, list[str]]) -> None:
-        doubtful: list[Job] = []
-        jobs = [self._job(mutant, tests[mutant.id]) for mutant in mutants if tests[mutant.id]]
+        judged = [m for m in mutants if not self.again and self.results.outcome(m) == "unconfirmed"]
+        jobs = [self._job(mutant, tests[mutant.id]) for mutant in mutants if tests[mutant.id] and mutant not in judged]
         for done, (job, outcome) in enumerate(run_jobs(jobs, self.shadows, self.project.package.name), 1):
             if job.mutant is None:
                 continue
-            if outcome.status == "crashed" or (outcome.failed and "::" not in outcome.failed[0]):
-                doubtful.append(job)
             alive = "nearest passed" if stage == "nearest" else "survived"
-            found = {"passed": alive, "broken": "broken"}.get(outcome.status, "caught")
+            found = {"passed": alive, "broken": "broken"}.get(outcome.status, "unconfirmed")
+            found = "caught" if outcome.status == "timeout" else found
             by = outcome.failed[0] if outcome.failed else outcome.status
             self.results.add(job.mutant, stage, found, by, outcome.total)
             place = f"{job.mutant.file}:{job.mutant.line}"
             what = f"{found:15}{outcome.total:6.1f} s  {place} [{job.mutant.kind}]"
-            print(f"{stage} {done}/{len(jobs)}  {what} {by if found == 'caught' else ''}", flush=True)
-        self._confirm(stage, doubtful)
+            print(f"{stage} {done}/{len(jobs)}  {what} {'' if found == alive else by}", flush=True)
+        self._confirm(stage, mutants, tests)
         for mutant in mutants:
             if not tests[mutant.id]:
                 self.results.add(mutant, stage, "survived", "no further tests", 0.0)
 
-    def _confirm(self, stage: str, jobs: list[Job]) -> None:
-        """Runs tests that could not be imported, or crashed, without the error: the error must be the reason."""
-        mutants = {job.name: job.mutant for job in jobs}
-        for job, outcome in run_jobs(
-            [replace(job, mutant=None) for job in jobs], self.shadows, self.project.package.name
-        ):
-            mutant = mutants[job.name]
-            if outcome.status != "passed" and mutant is not None:
-                self.results.add(mutant, stage, "broken", "the same tests fail on the clean tree", outcome.total)
-                print(f"not judged, the same tests fail on the clean tree: {mutant.file}:{mutant.line}", flush=True)
+    def _confirm(self, stage: str, mutants: list[Mutant], tests: dict[str, list[str]]) -> None:
+        """Runs the same tests in the same order without the error, up to those that failed: they must pass."""
+        groups: dict[tuple[str, ...], list[Mutant]] = {}
+        for mutant in mutants:
+            if self.results.outcome(mutant) == "unconfirmed":
+                groups.setdefault(tuple(tests[mutant.id]), []).append(mutant)
+        members, jobs = {}, []
+        for group in groups.values():
+            job = self._job(group[0], tests[group[0].id])
+            failed = [self.results.records[m.id]["by"] for m in group]
+            until = None if "crashed" in failed else failed
+            jobs.append(replace(job, name=f"confirm-{job.name}", mutant=None, until=until))
+            members[jobs[-1].name] = group
+        for job, outcome in run_jobs(jobs, self.shadows, self.project.package.name):
+            for mutant in members[job.name]:
+                record = self.results.records[mutant.id]
+                wrong = outcome.status not in ("passed", "failed") or record["by"] in outcome.failed
+                by = "the same test fails on the clean tree" if wrong else record["by"]
+                self.results.add(mutant, stage, "broken" if wrong else "caught", by, record["seconds"])
+                if wrong:
+                    print(f"not judged, {by}: {mutant.file}:{mutant.line} {record['by']}", flush=True)
 
     def _job(self, mutant: Mutant, paths: list[str]) -> Job:
         paths = self.clean.collected(paths)
