@@ -21,7 +21,6 @@ FILES = {
     ),
     "src/toy/like/__init__.py": "from toy.like.double import double\n",
     "src/toy/like/double.py": "def double(a):\n    '''Twice.\n\n    >>> double(2)\n    4\n    '''\n    return 2 * a\n",
-    "tests/conftest.py": "",
     "tests/like/test_double.py": "from toy.like import double\n\nFOUR = double(2)\n\n\ndef test_four():\n    assert FOUR == 4\n",
     "tests/part/test_areas.py": "from toy.part.areas import perimeter\n\n\ndef test_square():\n    assert perimeter(0, 0) == 0\n",
 }

@@ -66,10 +66,10 @@ def arguments(paths: list[str]) -> list[str]:
     """Paths in the order of a whole run: tests, then examples.
 
     Collecting the examples of a file imports it and sets it as an attribute of its package, where it hides a function
-    of the same name from tests that are imported later. Without any test the settings of the tests would not be loaded.
+    of the same name from tests that are imported later.
     """
     tests = [path for path in paths if path.startswith("tests/")]
-    return [*(tests or ["tests/conftest.py"]), *(path for path in paths if path not in tests)]
+    return [*tests, *(path for path in paths if path not in tests)]
 
 
 def run_tests(

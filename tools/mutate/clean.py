@@ -29,7 +29,8 @@ class CleanRuns:
     def load(cls, root: Path, package: Path, store: Path) -> "CleanRuns":
         """Reads what is known."""
         support = [path for path in (root / "tests").rglob("*.py") if not path.name.startswith("test_")]
-        tree = _digest(sorted(package.rglob("*.py")) + sorted(support))
+        settings = [path for path in (root / "conftest.py", root / "pyproject.toml") if path.exists()]
+        tree = _digest(sorted(package.rglob("*.py")) + sorted(support) + settings)
         return cls(root, package, store, json.loads(store.read_text()) if store.exists() else {}, tree)
 
     def measure(self, paths: Iterable[str], shadows: list[Shadow]) -> None:
