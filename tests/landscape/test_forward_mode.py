@@ -1,0 +1,24 @@
+"""The check that forward and backward derivatives agree, with errors of either sign."""
+
+import pytest
+import torch
+
+from gnomon.landscape.pushed import agree
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_wrong_product_is_noticed_whatever_the_sign_of_its_error(sign, dtype):
+    """f = w^2 has J v = 2 w v; with e added along it u . (J v) is off by e |u . 1| / |u| |J v|, on both sides of 1e-3."""
+    w = torch.linspace(1.0, 2.0, 40, dtype=dtype, requires_grad=True)
+    v = torch.linspace(0.5, -1.5, 40, dtype=dtype)
+    right = (2 * w * v).detach()
+    assert agree(w**2, [w], [v], right)
+    for size, noticed in ((0.05, True), (1e-5, False)):
+        wrong = right * (1 + sign * size)
+        assert agree(w**2, [w], [v], wrong) != noticed
+    assert (
+        not agree(w**2, [w], [v], -right)
+        and not agree(w**2, [w], [v], 0.5 * right)
+        and not agree(w**2, [w], [v], 2 * right)
+    )
