@@ -14,6 +14,7 @@ import os
 import random
 from contextlib import suppress
 from importlib import import_module
+import resource
 from pathlib import Path
 
 import hypothesis
@@ -85,6 +86,15 @@ def seeds(request):
     yield
     assert torch.get_default_dtype() is torch.float32, "the test, or the package, changed the default dtype"
     assert torch.is_grad_enabled(), "the test, or the package, left gradients turned off"
+
+
+@pytest.fixture
+def full_disk():
+    """No file can grow beyond 4096 bytes: a write fails in the middle, as on a disk that becomes full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.fixture(scope="session")

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         NotFiniteError,
         ReadError,
         WorkersLostError,
+        WriteError,
     )
     from gnomon.discovery import discover
     from gnomon.examination.compare import compare
@@ -75,6 +76,7 @@ __all__ = [
     "ReadError",
     "SampledLimit",
     "WorkersLostError",
+    "WriteError",
     "attribution",
     "compare",
     "bayes",

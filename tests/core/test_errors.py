@@ -15,6 +15,7 @@ BUILTIN = {
     errors.MissingExtraError: ImportError,
     errors.NotConvergedError: RuntimeError,
     errors.WorkersLostError: RuntimeError,
+    errors.WriteError: OSError,
 }
 
 

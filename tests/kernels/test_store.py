@@ -1,4 +1,5 @@
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon.core.errors import InputError, MissingExtraError
+from gnomon.core.errors import InputError, MissingExtraError, WriteError
 from gnomon.kernels import store
 
 zarr = pytest.importorskip("zarr")
@@ -158,3 +159,20 @@ def test_inputs_that_require_gradients_and_short_floats_are_stored(tmp_path):
 def test_a_dtype_that_numpy_does_not_know_is_refused(tmp_path):
     with pytest.raises(InputError, match="dtype is torch.bfloat16 .*Pass dtype=torch.float32"):
         lim(dtype=torch.bfloat16).to_zarr(tmp_path / "k", torch.eye(3))
+
+
+def test_a_full_disk_is_said_and_the_same_call_continues(tmp_path):
+    x = torch.randint(-10**5, 10**5, (80, 3)).double()  # their products are exact
+
+    def write():
+        task = store.Task(x, None, ("nngp",), torch.float64, 64, "same")
+        return store.write(tmp_path / "k", task, lambda a, b: {"nngp": a @ (a if b is None else b).T})
+
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
+    try:
+        with pytest.raises(WriteError, match=r"^limit\(net\).to_zarr.*: cannot write .*Finished tiles are kept"):
+            write()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert torch.equal(torch.from_numpy(write()["nngp"][:]), x @ x.T)

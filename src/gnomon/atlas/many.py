@@ -13,6 +13,7 @@ from typing import Any
 
 from gnomon.atlas.catalog import chosen
 from gnomon.core.errors import InputError, MissingExtraError
+from gnomon.core.files import append_text
 from gnomon.core.record import Record
 from gnomon.core.results.svg import svg
 from gnomon.lab import run
@@ -58,9 +59,7 @@ def run_many(
     for task, outcome in _computed(missing, jobs, scheduler):
         row = outcome | {"scale": task.scale, "seed": task.seed, "settings": dict(task.settings)}
         if out is not None:
-            out.parent.mkdir(parents=True, exist_ok=True)
-            with out.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(row, allow_nan=False) + "\n")
+            append_text(out, json.dumps(row, allow_nan=False) + "\n", "run_many(tasks, out=...)")
         yield row
 
 

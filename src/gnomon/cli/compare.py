@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gnomon.core.errors import called
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -59,11 +61,13 @@ def compare(
             command=" ".join(sys.argv[1:]),
             progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),
         )  # fmt: skip
-    path = compared.save(out)
     if as_json:
         print(json.dumps(compared.to_dict(), allow_nan=False))
     else:
         show(compared, console)
+    with called(CALL):
+        path = compared.save(out)
+    if not as_json:
         console.print(f"\nPage: [bold]{path}[/bold]", highlight=False, soft_wrap=True)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnomon.core.errors import InputError, lesson
+from gnomon.core.errors import InputError, called, lesson
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -88,13 +88,15 @@ def examine(
             name=network.rpartition(":")[2] if network else "small CNN on digits", command=" ".join(sys.argv[1:]),
             progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),
         )  # fmt: skip
-    path = result.save(out)
     if as_json:
         print(json.dumps(result.to_dict(), allow_nan=False))
     elif markdown:
         print(result.to_markdown())
     else:
         show(result, console)
+    with called(CALL):  # after the results are shown: a full disk must not lose them
+        path = result.save(out)
+    if not as_json and not markdown:
         console.print(f"\nReport: [bold]{path}[/bold]", highlight=False, soft_wrap=True)
     if failing := result.matching(kinds):
         names = ", ".join(dict.fromkeys(finding.kind for finding in failing))

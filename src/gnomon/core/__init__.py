@@ -16,6 +16,7 @@ from gnomon.core.errors import (
     NotFiniteError,
     ReadError,
     WorkersLostError,
+    WriteError,
     lesson,
 )
 
@@ -29,5 +30,6 @@ __all__ = [
     "NotFiniteError",
     "ReadError",
     "WorkersLostError",
+    "WriteError",
     "lesson",
 ]

@@ -24,6 +24,7 @@ __all__ = [
     "NotFiniteError",
     "ReadError",
     "WorkersLostError",
+    "WriteError",
     "called",
     "lesson",
     "out_of_range",
@@ -74,6 +75,10 @@ class NotConvergedError(GnomonError, RuntimeError):
 
 class WorkersLostError(GnomonError, RuntimeError):
     """Workers of a cluster died again and again, or never came, or its scheduler is gone."""
+
+
+class WriteError(GnomonError, OSError):
+    """A file cannot be written: the disk is full, the folder is read-only, or the like."""
 
 
 class MissingExtraError(GnomonError, ImportError):

@@ -17,6 +17,7 @@ import torch
 from gnomon.core.checks import number
 from gnomon.core.clock import Clock
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.files import write_file
 from gnomon.core.results import Bars, Finding, Plot, Result
 from gnomon.examination.paired import paired_p_value
 from gnomon.examination.record import SCHEMA, Examination
@@ -106,10 +107,7 @@ class Comparison(Result):
 
     def save(self, path: str | Path) -> Path:
         """Write the page; its folder is made if it is not there."""
-        target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(self.html(), encoding="utf-8")
-        return target
+        return write_file(path, self.html(), "Comparison.save(path)")
 
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{escape(self.html())}" style="width:100%;height:40rem;border:0"></iframe>'

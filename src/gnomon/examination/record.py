@@ -13,6 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from gnomon.core.files import write_file
 from gnomon.core.results import Finding, Level, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.examination.step import Products
@@ -135,10 +136,7 @@ class Examination(Result):
 
     def save(self, path: str | Path) -> Path:
         """Write the report as one HTML file; its folder is made if it is not there."""
-        target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(html(self.page()), encoding="utf-8")
-        return target
+        return write_file(path, html(self.page()), "Examination.save(path)")
 
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{escape(html(self.page()))}" style="width:100%;height:40rem;border:0"></iframe>'

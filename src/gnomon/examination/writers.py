@@ -9,10 +9,12 @@
 import csv
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any, cast
 
 from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.files import append_text
 
 Log = Callable[[dict[str, float], int], None]
 """Called with what was measured, by name, and the number of the step."""
@@ -51,9 +53,9 @@ class _Csv:
     path: Path
 
     def __call__(self, row: dict[str, float], step: int) -> None:
-        new = not self.path.exists()
-        with self.path.open("a", newline="", encoding="utf-8") as file:
-            lines = csv.DictWriter(file, COLUMNS, restval="")
-            if new:
-                lines.writeheader()
-            lines.writerow({"step": step, **row})
+        text = StringIO(newline="")
+        lines = csv.DictWriter(text, COLUMNS, restval="")
+        if not self.path.exists():
+            lines.writeheader()
+        lines.writerow({"step": step, **row})
+        append_text(self.path, text.getvalue(), "watch(model, probe, log=path)")

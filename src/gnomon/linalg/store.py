@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.core.errors import InputError, MissingExtraError, lesson, out_of_range
+from gnomon.core.files import write_error
 from gnomon.core.record import Record
 
 __all__ = ["StoreLayout", "open_store", "pending", "put"]
@@ -117,11 +118,15 @@ def put(group: Any, i: int, j: int, tiles: Mapping[str, np.ndarray], *, mirrored
     """
     side = int(group.attrs["tile"])
     rows, cols = slice(i * side, (i + 1) * side), slice(j * side, (j + 1) * side)
-    for name, tile in tiles.items():
-        group[name][rows, cols] = tile
-        if mirrored and i != j:
-            group[name][cols, rows] = tile.T
-    group["finished"][i, j] = 1
+    try:
+        for name, tile in tiles.items():
+            group[name][rows, cols] = tile
+            if mirrored and i != j:
+                group[name][cols, rows] = tile.T
+        group["finished"][i, j] = 1
+    except OSError as reason:
+        kept = "Finished tiles are kept, and the same call continues after them. "
+        raise write_error("put(group, i, j, tiles)", str(group.store_path), reason, kept) from reason
 
 
 def fetch(array: Any, place: tuple[int, int], out: np.ndarray) -> np.ndarray:

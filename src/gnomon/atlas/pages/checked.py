@@ -14,6 +14,7 @@ from gnomon.atlas.catalog import catalog
 from gnomon.atlas.check import Checked
 from gnomon.atlas.pages.build import page
 from gnomon.atlas.pages.formulas import formula
+from gnomon.core.files import write_file
 from gnomon.core.results import shown
 
 __all__ = ["body", "write"]
@@ -44,9 +45,7 @@ def write(result: Checked, path: Path) -> Path:
     >>> write(Checked("net", 10, 0.1, (1.0, 0.5), {}), Path(tempfile.mkdtemp()) / "page.html").exists()
     True
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page(f"Theory on {result.network}", body(result), ""), encoding="utf-8")
-    return path
+    return write_file(path, page(f"Theory on {result.network}", body(result), ""), "write(result, path)")
 
 
 def _section(name: str, row: dict[str, Any]) -> str:

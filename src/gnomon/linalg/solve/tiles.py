@@ -42,7 +42,7 @@ from torch import Tensor
 
 from gnomon.core.arrays import Array
 from gnomon.core.checks import integer
-from gnomon.core.errors import BudgetError, InputError, lesson, out_of_range
+from gnomon.core.errors import BudgetError, InputError, called, lesson, out_of_range
 from gnomon.core.memory import human
 from gnomon.linalg.solve.base import (
     FLOAT,
@@ -116,7 +116,8 @@ class Tiles(AbstractSolver):
         for i, j in pending(group, symmetric=True):
             self._fits(min(side, n), room)
             rows, columns = (torch.arange(k * side, min(n, (k + 1) * side)) for k in (i, j))
-            put(group, i, j, {"kernel": system.tile(rows, columns, CALL, self.dtype).numpy()}, mirrored=False)
+            with called(CALL):
+                put(group, i, j, {"kernel": system.tile(rows, columns, CALL, self.dtype).numpy()}, mirrored=False)
         return group["kernel"], side
 
     def _side(self, n: int, room: int) -> int:

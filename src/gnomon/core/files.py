@@ -1,0 +1,127 @@
+"""Files are written completely or not at all: a full disk costs neither the previous file nor a traceback.
+
+>>> import tempfile
+>>> folder = Path(tempfile.mkdtemp())
+>>> write_file(folder / "pages" / "report.html", "<p>All is well.</p>", "save(path)").name
+'report.html'
+"""
+
+import errno
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+
+from gnomon.core.errors import WriteError
+
+__all__ = ["append_text", "write_error", "write_file"]
+
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Reasons that another disk or less data cures: a full disk, a used-up quota, a file that is too large."""
+
+
+def write_file(path: str | Path, content: str | bytes, call: str) -> Path:
+    """Write a file under a temporary name in its folder, then rename it; returns the path as it was given.
+
+    The folder is made if it does not exist. A symbolic link stays, and its target is replaced. Devices, pipes, and
+    files in a folder where no file can be created are written in place.
+
+    Args:
+        path: the file.
+        content: text, which is encoded as UTF-8, or bytes.
+        call: what the user called, for the message of a `WriteError`.
+
+    Cost: that of the disk.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "kernel.bin"
+    >>> write_file(file, b"1234", "save(path)").read_bytes()
+    b'1234'
+    """
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    place = Path(path)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if _in_place(place):
+            place.write_bytes(data)
+        else:
+            _replace(Path(os.path.realpath(place)), data)
+    except OSError as reason:
+        kept = "" if _in_place(place) or not place.is_file() else "The previous file is unchanged. "
+        raise write_error(call, place, reason, kept) from reason
+    return place
+
+
+def append_text(path: str | Path, text: str, call: str) -> None:
+    """Add text to the end of a file; if that fails, the file is cut back to what it was.
+
+    Cost: that of the disk.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "log.csv"
+    >>> append_text(file, "step,loss\\n", "watch(model, probe)")
+    >>> append_text(file, "1,0.5\\n", "watch(model, probe)")
+    >>> file.read_text()
+    'step,loss\\n1,0.5\\n'
+    """
+    place = Path(path)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        existed = place.exists()
+        before = place.stat().st_size if place.is_file() else None
+        try:
+            with place.open("ab") as file:
+                file.write(text.encode("utf-8"))
+        except OSError:
+            if before is not None:
+                os.truncate(place, before)
+            elif not existed:
+                place.unlink(missing_ok=True)
+            raise
+    except OSError as reason:
+        kept = "What it held before is unchanged. " if place.is_file() else ""
+        raise write_error(call, place, reason, kept) from reason
+
+
+def write_error(call: str, path: str | Path, reason: OSError, kept: str = "") -> WriteError:
+    """The error of a file that cannot be written: its path, the reason, what is left of it, and what to do.
+
+    Cost: none.
+
+    >>> print(write_error("save(path)", "report.html", OSError(errno.ENOSPC, "No space left on device")))
+    save(path): cannot write report.html: No space left on device. Free some disk space, or pass another path.
+    """
+    space = reason.errno in NO_SPACE
+    cure = "Free some disk space" if space else "Check the folder and its permissions"
+    return WriteError(f"{call}: cannot write {path}: {reason.strerror or reason}. {kept}{cure}, or pass another path.")
+
+
+def _in_place(path: Path) -> bool:
+    """Whether a path must be written directly: a device, a pipe, or a file in a folder where none can be created."""
+    try:
+        if Path(os.path.abspath(path)).parts[1:2] in (("dev",), ("proc",)):
+            return True  # /dev/stdout may lead to a regular file, which the shell holds open
+        return path.exists() and (not path.is_file() or not os.access(os.path.realpath(path.parent), os.W_OK))
+    except OSError:
+        return False
+
+
+def _replace(target: Path, data: bytes) -> None:
+    """Write beside the target and rename; what was written is removed if anything goes wrong."""
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    if mode is not None and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    fresh = target.with_name(f".gnomon-{token_hex(8)}.tmp")  # the name of the target may be as long as names can be
+    try:
+        with fresh.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())  # some disks report that they are full only now
+        if mode is not None:
+            fresh.chmod(mode)
+        os.replace(fresh, target)
+    except BaseException:  # Ctrl-C as well
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
+        raise
