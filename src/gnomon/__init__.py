@@ -6,10 +6,10 @@
 torch.Size([2, 2])
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import importlib as _importlib  # private names: completion offers what stands here without an underscore
+import typing as _typing
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from gnomon import (
         attribution,
         bayes,
@@ -115,7 +115,7 @@ __all__ = [
     "watch",
 ]
 
-HOMES = {
+_HOMES = {
     **dict.fromkeys(("Cost", "Kernels", "Limit", "SampledLimit", "limit", "sampled_limit"), "kernels"),
     **dict.fromkeys(("linearize", "ntk", "ntk_by_layer"), "tangent"),
     **dict.fromkeys(("compare", "examine", "rank", "watch"), "examination"),
@@ -129,12 +129,12 @@ HOMES = {
 """The subpackages that define these names; every other public name is a subpackage itself."""
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _typing.Any:
     """Import a subpackage when one of its names is first used, so that ``import gnomon`` and ``--help`` are fast."""
     if name not in __all__:
         raise AttributeError(f"module 'gnomon' has no attribute {name!r}")
-    module = import_module(f"gnomon.{HOMES.get(name, name)}")
-    value = getattr(module, name) if name in HOMES else module
+    module = _importlib.import_module(f"gnomon.{_HOMES.get(name, name)}")
+    value = getattr(module, name) if name in _HOMES else module
     globals()[name] = value
     return value
 

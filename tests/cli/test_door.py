@@ -41,6 +41,14 @@ def test_importing_the_package_imports_nothing_heavy():
     assert program(code=code).stdout.strip() == "[]"
 
 
+def test_completion_offers_public_names_alone():
+    """Some editors and notebooks offer what the namespace holds, and do not ask ``dir``."""
+    code = "import gnomon; print([n for n in vars(gnomon) if n[0] != '_' and n not in gnomon.__all__])"
+    assert program(code=code).stdout.strip() == "[]"
+    code = "import gnomon; print(set(dir(gnomon)) - set(gnomon.__all__))"
+    assert program(code=code).stdout.strip() == "{'__version__'}"
+
+
 def test_the_version_is_that_of_the_package():
     done = program("--version")
     assert done.stdout.strip() == f"gnomon {gnomon.__version__}" and done.returncode == 0
@@ -105,7 +113,7 @@ def test_the_door_shows_the_public_names_and_only_them():
         assert getattr(gnomon, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'attic'"):
         gnomon.attic  # noqa: B018
-    assert set(gnomon.HOMES) < set(gnomon.__all__)
+    assert set(gnomon._HOMES) < set(gnomon.__all__)
 
 
 def test_extras_are_named_as_errors_name_them():
