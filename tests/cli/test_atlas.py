@@ -1,10 +1,15 @@
 """The verbs of the atlas: stable JSON, exit codes, parameters of the reader, one sentence for what is unknown."""
 
 import json
+import os
+import sys
 
+import pytest
 from typer.testing import CliRunner
 
 from gnomon.cli import app
+from gnomon.cli.atlas import list_
+from gnomon.core.errors import WriteError
 
 RUN = ["atlas", "run", "perceptron-novikoff", "--set", "sets=3", "n=20"]
 
@@ -20,7 +25,28 @@ def test_list_and_search():
         "claims"
     ]
     assert not json.loads(called("atlas", "list", "--search", "no such words", "--json").stdout)["claims"]
-    assert "perceptron-novikoff" in called("atlas", "list").stdout
+
+
+def test_the_list_is_a_line_for_each_kind_and_on_request_for_each_claim():
+    claims = json.loads(called("atlas", "list", "--json").stdout)["claims"]
+    kinds = {claim["kind"] for claim in claims}
+    *lines, last = called("atlas", "list").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == sorted(kinds)
+    assert sum(int(line.split()[1]) for line in lines) == len(claims) and f"{len(claims)} claims" in last
+    for words in (("--all",), ("--kind", "basics"), ("--search", "margin")):
+        listed = json.loads(called("atlas", "list", *words, "--json").stdout)["claims"]
+        *lines, last = called("atlas", "list", *words).stdout.splitlines()
+        assert [line.split()[0] for line in lines] == [claim["id"] for claim in listed]
+        assert all(line.endswith(claim["title"]) for line, claim in zip(lines, listed, strict=True))
+        assert last == f"{len(listed)} claims"
+
+
+def test_on_a_terminal_every_line_of_the_list_fits(monkeypatch, capsys):
+    monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size((60, 20)))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    list_(every=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > 400 and max(map(len, lines)) == 60
 
 
 def test_run_takes_parameters_and_seeds():
@@ -31,8 +57,27 @@ def test_run_takes_parameters_and_seeds():
     assert "as stated" in called(*RUN).stdout
 
 
-def test_leaving_the_hypotheses_is_said():
-    assert "outside its hypotheses" in called(*RUN, "gap=0").stdout
+def test_a_run_outside_the_hypotheses_is_neither_as_stated_nor_a_failure():
+    answer = called(*RUN, "gap=0")
+    assert "outside its hypotheses" in answer.stdout and answer.exit_code == 0
+    assert "holds, as stated" not in answer.stdout and "NOT AS STATED" not in answer.stdout
+    assert answer.stdout.splitlines()[-1] == "0 of 1 runs are as stated; 1 outside the hypotheses"
+    assert json.loads(called(*RUN, "gap=0", "--json").stdout)["results"][0]["as_stated"] is False
+
+
+def test_building_says_what_it_does(tmp_path):
+    answer = called("atlas", "build", str(tmp_path), "perceptron-novikoff")
+    assert answer.exit_code == 0 and answer.stdout.strip() == str(tmp_path / "index.html")
+    lines = answer.stderr.splitlines()
+    assert lines[1:] == ["1/1  perceptron-novikoff: holds", "1/1  page of perceptron-novikoff"]
+
+
+@pytest.mark.parametrize("words", [("build", "{}", "perceptron-novikoff"), (*RUN[1:3], "--out", "{}/rows.json")])
+def test_a_full_disk_is_said_in_a_sentence(tmp_path, full_disk, words):
+    answer = called("atlas", *(word.format(tmp_path) for word in words))
+    assert isinstance(answer.exception, WriteError) and "Free some disk space" in str(answer.exception)
+    assert str(answer.exception).startswith(f"gnomon atlas {words[0]}: cannot write")
+    assert not [file for file in tmp_path.rglob("*") if file.is_file() and file.stat().st_size]
 
 
 def test_show_cite_and_coverage():

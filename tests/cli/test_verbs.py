@@ -374,10 +374,26 @@ def test_rank_keeps_to_its_budget(here, monkeypatch, capsys):
     assert gnomon(monkeypatch, *words[:-1], "soon") == 2
 
 
-def test_the_doctor_says_that_all_is_well(monkeypatch, capsys):
+def test_the_doctor_says_that_all_is_well_and_what_it_does_meanwhile(monkeypatch, capsys):
     assert gnomon(monkeypatch, "doctor", "--json") == 0
-    found = json.loads(capsys.readouterr().out)
+    said = capsys.readouterr()
+    found = json.loads(said.out)
     assert found["well"] and found["versions"]["torch"]
+    assert [line.split()[0] for line in said.err.splitlines()][:3] == ["loading", "testing", "comparing"]
+
+
+@pytest.mark.parametrize("verb", [("examine", "m.py:build"), ("compare", "m.py:build", "m.py:deep")])
+def test_a_full_disk_loses_neither_the_results_nor_the_previous_report(here, monkeypatch, capsys, full_disk, verb):
+    (here / "r.html").write_text("the previous report")
+    assert shortly(monkeypatch, *verb, "--data", "d.npz", "--out", "r.html", *QUICK) == 2
+    said = capsys.readouterr()
+    assert said.err.strip().splitlines()[-1] == (
+        f"gnomon {verb[0]}: cannot write r.html: File too large. The previous file is unchanged. "
+        "Free some disk space, or pass another path."
+    )
+    assert "The network" in said.out or "parameters" in said.out
+    assert (here / "r.html").read_text() == "the previous report"
+    assert {p.name for p in here.iterdir()} - {"__pycache__"} == {"m.py", "d.npz", "r.html"}
 
 
 def test_usage_is_two(monkeypatch):

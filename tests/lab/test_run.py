@@ -46,7 +46,8 @@ def test_parameters_are_the_readers():
     assert run(claim(), {"width": "7", "scales": "3,4"}).parameters["scales"] == (3.0, 4.0)
     assert run(claim(), scale="full").parameters["width"] == 500
     outside = run(claim(), {"width": 1})
-    assert outside.premises[1].holds is False and "Outside its hypotheses here: several units." in outside.verdict
+    assert outside.premises[1].holds is False and "outside its hypotheses (several units)" in outside.verdict
+    assert not outside.as_stated and not outside.findings
     with pytest.raises(InputError, match="no parameter 'depth'. The parameters are: width, samples, scales"):
         run(claim(), {"depth": 3})
     with pytest.raises(InputError, match="width must be int, as in 50, but it is 'wide'"):

@@ -1,6 +1,7 @@
 """``gnomon atlas``: statements of the theory as claims that run."""
 
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -17,10 +18,12 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def list_(
     kind: Annotated[str | None, typer.Option(help="Only claims of this kind, such as kernel-limit.")] = None,
     search: Annotated[str | None, typer.Option(help="Only claims whose text has all these words.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every claim, one line each.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the claims: id, kind, grade, title."""
+    """Count the claims of each kind; with --kind, --search or --all list them, one line each."""
     import json
+    from collections import Counter
 
     from gnomon.atlas.catalog import catalog
     from gnomon.core.errors import InputError
@@ -42,8 +45,12 @@ def list_(
     if not rows:
         print(f"No claim has all these words: {search}.")
         return
-    columns = ("id", "kind", "grade", "title")
-    _table(columns, [[str(row[key]) for key in columns] for row in rows])
+    if kind is None and search is None and not every:
+        counts = Counter(entry.kind for entry in catalog().values())
+        _lines([(name, str(counts[name])) for name in known])
+        print(f"{len(rows)} claims of {len(known)} kinds. List them with --kind KIND, --search WORDS or --all.")
+        return
+    _lines([(str(row["id"]), str(row["kind"]), str(row["title"])) for row in rows])
     print(f"{len(rows)} claim{'' if len(rows) == 1 else 's'}")
 
 
@@ -63,13 +70,17 @@ def run(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run claims and judge them; exit code 1 where a verdict is not the stated one or a control holds."""
+    """Run claims and judge them; exit code 1 where a verdict is not the stated one or a control holds.
+
+    A run whose parameters break a hypothesis is counted apart: there the claim states nothing.
+    """
     import json
     import sys
     from pathlib import Path
 
     from gnomon.atlas.catalog import chosen
     from gnomon.atlas.many import Task, run_many
+    from gnomon.core.errors import called
 
     pairs = dict(_pair(text) for text in (*(settings or ()), *(word for word in ids or () if "=" in word)))
     tasks = [
@@ -77,22 +88,21 @@ def run(
         for e in chosen([word for word in ids or () if "=" not in word])
         for s in range(seed, seed + seeds)
     ]
-    results = []
-    for row in run_many(tasks, jobs=jobs, scheduler=scheduler, out=None if out is None else Path(out)):
-        results.append({key: value for key, value in row.items() if key != "figure"})
-        if not as_json:
-            mark = "as stated" if row["as_stated"] else "NOT AS STATED"
-            print(f"{row['id']} (seed {row['seed']}): {row['verdict']}, {mark}. {row['reason']}")
-            print(f"    control: {row['control']['verdict']}. {row['control']['reason']}")
-            for premise in row["premises"]:
-                if premise["holds"] is False:
-                    print(f"    outside its hypotheses: {premise['statement']}")
-    odd = [row for row in results if not row["as_stated"]]
+    results, outside = [], 0
+    with called(f"{CALL} run"):
+        for row in run_many(tasks, jobs=jobs, scheduler=scheduler, out=None if out is None else Path(out)):
+            broken = [premise["statement"] for premise in row["premises"] if premise["holds"] is False]
+            outside += bool(broken)
+            results.append({k: v for k, v in row.items() if k != "figure"} | ({"as_stated": False} if broken else {}))
+            if not as_json:
+                print(_told(row, broken), flush=True)
+    stated = sum(row["as_stated"] for row in results)
     if as_json:
         print(json.dumps({"results": results}, allow_nan=False))
     else:
-        print(f"{len(results) - len(odd)} of {len(results)} runs are as stated")
-    sys.exit(1 if odd else 0)
+        apart = f"; {outside} outside the hypotheses" if outside else ""
+        print(f"{stated} of {len(results)} runs are as stated{apart}")
+    sys.exit(0 if stated + outside == len(results) else 1)
 
 
 @verbs.command()
@@ -165,13 +175,19 @@ def build(
     jobs: Annotated[int, typer.Option(help="Processes.", min=1)] = 1,
     out: Annotated[str | None, typer.Option(help="A file of outcomes that are not computed again.")] = None,
 ) -> None:
-    """Write the atlas as pages that work offline."""
+    """Write the atlas as pages that work offline; progress goes to stderr, one line for each claim and page."""
     from pathlib import Path
 
     from gnomon.atlas.pages.build import build as written
+    from gnomon.core.errors import called
+    from gnomon.core.machine.progress import progress_line
 
     kept = None if out is None else Path(out)
-    print(written(Path(folder), list(ids or ()), scale=_scale(scale, "build"), seed=seed, jobs=jobs, out=kept))
+    progress_line("loading the claims")
+    with called(f"{CALL} build"):
+        index = written(Path(folder), list(ids or ()), scale=_scale(scale, "build"), seed=seed, jobs=jobs, out=kept,
+                        progress=lambda what, number, total: progress_line(f"{number}/{total}  {what}"))  # fmt: skip
+    print(index)
 
 
 @verbs.command()
@@ -194,6 +210,7 @@ def check(
     from gnomon.atlas.check import check as checked
     from gnomon.atlas.pages.checked import write
     from gnomon.cli import sources
+    from gnomon.core.errors import called
 
     call = f"{CALL} check"
     train = sources.data(data, target, seed, call).train
@@ -201,7 +218,8 @@ def check(
     limit = sources.seconds(budget, call)
     result = checked(built, train, list(ids or ()), lr=lr, steps=steps, seconds=limit, seed=seed)
     if page is not None:
-        write(result, Path(page))
+        with called(call):
+            write(result, Path(page))
     if as_json:
         rows = [{"id": i, **{k: v for k, v in row.items() if k != "figure"}} for i, row in result.rows.items()]
         print(json.dumps({"network": result.network, "examples": result.examples, "lr": result.lr,
@@ -231,6 +249,28 @@ def _pair(text: str) -> tuple[str, str]:
     if not name or not equals:
         raise InputError(f"{CALL} run: --set must be name=value, but it is {text!r}.")
     return name, value
+
+
+def _told(row: dict[str, Any], broken: list[str]) -> str:
+    """The outcome of a run on two lines: verdict and control."""
+    mark = f"{row['verdict']}, {'as stated' if row['as_stated'] else 'NOT AS STATED'}"
+    if broken:
+        outside = f"outside its hypotheses ({'; '.join(broken)}), where it states nothing"
+        mark = f"{outside}. Compared anyway: {row['verdict']}"
+    control = f"    control: {row['control']['verdict']}. {row['control']['reason']}"
+    return f"{row['id']} (seed {row['seed']}): {mark}. {row['reason']}\n{control}"
+
+
+def _lines(rows: Sequence[tuple[str, ...]]) -> None:
+    """Rows in columns, one line each; a terminal cuts off what is too long, a file or pipe has all of it."""
+    import sys
+    from shutil import get_terminal_size
+
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    room = get_terminal_size().columns if sys.stdout.isatty() else None
+    for row in rows:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        print(line if room is None or len(line) <= room else f"{line[: room - 1]}…")
 
 
 def _table(columns: tuple[str, ...], rows: list[list[str]]) -> None:

@@ -37,13 +37,17 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the resul
 
 
 def checkup() -> dict[str, Any]:
-    """Versions, threads, and the distance of a wide network's kernel from its limit."""
+    """Versions, threads, and the distance of a wide network's kernel from its limit; progress goes to stderr."""
+    from gnomon.core.machine.progress import progress_line
+
+    progress_line("loading torch and gnomon")
     import torch
 
     from gnomon.kernels import Limit
     from gnomon.models import mlp
     from gnomon.tangent import ntk
 
+    progress_line("testing the kernel of an infinitely wide network on 500 points")
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(500, 16, generator=generator)
     with torch.random.fork_rng(devices=[]):
@@ -54,6 +58,7 @@ def checkup() -> dict[str, Any]:
     start = perf_counter()
     limit.ntk(x)
     seconds = perf_counter() - start
+    progress_line("comparing with a network of width 2048 on 20 points")
     theory, here = limit.ntk(x[:20]), ntk(net, x[:20])
     assert isinstance(here, torch.Tensor)
     gap = float((here.double() - theory).norm() / theory.norm())

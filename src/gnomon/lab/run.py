@@ -44,21 +44,29 @@ class Outcome(Result):
     title: str = field(default="", metadata=HIDDEN)
 
     @property
+    def broken(self) -> tuple[str, ...]:
+        """The hypotheses that the parameters break: there the claim states nothing."""
+        return tuple(p.statement for p in self.premises if p.holds is False)
+
+    @property
     def as_stated(self) -> bool:
-        """Whether the verdict is the expected one and the control does not hold."""
-        return self.judgment.verdict.value == self.expected and self.control.verdict is not Verdict.HOLDS
+        """Whether the parameters keep the hypotheses, the verdict is the expected one and the control does not hold."""
+        expected = self.judgment.verdict.value == self.expected and self.control.verdict is not Verdict.HOLDS
+        return expected and not self.broken
 
     @property
     def verdict(self) -> str:
-        """The verdict, its reason, and hypotheses that these parameters leave."""
-        left = [p.statement for p in self.premises if p.holds is False]
-        outside = f" Outside its hypotheses here: {'; '.join(left)}." if left else ""
-        return f"{self.title}: {self.judgment.verdict.value}. {self.judgment.reason}{outside}"
+        """The verdict and its reason; outside the hypotheses, that first."""
+        verdict = self.judgment.verdict.value
+        told = f"outside its hypotheses ({'; '.join(self.broken)}), where it states nothing. Compared anyway: {verdict}"
+        return f"{self.title}: {told if self.broken else verdict}. {self.judgment.reason}"
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A control that holds as well, or a verdict that is not the stated one."""
-        found = []
+        """A control that holds as well, or a verdict that is not the stated one; none outside the hypotheses."""
+        found: list[Finding] = []
+        if self.broken:
+            return ()
         if self.control.verdict is Verdict.HOLDS:
             what = (
                 f"The control of {self.id} holds as well: the measurement cannot tell the statement from its negation."

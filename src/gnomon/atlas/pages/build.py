@@ -9,7 +9,7 @@ True
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -20,11 +20,16 @@ from gnomon.atlas.coverage import STATUSES, coverage, kinds
 from gnomon.atlas.many import Task, run_many
 from gnomon.atlas.pages.formulas import formula
 from gnomon.atlas.pages.style import SCRIPT, STYLE
+from gnomon.core.files import write_file
 from gnomon.core.results import shown
 from gnomon.lab.claim import Scale
 from gnomon.report.references import reference
 
 __all__ = ["build", "page"]
+
+CALL = "build(folder)"
+Progress = Callable[[str, int, int], None]
+"""Called with what is done, its number, and how many there are."""
 
 
 def build(
@@ -35,6 +40,7 @@ def build(
     seed: int = 0,
     jobs: int = 1,
     out: Path | None = None,
+    progress: Progress | None = None,
 ) -> Path:
     """Run claims (all, if none are named) and write their pages into a folder; gives the path of the index.
 
@@ -43,6 +49,7 @@ def build(
         ids: claims or kinds.
         scale: of the runs; ``seed`` and ``jobs`` as well.
         out: a file of outcomes of earlier runs, which are not repeated.
+        progress: called when a claim has run, with its id and verdict, and before its page is written; see `Progress`.
 
     Cost: that of the claims, and 0.1 s for each page.
 
@@ -51,15 +58,17 @@ def build(
     """
     entries = chosen(list(ids))
     tasks = [Task(entry.claim.id, scale, seed) for entry in entries]
-    rows = {row["id"]: row for row in run_many(tasks, jobs=jobs, out=out)}
-    (folder / "claims").mkdir(parents=True, exist_ok=True)
-    for entry in entries:
+    told = progress or (lambda what, number, total: None)
+    rows: dict[str, dict[str, Any]] = {}
+    for row in run_many(tasks, jobs=jobs, out=out):
+        rows[row["id"]] = row
+        told(f"{row['id']}: {row['verdict']}", len(rows), len(tasks))
+    for number, entry in enumerate(entries, 1):
+        told(f"page of {entry.claim.id}", number, len(entries))
         text = page(entry.claim.title, _claim(entry, rows[entry.claim.id]), "../")
-        (folder / "claims" / f"{entry.claim.id}.html").write_text(text, encoding="utf-8")
-    (folder / "coverage.html").write_text(page("Coverage", _coverage(), ""), encoding="utf-8")
-    index = folder / "index.html"
-    index.write_text(page("Atlas of deep learning theory", _index(entries, rows), ""), encoding="utf-8")
-    return index
+        write_file(folder / "claims" / f"{entry.claim.id}.html", text, CALL)
+    write_file(folder / "coverage.html", page("Coverage", _coverage(), ""), CALL)
+    return write_file(folder / "index.html", page("Atlas of deep learning theory", _index(entries, rows), ""), CALL)
 
 
 def page(title: str, body: str, up: str) -> str:

@@ -1,4 +1,4 @@
-"""A bar for computations that take more than two seconds, on a terminal only."""
+"""A bar for computations that take more than two seconds, on a terminal only; lines for long steps of a command."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, ClassVar, TypeVar
 
-__all__ = ["Progress", "shown"]
+__all__ = ["Progress", "is_watched", "progress_line", "shown"]
 
 T = TypeVar("T")
 
@@ -72,6 +72,31 @@ class Progress:
         bar = Bar(console=Console(stderr=True), transient=True)
         bar.start()
         return bar, bar.add_task(self.what or "", total=self.total)
+
+
+def progress_line(text: str) -> None:
+    """Write one line on stderr at once, above the bar if there is one.
+
+    Cost: none.
+
+    >>> import contextlib, io
+    >>> with contextlib.redirect_stderr(io.StringIO()) as lines:
+    ...     progress_line("reading")
+    >>> lines.getvalue()
+    'reading\\n'
+    """
+    print(text, file=sys.stderr, flush=True)  # rich moves its bar below what is written
+
+
+def is_watched() -> bool:
+    """Whether somebody sees stderr now: it is a terminal, or the output of a notebook.
+
+    Cost: none.
+
+    >>> is_watched() in (False, True)
+    True
+    """
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
 def shown(items: Sequence[T], what: str) -> Iterator[T]:
