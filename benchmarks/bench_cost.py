@@ -102,12 +102,13 @@ def times() -> None:
     rows = []
     for name, (net, data) in SETTINGS.items():
         lim, x = gnomon.limit(net()), data()
+        lim(x[:8])  # compiles what is missing
         start = time.perf_counter()
         cost = lim.cost(x)
         asking = time.perf_counter() - start
         seconds = best_of(lambda: gnomon.limit(net())(x), 2)
         row = [name, str(len(x)), f"{cost.seconds:.3f} s", f"{seconds:.3f} s", f"{cost.seconds / seconds:.2f}"]
-        rows.append([*row, f"{asking - cost.compilation:.2f} s"])
+        rows.append([*row, f"{asking:.2f} s"])
         print(rows[-1], flush=True)
     note = "Wanted: a ratio between 1/5 and 5. Asking: what `cost` itself takes, without the compiler."
     record("Time, as cost says", ["setting", "points", "said", "measured", "ratio", "asking"], rows, note)

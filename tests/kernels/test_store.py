@@ -162,7 +162,7 @@ def test_a_dtype_that_numpy_does_not_know_is_refused(tmp_path):
 
 
 def test_a_full_disk_is_said_and_the_same_call_continues(tmp_path):
-    x = torch.randint(-10**5, 10**5, (80, 3)).double()  # their products are exact
+    x = torch.randint(-(10**5), 10**5, (80, 3)).double()  # their products are exact
 
     def write():
         task = store.Task(x, None, ("nngp",), torch.float64, 64, "same")

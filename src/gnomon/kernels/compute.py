@@ -11,6 +11,7 @@ from torch import Tensor
 from gnomon.core.errors import BudgetError, InputError, lesson
 from gnomon.core.memory import human
 from gnomon.kernels.cost import Needs, needs
+from gnomon.kernels.engine import Engine
 from gnomon.kernels.inputs import points, second, takes_tokens
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.reading import Reading
@@ -18,10 +19,18 @@ from gnomon.kernels.rules.data import DataRule
 
 
 def kernels(
-    reading: Reading, x1: Any, x2: Any, kinds: tuple[str, ...], dtype: torch.dtype, memory: int | None
+    reading: Reading,
+    x1: Any,
+    x2: Any,
+    kinds: tuple[str, ...],
+    dtype: torch.dtype,
+    memory: int | None,
+    *,
+    compiled: bool = True,
 ) -> dict[str, Tensor]:
     """The kernels of the given kinds between two sets of points; ``x2=None`` is the first set again.
 
+    With ``compiled=False`` torch computes them, 10 to 100 times slower, and the loops of kernels are not compiled.
     Cost: that of the engine.
 
     >>> from torch import nn
@@ -32,7 +41,7 @@ def kernels(
     call = f"limit({type(reading.net).__name__}).{kinds[-1]}(x1, x2)"
     x = points(x1, "x1", call, tokens=takes_tokens(reading.net))
     y = x if x2 is None else second(x, x2, call)
-    engine = reading.engine(x)
+    engine = reading.engine(x) if compiled else Engine(reading.plan(x), None)
     need = needs(engine.plan, len(x), len(y), kinds=kinds, word=dtype.itemsize, memory=memory)
     _check_memory(need, (len(x), len(y)), memory, call)
     with torch.set_grad_enabled(torch.is_grad_enabled() and (x.requires_grad or y.requires_grad)):

@@ -27,6 +27,7 @@ FEWEST = 8  # points of the first trial
 ENOUGH = 0.1  # seconds of the last trial
 GROWTH = 3.0  # of the last trial over the first, before which what grows with the pairs is not seen
 PATIENCE = 2.0  # seconds of all trials
+SPEEDUP = 10.0  # of compiled loops over torch, at least in most cases; see benchmarks/RESULTS.md
 GRAIN = 2**17  # pairs per thread: fewer are not shared out
 
 
@@ -50,8 +51,9 @@ class Cost(Record):
     """Memory in bytes and time in seconds of a kernel between n1 and n2 points.
 
     ``result`` is the kernel itself, ``workspace`` what the tiles of the computation need at one time, ``tile`` the
-    number of pairs per tile. ``fits`` compares with the memory that is free now. ``seconds`` is without the compiler;
-    ``compilation`` is what that took while the cost was measured, and will not take again.
+    number of pairs per tile. ``fits`` compares with the memory that is free now. ``compilation`` is about what
+    compiling loops adds to the first kernel, 0 if they are compiled already. Before they are, ``seconds`` is an upper
+    estimate: it is measured without them and divided by `SPEEDUP`.
 
     >>> import gnomon
     >>> gnomon.limit(torch.nn.Linear(3, 1)).cost(1000, 500).result  # two kernels of float64
@@ -80,9 +82,12 @@ class Cost(Record):
     def __str__(self) -> str:
         """One sentence."""
         verdict = "fits" if self.fits else "does not fit"
+        time = f"about {self.seconds:.2g} s"
+        if self.compilation > 0:
+            time = f"at most {time}, plus about {self.compilation:.2g} s to compile loops the first time"
         return (
             f"{self.n1} x {self.n2} kernel: {human(self.result)} for the result and {human(self.workspace)} to work in "
-            f"({self.tile} pairs at a time), about {self.seconds:.2g} s; {verdict} into {human(self.free)} of memory"
+            f"({self.tile} pairs at a time), {time}; {verdict} into {human(self.free)} of memory"
         )
 
 
@@ -118,13 +123,13 @@ def _kept(plan: Plan) -> list[int]:
     return kept
 
 
-def seconds(run: Callable[[int, int], object], n1: int, n2: int, *, symmetric: bool) -> tuple[float, float]:
-    """Time of ``run(n1, n2)``, and what the compiler took, from runs on fewer points; equation (1).
+def seconds(run: Callable[[int, int], object], n1: int, n2: int, *, symmetric: bool) -> float:
+    """Time of ``run(n1, n2)``, from runs on fewer points; equation (1).
 
     Hypotheses: points alike; as many threads as torch uses, each with GRAIN pairs at least.
     Cost: from a quarter of a second to five, and the compiler's time where it has not run before.
 
-    >>> seconds(lambda n1, n2: None, 1000, 1000, symmetric=True)[0] < 1
+    >>> seconds(lambda n1, n2: None, 1000, 1000, symmetric=True) < 1
     True
     """
     threads, trials, times = torch.get_num_threads(), [], []
@@ -134,8 +139,7 @@ def seconds(run: Callable[[int, int], object], n1: int, n2: int, *, symmetric: b
         return [1.0, k1 + k2, pairs / max(1.0, min(threads, pairs / GRAIN))]
 
     k = FEWEST
-    first = _timed(run, min(k, n1), min(k, n2))
-    compilation = max(0.0, first - _timed(run, min(k, n1), min(k, n2)))
+    run(min(k, n1), min(k, n2))  # the first run sets up, reads and compiles what the others use
     while True:
         size = min(k, n1), min(k, n2)
         trials.append(terms(*size))
@@ -145,8 +149,8 @@ def seconds(run: Callable[[int, int], object], n1: int, n2: int, *, symmetric: b
             break
         k *= 4
     if size == (n1, n2):
-        return times[-1], compilation
-    return _extrapolated(np.array(trials), np.array(times), np.array(terms(n1, n2))), compilation
+        return times[-1]
+    return _extrapolated(np.array(trials), np.array(times), np.array(terms(n1, n2)))
 
 
 def _timed(run: Callable[[int, int], object], k1: int, k2: int) -> float:

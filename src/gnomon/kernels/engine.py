@@ -40,6 +40,12 @@ class Engine:
         _check_finite(result, call)
         return result
 
+    def compile_seconds(self, sample: Tensor, dtype: torch.dtype) -> float:
+        """Seconds, about, to compile the loops that points like the sample need and that are not kept."""
+        if self.compiled is None or not fused.takes((sample, sample), dtype):
+            return 0.0
+        return self.compiled.compile_seconds(dtype)
+
     def workspace(self, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:
         """Bytes of the compiled loops beside the result, for so many points like the sample; None for the reference."""
         if self.compiled is None or not fused.takes((sample, sample), dtype):

@@ -6,7 +6,7 @@
 as all hidden widths go to infinity; with the standard parametrization (2) is the leading order in the actual widths.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isqrt, sqrt
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,13 @@ from gnomon.core.errors import InputError, lesson, out_of_range
 from gnomon.core.record import Record
 from gnomon.kernels import store
 from gnomon.kernels.compute import independent_features, kernels
-from gnomon.kernels.cost import Cost, needs, seconds
+from gnomon.kernels.cost import SPEEDUP, Cost, needs, seconds
+from gnomon.kernels.engine import Engine
 from gnomon.kernels.inputs import points, second, takes_tokens
 from gnomon.kernels.options import Parametrization, check_options
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.reading import Reading
+from gnomon.kernels.ready import layers_wait
 from gnomon.kernels.record import Kernels
 from gnomon.kernels.samples import asked
 from gnomon.program.laws import Init
@@ -83,6 +85,8 @@ def limit(
 class Limit(Record):
     """The exact infinite-width kernels of a module; made by ``gnomon.limit``.
 
+    With ``compiled=False`` torch computes them, 10 to 100 times slower: for a few points, no loops need be compiled.
+
     >>> net = nn.Sequential(nn.Linear(3, 100), nn.Tanh(), nn.Linear(100, 1))
     >>> Limit(net).ntk(torch.eye(3)).shape
     torch.Size([3, 3])
@@ -93,6 +97,7 @@ class Limit(Record):
     parametrization: Parametrization = "standard"
     dtype: torch.dtype = torch.float64
     memory: int | None = None
+    compiled: bool = True
     _reading: Reading = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -164,8 +169,8 @@ class Limit(Record):
 
         Pass the points themselves where you have them: activations without a closed form take longer at large
         variances and for nearly parallel points. Numbers of points stand for standard normal inputs, of the ``shape``
-        of one, which may be left out where the first layer is Linear. Time is measured on fewer points and counts no
-        compilation; see ``Cost``.
+        of one, which may be left out where the first layer is Linear. Time is measured on fewer points. Loops of
+        kernels are not compiled for that: ``Cost`` says what compiling them will add.
         """
         call = f"limit({type(self.net).__name__}).cost(n1, n2)"
         _check_kinds(kind, call)
@@ -173,28 +178,46 @@ class Limit(Record):
         left = asked(n1, "n1", call, self.net, shape)
         right = left if symmetric else asked(n2, "n2", call, self.net, shape)
 
+        some = left.some(min(left.count, SAMPLE))
+        made, ready = self.plan(some), self._loops_wait(some) == 0
+        timed = self if ready else replace(self, compiled=False)
+
         def run(k1: int, k2: int) -> dict[str, Tensor]:
-            return self._kernels(left.some(k1), None if symmetric else right.some(k2), kind)
+            return timed._kernels(left.some(k1), None if symmetric else right.some(k2), kind)
 
         with torch.no_grad():
-            time, compilation = seconds(run, left.count, right.count, symmetric=symmetric)
-            some = left.some(min(left.count, SAMPLE))
-            made = self.plan(some)
+            time = seconds(run, left.count, right.count, symmetric=symmetric) / (1.0 if ready else SPEEDUP)
             points = left.count if symmetric else left.count + right.count
-            fast = self._reading.engine(some).workspace(some, points, self.dtype)
+            fast = self._engine(some).workspace(some, points, self.dtype) if ready else None
+        compilation = self.compile_seconds(some)
         need = needs(made, left.count, right.count, kinds=kind, word=self.dtype.itemsize, memory=self.memory)
         room, tile = (need.workspace, need.tile) if fast is None else (fast, left.count * right.count)
         return Cost(left.count, right.count, need.result, room, tile, time, compilation, need.free)
+
+    def compile_seconds(self, x: Any) -> float:
+        """Seconds, about, that a free core compiles before the first kernel of inputs like x; 0 if nothing is missing.
+
+        What this process or an earlier one has compiled is not counted: it is kept on disk.
+        """
+        some = points(x, "x", "limit(net).compile_seconds(x)", tokens=takes_tokens(self.net))
+        return layers_wait(self.plan(some).program) + self._loops_wait(some)
+
+    def _loops_wait(self, x: Tensor) -> float:
+        """The part of `compile_seconds` that the loops of kernels take, and that torch can do without."""
+        return self._engine(x).compile_seconds(x, self.dtype)
+
+    def _engine(self, x: Tensor) -> Engine:
+        return self._reading.engine(x) if self.compiled else Engine(self.plan(x), None)
 
     def _tile_side(self, x: Tensor, word: int) -> int:
         """The side of tiles of some seconds each, of so many bytes a pair."""
         room = len(x) if self.memory is None else isqrt(self.memory // (TILE_COPIES * word))
         most = max(1, min(len(x), LARGEST_TILE, room))
-        time, _ = seconds(lambda k1, k2: self._kernels(x[:k1], None, ("ntk",)), most, most, symmetric=True)
+        time = seconds(lambda k1, k2: self._kernels(x[:k1], None, ("ntk",)), most, most, symmetric=True)
         return max(1, min(most, int(most * sqrt(TILE_SECONDS / time))))
 
     def _kernels(self, x1: Any, x2: Any, kinds: tuple[str, ...]) -> dict[str, Tensor]:
-        return kernels(self._reading, x1, x2, kinds, self.dtype, self.memory)
+        return kernels(self._reading, x1, x2, kinds, self.dtype, self.memory, compiled=self.compiled)
 
 
 def _check_kinds(kind: tuple[str, ...], call: str) -> None:

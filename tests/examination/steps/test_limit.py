@@ -5,11 +5,17 @@ import torch
 from torch import nn
 
 from gnomon.core.clock import Ticking
+from gnomon.core.machine import loops
 from gnomon.examination import STEPS
-from gnomon.examination.step import Context, Skipped
-from gnomon.examination.steps.limit import LONGER, SIZES, WIDEN, affordable
+from gnomon.examination.cost import Cost
+from gnomon.examination.step import Context, Products, Skipped
+from gnomon.examination.steps.architecture import Profile
+from gnomon.examination.steps.limit import LONGER, SIZES, WIDEN, LimitStep, affordable
 from gnomon.examination.subject import subject
 from gnomon.kernels import Limit
+from gnomon.kernels.fused import planes
+from gnomon.kernels.fused.chain import chain
+from gnomon.program import read
 from tests.examination.patients import examined
 
 
@@ -30,6 +36,51 @@ def test_time_for_nothing_is_said_with_what_it_would_need():
 def test_with_time_the_largest_rung_is_taken():
     of, clock = network(), Ticking(1e-6)
     assert affordable(Limit(of.module), of, Context(0, clock() + 100.0, False, clock)) == max(SIZES)
+
+
+class Called(Exception):
+    """A loop that would be compiled now is called."""
+
+
+def pictures(monkeypatch):
+    """One convolution on a machine where the loops of dense networks are compiled, and those of images are not."""
+    monkeypatch.setattr(loops, "kept", lambda loop, *arguments: loop is chain)
+    for name in ("stage", "sweep"):
+
+        def call(*arguments):
+            raise Called
+
+        monkeypatch.setattr(planes, name, call)
+    x = torch.randn(90, 1, 5, 5, generator=torch.Generator().manual_seed(0))
+    net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(36, 2))
+    y = (x[:, 0, 2, 2] > 0).long()
+    profile = Profile(read(net, x), "", Cost(0.0, 1e-3, 0.0))
+    return subject(net, (x[:70], y[:70]), (x[70:], y[70:]), seed=0), Products({Profile: profile})
+
+
+def test_loops_are_not_compiled_where_that_does_not_fit_into_the_time(monkeypatch):
+    """Compiling takes 23 seconds, and the kernel of torch hardly any: the section is there, within its time."""
+    of, products = pictures(monkeypatch)
+    clock = Ticking(0.01)
+    result = LimitStep().run(of, products, Context(0, clock() + 20.0, False, clock))
+    assert clock.now < 20.0 and result.product.prediction.accuracy > 0.5
+
+
+def test_loops_are_compiled_where_that_fits_into_the_time(monkeypatch):
+    of, products = pictures(monkeypatch)
+    clock = Ticking(0.01)
+    with pytest.raises(Called):
+        LimitStep().run(of, products, Context(0, clock() + 50.0, False, clock))
+
+
+@pytest.mark.parametrize("tick, entries", [(0.5, 10**8), (0.01, 10)], ids=["slow", "large"])
+def test_where_neither_fits_the_section_is_skipped_with_what_it_needs(monkeypatch, tick, entries):
+    of, products = pictures(monkeypatch)
+    monkeypatch.setattr("gnomon.examination.steps.limit.MOST_ENTRIES", entries)
+    clock = Ticking(tick)
+    with pytest.raises(Skipped, match=r"compiled once on every machine, which takes about .* s here: examine once"):
+        LimitStep().run(of, products, Context(0, clock() + 20.0, False, clock))
+    assert clock.now < 20.0
 
 
 @pytest.mark.parametrize("layers, cure", [(0, LONGER), (1, WIDEN)])

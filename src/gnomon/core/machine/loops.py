@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
+from numba import njit, typeof, types
+from numba.core import event
 from numba.extending import intrinsic
+
+from gnomon.core.machine import progress
 
 __all__ = ["ARITHMETIC", "INNER", "bare", "entry", "kept", "wide"]
 
@@ -20,6 +23,8 @@ ARITHMETIC = frozenset({"contract", "nsz", "arcp"})
 INNER: dict[str, Any] = {"nogil": True, "fastmath": set(ARITHMETIC), "error_model": "numpy", "forceinline": True}
 """Options of what entries call: never kept alone, for what comes from disk is machine code and cannot be inlined."""
 
+ANNOUNCEMENT = "Compiling loops for this machine. This happens once and takes up to half a minute."
+"""Written to stderr before the first compilation."""
 
 _intrinsic: Any = intrinsic  # its type asks callers for the compiler's context, which the compiler adds
 
@@ -36,7 +41,8 @@ def entry(function: Callable[..., Any]) -> Any:
     try:
         made: Any = njit(cache=True, nogil=True, fastmath=set(ARITHMETIC), error_model="numpy")(function)
     except RuntimeError:  # numba found no folder that it may write
-        return njit(nogil=True, fastmath=set(ARITHMETIC), error_model="numpy")(function)
+        made = njit(nogil=True, fastmath=set(ARITHMETIC), error_model="numpy")(function)
+    made.announced = True
     try:
         made._cache._cache_file._source_stamp = _stamp(function)
     except AttributeError:  # numba keeps it elsewhere: kept versions are renewed by changes of one file only
@@ -44,19 +50,46 @@ def entry(function: Callable[..., Any]) -> Any:
     return made
 
 
-def kept(function: Any) -> bool:
+def kept(function: Any, *arguments: Any) -> bool:
     """Whether an entry is compiled already, by this process or by an earlier one that left it on disk.
 
+    With arguments: for arguments of their types; without any: for some types.
     Cost: one small file is read.
 
     >>> twice = entry(lambda x: 2 * x)
-    >>> kept(twice), twice(3), kept(twice)
-    (False, 6, True)
+    >>> kept(twice), twice(3), kept(twice), kept(twice, 4), kept(twice, 4.0)
+    (False, 6, True, True, False)
     """
+    signature = tuple(typeof(argument) for argument in arguments)
+    if signature in function.overloads or (function.overloads and not arguments):
+        return True
     try:
-        return bool(function.overloads) or bool(function._cache._cache_file._load_index())
+        index = function._cache._cache_file._load_index()
+        key = function._cache._index_key(signature, function.targetctx.codegen()) if arguments else None
     except (AttributeError, OSError):  # nothing is kept on disk, or elsewhere than numba kept it
         return False
+    return key in index if arguments else bool(index)
+
+
+class Announcer(event.Listener):
+    """Says once that loops are being compiled, if somebody sees it; other packages compile without a word."""
+
+    def __init__(self) -> None:
+        self.said = False
+
+    def on_start(self, event: Any) -> None:
+        """Say it when the first entry is about to be compiled."""
+        if not self.said and getattr(event.data["dispatcher"], "announced", False) and progress.is_watched():
+            self.said = True
+            progress.progress_line(ANNOUNCEMENT)
+
+    def on_end(self, event: Any) -> None:
+        """Nothing is said when it is done."""
+
+
+ANNOUNCER = Announcer()
+"""The one that numba calls."""
+event.register("numba:compile", ANNOUNCER)
 
 
 def _stamp(function: Callable[..., Any]) -> tuple[tuple[str, int, int], ...]:

@@ -1,6 +1,6 @@
 """The network of infinite width: what it would score, and so what is left for the learning of features."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import torch
@@ -10,14 +10,14 @@ from gnomon.core.errors import GnomonError
 from gnomon.core.metrics import accuracy, binomial_interval, explained_variance
 from gnomon.core.record import Record
 from gnomon.core.results import Definition, Finding, Hypothesis, Value
+from gnomon.examination.cost import pace
 from gnomon.examination.levels import level
 from gnomon.examination.pictures import score_bars
-from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, plainly
+from gnomon.examination.step import AbstractStep, Context, OutOfTime, Products, Skipped, StepResult, plainly
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Examples, Subject
 from gnomon.examination.timed import needs
 from gnomon.kernels import Limit
-from gnomon.kernels.ready import loops_kept
 from gnomon.linalg.leave_one_out import LeaveOneOut, leave_one_out
 from gnomon.program.steps import Activation
 from gnomon.report import Content
@@ -27,8 +27,16 @@ SMALL, TEST, TESTED = 16, 800, 4
 """Examples that the cost is measured on; test examples at most, and for each of those that are fitted."""
 SIZES = (64, 128, 256, 512, 800)
 """Numbers of examples that are fitted; the largest that the time allows is taken."""
-COMPILING = 60
-"""Seconds that must be left where nothing was compiled before."""
+FEW = 2
+"""Examples of the first trial without compiled loops."""
+MOST_ENTRIES = 10**8
+"""Numbers that this trial may hold: torch handles about as many in a second."""
+COMPILING, TRYING = 0.5, 0.2
+"""Shares of the time left that compiling may take, and the cost measurement without compiled loops."""
+FIRST_USE = (
+    "The formulas for this are compiled once on every machine, which takes about {:.2g} s here: examine once with "
+    "--budget 5m, and all later examinations have this section."
+)
 WIDEN = "Widen the layers or train longer; `gnomon.estimators.NTKClassifier` reaches that score."
 LONGER = "Train longer or with a larger learning rate: least squares on the same inputs reaches that score."
 WORDS = "What the features that it starts with are good for; training that learns better ones can go beyond."
@@ -59,13 +67,8 @@ class LimitStep(AbstractStep):
         program = products[Profile].program
         if program is None:
             raise Skipped(f"Theory has no formula for a very wide version of this network: {products[Profile].reason}")
-        if context.seconds < COMPILING and not loops_kept(program):
-            raise Skipped(
-                "The formulas for this are compiled once on every machine, which takes about half a minute: examine "
-                "once with --budget 5m, and all later examinations have this section."
-            )
-        limit = Limit(subject.module)
-        examples = subject.probe.some(affordable(limit, subject, context))
+        limit, size = affordable_limit(subject, context)
+        examples = subject.probe.some(size)
         test = None if subject.test is None else subject.examples(
             subject.test.probe(beside(len(examples)), seed=context.seed)
         )  # fmt: skip
@@ -119,6 +122,36 @@ def beside(fitted: int) -> int:
     return min(TEST, TESTED * fitted)
 
 
+def affordable_limit(subject: Subject, context: Context) -> tuple[Limit, int]:
+    """The limit and as many examples as the time allows: by compiled loops, or by torch if there is no time to compile.
+
+    Raises `Skipped` if there is no time for either.
+    """
+    limit, x = Limit(subject.module), subject.probe.some(SMALL).x
+    wait = _compile_seconds(limit, x)
+    if wait > 0:
+        wait *= pace(context.clock)
+    if wait <= COMPILING * context.seconds:
+        return limit, affordable(limit, subject, context)
+    limit = replace(limit, compiled=False)
+    if _compile_seconds(limit, x) > 0 or not _triable(limit, subject, context):
+        raise Skipped(FIRST_USE.format(wait))
+    try:
+        return limit, affordable(limit, subject, context)
+    except OutOfTime:
+        raise Skipped(FIRST_USE.format(wait)) from None
+
+
+def _triable(limit: Limit, subject: Subject, context: Context) -> bool:
+    """Whether the kernel of `SMALL` examples, on which the cost is measured, can be computed without compiled loops."""
+    few = subject.probe.some(FEW).x
+    assert isinstance(few, Tensor)  # a program has one input
+    if limit.plan(few).pair_entries(tangent=True) * FEW**2 > MOST_ENTRIES:
+        return False
+    seconds = min(_seconds(limit, subject, FEW, context) for _ in range(2))
+    return (SMALL / FEW) ** 2 * seconds <= TRYING * context.seconds
+
+
 def affordable(limit: Limit, subject: Subject, context: Context) -> int:
     """As many examples as half of the time allows, of a ladder: a fixed cost and one per pair, from small kernels."""
     times = [_seconds(limit, subject, SMALL, context) for _ in range(2)]
@@ -152,6 +185,13 @@ def _seconds(limit: Limit, subject: Subject, n: int, context: Context) -> float:
     start = context.clock()
     _kernel(limit, subject.probe.some(n).x)
     return context.clock() - start
+
+
+def _compile_seconds(limit: Limit, x: object) -> float:
+    try:
+        return limit.compile_seconds(x)
+    except GnomonError as error:
+        raise Skipped(plainly(error)) from error
 
 
 def _kernel(limit: Limit, x: object) -> Tensor:

@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.kernels.fused import dense, images, pairs, stages
+from gnomon.kernels.fused import dense, images, pairs, stages, waiting
+from gnomon.kernels.fused.tape import kinked
 from gnomon.kernels.plan import Plan
 
 DTYPES = {torch.float32: np.float32, torch.float64: np.float64}
@@ -32,6 +33,10 @@ class Compiled(ABC):
     @abstractmethod
     def workspace(self, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:
         """Bytes beside the result, for so many points like those of a sample; None where those need the reference."""
+
+    @abstractmethod
+    def compile_seconds(self, dtype: torch.dtype) -> float:
+        """Seconds, about, to compile the loops that are not kept, on a free core."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,9 @@ class CompiledChain(Compiled):
             tape = dense.lower(self.plan, (data, data), dtype)
         return None if tape is None else dense.workspace(tape, count, torch.get_num_threads())
 
+    def compile_seconds(self, dtype: torch.dtype) -> float:  # noqa: D102
+        return waiting.chain_wait(_arithmetic(self.plan, dtype), DTYPES[dtype])
+
 
 @dataclass(frozen=True, slots=True)
 class CompiledImages(Compiled):
@@ -82,6 +90,10 @@ class CompiledImages(Compiled):
             return None
         with torch.no_grad():
             return pairs.workspace(self.tape, self._images(sample), count, torch.get_num_threads())
+
+    def compile_seconds(self, dtype: torch.dtype) -> float:  # noqa: D102
+        arithmetic = _arithmetic(self.tape.plan, dtype)
+        return waiting.planes_wait(arithmetic, flat=images.Runner(self.tape, arithmetic, alone=False).flat)
 
     def _images(self, x: Tensor) -> Tensor:
         op = stages.data_rule(self.tape.plan).op
@@ -119,6 +131,11 @@ def takes(points: tuple[Tensor, Tensor], dtype: torch.dtype) -> bool:
     """
     gradients = torch.is_grad_enabled() and any(p.requires_grad for p in points)
     return dtype in DTYPES and points[0].device.type == "cpu" and not gradients
+
+
+def _arithmetic(plan: Plan, dtype: torch.dtype) -> type:
+    """The precision that loops compute in, at variances that are not extreme."""
+    return np.float32 if dtype == torch.float32 and all(map(kinked, plan.rules)) else np.float64
 
 
 def _room(points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype) -> dict[str, Tensor]:

@@ -85,6 +85,11 @@ class Runner:
             st.places(p, d, self.lanes, wraps=wraps) for p, d in zip(parts[1:], self.planes[1:], strict=True)
         ] + [last]
 
+    @property
+    def flat(self) -> bool:
+        """Two stages, and only equal positions are needed: gathering statistics would cost as much as using them."""
+        return len(self.planes) == 2 and all(len(d) == 1 for d in self.planes)
+
     def room(self) -> dict[str, np.ndarray]:
         """What one thread needs: registers, room for the filters, and the planes between stages."""
         items = [i for p in self.programme.stages.parts for i in p.items]

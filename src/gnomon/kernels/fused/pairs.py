@@ -48,11 +48,6 @@ class Work:
             [np.array(t.numbers, dtype) for t in found.tapes],
         )
 
-    @property
-    def flat(self) -> bool:
-        """Only equal positions are needed: gathering statistics would cost as much as using them."""
-        return len(self.codes) == 2 and all(len(d) == 1 for d in self.runner.planes)
-
     def values(self, x: np.ndarray, y: np.ndarray, room: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Half squared distances and tangents of the lanes, whose statistics are x and y."""
         for g in range(len(self.codes)):
@@ -83,7 +78,7 @@ def run(programme: PlaneTape, data: tuple[Tensor, Tensor], out: dict[str, Tensor
 def workspace(programme: PlaneTape, sample: Tensor, count: int, threads: int) -> int:
     """Bytes beside the result for so many images: their statistics, also in the order of the loops, and scratch."""
     work = Work.of(programme, measure(programme, sample[:1]), np.float64)
-    copies = 3 if work.flat else 2
+    copies = 3 if work.runner.flat else 2
     room = sum(a.nbytes for a in work.runner.room().values())
     return copies * 8 * count * len(work.table) + threads * room
 
@@ -95,7 +90,7 @@ def _compute(
     """Batches of pairs, shared out among threads; the diagonal is already known."""
     exact = Work.of(programme, found, np.float64)
     fast = Work.of(programme, found, np.float32) if single else exact
-    again = single and not fast.flat
+    again = single and not fast.runner.flat
     squares = (images * images).sum(1)
     rows, cols = sides
 
@@ -131,7 +126,7 @@ def _compute(
     if symmetric:
         write(np.arange(len(rows)), np.arange(len(rows)), found.half, found.half)
     lanes = fast.runner.lanes
-    if fast.flat:
+    if fast.runner.flat:
         return _by_rows(fast, sides, finish, room, symmetric)
 
     def packed(start: int, rooms: Any) -> int:

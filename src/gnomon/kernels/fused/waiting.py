@@ -1,0 +1,76 @@
+"""How long compiling the loops of a plan takes, for the types that they will be called with; 0 for what is kept.
+
+The arguments below have the types of real calls and hold one number each: numba looks up compiled loops by types.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gnomon.kernels.fused.images import BYTES
+
+__all__ = ["chain_wait", "planes_wait"]
+
+CHAIN_SECONDS = 8.0
+"""Seconds in which a free core compiles the loop of dense programs."""
+STAGE_SECONDS = 20.0
+"""The same for the loop of convolutional programs."""
+SWEEP_SECONDS = 3.0
+"""The same for the loop over rows of images, which calls that of convolutional programs."""
+
+INTEGERS: np.ndarray = np.zeros((1, 1), np.int64)
+
+
+def chain_wait(arithmetic: type, result: type) -> float:
+    """Seconds, about, to compile the loop of dense programs for these precisions.
+
+    Cost: numba is imported, and a small file is read.
+
+    >>> chain_wait(np.float64, np.float64) in (0.0, CHAIN_SECONDS)
+    True
+    """
+    from gnomon.core.machine.loops import kept
+    from gnomon.kernels.fused.chain import chain
+
+    return 0.0 if kept(chain, *chain_arguments(arithmetic, result)) else CHAIN_SECONDS
+
+
+def planes_wait(dtype: type, *, flat: bool) -> float:
+    """Seconds, about, to compile the loops of convolutional programs: statistics in float64, pairs in ``dtype``.
+
+    Cost: numba is imported, and some small files are read.
+
+    >>> planes_wait(np.float64, flat=False) in (0.0, STAGE_SECONDS)
+    True
+    """
+    from gnomon.core.machine.loops import kept
+    from gnomon.kernels.fused.planes import stage, sweep
+
+    swept = flat and kept(sweep, *sweep_arguments(dtype))
+    needed = {np.float64} if swept else {np.float64, dtype}
+    stages = sum(STAGE_SECONDS for one in needed if not kept(stage, *stage_arguments(one)))
+    return stages + (SWEEP_SECONDS if flat and not swept else 0.0)
+
+
+def chain_arguments(arithmetic: type, result: type) -> tuple[Any, ...]:
+    """Arguments of `chain.chain`, by their types."""
+    one, table = np.zeros(1, arithmetic), np.zeros((1, 1), arithmetic)
+    registers, out = np.zeros((1, 2, 1), arithmetic), np.zeros((1, 1), result)
+    constants = (arithmetic(0),) * 4
+    return (INTEGERS, one, constants, table, table, table, table, table, arithmetic(0), (0,) * 5, True, registers, out,
+            out)  # fmt: skip
+
+
+def stage_arguments(dtype: type) -> tuple[Any, ...]:
+    """Arguments of `planes.stage`, by their types."""
+    one, tag = np.zeros(1, dtype), (0,) * (BYTES // np.dtype(dtype).itemsize)
+    return (INTEGERS, one, (dtype(0),) * 4, INTEGERS, tag, True, one, one, one, INTEGERS, one, INTEGERS,
+            np.zeros((1, 2, 1), dtype), one, INTEGERS)  # fmt: skip
+
+
+def sweep_arguments(dtype: type) -> tuple[Any, ...]:
+    """Arguments of `planes.sweep`, by their types."""
+    one, tag = np.zeros(1, dtype), (0,) * (BYTES // np.dtype(dtype).itemsize)
+    table, two = np.zeros((1, 1), dtype), (INTEGERS, INTEGERS)
+    return (two, (one, one), (dtype(0),) * 4, two, tag, one, table, (one, one), two, np.zeros((1, 2, 1), dtype), one,
+            INTEGERS, table)  # fmt: skip

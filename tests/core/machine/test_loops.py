@@ -1,0 +1,48 @@
+"""Whether loops are kept is told by the types they are called with; compiling them is announced once."""
+
+import importlib.util
+
+import pytest
+from numba import njit
+
+from gnomon.core.machine import loops, progress
+
+SOURCE = """
+from gnomon.core.machine.loops import entry
+
+@entry
+def twice(x):
+    return 2 * x
+"""
+
+
+def loaded(path):
+    """The loop of a file, as a process that has compiled nothing yet sees it."""
+    spec = importlib.util.spec_from_file_location("some_loops", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.twice
+
+
+def test_a_loop_on_disk_is_kept_for_its_types_until_its_file_changes(tmp_path):
+    path = tmp_path / "some_loops.py"
+    path.write_text(SOURCE)
+    assert not loops.kept(loaded(path)) and not loops.kept(loaded(path), 3)
+    assert loaded(path)(3) == 6
+    again = loaded(path)
+    assert loops.kept(again) and loops.kept(again, 4) and not loops.kept(again, 4.0)
+    assert not again.overloads  # told without loading it
+    path.write_text(SOURCE + "# changed")
+    assert not loops.kept(loaded(path), 3)
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_compiling_is_announced_in_one_line_if_somebody_sees_it(monkeypatch, capsys, watched):
+    monkeypatch.setattr(progress, "is_watched", lambda: watched)
+    monkeypatch.setattr(loops.ANNOUNCER, "said", False)
+    space = {}
+    exec("def once(x):\n    return x\n\ndef twice(x):\n    return 2 * x", space)  # not in a file: never kept
+    njit(space["once"])(1)  # of another package
+    assert capsys.readouterr().err == ""
+    assert loops.entry(space["once"])(1) == 1 and loops.entry(space["twice"])(2) == 4
+    assert capsys.readouterr().err.splitlines() == [loops.ANNOUNCEMENT] * watched
