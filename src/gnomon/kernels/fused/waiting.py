@@ -54,8 +54,8 @@ def planes_wait(dtype: type, *, flat: bool) -> float:
 
 def chain_arguments(arithmetic: type, result: type) -> tuple[Any, ...]:
     """Arguments of `chain.chain`, by their types."""
-    one, table = np.zeros(1, arithmetic), np.zeros((1, 1), arithmetic)
-    registers, out = np.zeros((1, 2, 1), arithmetic), np.zeros((1, 1), result)
+    one, table = _zeros(arithmetic, 1), _zeros(arithmetic, 2)
+    registers, out = _zeros(arithmetic, 3), _zeros(result, 2)
     constants = (arithmetic(0),) * 4
     return (INTEGERS, one, constants, table, table, table, table, table, arithmetic(0), (0,) * 5, True, registers, out,
             out)  # fmt: skip
@@ -63,14 +63,18 @@ def chain_arguments(arithmetic: type, result: type) -> tuple[Any, ...]:
 
 def stage_arguments(dtype: type) -> tuple[Any, ...]:
     """Arguments of `planes.stage`, by their types."""
-    one, tag = np.zeros(1, dtype), (0,) * (BYTES // np.dtype(dtype).itemsize)
+    one, tag = _zeros(dtype, 1), (0,) * (BYTES // np.dtype(dtype).itemsize)
     return (INTEGERS, one, (dtype(0),) * 4, INTEGERS, tag, True, one, one, one, INTEGERS, one, INTEGERS,
-            np.zeros((1, 2, 1), dtype), one, INTEGERS)  # fmt: skip
+            _zeros(dtype, 3), one, INTEGERS)  # fmt: skip
 
 
 def sweep_arguments(dtype: type) -> tuple[Any, ...]:
     """Arguments of `planes.sweep`, by their types."""
-    one, tag = np.zeros(1, dtype), (0,) * (BYTES // np.dtype(dtype).itemsize)
-    table, two = np.zeros((1, 1), dtype), (INTEGERS, INTEGERS)
-    return (two, (one, one), (dtype(0),) * 4, two, tag, one, table, (one, one), two, np.zeros((1, 2, 1), dtype), one,
+    one, tag = _zeros(dtype, 1), (0,) * (BYTES // np.dtype(dtype).itemsize)
+    table, two = _zeros(dtype, 2), (INTEGERS, INTEGERS)
+    return (two, (one, one), (dtype(0),) * 4, two, tag, one, table, (one, one), two, _zeros(dtype, 3), one,
             INTEGERS, table)  # fmt: skip
+
+
+def _zeros(dtype: type, dimensions: int) -> np.ndarray:
+    return np.zeros((1,) * dimensions, dtype)
