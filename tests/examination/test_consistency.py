@@ -3,6 +3,7 @@
 import itertools
 from dataclasses import replace
 
+import pytest
 import torch
 
 from gnomon.core.results import Finding
@@ -27,6 +28,43 @@ def test_a_cause_silences_its_effects():
     kept = standing((found("input-scale", 0.9), found("vanishing-gradients", 0.95), found("dead-units", 0.6)))
     assert [f.kind for f in kept] == ["input-scale"]
     assert [f.kind for f in standing((found("vanishing-gradients"),))] == ["vanishing-gradients"]
+
+
+@pytest.mark.parametrize("cause", ["feature-scale", "input-scale", "target-scale"])
+@pytest.mark.parametrize("effect", ["vanishing-gradients", "underfit", "training-diverged", "learning-rate-too-large"])
+def test_unscaled_numbers_explain_vanishing_gradients_and_failed_training(cause, effect):
+    """One cure is stated; the section that lost its finding keeps its mark."""
+    found_in_data, found_later = found(cause, 0.91), found(effect, 0.95)
+    assert standing((found_later, found_in_data)) == (found_in_data,)
+    data = Section("columns", "Columns", "?", Content("A column drowns the others.", (found_in_data,)))
+    later = Section("signal", "Signal", "?", Content(found_later.what, (found_later,)))
+    columns, signal = consistent((data, later), learned=False)
+    assert columns.findings == (found_in_data,) and signal.findings == ()
+    assert signal.status == "fault" and signal.answer.endswith("What to do about it is said in another section.")
+
+
+def test_a_cause_silences_no_consequence_of_a_higher_level():
+    """Zeros in the last layer are a note; that nothing was learned stays a fault beside it."""
+    assert len(standing((found("zero-weights", 0.2), found("not-learning", 0.56)))) == 2
+    assert [f.kind for f in standing((found("zero-weights", 0.98), found("not-learning", 0.56)))] == ["zero-weights"]
+
+
+def test_the_same_fault_in_two_sections_is_listed_once_and_marks_both():
+    limit = replace(found("learning-rate-too-large", 0.85), where="optimizer")
+    tried = replace(limit, severity=0.87, what="The loss rose.")
+    sections = consistent(
+        (Section("stability", "S", "?", Content(limit.what, (limit,))),
+         Section("optimizer", "O", "?", Content(tried.what, (tried,)))), learned=False)  # fmt: skip
+    assert [len(section.findings) for section in sections] == [0, 1]
+    assert [section.status for section in sections] == ["fault", "fault"]
+
+
+def test_a_refuted_finding_leaves_its_section_fine_and_says_why():
+    small = found("learning-rate-small", 0.3)
+    stability = Section("stability", "S", "?", Content(small.what, (small,)))
+    tried = Section("optimizer", "O", "?", Content("No other does better."))
+    section = consistent((stability, tried), learned=False)[0]
+    assert section.status == "good" and section.answer.endswith("so there is no need to change it.")
 
 
 def test_an_outcome_that_two_steps_find_is_told_once():

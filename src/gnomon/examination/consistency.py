@@ -2,7 +2,8 @@
 
 Each step finds what it measures and does not know the others. Here the gravest cause keeps its word: what follows from
 it is left out, and of two cures that pull in opposite directions (a smaller and a larger learning rate) the graver
-stays.
+stays. A cause never silences a consequence of a higher level, so leaving findings out never makes a network healthy.
+The section of a finding that is left out keeps its mark, because its answer still reports the problem.
 
 >>> slow = Finding("learning-rate-small", "It is small.", "Try a larger learning rate.", 0.3)
 >>> fast = Finding("training-diverged", "It diverged.", "Use a smaller learning rate.", 0.8)
@@ -18,25 +19,27 @@ from gnomon.report import Section
 
 __all__ = ["consistent", "standing"]
 
-SCALE = ("input-scale", "column-scale", "features-unscaled", "inputs-unscaled", "targets-unscaled", "target-scale")
+SCALE = ("input-scale", "feature-scale", "target-scale")
 BROKEN = (
     "labels-unrelated", "constant-inputs", "one-class", "indistinct-examples", "not-finite", "zero-weights",
     "broadcast-loss", "softmax-before-loss", "sigmoid-before-loss", "inputs-ignored", "detached",
 )  # fmt: skip
 OUTCOMES = (
     "undertrained", "overfit", "underfit", "below-limit", "learning-rate-small", "learning-rate-too-small",
-    "not-learning", "overconfident", "shifts-change-decisions",
+    "not-learning", "overconfident", "shifts-change-decisions", "chance-level",
 )  # fmt: skip
 
 FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (BROKEN, OUTCOMES),
     (SCALE, ("vanishing-activations", "vanishing-gradients", "exploding-activations", "exploding-gradients",
              "learning-rate-small", "learning-rate-too-small", "learning-rate-too-large", "undertrained", "underfit",
-             "below-limit", "not-learning", "training-diverged", "exploding-loss", "dead-units")),
+             "below-limit", "not-learning", "chance-level", "training-diverged", "exploding-loss", "dead-units",
+             "predicted-divergence")),
     (("learning-rate-too-large", "training-diverged", "exploding-loss"),
      ("predicted-divergence", "learning-rate-unstable", "attention-saturated", "tokens-alike", "dead-head", *OUTCOMES)),
     (("learning-rate-too-large",), ("training-diverged", "exploding-loss", "dead-units")),  # a smaller one learns
-    (("weight-decay-wins",), ("dead-units", "not-learning", "underfit", "undertrained", "below-limit")),
+    (("weight-decay-wins",), ("dead-units", "not-learning", "chance-level", "underfit", "undertrained", "below-limit")),
+    (("not-learning",), ("chance-level",)),  # the former compares with a simple model
     (("overfit",), ("underfit", "undertrained", "below-limit")),
     (("feature-scale",), ("input-scale",)),  # one cure, and the former says which column
     (("batch-norm-statistics",), ("dead-units", "vanishing-activations", "exploding-activations", "merged-inputs",
@@ -46,6 +49,10 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
 
 IDLE, WHOLE = 0.4, 0.8
 """Severity of dead units in a network that does well, and that from which on a whole layer is dead."""
+
+SEEN = "The trained network, or a simple model, predicts labels that it has not seen: they are related to the inputs."
+TRIED = "Short runs with larger ones do no better, so there is no need to change it."
+"""What the answer of a section adds if another measurement refutes its finding."""
 
 UNSEEN = 0.49
 """Severity of labels that look unrelated before training, where none followed that could tell: the gravest warning."""
@@ -67,9 +74,7 @@ def standing(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     >>> standing(())
     ()
     """
-    kinds = {f.kind for f in findings if f.kind != "labels-unrelated" or f.level is Level.FAULT}  # hints silence none
-    left_out = {kind for causes, effects in FOLLOWS if kinds & set(causes) for kind in effects if kind not in causes}
-    kept = [finding for finding in findings if finding.kind not in left_out]
+    kept = [finding for finding in findings if not any(_causes(other, finding) for other in findings)]
     kept = [f for f in kept if f is max((g for g in kept if _alike(f, g)), key=_severity)]
     for one, other in OPPOSED:
         graver, lesser = sorted((_gravest(kept, one), _gravest(kept, other)), reverse=True)
@@ -102,13 +107,30 @@ def consistent(
     """
     sections = [_milder(section, "dead-units", WHOLE, IDLE) for section in sections] if well else sections
     sections = [_milder(s, "labels-unrelated", 1.0, UNSEEN) if short and s.key != "split" else s for s in sections]
-    refuted = {"labels-unrelated"} if learned else set()
+    sections = [_without_refuted(s, "labels-unrelated", SEEN) if learned and s.key != "split" else s for s in sections]
     if any(s.key == "optimizer" and s.state == "answered" and not s.findings for s in sections):
-        refuted.add("learning-rate-small")  # others were tried, and none did far better
-    kept = standing([f for s in sections for f in s.findings if f.kind not in refuted or s.key == "split"])
+        sections = [_without_refuted(section, "learning-rate-small", TRIED) for section in sections]
+    kept = standing([finding for section in sections for finding in section.findings])
     stays = {id(finding) for finding in kept}
     broken = any(finding.kind in BROKEN and finding.level is Level.FAULT for finding in kept)
     return tuple(_unpredicted(_with(section, stays)) if broken else _with(section, stays) for section in sections)
+
+
+def _causes(cause: Finding, effect: Finding) -> bool:
+    """Whether one finding explains another, so that only the first is stated."""
+    if cause.level < effect.level or (cause.kind == "labels-unrelated" and cause.level is not Level.FAULT):
+        return False
+    return any(
+        cause.kind in causes and effect.kind in effects and effect.kind not in causes for causes, effects in FOLLOWS
+    )
+
+
+def _without_refuted(section: Section, kind: str, why: str) -> Section:
+    """Without findings that another measurement shows to be wrong; the answer then says which one."""
+    rest = tuple(finding for finding in section.findings if finding.kind != kind)
+    if len(rest) == len(section.findings):
+        return section
+    return replace(section, content=replace(section.content, answer=f"{section.answer} {why}", findings=rest))
 
 
 def _milder(section: Section, kind: str, below: float, most: float) -> Section:
@@ -124,17 +146,18 @@ def _unpredicted(section: Section) -> Section:
     """A prediction by the tangent kernel, which knows nothing of a broken loss or of labels, says so."""
     if section.key != "forecast" or section.state != "answered":
         return section
-    answer = f"{section.answer} It knows nothing of the faults found elsewhere, with which it will not be so."
-    return replace(section, content=replace(section.content, answer=answer))
+    answer = f"{section.answer} This prediction ignores the faults of other sections and will not hold with them."
+    return replace(section, content=replace(section.content, answer=answer), state="unsure")
 
 
 def _with(section: Section, stays: set[int]) -> Section:
     findings = tuple(finding for finding in section.findings if id(finding) in stays)
     if len(findings) == len(section.findings):
         return section
-    said = any(f.what in section.answer for f in section.findings if id(f) not in stays)
+    others = tuple(finding for finding in section.findings if id(finding) not in stays)
+    said = any(finding.what in section.answer for finding in others)
     answer = f"{section.answer} What to do about it is said in another section." if said else section.answer
-    return replace(section, content=replace(section.content, answer=answer, findings=findings))
+    return replace(section, content=replace(section.content, answer=answer, findings=findings), stated_elsewhere=others)
 
 
 def _alike(one: Finding, other: Finding) -> bool:

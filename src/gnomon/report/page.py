@@ -1,7 +1,7 @@
 """The layout of a page: sections with their content; everything on it is here, and `to_dict` is embedded as data.
 
 The findings of the sections are the one list of what is wrong: the status of a section is the level of its gravest
-finding, and a page ranks them all by severity.
+finding, also of one that another section states, and a page ranks them all by severity.
 
 >>> loud = Finding("input-scale", "The inputs have a root mean square of 1000.", "Standardize the inputs.", 0.97)
 >>> section = Section("data", "The data", "Are they fine?", Content("No.", (loud,), (Value("rms", 1000.0),)))
@@ -52,6 +52,8 @@ class Section(Record):
     """One question with its content; where it was skipped or failed, the answer is the reason.
 
     ``traceback`` is the whole one of the exception for which a section failed; the page shows a sentence, the data all.
+    ``stated_elsewhere`` are findings that are true of this section and listed in another one, as the same fault or as
+    its cause: they decide the status, so that a section never looks fine while its answer reports a problem.
     """
 
     key: str
@@ -61,15 +63,17 @@ class Section(Record):
     state: State = "answered"
     seconds: float = 0.0
     traceback: str = field(default="", repr=False)
+    stated_elsewhere: tuple[Finding, ...] = field(default=(), repr=False)
 
     @property
     def status(self) -> Status:
         """Derived from the findings."""
         if self.state in ("skipped", "late", "failed"):
             return "failed" if self.state == "failed" else "skipped"
-        if not self.findings:
+        found = (*self.findings, *self.stated_elsewhere)
+        if not found:
             return "good" if self.state == "answered" else "unsure"
-        name = max(finding.level for finding in self.findings).name.lower()
+        name = max(finding.level for finding in found).name.lower()
         return next(status for status in get_args(Status) if status == name)
 
     @property

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from gnomon.attribution import ContactSheet, Shortcuts, contact_sheet, shortcuts, token_sheet
 from gnomon.core.results import Definition, Value
 from gnomon.examination.cost import rung
-from gnomon.examination.step import UNTRAINED, AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.step import DIVERGED, UNTRAINED, AbstractStep, Context, Products, Skipped, StepResult
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
@@ -39,6 +39,8 @@ class AttributionStep(AbstractStep):
         each, run = max(products[Profile].cost.each, 1e-9), products.get(Run)
         if run is None and context.fit:
             raise Skipped(UNTRAINED)
+        if run is not None and run.diverges:
+            raise Skipped(DIVERGED)
         affordable = context.seconds / 2 / each
         size = rung(SIZES, affordable / ALONE)
         if ALONE * size > 2 * affordable:

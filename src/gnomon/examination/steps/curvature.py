@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gnomon.core.record import Record
-from gnomon.core.results import Definition, Interval, Value
+from gnomon.core.results import Definition, Finding, Interval, Value
 from gnomon.examination.pictures import rate_meter
 from gnomon.examination.step import (
     DIVERGED,
@@ -83,8 +83,19 @@ class CurvatureStep(AbstractStep):
         short = "" if run is None else run.shortage
         answer = f"{NOT_ENOUGH} {ON_ITS_WAY} {answer}" if short else answer
         plots = rate_meter(way.lr, 2 * (1 + way.momentum) / value) if way is not None and value > 0 else ()
-        content = Content(answer, (), tuple(values), plots, definitions)
+        findings = () if short else _findings(value, way)
+        content = Content(answer, findings, tuple(values), plots, definitions)
         return StepResult(content, CurvatureSummary(value, trace.value), "unsure" if short else "answered")
+
+
+def _findings(sharpness: float, way: SGD | None) -> tuple[Finding, ...]:
+    """That the loss is too steep for the learning rate, a note: training got there, and will leave it again."""
+    if way is None or sharpness * way.lr <= 2 * (1 + way.momentum) / EDGE:
+        return ()
+    limit = 2 * (1 + way.momentum) / sharpness
+    what = f"Training ended where learning rates above {limit:.2g} are unstable, and it uses {way.lr:.3g}."
+    evidence = (Value("sharpness", sharpness), Value("learning rate in use", way.lr))
+    return (Finding("learning-rate-unstable", what, "Lower the learning rate towards the end.", 0.2, "", evidence),)
 
 
 def _answer(sharpness: float, way: SGD | None, *, trained: bool) -> str:

@@ -76,9 +76,9 @@ class ForecastStep(AbstractStep):
         )
         definition = Definition("f′ = −(1/n) Θ ∂l/∂f", "time is learning rate × steps", "lee2019wide")
         data = {"times": run.times, "loss": run.loss}
-        answer = _answer(run, way, products.get(Sharpness))
+        answer, holds = _answer(run, way, products.get(Sharpness))
         content = Content(answer, _findings(run), tuple(values), (_plot(run),), (definition,), hypotheses, data)
-        return StepResult(content, run)
+        return StepResult(content, run, "answered" if holds else "unsure")
 
 
 def beyond_rounding(kernel: Tensor, dtype: torch.dtype) -> Tensor:
@@ -95,8 +95,11 @@ def beyond_rounding(kernel: Tensor, dtype: torch.dtype) -> Tensor:
     return kernel + bound * torch.eye(len(kernel), dtype=kernel.dtype, device=kernel.device)
 
 
-def _answer(run: Trajectory, way: SGD | None, sharpness: Sharpness | None) -> str:
-    """What is predicted, in steps where a learning rate is known, or else at half of the largest stable one."""
+def _answer(run: Trajectory, way: SGD | None, sharpness: Sharpness | None) -> tuple[str, bool]:
+    """What is predicted, in steps where a learning rate is known, or else at half of the largest stable one.
+
+    Also whether the prediction can hold: it cannot at a learning rate above the stable limit.
+    """
     limit = inf if sharpness is None else sharpness.largest_lr * (1 if way is None else 1 + way.momentum)
     lr = way.lr if way is not None else limit / 2 if isfinite(limit) else None
     end = float(run.times[-1])
@@ -106,8 +109,8 @@ def _answer(run: Trajectory, way: SGD | None, sharpness: Sharpness | None) -> st
     change = f"the {run.loss_name} from {float(run.loss[0]):.3g} to {float(run.loss[-1]):.3g}"
     told = f"If the network kept the features that it starts with, {rule}{chosen} would take {change} {when}."
     if way is not None and way.lr > limit and not run.diverges:
-        told += " That leaves out that this learning rate is above the stable limit, so that it will not be so."
-    return told
+        return f"{told} It ignores that this learning rate is above the stable limit, and will not hold.", False
+    return told, True
 
 
 def _findings(run: Trajectory) -> tuple[Finding, ...]:

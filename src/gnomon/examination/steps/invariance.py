@@ -7,6 +7,7 @@ from gnomon.core.results import Definition, Finding, Value
 from gnomon.examination.cost import rung
 from gnomon.examination.levels import level
 from gnomon.examination.step import (
+    DIVERGED,
     NOT_ENOUGH,
     ON_ITS_WAY,
     UNTRAINED,
@@ -50,6 +51,8 @@ class InvarianceStep(AbstractStep):
         run = products.get(Run)
         if run is None and context.fit:
             raise Skipped(UNTRAINED)
+        if run is not None and run.diverges:
+            raise Skipped(DIVERGED)
         model = subject.module if run is None else run.model
         each = products[Profile].cost.each / 2  # a forward pass, and room
         most = rung(SIZES, 0.5 * context.seconds / (PASSES * each))
