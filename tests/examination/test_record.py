@@ -146,9 +146,8 @@ def test_findings_come_from_their_sections_the_gravest_first():
     assert sorted(map(str, result.findings)) == sorted(str(f) for s in result.sections for f in s.findings)
     for section in result.sections:
         if section.state == "answered":
-            worst = max(
-                (f.level.name.lower() for f in section.findings), key=("note", "warning", "fault").index, default="good"
-            )
+            found = (*section.findings, *section.stated_elsewhere)
+            worst = max((f.level.name.lower() for f in found), key=("note", "warning", "fault").index, default="good")
             assert section.status == worst
 
 
@@ -202,5 +201,5 @@ def _asked(*late):
 )  # fmt: skip
 def test_nobody_is_called_healthy_for_lack_of_time(late, enough, words):
     result = _asked(*late)
-    assert result.verdict == words and result.enough is enough
+    assert result.verdict == words and result.healthy is enough and (result.inconclusive is None) is enough
     assert [s.status for s in result.sections if s.key in late] == ["skipped"] * len(late)

@@ -49,7 +49,7 @@ def test_nothing_fails_and_nothing_is_wrong(name):
     torch.manual_seed(0)
     result = examined(make, train, budget=10, epochs=2)
     assert not {s.key: s.answer for s in result.sections if s.status == "failed"}
-    assert result.healthy, str(result)
+    assert not result.faults, str(result)
 
 
 def frozen():
@@ -80,7 +80,7 @@ def test_words_are_no_trouble():
 
 def test_few_examples_do_not_tell_whether_labels_are_related():
     result = examined(perceptron(), (X, torch.randint(2, (80,), generator=G)), budget=10, epochs=1)
-    assert result.healthy and result.section("kernel").status == "unsure"
+    assert not result.faults and result.section("kernel").status == "unsure"
     assert "not enough to tell" in result.section("kernel").answer
 
 

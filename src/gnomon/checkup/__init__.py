@@ -5,7 +5,8 @@ Lives here: the last operation against the loss (`head_findings`, `applied`), sh
 ignored or scaled inside (`ignored_findings`, `first_given`), outputs that depend on chance or on the batch
 (`chance_findings`), saturated units, batch norm, dropout (`saturation_findings`, `normalization_findings`,
 `batch_size_findings`, `mode_findings`), learning rate and weight decay (`step_size_findings`, `decay_findings`), where
-a run explodes (`explosion`) and how it ended (`outcome_findings`, `number_outcome_findings`).
+a run explodes (`explosion`) and how it ended (`outcome_findings`, `number_outcome_findings`), a network that does no
+better than a guess (`guessing_findings`, `number_guessing_findings`).
 Does not live here: checks of data alone (`gnomon.generalization`), signal propagation (`gnomon.geometry`).
 May import: core, the ground floor; torch.
 """
@@ -17,6 +18,7 @@ from gnomon.checkup.decay import decay_findings, decay_of
 from gnomon.checkup.explosion import Explosion, explosion
 from gnomon.checkup.given import first_given
 from gnomon.checkup.gradients import GradientCheck, gradient_check
+from gnomon.checkup.guessing import guessing_findings, number_guessing_findings
 from gnomon.checkup.head import first_of, head_findings
 from gnomon.checkup.ignored import ignored_findings
 from gnomon.checkup.modes import mode_findings
@@ -44,11 +46,13 @@ __all__ = [
     "first_given",
     "gradient_check",
     "first_of",
+    "guessing_findings",
     "head_findings",
     "ignored_findings",
     "lost_parts",
     "mode_findings",
     "normalization_findings",
+    "number_guessing_findings",
     "number_outcome_findings",
     "outcome_findings",
     "reach_findings",

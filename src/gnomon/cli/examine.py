@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +25,7 @@ MARKS = {
     "skipped": "[dim]–[/]",
     "failed": "[red]×[/]",
 }
+LEVELS = ("fault", "warning", "note")
 CALL = "gnomon examine"
 
 
@@ -52,7 +54,10 @@ def examine(
     out: Annotated[Path, typer.Option(help="The report.")] = Path("report.html"),
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON instead of words.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print a summary in Markdown instead of words.")] = False,
-    strict: Annotated[bool, typer.Option(help="Exit with 1 if a fault was found.")] = False,
+    strict: Annotated[
+        bool,
+        typer.Option(help="Exit with 1 unless the network is healthy: no fault was found, and that could be told."),
+    ] = False,
     fail_on: Annotated[
         str, typer.Option(help="Exit with 1 if one of these was found: fault, warning, note or kinds, by commas.")
     ] = "",
@@ -102,9 +107,25 @@ def examine(
         names = ", ".join(dict.fromkeys(finding.kind for finding in failing))
         Console(stderr=True).print(f"Failed for: {names}", markup=False)
         raise typer.Exit(1)
-    if kinds and not result.enough:
-        Console(stderr=True).print("Failed for: too little time to tell, give a larger --budget", markup=False)
+    if why := unmet_gate(result, kinds):
+        Console(stderr=True).print(f"Failed for: {why}", markup=False)
         raise typer.Exit(1)
+
+
+def unmet_gate(result: "Examination", kinds: Sequence[str]) -> str:
+    """Why a gate without matching findings fails all the same: nobody could tell; empty if it does not fail.
+
+    A network that performs like random guessing fails a gate on levels (--strict, --fail-on warning). It passes a gate
+    that names other kinds, such as --fail-on leaked-test, because those were looked for.
+    """
+    reason = result.inconclusive
+    if not kinds or reason is None:
+        return ""
+    if reason.kind == "time":
+        return "too little time to tell, give a larger --budget"
+    if reason.kind == "too-few-examples":
+        return "too little data to tell"
+    return "the network performs like random guessing" if any(kind in LEVELS for kind in kinds) else ""
 
 
 def show(result: "Examination", console: "Console") -> None:

@@ -100,7 +100,10 @@ class Comparison(Result):
     def html(self) -> str:
         """One self-contained page with both side by side."""
         names = self.left.name, self.right.name
-        status: Status = "note" if self.left.healthy and self.right.healthy else "fault"
+        both = (self.left, self.right)
+        status: Status = (
+            "note" if all(e.healthy for e in both) else "fault" if any(e.faults for e in both) else "unsure"
+        )
         return beside(
             self.left.page(), self.right.page(), names, verdict=self.verdict, main=MAIN, status=status
         )  # fmt: skip

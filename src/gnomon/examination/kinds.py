@@ -13,20 +13,21 @@ from gnomon.core.results import Level
 __all__ = ["KINDS", "checked_kinds"]
 
 KINDS: tuple[str, ...] = (
-    "attention-saturated", "batch-norm-statistics", "batch-too-small", "below-limit", "broadcast-loss", "class-missing",
-    "class-shift", "conflicting-labels", "constant-features", "constant-inputs", "constant-targets", "dead-head",
-    "dead-units", "detached", "empty-classes", "examples-mixed", "exploding-activations", "exploding-gradients",
-    "exploding-loss", "feature-scale", "frozen", "frozen-at-random", "gates-forget", "graphs-not-told-apart",
-    "imbalance", "indistinct-examples", "input-scale", "inputs-ignored", "labels-off-by-one", "labels-unrelated",
-    "last-batch-of-one", "layers-not-registered", "leaked-test", "learning-rate-small", "learning-rate-too-large",
-    "learning-rate-too-small", "learning-rate-unstable", "map-ignores-model", "memory-too-short", "merged-inputs",
-    "modes-disagree", "node-order-counts", "noisy-labels", "not-deterministic", "not-finite", "not-in-optimizer",
-    "not-learning", "one-class", "out-of-reach", "overconfident", "overfit", "oversmoothed", "oversquashed",
-    "predicted-divergence", "random-in-eval", "relu-before-loss", "repeated-features", "saturated-units",
-    "sees-the-future", "shifts-change-decisions", "shortcut", "sigmoid-before-loss", "softmax-before-loss",
-    "state-grows", "tanh-before-loss", "target-scale", "targets-out-of-reach", "tokens-alike", "train-test-shift",
-    "training-diverged", "underfit", "undertrained", "unused-parameters", "vanishing-activations",
-    "vanishing-gradients", "weight-decay-wins", "worse-than-counting", "zero-weights",
+    "attention-saturated", "batch-norm-statistics", "batch-too-small", "below-limit", "broadcast-loss", "chance-level",
+    "class-missing", "class-shift", "conflicting-labels", "constant-features", "constant-inputs", "constant-targets",
+    "dead-head", "dead-units", "detached", "empty-classes", "examples-mixed", "exploding-activations",
+    "exploding-gradients", "exploding-loss", "feature-scale", "frozen", "frozen-at-random", "gates-forget",
+    "graphs-not-told-apart", "imbalance", "indistinct-examples", "input-scale", "inputs-ignored", "labels-off-by-one",
+    "labels-unrelated", "last-batch-of-one", "layers-not-registered", "leaked-test", "learning-rate-small",
+    "learning-rate-too-large", "learning-rate-too-small", "learning-rate-unstable", "map-ignores-model",
+    "memory-too-short", "merged-inputs", "modes-disagree", "node-order-counts", "noisy-labels", "not-deterministic",
+    "not-finite", "not-in-optimizer", "not-learning", "one-class", "out-of-reach", "overconfident", "overfit",
+    "oversmoothed", "oversquashed", "predicted-divergence", "random-in-eval", "relu-before-loss", "repeated-features",
+    "saturated-units", "sees-the-future", "shifts-change-decisions", "shortcut", "sigmoid-before-loss",
+    "softmax-before-loss", "state-grows", "tanh-before-loss", "target-scale", "targets-out-of-reach", "tokens-alike",
+    "too-few-examples", "train-test-shift", "training-diverged", "underfit", "undertrained", "untrained",
+    "unused-parameters", "vanishing-activations", "vanishing-gradients", "weight-decay-wins", "worse-than-counting",
+    "zero-weights",
 )  # fmt: skip
 """What `Finding.kind` may be in an examination with its own steps."""
 

@@ -16,8 +16,9 @@ from typing import Any
 from gnomon.core.files import write_file
 from gnomon.core.results import Finding, Level, Plot, Result
 from gnomon.core.results.plain import HIDDEN
+from gnomon.examination.inconclusive import Inconclusive, inconclusive
 from gnomon.examination.step import Products
-from gnomon.examination.summary import BEFORE, counted, facts, headline, shortcomings
+from gnomon.examination.summary import counted, facts, headline, shortcomings
 from gnomon.report import Page, Section, Tile, html, markdown
 
 SCHEMA = 3
@@ -63,13 +64,17 @@ class Examination(Result):
 
     @property
     def healthy(self) -> bool:
-        """Whether no fault was found."""
-        return not self.faults
+        """Whether no fault was found, and the time, the data and the network allow to say so."""
+        return not self.faults and self.inconclusive is None
 
     @property
-    def enough(self) -> bool:
-        """Whether the time sufficed for the questions that every network is asked, those before training."""
-        return not any(s.state == "late" for s in self.sections if s.key in BEFORE)
+    def inconclusive(self) -> Inconclusive | None:
+        """Why the network cannot be called healthy even without a fault; None if it can.
+
+        Too little time for the questions before training, too few examples, or a network that performs like random
+        guessing.
+        """
+        return inconclusive(self.sections)
 
     @property
     def verdict(self) -> str:
@@ -147,9 +152,8 @@ def _verdict(name: str, sections: tuple[Section, ...], partial: bool) -> str:
     faults = [finding for finding in findings if finding.level is Level.FAULT]
     if faults:
         return f"{name}: {counted(len(faults), 'fault')} found. {faults[0].what}"
-    late = [s for s in sections if s.state == "late"]
-    if any(s.key in BEFORE for s in late):
-        return f"{name}: too little time to tell. {len(late)} of {len(sections)} questions did not fit into the budget."
+    if (reason := inconclusive(sections)) is not None:
+        return f"{name}: {reason.text}"
     more = f" {counted(len(findings), 'thing')} could be better." if findings else ""
     more += "".join(f" {words[:1].upper()}{words[1:]}." for words in shortcomings(sections))
     return f"{name}: no fault found{' before it was stopped' if partial else ''}.{more}"

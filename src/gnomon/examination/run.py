@@ -24,6 +24,7 @@ from gnomon.core.pure import evaluating, random_state
 from gnomon.core.source import AbstractSource
 from gnomon.examination.consistency import consistent
 from gnomon.examination.cost import fitting_threads, one_thread
+from gnomon.examination.inconclusive import mark_inconclusive
 from gnomon.examination.recipe import recipe
 from gnomon.examination.record import Examination
 from gnomon.examination.step import AbstractStep, Context, OutOfTime, Products, Skipped, StepResult, ordered, plainly
@@ -197,7 +198,8 @@ def run_steps(
     learned = _learned(products) or (checks is not None and checks.related)
     run = products.get(Run)
     short = fit if run is None else bool(run.shortage)
-    return consistent(sections, learned=learned, well=_well(products), short=short), products, partial
+    agreed = consistent(sections, learned=learned, well=_well(products), short=short)
+    return mark_inconclusive(agreed), products, partial
 
 
 def _learned(products: Products) -> bool:

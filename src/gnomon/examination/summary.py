@@ -7,12 +7,10 @@
 from collections.abc import Sequence
 
 from gnomon.core.results import Level
+from gnomon.examination.inconclusive import inconclusive
 from gnomon.report import Section
 
-__all__ = ["BEFORE", "counted", "facts", "headline", "shortcomings"]
-
-BEFORE = ("data", "wiring", "columns", "signal")
-"""Sections without which nobody can say that there is no fault."""
+__all__ = ["counted", "facts", "headline", "shortcomings"]
 
 
 def headline(sections: Sequence[Section], *, partial: bool) -> str:
@@ -28,14 +26,13 @@ def headline(sections: Sequence[Section], *, partial: bool) -> str:
     """
     levels = [finding.level for section in sections for finding in section.findings]
     faults = levels.count(Level.FAULT)
-    late = [section for section in sections if section.state == "late"]
     lesser = len(levels) - faults
     if faults:
         rest = f"; {counted(lesser, 'more thing')} could be better" if lesser else ""
         them = "it" if faults == 1 else "them"
         return f"{counted(faults, 'fault')} found: mend {them} before you trust the result of training{rest}."
-    if any(section.key in BEFORE for section in late):
-        return f"Too little time to tell: {len(late)} of {len(sections)} questions did not fit into the budget."
+    if (reason := inconclusive(sections)) is not None:
+        return f"{reason.text[:1].upper()}{reason.text[1:]}"
     parts = [f"{counted(lesser, 'thing')} could be better"] if lesser else []
     parts += shortcomings(sections)
     head = f"No fault found{' before it was stopped' if partial else ''}"

@@ -54,7 +54,9 @@ def number_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
     low, high = SPREADS
     cure = "Standardize the targets: y = (y - y_train.mean()) / y_train.std(), and undo it for predictions."
     evidence = (Value("spread of the targets", size), Value("mean of the targets", center))
-    if len(table) > 1 and size == 0.0:
+    if len(table) < 2:  # one number has no spread
+        return ()
+    if size == 0.0:
         what = f"All targets are {center:.4g}: there is nothing to learn."
         return (Finding("constant-targets", what, "Look at how the targets were read.", 0.99, "labels", evidence),)
     if low <= size <= high and (abs(center) <= OFFSET * size or abs(center) <= 1.0):

@@ -13,17 +13,18 @@ CLASSES = torch.tensor([0, 1]).repeat(20)
 
 def test_scale_spread_and_classes():
     x = torch.tensor([[3.0, 1.0, 5.0], [-3.0, 1.0, 5.0], [3.0, -1.0, 5.0], [3.0, -1.0, 5.0], [-3.0, 1.0, 5.0]])
-    result = answered(DataStep, nn.Linear(3, 3), (x, torch.tensor([0, 1, 1, 1, 2])))
+    x, y = x.repeat(4, 1), torch.tensor([0, 1, 1, 1, 2]).repeat(4)
+    result = answered(DataStep, nn.Linear(3, 3), (x, y))
     rms = ((9 + 1 + 25) / 3) ** 0.5
     assert result.product.rms == pytest.approx(rms) and result.product.largest_class == pytest.approx(0.6)
     values = {v.name: v.value for v in result.content.values}
     assert values["root mean square of the inputs"] == pytest.approx(rms)
     assert values["mean of the inputs"] == pytest.approx((3 + 1 + 25) / 15)
-    assert values["constant features"] == 1 and values["copies of earlier examples"] == 2
+    assert values["constant features"] == 1 and values["copies of earlier examples"] == 17
     assert values["largest over smallest spread of a feature"] == pytest.approx(3.0)  # 3 and 1 around other means
-    assert values["largest class"] == "60.0%" and values["smallest class"] == 1
+    assert values["largest class"] == "60.0%" and values["smallest class"] == 4
     assert result.content.findings == () and result.content.answer == (
-        "There are 5 training examples; the largest class has 60.0% of them. "
+        "There are 20 training examples; the largest class has 60.0% of them. "
         "The inputs are of typical size 3.42 (root mean square), where about 1 is best."
     )
 

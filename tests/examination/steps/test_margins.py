@@ -23,14 +23,22 @@ def test_regression_explains_what_is_left_of_the_variance():
     assert values["hardest examples"].startswith("3")
 
 
-def test_how_sure_an_untrained_network_is_is_no_finding():
-    """Logits of +-50: always sure, right in half of the cases."""
+def kinds(result):
+    return [finding.kind for finding in result.content.findings]
+
+
+def test_how_sure_a_network_is_that_guesses_is_no_finding():
+    """Logits of +-50: always sure of one class, right in half of the cases; then right in three of four."""
     net = nn.Linear(1, 2, bias=False)
     with torch.no_grad():
         net.weight.copy_(torch.tensor([[50.0], [-50.0]]))
     x, y = torch.ones(20, 1), torch.arange(20) % 2
-    assert answered(MarginsStep, net, (x, y)).content.findings == ()
-    run = train(net, x, y, steps=1, optimizer="sgd")
-    result = answered(MarginsStep, net, (x, y), [run])
-    assert [f.kind for f in result.content.findings] == ["overconfident"]
+    result = answered(MarginsStep, net, (x, y))
+    assert kinds(result) == ["untrained"] and "sure" not in result.content.answer
     assert result.product.calibration.gap == pytest.approx(0.5) and result.product.margins.accuracy == 0.5
+    run = train(net, x, y, steps=1, optimizer="sgd")
+    assert kinds(answered(MarginsStep, net, (x, y), [run])) == ["chance-level"]
+    y = torch.arange(40) % 2
+    x, y = 1.0 - 2.0 * y[:, None], torch.where(torch.arange(40) < 10, 1 - y, y)
+    result = answered(MarginsStep, net, (x, y))
+    assert kinds(result) == ["overconfident"] and result.product.calibration.gap == pytest.approx(0.25)

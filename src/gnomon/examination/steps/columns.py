@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from gnomon.checkup import first_given
+from gnomon.checkup.guessing import MIN_EXAMPLES
 from gnomon.core.inputs import tensors
 from gnomon.core.record import Record
 from gnomon.core.results import Definition, Finding, Plot, Value
@@ -56,6 +57,9 @@ class ColumnsStep(AbstractStep):
     gives = DataChecks
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
+        if len(subject.train) < MIN_EXAMPLES:  # the spread of a column, or a missing class, may be chance
+            answer = f"{len(subject.train)} training examples are too few to judge columns, targets and labels."
+            return StepResult(Content(answer), DataChecks(), "unsure")
         allowed = max(LONGER * context.seconds, LEAST)
         each = pace(context.clock) * (EACH + WIDE * sum(t[0].numel() for t in tensors(subject.probe.x)))
         examples = subject.examples(subject.train.probe(rung(ROWS, allowed / each), seed=context.seed))

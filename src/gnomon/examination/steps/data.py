@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from gnomon.checkup import first_given
+from gnomon.checkup.guessing import MIN_EXAMPLES
 from gnomon.core.inputs import tensors
 from gnomon.core.record import Record
 from gnomon.core.results import Axis, Definition, Finding, Histogram, Plot, Value
@@ -58,7 +59,7 @@ class DataStep(AbstractStep):
         y = subject.train.labels()
         assert y is not None  # checked when the subject was made
         largest, targets = _classes(y.long(), subject.task.classes) if subject.task.classes else (None, _numbers(y))
-        findings = inputs.findings + targets.findings
+        findings = _too_few(len(subject.train)) + inputs.findings + targets.findings
         answer = " ".join(finding.what for finding in findings) or _facts(len(subject.train), rms, largest, y)
         if subject.notes:
             answer += f" Note: {'; '.join(subject.notes)}."
@@ -66,6 +67,16 @@ class DataStep(AbstractStep):
         meaning = Definition("rms = √(mean of x²)", f"over all features of at most {ROWS} examples")
         content = Content(answer, findings, values, inputs.plots, (meaning,))
         return StepResult(content, DataSummary(rms, largest))
+
+
+def _too_few(n: int) -> tuple[Finding, ...]:
+    """That there are too few examples for any statement about them to hold for others."""
+    if n >= MIN_EXAMPLES:
+        return ()
+    count = "There is 1 training example" if n == 1 else f"There are {n} training examples"
+    what = f"{count}: too little data to tell whether anything is wrong."
+    cure = f"Give at least {MIN_EXAMPLES} training examples; a few hundred allow most of the measurements."
+    return (Finding("too-few-examples", what, cure, 0.48, "inputs", (Value("training examples", n),)),)
 
 
 def _unless_scaled(subject: Subject, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

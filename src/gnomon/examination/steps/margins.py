@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from gnomon.checkup import guessing_findings, number_guessing_findings
+from gnomon.checkup.guessing import MIN_EXAMPLES
 from gnomon.core.metrics import explained_variance
 from gnomon.core.record import Record
 from gnomon.core.results import Axis, Definition, Histogram, Plot, Value
@@ -25,6 +27,7 @@ from gnomon.examination.step import (
 )
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
+from gnomon.examination.summary import counted
 from gnomon.examination.timed import needs
 from gnomon.geometry.calibration import Calibration, calibration
 from gnomon.geometry.margins import HARDEST, Margins, margins, probabilities
@@ -79,7 +82,7 @@ class MarginsStep(AbstractStep):
         if not subject.task.classes:
             if not subject.asks_for_targets:
                 raise Skipped("The loss does not ask the outputs to be the targets: what an error is, only it knows.")
-            return _shortened(_regression(f, y, which, index, trained=run is not None), short)
+            return _shortened(_regression(f, y, which, index, trained=run is not None, short=bool(short)), short)
         trained = run is not None
         return _shortened(_classification(probabilities(f), y, which, index, trained=trained, short=bool(short)), short)
 
@@ -117,12 +120,15 @@ def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained:
         Value("hardest examples", ", ".join(map(str, hardest)), meaning="their numbers, hardest first"),
     )
     subject = "The trained network" if trained else "The network as it was given, without training,"
-    answer = f"{subject} is right on {margin.accuracy:.1%} of {which} examples. {_sure(judged)}"
+    guesses = () if short else guessing_findings(p, y, which=which, trained=trained)
+    score = f"{subject} is right on {margin.accuracy:.1%} of {which} examples. {_sure(judged)}"
+    answer = guesses[0].what if guesses else score
     definition = Definition("Σ_b |B_b|/n · |acc(B_b) − conf(B_b)|", "expected calibration error", "guo2017calibration")
-    findings = judged.findings if trained and not short else ()  # how sure an untrained network is says nothing
+    tells = not short and len(y) >= MIN_EXAMPLES
+    findings = guesses or (judged.findings if tells else ())  # how sure a network is that guesses says nothing
     plots = margin.plots() + judged.plots()
     content = Content(answer, findings, values, plots, (definition,), data={"hardest": hardest})
-    return StepResult(content, Decisions(index, (p.argmax(1) != y).double(), margin, judged))
+    return _few(StepResult(content, Decisions(index, (p.argmax(1) != y).double(), margin, judged)), len(y))
 
 
 def _sure(judged: Calibration) -> str:
@@ -130,7 +136,17 @@ def _sure(judged: Calibration) -> str:
     return judged.verdict.replace(f" and right in {judged.accuracy:.1%} of cases", "").replace("The network", "It", 1)
 
 
-def _regression(f: Tensor, y: Tensor, which: str, index: Tensor, *, trained: bool) -> StepResult:
+def _few(result: StepResult, n: int) -> StepResult:
+    """The same, said to be judged on too few examples where it is."""
+    if n >= MIN_EXAMPLES or result.content.findings:
+        return result
+    answer = f"{result.content.answer} {counted(n, 'example')} cannot tell how good it is."
+    return StepResult(replace(result.content, answer=answer), result.product, "unsure")
+
+
+def _regression(
+    f: Tensor, y: Tensor, which: str, index: Tensor, *, trained: bool, short: bool
+) -> StepResult:  # fmt: skip
     y = y.double()
     residual, explained = (f - y).square().mean(1).sqrt(), explained_variance(f, y)
     hardest = index[residual.topk(min(HARDEST, len(f))).indices].tolist()
@@ -148,5 +164,6 @@ def _regression(f: Tensor, y: Tensor, which: str, index: Tensor, *, trained: boo
     errors = Histogram.of("examples", residual)
     words = f"How far predictions are from their targets; the targets themselves spread by {spread:.3g}."
     plot = Plot("Errors", (errors,), Axis("absolute error"), Axis("examples"), words)
-    content = Content(answer, (), values, (plot,), data={"hardest": hardest})
-    return StepResult(content, Decisions(index, residual.square(), explained=explained))
+    findings = () if short else number_guessing_findings(explained, len(y), which=which, trained=trained)
+    content = Content(answer, findings, values, (plot,), data={"hardest": hardest})
+    return _few(StepResult(content, Decisions(index, residual.square(), explained=explained)), len(y))

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.checkup import Outcome, explosion, number_outcome_findings, outcome_findings
+from gnomon.checkup.guessing import MIN_EXAMPLES
 from gnomon.checkup.outcome import overfit_cure
 from gnomon.core.metrics import decisions
 from gnomon.core.record import Record
@@ -63,11 +64,11 @@ class OutcomeStep(AbstractStep):
         return fit
 
     def run(self, subject: Subject, products: Products, context: Context) -> StepResult:  # noqa: D102
-        run = products[Run]
+        run, few = products[Run], len(subject.train) < MIN_EXAMPLES
         if run.diverges:
             found = _explosion(subject, run, context)
             answer = found[0].what if found else "The loss grew, and no single layer explodes in the first steps."
-            return StepResult(Content(answer, found), TrainedChecks())
+            return StepResult(Content(answer, found), TrainedChecks(), "answered" if found else "unsure")
         short, each = run.shortage, max(products[Profile].cost.each, 1e-9)
         n = rung(LADDER, (context.seconds / each - DEAD) / PASSES)
         if not short and (DEAD + PASSES * n) * each > 2 * context.seconds:
@@ -75,7 +76,7 @@ class OutcomeStep(AbstractStep):
         findings: tuple[Finding, ...] = ()
         outcome: Outcome | None = None
         values: tuple[Value, ...] = ()
-        if not short:
+        if not short and not few:
             if subject.task.classes:
                 outcome, judged, values = _classes(subject, run.model, products.get(DataChecks), n, context.seed)
             else:
@@ -84,9 +85,10 @@ class OutcomeStep(AbstractStep):
             findings = (*units, *statistics(subject, run.model, min(n, STATISTICS)), *judged)
         findings = tuple(sorted(findings, key=lambda finding: -finding.severity))
         good = f"Training was too short to judge: {short}." if short else _good(values)
+        good = f"{len(subject.train)} training examples are too few to judge training." if few and not short else good
         plots = _scores(values, classes=subject.task.classes > 0)
         content = Content(findings[0].what if findings else good, findings, values, plots)
-        return StepResult(content, TrainedChecks(outcome), "unsure" if short else "answered")
+        return StepResult(content, TrainedChecks(outcome), "unsure" if short or few else "answered")
 
 
 def _good(values: tuple[Value, ...]) -> str:
