@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 
+from gnomon.core.results import Level
 from gnomon.examination import STEPS
 from gnomon.landscape import sharpness
 from gnomon.training import SGD
@@ -70,10 +71,20 @@ def test_a_chaotic_network():
 
 @pytest.mark.parametrize("factor", [3.0, pytest.param(10.0, marks=pytest.mark.full)])
 def test_a_step_that_is_too_large(factor):
+    """Curvature shows it at any factor; where short runs show it as well, theirs is the graver evidence."""
     net = cnn()
     limit = sharpness(net, TRAIN[0][:128], TRAIN[1][:128]).largest_lr
-    key, finding = first(look(net, optimizer=SGD(factor * limit)))
-    assert key == "stability" and "above the stable limit" in finding.what
+    result = look(net, optimizer=SGD(factor * limit))
+    key, finding = first(result)
+    assert key in ("stability", "optimizer") and finding.kind == "learning-rate-too-large"
+    assert [f.kind for f in result.faults] == ["learning-rate-too-large"]
+    stability = result.section("stability")
+    ratio = float(re.search(r"is ([0-9.]+)x above the stable limit", stability.answer)[1])
+    assert stability.status == "fault" and ratio == pytest.approx(factor, rel=0.1)  # of other examples
+    tried = [f.kind for f in (*result.section("optimizer").findings, *result.section("optimizer").stated_elsewhere)]
+    assert (key == "optimizer") == ("learning-rate-too-large" in tried)
+    cured = float(re.search(r"(?:lr=|at most )([0-9]+\.[0-9]+)", finding.cure)[1])
+    assert cured <= 1.05 * limit  # two digits are printed
 
 
 @pytest.mark.full
@@ -84,10 +95,25 @@ def test_a_step_with_momentum_that_is_too_large():
     assert key in ("stability", "optimizer") and "learning-rate" in finding.kind
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.full)])
-def test_shuffled_labels(seed):
-    key, finding = first(look(cnn(), shuffled(TRAIN, seed)))
+def test_shuffled_labels():
+    key, finding = first(look(cnn(), shuffled(TRAIN)))
     assert key == "kernel" and "shuffled" in finding.cure
+
+
+@pytest.mark.full
+def test_shuffled_labels_are_missed_as_rarely_as_is_stated_and_never_called_fine():
+    """By chance one shuffle in twenty looks related to the inputs (`DOUBT`) and is then marked as not decided.
+
+    The tangent kernel's test (1 %) and its predictions (3 deviations) miss at most 2 % more. Of 40 shuffles, 9 or more
+    are missed in 1e-3 of all cases at a rate of 7 %.
+    """
+    steps = [step for step in STEPS if step.key in ("architecture", "kernel", "margins")]
+    results = [look(cnn(), shuffled(TRAIN, seed), steps=steps) for seed in range(40)]
+    named = [[f.kind for f in result.faults] == ["labels-unrelated"] for result in results]
+    assert named.count(False) < 9
+    related = [result.section("kernel").status == "good" for result in results]
+    assert sum(related) < 5  # at 2 %, 5 or more in 1e-3 of all cases
+    assert not any(result.healthy for result in results)  # nothing was trained, so all perform like a guess
 
 
 @pytest.mark.parametrize("name", ["2", pytest.param("0", marks=pytest.mark.full)])
@@ -104,19 +130,20 @@ def test_inputs_of_another_size(scale):
 
 
 @pytest.mark.parametrize("make", [cnn, lambda: perceptron(2, act=nn.ReLU, gain=2**0.5)], ids=["cnn", "mlp"])
-def test_a_healthy_network_gets_a_clean_bill(make):
+def test_a_healthy_network_that_is_not_trained_yet_has_no_fault_and_no_clean_bill(make):
     net = make()
     x = TRAIN if isinstance(net[0], nn.Conv2d) else FLAT
     result = look(net, x)
-    assert result.healthy, str(result)
-    assert "no fault" in result.verdict
+    assert result.findings[0].kind == "untrained" and not result.faults, str(result)
+    assert all(finding.level is Level.NOTE for finding in result.findings[1:]), str(result)
+    assert not result.healthy and "performs like random guessing because nothing was trained" in result.verdict
 
 
 def test_a_healthy_regression():
     g = torch.Generator().manual_seed(0)
     x = torch.randn(200, 5, generator=g)
     result = look(perceptron(2, inputs=5, outputs=1), (x, x[:, 0].sin() + 0.1 * x[:, 1]), steps=STEPS)
-    assert result.healthy, str(result)
+    assert [f.kind for f in result.findings] == ["untrained"], str(result)
     limit = result.section("limit")  # its cost is measured in true time: on a busy machine it may not be affordable
     assert limit.status == "skipped" or limit.value("leave-one-out error").value < 0.5
 
