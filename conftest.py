@@ -12,9 +12,9 @@ import doctest
 import inspect
 import os
 import random
+import resource
 from contextlib import suppress
 from importlib import import_module
-import resource
 from pathlib import Path
 
 import hypothesis
