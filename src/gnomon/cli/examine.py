@@ -103,13 +103,15 @@ def examine(
         path = result.save(out)
     if not as_json and not markdown:
         console.print(f"\nReport: [bold]{path}[/bold]", highlight=False, soft_wrap=True)
-    if failing := result.matching(kinds):
-        names = ", ".join(dict.fromkeys(finding.kind for finding in failing))
-        Console(stderr=True).print(f"Failed for: {names}", markup=False)
-        raise typer.Exit(1)
-    if why := unmet_gate(result, kinds):
+    if why := failed_gate(result, kinds):
         Console(stderr=True).print(f"Failed for: {why}", markup=False)
         raise typer.Exit(1)
+
+
+def failed_gate(result: "Examination", kinds: Sequence[str]) -> str:
+    """Why the command exits with 1: kinds of findings that were asked for, or a verdict that nobody can give."""
+    failing = dict.fromkeys(finding.kind for finding in result.matching(kinds))
+    return ", ".join(failing) or unmet_gate(result, kinds)
 
 
 def unmet_gate(result: "Examination", kinds: Sequence[str]) -> str:

@@ -152,8 +152,9 @@ def generalization_bounds(
     premises = (
         Hypothesis("examples are independent and of one law", None),
         Hypothesis("layers are fully connected and follow one another", chain.layers is not None, chain.reason),
-        Hypothesis("activations are ReLU", chain.activation == "relu"),
     )
+    relu = Hypothesis("activations are ReLU", chain.activation == "relu")
+    smooth = Hypothesis("activations are ReLU or tanh", chain.activation in ("relu", "tanh"))
     radius = float(first.double().flatten(1).norm(dim=1).max())
     made = [*_norm_bounds(train.layers, radius / gamma), *_others(module, train, gamma)]
     excluded = _excluded(chain)
@@ -166,7 +167,7 @@ def generalization_bounds(
             prod(parts.values()) / sqrt(n),
             (*(Value(what, size) for what, size in parts.items()), Value("1 / sqrt(n)", n**-0.5)),
             delta,
-            premises,
+            (*premises, smooth if name in FOR_TANH else relu),
             Definition(words, "the gap between training and test error, up to constants and logarithms", key),
             gap,
             order=True,
