@@ -72,3 +72,11 @@ def test_at_the_end_the_sharpness_is_measured_against_what_the_learning_rate_all
     assert "30% of what its learning rate allows" in result.content.answer
     assert values["trace of the Hessian"].value == pytest.approx(CURVATURE, rel=1e-5)  # of one parameter
     assert result.product.sharpness == pytest.approx(CURVATURE, rel=1e-5)
+
+
+@pytest.mark.parametrize("factor, kinds", [(1.1, []), (1.5, ["learning-rate-unstable"])])
+def test_an_end_that_is_too_steep_for_the_learning_rate_is_no_fine_section(factor, kinds):
+    run = train(line(), X, 3 * X, optimizer=SGD(factor * 2 / CURVATURE), steps=1)
+    content = answered(CurvatureStep, line(), (X, 3 * X), [run]).content
+    assert [finding.kind for finding in content.findings] == kinds
+    assert ("cannot stay there" in content.answer) == bool(kinds)

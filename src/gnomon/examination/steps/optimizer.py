@@ -70,7 +70,7 @@ class OptimizerStep(AbstractStep):
         reached = None if whole is None else start - float(whole.loss[-1])  # from the same start as the short runs
         findings = step_size_findings(falls, start=start, lr=lr, steps=steps, reached=reached)
         values = tuple(Value(f"fall of the loss with lr={lr * c:.3g}", g) for c, g in sorted(falls.items()))
-        rose = not findings and max(falls.values(), default=0.0) < 0
+        rose = not findings and not any(fall >= 0 for fall in falls.values())  # NaN is a rise as well
         good = f"In {steps} steps no other learning rate does far better than {lr:.3g}."
         if rose:
             tried = f"from {lr * min(falls):.3g} to {lr * max(falls):.3g}"
