@@ -30,7 +30,7 @@ def kernels(
 ) -> dict[str, Tensor]:
     """The kernels of the given kinds between two sets of points; ``x2=None`` is the first set again.
 
-    With ``compiled=False`` torch computes them, 10 to 100 times slower, and the loops of kernels are not compiled.
+    With ``compiled=False`` torch computes them, which is slower, and the loops of kernels are not compiled.
     Cost: that of the engine.
 
     >>> from torch import nn

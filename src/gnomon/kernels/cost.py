@@ -27,7 +27,6 @@ FEWEST = 8  # points of the first trial
 ENOUGH = 0.1  # seconds of the last trial
 GROWTH = 3.0  # of the last trial over the first, before which what grows with the pairs is not seen
 PATIENCE = 2.0  # seconds of all trials
-SPEEDUP = 10.0  # of compiled loops over torch, at least in most cases; see benchmarks/RESULTS.md
 GRAIN = 2**17  # pairs per thread: fewer are not shared out
 
 
@@ -53,7 +52,7 @@ class Cost(Record):
     ``result`` is the kernel itself, ``workspace`` what the tiles of the computation need at one time, ``tile`` the
     number of pairs per tile. ``fits`` compares with the memory that is free now. ``compilation`` is about what
     compiling loops adds to the first kernel, 0 if they are compiled already. Before they are, ``seconds`` is an upper
-    estimate: it is measured without them and divided by `SPEEDUP`.
+    estimate: the time that torch takes without them.
 
     >>> import gnomon
     >>> gnomon.limit(torch.nn.Linear(3, 1)).cost(1000, 500).result  # two kernels of float64

@@ -19,7 +19,7 @@ from gnomon.core.errors import InputError, lesson, out_of_range
 from gnomon.core.record import Record
 from gnomon.kernels import store
 from gnomon.kernels.compute import independent_features, kernels
-from gnomon.kernels.cost import SPEEDUP, Cost, needs, seconds
+from gnomon.kernels.cost import Cost, needs, seconds
 from gnomon.kernels.engine import Engine
 from gnomon.kernels.inputs import points, second, takes_tokens
 from gnomon.kernels.options import Parametrization, check_options
@@ -85,7 +85,7 @@ def limit(
 class Limit(Record):
     """The exact infinite-width kernels of a module; made by ``gnomon.limit``.
 
-    With ``compiled=False`` torch computes them, 10 to 100 times slower: for a few points, no loops need be compiled.
+    With ``compiled=False`` torch computes them, which is slower, and the loops of kernels are not compiled.
 
     >>> net = nn.Sequential(nn.Linear(3, 100), nn.Tanh(), nn.Linear(100, 1))
     >>> Limit(net).ntk(torch.eye(3)).shape
@@ -186,7 +186,7 @@ class Limit(Record):
             return timed._kernels(left.some(k1), None if symmetric else right.some(k2), kind)
 
         with torch.no_grad():
-            time = seconds(run, left.count, right.count, symmetric=symmetric) / (1.0 if ready else SPEEDUP)
+            time = seconds(run, left.count, right.count, symmetric=symmetric)
             points = left.count if symmetric else left.count + right.count
             fast = self._engine(some).workspace(some, points, self.dtype) if ready else None
         compilation = self.compile_seconds(some)

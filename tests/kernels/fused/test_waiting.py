@@ -1,5 +1,7 @@
 """Compilation is counted before it starts, for the loops and the types that a kernel will really use."""
 
+from importlib import import_module
+
 import pytest
 import torch
 from numba import typeof
@@ -76,6 +78,15 @@ def test_cost_says_what_compiling_takes_and_compiles_nothing(called, asked, case
     said = gnomon.limit(net).cost(x)
     assert said.compilation == seconds and not called
     assert f"s, plus about {seconds} s to compile loops the first time; fits" in str(said)
+
+
+def test_before_loops_are_compiled_the_time_is_what_torch_takes(called, asked, monkeypatch):
+    """An upper estimate: some kernels, such as those of tanh, gain nothing by compiled loops."""
+    monkeypatch.setattr(
+        import_module("gnomon.kernels.limit"), "seconds", lambda run, n1, n2, symmetric: run(n1, n2) and 5.0
+    )
+    said = gnomon.limit(DENSE[0]).cost(DENSE[1])
+    assert said.seconds == 5.0 and not called and "at most about 5 s, plus about 8 s" in str(said)
 
 
 def test_cost_of_compiled_loops_has_no_compilation():
