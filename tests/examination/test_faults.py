@@ -105,14 +105,14 @@ def test_shuffled_labels_are_missed_as_rarely_as_is_stated_and_never_called_fine
     """By chance one shuffle in twenty looks related to the inputs (`DOUBT`) and is then marked as not decided.
 
     The tangent kernel's test (1 %) and its predictions (3 deviations) miss at most 2 % more. Of 40 shuffles, 9 or more
-    are missed in 1e-3 of all cases at a rate of 7 %.
+    are missed in 1.6e-3 of all cases at a rate of 7 %.
     """
     steps = [step for step in STEPS if step.key in ("architecture", "kernel", "margins")]
     results = [look(cnn(), shuffled(TRAIN, seed), steps=steps) for seed in range(40)]
     named = [[f.kind for f in result.faults] == ["labels-unrelated"] for result in results]
     assert named.count(False) < 9
     related = [result.section("kernel").status == "good" for result in results]
-    assert sum(related) < 5  # at 2 %, 5 or more in 1e-3 of all cases
+    assert sum(related) < 5  # at 2 %, 5 or more in 1.2e-3 of all cases
     assert not any(result.healthy for result in results)  # nothing was trained, so all perform like a guess
 
 
