@@ -47,7 +47,7 @@ SLOW = frozenset(
     weight-sharing-efficiency
     adversarial-training-as-data-prior diffusion-incremental-map linearisation-width-rate preactivation-velocity
     small-batch-flatter
-    bayesian-predictive first-layer-gabor-fit fourier-modulus-instability gabor-frequency-plane-visualisation
+    bayesian-predictive dense-associative-memory first-layer-gabor-fit fourier-modulus-instability gabor-frequency-plane-visualisation
     hamiltonian-monte-carlo mh-slow-mixing naive-bayes-vs-logistic scattering-rotation-covariance
     fourier-mask-attribution fourier-mask-exploit pde-find-noise-sensitivity physical-law-as-compression
     progressive-linear-separability representation-inversion stochastic-gradient-langevin universal-perturbation

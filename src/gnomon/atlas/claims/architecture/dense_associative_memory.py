@@ -62,7 +62,7 @@ CLAIM = Claim(
     source=Source("theorem", "krotov2016dense"),
     premises=(Premise(ORDER),),
     breaks=ORDER,
-    parameters={"sizes": (24, 48, 96), "repeats": 4},
+    parameters={"sizes": (24, 48, 96), "repeats": 8},
     full={"sizes": (30, 60, 120, 200), "repeats": 8},
     judge=rate_is(within=0.15, because="relative corrections 1.6 / d and, for few patterns, 9 / n to a Gaussian tail"),
     predicted=predicted,
