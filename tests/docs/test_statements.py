@@ -31,22 +31,18 @@ def net():
     return nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
 
 
-def images():
-    return nn.Sequential(nn.Flatten(), nn.Linear(3, 2))
-
-
 TAKE = {
     "watch": lambda d: gnomon.watch(net(), probe=d),
     "ntk": lambda d: gnomon.ntk(net(), d),
     "landscape.sharpness": lambda d: landscape.sharpness(net(), d, steps=3),
     "geometry.signal": lambda d: geometry.signal(net(), d),
     "generalization.generalization_bounds": lambda d: generalization.generalization_bounds(net(), d),
+    "generalization.suspects": lambda d: generalization.suspects(d),
+    "symmetry.equivariance": lambda d: symmetry.equivariance(net(), d, symmetry.action({"negative": lambda x: -x})),
 }
 REFUSE = {
     "limit(net).ntk": lambda d: gnomon.limit(net()).ntk(d),
     "sampled_limit": lambda d: gnomon.sampled_limit(net(), samples=2)(d),
-    "generalization.suspects": lambda d: generalization.suspects(d),
-    "symmetry.equivariance": lambda d: symmetry.equivariance(images(), d, symmetry.translations()),
     "graphs.oversmoothing": lambda d: graphs.oversmoothing(net(), d, torch.eye(3)),
     "graphs.influence": lambda d: graphs.influence(net(), d, torch.eye(3)),
     "discovery.distill": lambda d: discovery.distill(net(), discovery.Library(degree=1), d),

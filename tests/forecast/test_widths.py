@@ -30,7 +30,7 @@ from gnomon.training import SGD
 from tests.forecast.networks import Wide
 
 SHORT = (64, 256, 1024), 5
-LONG = (64, 128, 256, 512, 1024), 8
+LONG = (64, 128, 256, 512, 1024), 16
 TILT = 0.05
 
 

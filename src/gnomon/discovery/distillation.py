@@ -76,7 +76,7 @@ def distill(
     Cost: one forward pass, and the regression.
 
     >>> sums = nn.Linear(2, 1)
-    >>> _ = nn.init.constant_(sums.bias, 1.0)
+    >>> _ = nn.init.constant_(sums.bias, 1.0), nn.init.constant_(sums.weight, 2.0)
     >>> found = distill(sums, Library(degree=2), torch.randn(50, 2, generator=torch.Generator().manual_seed(0)))
     >>> found.equation.terms, round(found.fidelity, 4)
     (('1', 'x1', 'x2'), 1.0)

@@ -143,6 +143,7 @@ def fresh(module: nn.Module, seed: int) -> nn.Module:
     """A copy whose parameters and running means are all drawn anew; refused where some cannot be.
 
     >>> net = nn.Linear(2, 1)
+    >>> _ = nn.init.zeros_(net.weight)
     >>> bool((fresh(net, 0).weight == fresh(net, 0).weight).all()), bool((fresh(net, 0).weight == net.weight).all())
     (True, False)
     """
