@@ -18,25 +18,29 @@ def predicted():
     return ("third", "second", "first")
 
 
-def measure(steps, seed, stages):
-    """The signal-to-noise ratio of inputs reconstructed from each of three stages."""
-    torch.manual_seed(seed)
-    x = digits(20, 20, seed=seed).x[:6]
-    net = nn.Sequential(*stages())
-    return {name: invert_layer(net, str(i), x, steps=steps).psnr for i, name in enumerate(("first", "second", "third"))}
+def measure(steps, draws, seed, stages):
+    """The signal-to-noise ratios of inputs reconstructed from each of three stages, for several networks and inputs."""
+    found = {"first": [], "second": [], "third": []}
+    for draw in range(draws):
+        torch.manual_seed(seed * 1000 + draw)
+        x = digits(20, 20, seed=seed * 1000 + draw).x[:6]
+        net = nn.Sequential(*stages())
+        for i, name in enumerate(found):
+            found[name].append(invert_layer(net, str(i), x, steps=steps).psnr)
+    return found
 
 
-def observed(steps, seed):
+def observed(steps, draws, seed):
     """Convolution, ReLU and pooling."""
 
     def stages():
         for a, b in ((1, 8), (8, 8), (8, 8)):
             yield nn.Sequential(nn.Conv2d(a, b, 3, padding=1), nn.ReLU(), nn.AvgPool2d(2))
 
-    return measure(steps, seed, stages)
+    return measure(steps, draws, seed, stages)
 
 
-def control(steps, seed):
+def control(steps, draws, seed):
     """Rotations of the pixels: nothing is lost."""
 
     def stages():
@@ -45,7 +49,7 @@ def control(steps, seed):
             nn.init.orthogonal_(linear.weight)
             yield nn.Sequential(nn.Flatten(), linear) if i == 0 else linear
 
-    return measure(steps, seed, stages)
+    return measure(steps, draws, seed, stages)
 
 
 CLAIM = Claim(
@@ -55,8 +59,8 @@ CLAIM = Claim(
     source=Source("observed", "mahendran2015understanding"),
     premises=(Premise(POOLS),),
     breaks=POOLS,
-    parameters={"steps": 150},
-    full={"steps": 1000},
+    parameters={"steps": 100, "draws": 16},
+    full={"steps": 1000, "draws": 30},
     judge=ordered(),
     predicted=predicted,
     observed=observed,
