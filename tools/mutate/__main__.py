@@ -1,22 +1,26 @@
 """Command line of the mutation tester: `python -m tools.mutate`."""
 
 import argparse
+import os
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from tools.mutate import child, scope
-from tools.mutate.clean import CleanRuns
+import pytest
+
+from tools.mutate import scope
 from tools.mutate.mutants import Mutant, choose, find, shares
-from tools.mutate.nearest import Project
+from tools.mutate.reach import Reach
 from tools.mutate.results import Results, equivalents, is_equivalent, table
+from tools.mutate.server import Server
 from tools.mutate.shadow import Shadow
 from tools.mutate.stages import Stages
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def main(arguments: list[str] | None = None, *, preload: bool = True) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Runs the mutation tester and returns its exit status."""
     options = _options(arguments)
     root = options.root.resolve()
@@ -32,23 +36,25 @@ def main(arguments: list[str] | None = None, *, preload: bool = True) -> int:
         return 0
     again = bool(options.only or options.id or options.recheck_survivors)
     todo = [m for m in mutants if not is_equivalent(m, known)]
-    todo = [m for m in todo if again or results.outcome(m) in ("not run", "broken", "unconfirmed", "nearest passed")]
-    shadows = [Shadow(root, work / f"worker-{i}") for i in range(options.workers)]
+    todo = [m for m in todo if again or results.outcome(m) in ("not run", "broken")]
     try:
         if todo:
-            for shadow in shadows:
-                shadow.refresh()
-            if preload:
-                child.preload()
-            clean = CleanRuns.load(root, package, work / "clean.json")
-            stages = Stages(
-                Project.read(root, package), clean, shadows, results, again=again, thorough=options.thorough
-            )
-            stages.run(todo)
+            reach = Reach.load(root, work, workers=options.workers)
+            stages = Stages(root, package.name, reach, results, Shadow(root, work / "copy"))
+            _serve(root, lambda server: stages.run(server, todo), options.workers)
     except KeyboardInterrupt:
         print("\nInterrupted; the same command continues.")
     print(table(mutants, results, known))
     return 0
+
+
+def _serve(root: Path, serve: Callable[[Server], None], workers: int) -> None:
+    """Collects the tests in this process and hands them over."""
+    os.chdir(root)
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(root / "src"), str(root)])
+    sys.path[:0] = [str(root / "src"), str(root)]
+    options = ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:terminal", "--capture=no", f"--rootdir={root}"]
+    pytest.main(options, plugins=[Server(root, serve, workers)])
 
 
 def _selected(options: argparse.Namespace, root: Path, package: Path, results: Results) -> list[Mutant]:
@@ -65,7 +71,7 @@ def _selected(options: argparse.Namespace, root: Path, package: Path, results: R
         return [m for m in candidates if m.id in options.id or (m.file, str(m.line)) in places]
     chosen = choose(candidates, shares(candidates, options.count, by_lines=options.by_lines), options.seed, root)
     if options.recheck_survivors:
-        return [m for m in chosen if results.outcome(m) in ("survived", "nearest passed")]
+        return [m for m in chosen if results.outcome(m) == "survived"]
     if options.no_op:
         return [replace(m, after=m.before, kind="no-op") for m in chosen]
     return chosen
@@ -79,7 +85,6 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=300, help="number of mutants")
     parser.add_argument("--by-lines", action="store_true", help="share mutants by eligible lines, not equally")
     parser.add_argument("--workers", type=int, default=2, help="processes at a time")
-    parser.add_argument("--thorough", action="store_true", help="run survivors against dependent subpackages as well")
     parser.add_argument("--list", action="store_true", help="print the mutants and run nothing")
     parser.add_argument("--only", action="append", default=[], metavar="FILE:LINE", help="run all mutants of one line")
     parser.add_argument("--id", action="append", default=[], help="run one mutant again")

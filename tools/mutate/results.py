@@ -30,16 +30,16 @@ class Results:
             records[record["id"]] = record
         return cls(path, records)
 
-    def add(self, mutant: Mutant, stage: str, outcome: str, by: str, seconds: float) -> None:
-        """Appends what became of a mutant."""
-        record = {**mutant.to_dict(), "stage": stage, "outcome": outcome, "by": by, "seconds": round(seconds, 1)}
+    def add(self, mutant: Mutant, tests: int, outcome: str, by: str, seconds: float) -> None:
+        """Appends what became of a mutant that some number of tests could notice."""
+        record = {**mutant.to_dict(), "tests": tests, "outcome": outcome, "by": by, "seconds": round(seconds, 1)}
         self.records[mutant.id] = record
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a") as file:
             file.write(json.dumps(record) + "\n")
 
     def outcome(self, mutant: Mutant) -> str:
-        """ "caught", "survived", "not run", "broken", or one still to be finished: "nearest passed", "unconfirmed"."""
+        """ "caught", "survived", "not run", or "broken" if the tests fail without the error as well."""
         record = self.records.get(mutant.id)
         return record["outcome"] if record else "not run"
 
@@ -65,7 +65,7 @@ def table(mutants: list[Mutant], results: Results, known: dict[tuple[str, str, s
         equivalent = [m for m in group if is_equivalent(m, known)]
         counted = [m for m in group if not is_equivalent(m, known)]
         caught = sum(results.outcome(m) == "caught" for m in counted)
-        lived = [m for m in counted if results.outcome(m) in ("survived", "nearest passed")]
+        lived = [m for m in counted if results.outcome(m) == "survived"]
         rest = len(counted) - caught - len(lived)
         score = f"{caught / (caught + len(lived)):.0%}" if caught + len(lived) else "-"
         numbers = f"{len(group):8}{caught:8}{len(lived):9}{len(equivalent):11}{rest:8}{score:>7}"

@@ -1,125 +1,127 @@
-"""The two stages: the nearest tests of every mutant, then all tests of the subpackage for those that survived."""
+"""Judges mutants: in forked processes where the error can be planted there, otherwise in a new process on a copy."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from tools.mutate.clean import CleanRuns
 from tools.mutate.mutants import Mutant
-from tools.mutate.nearest import Project
-from tools.mutate.pool import Job, run_jobs
+from tools.mutate.plant import concerned_lines
+from tools.mutate.reach import Reach
 from tools.mutate.results import Results
+from tools.mutate.server import Job, Server, Verdict
 from tools.mutate.shadow import Shadow
 
 __all__ = ["Stages"]
 
-NEAREST_SECONDS = 40.0  # of clean time; what is farther away waits for the second stage
-START_SECONDS = 6.0  # imports and collection
-COMPILE_SECONDS = 240.0  # numba compiles the folder of a mutated file anew
+MOST_SECONDS = 60.0
+"""Clean seconds of tests that one mutant is given; those of its own subpackage come first."""
+
+COPY_SECONDS = 300.0
+"""Time allowed for a new process, in which numba compiles again."""
+
+FAILED = 1
+"""pytest's exit status if a test failed."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Stages:
-    """Runs mutants and keeps their results."""
+    """Judges mutants and keeps the results."""
 
-    project: Project
-    clean: CleanRuns
-    shadows: list[Shadow]
+    root: Path
+    package: str
+    reach: Reach
     results: Results
-    again: bool = False
-    thorough: bool = False
+    copy: Shadow
+    clean: dict[str, bool] = field(default_factory=dict)
+    """Whether a test passes in a child without an error."""
 
-    def run(self, mutants: list[Mutant]) -> None:
-        """Both stages; mutants that passed the nearest tests in an earlier run go to the second at once."""
-        first = [m for m in mutants if self._stage(m) == "nearest"]
-        self.clean.measure({path for m in first for _, path in self._ranked(m)}, self.shadows)
-        self._run("nearest", first, {m.id: self._nearest(m) for m in first})
-        left = [m for m in mutants if self.results.outcome(m) == "nearest passed" or m not in first]
-        wider = {m.id: self._wider(m) for m in left}
-        self.clean.measure({path for paths in wider.values() for path in paths}, self.shadows)
-        self._run("wider", left, {key: sorted(paths, key=self.clean.seconds) for key, paths in wider.items()})
+    def run(self, server: Server, mutants: list[Mutant]) -> None:
+        """Judges all mutants; each result is kept at once."""
+        jobs = [self._job(mutant, server) for mutant in mutants]
+        later = []
+        for job, verdict in server.judge([job for job in jobs if job.tests]):
+            if verdict.status == "cannot plant":
+                later.append(job)
+            else:
+                self._keep(job, self._confirmed(verdict, server))
+        for job in later:
+            self._keep(job, self._in_new_process(job))
+        for job in jobs:
+            if not job.tests:
+                self._keep(job, self._without_tests(job))
 
-    def _stage(self, mutant: Mutant) -> str:
-        """The stage in which a mutant waits."""
-        record = self.results.records.get(mutant.id)
-        passed = record and (record["outcome"] == "nearest passed" or record["stage"] == "wider")
-        return "wider" if passed and not self.again else "nearest"
+    def _job(self, mutant: Mutant, server: Server) -> Job:
+        """The tests that execute the changed place: those of the same subpackage first, the fast ones first."""
+        tests = self.reach.tests(concerned_lines(mutant, self.root))
+        if "numba" in (self.root / mutant.file).read_text(encoding="utf-8"):
+            tests |= self.reach.tests_of_files(self._users(mutant.file))
+        tests &= server.items.keys()
+        near = (f"tests/{mutant.package}/", f"src/{self.package}/{mutant.package}/")
+        order = sorted(tests, key=lambda test: (not test.startswith(near), self.reach.seconds[test], test))
+        chosen, total = list[str](), 0.0
+        for test in order:
+            total += self.reach.seconds[test]
+            if total > MOST_SECONDS and chosen:
+                break
+            chosen.append(test)
+        return Job(tuple(chosen), sum(self.reach.seconds[test] for test in chosen), mutant)
 
-    def _run(self, stage: str, mutants: list[Mutant], tests: dict[str, list[str]]) -> None:
-        judged = [m for m in mutants if not self.again and self.results.outcome(m) == "unconfirmed"]
-        jobs = [self._job(mutant, tests[mutant.id]) for mutant in mutants if tests[mutant.id] and mutant not in judged]
-        for done, (job, outcome) in enumerate(run_jobs(jobs, self.shadows, self.project.package.name), 1):
-            if job.mutant is None:
-                continue
-            alive = "nearest passed" if stage == "nearest" else "survived"
-            found = {"passed": alive, "broken": "broken"}.get(outcome.status, "unconfirmed")
-            found = "caught" if outcome.status == "timeout" else found
-            by = outcome.failed[0] if outcome.failed else outcome.status
-            self.results.add(job.mutant, stage, found, by, outcome.total)
-            place = f"{job.mutant.file}:{job.mutant.line}"
-            what = f"{found:15}{outcome.total:6.1f} s  {place} [{job.mutant.kind}]"
-            print(f"{stage} {done}/{len(jobs)}  {what} {'' if found == alive else by}", flush=True)
-        self._confirm(stage, mutants, tests)
-        for mutant in mutants:
-            if not tests[mutant.id]:
-                self.results.add(mutant, stage, "survived", "no further tests", 0.0)
+    def _without_tests(self, job: Job) -> Verdict:
+        assert job.mutant is not None
+        if self.reach.tests(concerned_lines(job.mutant, self.root)):
+            return Verdict("broken", "its tests cannot be imported a second time", 0.0)
+        return Verdict("passed", "no test executes it", 0.0)
 
-    def _confirm(self, stage: str, mutants: list[Mutant], tests: dict[str, list[str]]) -> None:
-        """Runs the same tests in the same order without the error, up to those that failed: they must pass."""
-        groups: dict[tuple[str, ...], list[Mutant]] = {}
-        for mutant in mutants:
-            if self.results.outcome(mutant) == "unconfirmed":
-                groups.setdefault(tuple(tests[mutant.id]), []).append(mutant)
-        members, jobs = {}, []
-        for group in groups.values():
-            job = self._job(group[0], tests[group[0].id])
-            failed = [self.results.records[m.id]["by"] for m in group]
-            until = None if "crashed" in failed else failed
-            jobs.append(replace(job, name=f"confirm-{job.name}", mutant=None, until=until))
-            members[jobs[-1].name] = group
-        for job, outcome in run_jobs(jobs, self.shadows, self.project.package.name):
-            for mutant in members[job.name]:
-                record = self.results.records[mutant.id]
-                wrong = outcome.status not in ("passed", "failed") or record["by"] in outcome.failed
-                by = "the same test fails on the clean tree" if wrong else record["by"]
-                self.results.add(mutant, stage, "broken" if wrong else "caught", by, record["seconds"])
-                if wrong:
-                    print(f"not judged, {by}: {mutant.file}:{mutant.line} {record['by']}", flush=True)
+    def _users(self, file: str) -> list[str]:
+        """The file and the files that import it; lines of compiled functions are not recorded."""
+        dotted = ".".join(Path(file).with_suffix("").parts[1:])
+        parent, _, stem = dotted.rpartition(".")
+        names = (f"from {dotted} import", f"import {dotted}")
+        found = [file]
+        for path in (self.root / "src").rglob("*.py"):
+            text = path.read_text(encoding="utf-8")
+            if any(name in text for name in names) or (f"from {parent} import" in text and stem in text):
+                found.append(path.relative_to(self.root).as_posix())
+        return found
 
-    def _job(self, mutant: Mutant, paths: list[str]) -> Job:
-        paths = self.clean.collected(paths)
-        seconds = START_SECONDS + sum(self.clean.seconds(path) for path in paths)
-        compiled = "numba" in (self.project.root / mutant.file).read_text(encoding="utf-8")
-        timeout = 5 * seconds + 30 + (COMPILE_SECONDS if compiled else 0)
-        return Job(mutant.id, paths, timeout, mutant, self.clean.failed(paths))
+    def _confirmed(self, verdict: Verdict, server: Server) -> Verdict:
+        """A failure counts if the same test passes without the error."""
+        if verdict.status != "failed":
+            return verdict
+        if verdict.by not in self.clean:
+            job = Job((verdict.by,), self.reach.seconds[verdict.by])
+            self.clean[verdict.by] = next(iter(server.judge([job])))[1].status == "passed"
+        return verdict if self.clean[verdict.by] else Verdict("broken", verdict.by, verdict.seconds)
 
-    def _ranked(self, mutant: Mutant) -> list[tuple[int, str]]:
-        ranked = self.project.nearest(self.project.root / mutant.file)
-        return [(rank, self._inside(path)) for rank, path in ranked]
+    def _in_new_process(self, job: Job) -> Verdict:
+        """Runs the tests in a copy of the project in which the file is changed."""
+        assert job.mutant is not None
+        self.copy.refresh()
+        begun = time.monotonic()
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:xdist", "-p", "no:cacheprovider", *job.tests]
+        project = self.copy.project
+        search = os.pathsep.join([str(project / "src"), str(project)])
+        environment = os.environ | {"PYTHONPATH": search, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+        environment["NUMBA_CACHE_DIR"] = str(self.copy.folder / "numba")
+        with self.copy.planted(job.mutant):
+            try:
+                done = subprocess.run(
+                    command, cwd=project, env=environment, capture_output=True, text=True, check=False,
+                    timeout=5 * job.seconds + COPY_SECONDS,
+                )  # fmt: skip
+            except subprocess.TimeoutExpired:
+                return Verdict("timeout", "timeout", time.monotonic() - begun)
+        failed = [line.split()[1] for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+        status = "passed" if done.returncode == 0 else "failed" if done.returncode == FAILED or failed else "broken"
+        return Verdict(status, failed[0] if failed else done.stdout[-200:], time.monotonic() - begun)
 
-    def _nearest(self, mutant: Mutant) -> list[str]:
-        """Closest tests first, among them the fast ones first, up to a limit of seconds."""
-        ranked = sorted((rank, self.clean.seconds(path), path) for rank, path in self._ranked(mutant))
-        total, chosen = 0.0, []
-        for rank, seconds, path in ranked:
-            total += seconds
-            if total <= NEAREST_SECONDS or rank <= 1:
-                chosen.append(path)
-        return chosen
-
-    def _wider(self, mutant: Mutant) -> list[str]:
-        done = set(self._nearest_known(mutant))
-        wider = self.project.wider(self.project.root / mutant.file, thorough=self.thorough)
-        return _unique([*(self._inside(path) for path in wider), *(path for _, path in self._ranked(mutant))], done)
-
-    def _nearest_known(self, mutant: Mutant) -> list[str]:
-        """The tests of the first stage; none where their clean times are not known any more."""
-        known = all(path in self.clean.records for _, path in self._ranked(mutant))
-        return self._nearest(mutant) if known else []
-
-    def _inside(self, path: Path) -> str:
-        return path.relative_to(self.project.root).as_posix()
-
-
-def _unique(paths: Iterable[str], left_out: set[str]) -> list[str]:
-    return [path for path in dict.fromkeys(paths) if path not in left_out]
+    def _keep(self, job: Job, verdict: Verdict) -> None:
+        assert job.mutant is not None
+        caught = ("failed", "timeout", "crashed")
+        outcome = "caught" if verdict.status in caught else {"passed": "survived"}.get(verdict.status, "broken")
+        self.results.add(job.mutant, len(job.tests), outcome, verdict.by, verdict.seconds)
+        place = f"{job.mutant.file}:{job.mutant.line} [{job.mutant.kind}]"
+        print(f"{outcome:9}{verdict.seconds:6.1f} s  {len(job.tests):4} tests  {place} {verdict.by[:80]}", flush=True)
