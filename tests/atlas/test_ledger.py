@@ -88,6 +88,6 @@ def test_an_instrument_exists_and_its_test_uses_it(name):
 
 
 def test_the_four_first_kinds_have_the_instruments_that_their_entries_name():
-    first = [i for kind in ("kernel-limit", "dynamics-implicit-bias", "landscape-optimisation", "basics") for i in
+    first = [i for kind in ("kernel-limit", "dynamics-implicit-bias", "landscape-optimization", "basics") for i in
              kinds()[kind]]  # fmt: skip
     assert sum(i in instruments() for i in first) == 98 <= len(instruments())

@@ -1,4 +1,7 @@
-"""All claims of the atlas, found as files: ``claims/<kind>/<name>.py`` with one `Claim` called ``CLAIM``.
+"""All claims of the atlas, found as files under ``claims/<kind>``.
+
+A file defines one `Claim` called ``CLAIM``, or several that differ only by a table, in a tuple called ``CLAIMS``. One
+claim is found without importing the others.
 
 >>> entry = catalog()["perceptron-novikoff"]
 >>> entry.kind, "def observed" in entry.code
@@ -13,14 +16,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from types import ModuleType
 
 from gnomon.atlas import claims
 from gnomon.core.errors import InputError
 from gnomon.core.record import Record
 from gnomon.lab import Claim
 
-__all__ = ["Entry", "catalog", "chosen", "cite"]
+__all__ = ["Entry", "catalog", "chosen", "cite", "kinds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,42 +44,67 @@ def catalog() -> dict[str, Entry]:
     True
     """
     found: dict[str, Entry] = {}
-    for kind in sorted(info.name for info in pkgutil.iter_modules(claims.__path__)):
-        folder = import_module(f"{claims.__name__}.{kind}")
-        for name in sorted(info.name for info in pkgutil.iter_modules(folder.__path__)):
-            entry = _entry(import_module(f"{folder.__name__}.{name}"), kind)
-            if entry.claim.id in found:
-                raise InputError(f"catalog(): two claims are called {entry.claim.id!r}.")
-            found[entry.claim.id] = entry
+    for kind in kinds():
+        for stem in _stems(kind):
+            for entry in _entries(kind, stem):
+                if entry.claim.id in found:
+                    raise InputError(f"catalog(): two claims are called {entry.claim.id!r}.")
+                found[entry.claim.id] = entry
     return found
+
+
+def kinds() -> list[str]:
+    """The names of the folders of claims, such as "kernel-limit".
+
+    >>> "basics" in kinds()
+    True
+    """
+    return sorted(info.name.replace("_", "-") for info in pkgutil.iter_modules(claims.__path__))
 
 
 def chosen(ids: list[str]) -> list[Entry]:
     """The claims of these ids or kinds; all of them for an empty list. An unknown id is answered with the nearest ones.
 
-    Cost: that of `catalog`.
+    Cost: the import of the chosen claims.
 
-    >>> len(chosen([])) == len(catalog())
-    True
+    >>> [entry.claim.id for entry in chosen(["perceptron-novikoff"])]
+    ['perceptron-novikoff']
     """
+    result: dict[str, Entry] = {}
+    for name in ids:
+        if name in kinds():
+            found = [entry for stem in _stems(name) for entry in _entries(name, stem)]
+        elif (entry := _find(name)) is not None:
+            found = [entry]
+        elif name in _ledger():
+            found = chosen([_claim_of(name)])
+        else:
+            raise InputError(_unknown(name))
+        result |= {entry.claim.id: entry for entry in found}
+    return list(result.values()) if ids else list(catalog().values())
+
+
+def _find(name: str) -> Entry | None:
+    """The claim with this id, or that covers it; imports only files that mention it."""
+    stem = name.replace("-", "_")
+    files_of = [(kind, other) for kind in kinds() for other in _stems(kind)]
+    likely = [pair for pair in files_of if pair[1] == stem] or [
+        pair for pair in files_of if f'"{name}"' in _text(*pair)
+    ]
+    for kind, other in likely:
+        for entry in _entries(kind, other):
+            if name == entry.claim.id or name in entry.claim.covers:
+                return entry
+    return None
+
+
+def _unknown(name: str) -> str:
     from difflib import get_close_matches
 
-    known, kinds = catalog(), {entry.kind for entry in catalog().values()}
-    covers = {other: entry for entry in known.values() for other in entry.claim.covers}
-    result: dict[str, Entry] = {}
-    for name in ids or list(known):
-        if name in kinds:
-            result |= {key: entry for key, entry in known.items() if entry.kind == name}
-        elif name in known or name in covers:
-            entry = known.get(name) or covers[name]
-            result[entry.claim.id] = entry
-        elif name in _ledger():
-            result |= {entry.claim.id: entry for entry in chosen([_claim_of(name)])}
-        else:
-            near = get_close_matches(name, [*known, *covers, *kinds], 3, 0.4)
-            hint = f" Did you mean {' or '.join(near)}?" if near else ""
-            raise InputError(f"atlas: there is no claim or kind {name!r}.{hint} `gnomon atlas list` shows all.")
-    return list(result.values())
+    covered = [other for entry in catalog().values() for other in entry.claim.covers]
+    near = get_close_matches(name, [*catalog(), *covered, *kinds()], 3, 0.4)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    return f"atlas: there is no claim or kind {name!r}.{hint} `gnomon atlas list` shows all."
 
 
 @cache
@@ -112,8 +139,26 @@ def cite(name: str) -> str:
     return entry[0]
 
 
-def _entry(module: ModuleType, kind: str) -> Entry:
-    claim = getattr(module, "CLAIM", None)
-    if not isinstance(claim, Claim):
-        raise InputError(f"catalog(): {module.__name__} must define CLAIM, a gnomon.lab.Claim.")
-    return Entry(claim, kind.replace("_", "-"), inspect.getsource(module))
+@cache
+def _stems(kind: str) -> tuple[str, ...]:
+    """The files of one kind, without their ending."""
+    folder = files(claims.__name__) / kind.replace("-", "_")
+    return tuple(
+        sorted(path.name[:-3] for path in folder.iterdir() if path.name.endswith(".py") and path.name[0] != "_")
+    )
+
+
+def _text(kind: str, stem: str) -> str:
+    return (files(claims.__name__) / kind.replace("-", "_") / f"{stem}.py").read_text(encoding="utf-8")
+
+
+@cache
+def _entries(kind: str, stem: str) -> tuple[Entry, ...]:
+    """The claims of one file."""
+    module = import_module(f"{claims.__name__}.{kind.replace('-', '_')}.{stem}")
+    defined = getattr(module, "CLAIMS", None) or (getattr(module, "CLAIM", None),)
+    found = [claim for claim in defined if isinstance(claim, Claim)]
+    if len(found) < len(defined):
+        raise InputError(f"catalog(): {module.__name__} must define CLAIM, a gnomon.lab.Claim, or a tuple CLAIMS.")
+    code = inspect.getsource(module)
+    return tuple(Entry(claim.completed(module), kind, code) for claim in found)

@@ -18,7 +18,8 @@ that name the parameters they use; the reader may set those to other values.
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import ModuleType
 from typing import Any, Literal
 
 from gnomon.core.errors import InputError
@@ -32,6 +33,9 @@ Grade = Literal["theorem", "derived", "observed", "folklore"]
 """How sure the statement was before it was measured here: proven, derived here, seen in experiments, or only said."""
 Scale = Literal["smoke", "full"]
 """About one second, or as long as a good measurement takes."""
+
+ROLES = ("predicted", "observed", "control")
+"""The three functions of a claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,10 @@ class Premise(Record):
         return None if self.holds is None else bool(self.holds(**used(self.holds, parameters)))
 
 
+def _in_module() -> None:
+    """Stands for a function that is found by its name in the file of the claim."""
+
+
 @dataclass(frozen=True, slots=True)
 class Claim(Record):
     """One statement that runs; equation (1).
@@ -68,7 +76,8 @@ class Claim(Record):
     ``covers`` are the ids of the scope beyond the claim's own. ``breaks`` is the premise that the control breaks.
     ``expected`` is "refuted" for a saying that does not survive its measurement. ``remark`` is for what the reader
     should know, such as an error in the literature. ``plot`` draws prediction and measurement; without it the judge
-    does. ``check`` judges the same statement on a user's own model and data, from a short training run of them (a
+    does. ``predicted``, ``observed`` and ``control`` are the functions of these names in the claim's file unless others
+    are given. ``check`` judges the same statement on a user's own model and data, from a short training run of them (a
     `gnomon.atlas.check.Trial`), where that makes sense.
     """
 
@@ -80,9 +89,9 @@ class Claim(Record):
     breaks: str
     parameters: Mapping[str, Any]
     judge: Callable[[Any, Any], Judgment]
-    predicted: Callable[..., Any]
-    observed: Callable[..., Any]
-    control: Callable[..., Any]
+    predicted: Callable[..., Any] = _in_module
+    observed: Callable[..., Any] = _in_module
+    control: Callable[..., Any] = _in_module
     full: Mapping[str, Any] = field(default_factory=dict)
     covers: tuple[str, ...] = ()
     expected: Literal["holds", "refuted"] = "holds"
@@ -94,10 +103,18 @@ class Claim(Record):
         if self.breaks not in [premise.statement for premise in self.premises]:
             raise InputError(f"Claim({self.id!r}): breaks must be one of its premises, but it is {self.breaks!r}.")
         known = {*self.parameters, "seed"}
-        for role in ("predicted", "observed", "control"):
-            unknown = set(inspect.signature(getattr(self, role)).parameters) - known
+        for role in ROLES:
+            function = getattr(self, role)
+            unknown = set() if function is _in_module else set(inspect.signature(function).parameters) - known
             if unknown:
                 raise InputError(f"Claim({self.id!r}): {role} uses {sorted(unknown)}, which are no parameters.")
+
+    def completed(self, module: ModuleType) -> "Claim":
+        """The claim with ``predicted``, ``observed`` and ``control`` from its file, unless it names other functions."""
+        missing = [role for role in ROLES if getattr(self, role) is _in_module]
+        if absent := [role for role in missing if not callable(getattr(module, role, None))]:
+            raise InputError(f"{module.__name__}: the claim {self.id!r} needs a function {absent[0]!r} in its file.")
+        return replace(self, **{role: getattr(module, role) for role in missing}) if missing else self
 
     def settings(self, chosen: Mapping[str, Any], scale: Scale = "smoke") -> dict[str, Any]:
         """The parameters of a scale, with some chosen otherwise; text is read as the type of the default."""

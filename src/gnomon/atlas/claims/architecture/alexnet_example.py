@@ -54,8 +54,5 @@ CLAIM = Claim(
     breaks=DENSE,
     parameters={},
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The network of the paper was cut in two halves, which saves some connections: 60 million are said there.",
 )

@@ -58,7 +58,4 @@ CLAIM = Claim(
     parameters={"patch": 2, "side": 8},
     covers=("bagnet-evidence-map",),
     judge=equals(rounding=1000),  # means of some dozen outputs of sums of 8 terms
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -63,7 +63,4 @@ CLAIM = Claim(
     parameters={"repeats": 12},
     full={"repeats": 60},
     judge=rate_is(within=0.08, because="the factor sqrt(2 + log m) between 16 and 1,024 units"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

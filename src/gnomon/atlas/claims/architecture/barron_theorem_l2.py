@@ -74,7 +74,4 @@ CLAIM = Claim(
     parameters={"dimensions": (5, 10, 20), "points": 300},
     full={"dimensions": (5, 10, 20, 40), "points": 2000},
     judge=bounded_by(),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -55,7 +55,4 @@ CLAIM = Claim(
     breaks=FLIPPED,
     parameters={"channels": 2, "side": 6, "kernel": 3},
     judge=equals(rounding=100),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -56,7 +56,4 @@ CLAIM = Claim(
     breaks=STRIDES,
     parameters={"kernels": (3, 3, 2, 3), "strides": (1, 2, 2, 1), "side": 40},
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -92,8 +92,5 @@ CLAIM = Claim(
     parameters={"examples": 200, "steps": 120, "repeats": 5},
     full={"examples": 200, "steps": 1000, "repeats": 8},
     judge=ordered(),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="A stand-in: the hierarchy of visual features needs networks trained on photographs.",
 )

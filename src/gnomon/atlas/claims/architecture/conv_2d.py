@@ -57,7 +57,4 @@ CLAIM = Claim(
     breaks=TURNED,
     parameters={"side": 7, "kernel": 3},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -58,7 +58,4 @@ CLAIM = Claim(
     breaks=FULL,
     parameters={"side": 6, "kernel": 3},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

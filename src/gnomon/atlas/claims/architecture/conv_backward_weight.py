@@ -55,7 +55,4 @@ CLAIM = Claim(
     breaks=CROSS,
     parameters={"side": 6, "kernel": 3},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -70,8 +70,5 @@ CLAIM = Claim(
     parameters={"sizes": (64, 128, 256, 512), "repeats": 40},
     full={"sizes": (64, 128, 256, 512, 1024), "repeats": 200},
     judge=bounded_by("below"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Least squares over placed kinks stands for a trained deep network, which has errors of training as well.",
 )

@@ -65,8 +65,5 @@ CLAIM = Claim(
     parameters={"sizes": (24, 48, 96), "repeats": 8},
     full={"sizes": (30, 60, 120, 200), "repeats": 8},
     judge=rate_is(within=0.15, because="relative corrections 1.6 / d and, for few patterns, 9 / n to a Gaussian tail"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Without the clipping of negative overlaps, which changes the constant and not the power.",
 )

@@ -55,7 +55,4 @@ CLAIM = Claim(
     breaks=BESIDE,
     parameters={"depth": 6, "growth": 3, "start": 4},
     judge=bounded_by("below"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -58,7 +58,4 @@ CLAIM = Claim(
     parameters={"depth": 7},
     covers=("width-vs-depth-no-bound",),
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -57,7 +57,4 @@ CLAIM = Claim(
     breaks=FEW,
     parameters={"units": 300, "patterns": 9},
     judge=bounded_by("below"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -69,7 +69,4 @@ CLAIM = Claim(
     parameters={"patterns": 6, "size": 12},
     full={"patterns": 40, "size": 100},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

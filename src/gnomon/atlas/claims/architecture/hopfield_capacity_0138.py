@@ -55,7 +55,4 @@ CLAIM = Claim(
     parameters={"units": 400},
     full={"units": 2000},
     judge=bounded_by("below"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -54,7 +54,4 @@ CLAIM = Claim(
     parameters={"units": 300, "loads": (0.16, 0.2, 0.3), "repeats": 10},
     full={"units": 1000, "loads": (0.1, 0.13, 0.16, 0.2), "repeats": 20},
     judge=mean_equals(resolution=0.2, within=0.04, because="corrections of order 1 / d to the Gaussian law"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -52,7 +52,4 @@ CLAIM = Claim(
     breaks=SYMMETRIC,
     parameters={"units": 20, "networks": 20},
     judge=bounded_by(),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -54,7 +54,4 @@ CLAIM = Claim(
     parameters={"units": 256, "repeats": 1000},
     full={"units": 1024, "repeats": 1000},
     judge=at_most(resolution=0.15),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

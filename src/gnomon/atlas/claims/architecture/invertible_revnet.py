@@ -45,7 +45,4 @@ CLAIM = Claim(
     breaks=COUPLED,
     parameters={"channels": 6, "depth": 10},
     judge=equals(within=1e-9, because="ten couplings in float64"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -55,7 +55,4 @@ CLAIM = Claim(
     parameters={"pieces": 12},
     full={"pieces": 200},
     judge=equals(rounding=1e6),  # changes of slope cancel: 200 of up to 6 / 0.002 over values of about 3
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -51,7 +51,4 @@ CLAIM = Claim(
     breaks=CUBIC,
     parameters={"units": 60},
     judge=equals(within=1e-6, because="least squares with an ill conditioned basis"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

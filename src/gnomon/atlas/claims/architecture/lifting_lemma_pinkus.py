@@ -55,7 +55,4 @@ CLAIM = Claim(
     breaks=DIRECTIONS,
     parameters={"variables": 3, "degree": 4},
     judge=equals(within=1e-6, because="least squares in a basis with condition numbers up to 1e6"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -59,7 +59,4 @@ CLAIM = Claim(
     breaks=MAXIMUM,
     parameters={"side": 6},
     judge=equals(rounding=10),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -60,8 +60,5 @@ CLAIM = Claim(
     parameters={"widths": (2, 3), "depths": (1, 2, 3, 4)},
     full={"widths": (2, 3, 4), "depths": (1, 2, 3, 4, 5, 6)},
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Often worded as if every network had that many; random networks have about as many pieces as units.",
 )

@@ -58,7 +58,4 @@ CLAIM = Claim(
     breaks=SMALL,
     parameters={"width": 4},
     judge=rate_is(next_order=-1.0, label="layers"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -61,7 +61,4 @@ CLAIM = Claim(
     breaks=BACK,
     parameters={"width": 3, "steps": 20},
     judge=equals(within=1e-5, because="steps of fourth order"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -65,8 +65,5 @@ CLAIM = Claim(
     parameters={"points": 9, "steps": 60, "seeds": 2},
     full={"points": 21, "steps": 300, "seeds": 5},
     judge=bounded_by("below"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="That gradients by the adjoint need no memory of the way is a test of gnomon.models.NeuralODE.",
 )

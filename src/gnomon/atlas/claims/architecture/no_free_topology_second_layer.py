@@ -51,7 +51,4 @@ CLAIM = Claim(
     breaks=FOLLOWS,
     parameters={"channels": 6},
     judge=equals(within=1e-12, because="sums in another order"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -46,7 +46,4 @@ CLAIM = Claim(
     breaks=SMOOTH,
     parameters={"pieces": (8, 16, 32, 64)},
     judge=rate_is(next_order=-1.0, label="pieces"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -52,7 +52,4 @@ CLAIM = Claim(
     parameters={"widths": (8, 6)},
     full={"widths": (20, 20)},
     judge=equals(rounding=1e5),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -58,7 +58,4 @@ CLAIM = Claim(
     full={"widths": (8, 16, 32, 64, 128, 256)},
     covers=("piecewise-linear-universality",),
     judge=bounded_by("above", rounding=1e4, tight=TIGHT),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -47,7 +47,4 @@ CLAIM = Claim(
     breaks=ZERO,
     parameters={"width": 5},
     judge=equals(rounding=10),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -53,7 +53,4 @@ CLAIM = Claim(
     breaks=SKIP,
     parameters={"inputs": 5, "outputs": 7},
     judge=equals(rounding=4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

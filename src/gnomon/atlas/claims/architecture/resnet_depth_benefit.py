@@ -67,8 +67,5 @@ CLAIM = Claim(
     parameters={"depth": 40, "width": 32, "steps": 100, "seeds": 1},
     full={"steps": 300, "seeds": 5},
     judge=bounded_by("below"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Residual blocks are scaled by 1 / depth, so that both networks start with signals of one size.",
 )

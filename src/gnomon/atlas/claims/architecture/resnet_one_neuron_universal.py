@@ -73,8 +73,5 @@ CLAIM = Claim(
     breaks=SKIP,
     parameters={"plateaus": (8, 16, 32, 64)},
     judge=bounded_by(tight=0.3),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="By construction, in one dimension; the theorem is for every number of inputs.",
 )

@@ -63,7 +63,4 @@ CLAIM = Claim(
     breaks=SKIP,
     parameters={"blocks": 8, "width": 5},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -54,7 +54,4 @@ CLAIM = Claim(
     breaks=SIGMOID,
     parameters={"units": (16, 32, 64, 128)},
     judge=bounded_by(rounding=1e4, tight=0.3),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -46,7 +46,4 @@ CLAIM = Claim(
     breaks=CORNER,
     parameters={"degrees": (16, 64, 256, 1024)},
     judge=rate_is(next_order=-1.0, label="degree"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

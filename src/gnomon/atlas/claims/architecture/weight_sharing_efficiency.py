@@ -79,7 +79,4 @@ CLAIM = Claim(
     parameters={"examples": 100, "steps": 60, "repeats": 5},
     full={"examples": 100, "steps": 300, "repeats": 8},
     judge=ordered(),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -54,7 +54,4 @@ CLAIM = Claim(
     parameters={"units": (3, 6, 8), "radius": 200.0},
     full={"units": (3, 6, 10, 20), "radius": 2000.0},
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

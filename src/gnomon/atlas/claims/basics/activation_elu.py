@@ -48,7 +48,4 @@ CLAIM = Claim(
     judge=equals(
         within=2e-6, because="half the step times the second derivative alpha <= 2, and rounding over the step"
     ),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -48,7 +48,4 @@ CLAIM = Claim(
     parameters={"n": 1000, "slope": 0.1},
     full={"n": 1_000_000},
     judge=equals(rounding=4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

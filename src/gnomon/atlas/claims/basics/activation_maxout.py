@@ -57,7 +57,4 @@ CLAIM = Claim(
     parameters={"points": 5000, "d": 5},
     full={"points": 1_000_000, "d": 5},
     judge=bounded_by("below"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

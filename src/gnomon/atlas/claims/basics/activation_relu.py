@@ -43,7 +43,4 @@ CLAIM = Claim(
     parameters={"pairs": 10_000},
     full={"pairs": 1_000_000},
     judge=equals(rounding=0),  # the same subtraction and the same product on both sides
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -51,7 +51,4 @@ CLAIM = Claim(
     parameters={"beta": 5.0, "samples": 8000, "repetitions": 20},
     full={"samples": 20_000, "repetitions": 50},
     judge=mean_equals(confidence=0.9999, resolution=1e-3, within=1e-5, because="the root of a mean of so many slices"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -48,7 +48,4 @@ CLAIM = Claim(
     full={"points": 1_000_000},
     judge=equals(rounding=10),
     covers=("activation-tanh",),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

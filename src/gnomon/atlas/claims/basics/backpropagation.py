@@ -79,8 +79,5 @@ CLAIM = Claim(
     judge=equals(
         within=1e-8, because="central differences: step^2 = 1e-10 times a third derivative, 1e-16 / step rounding"
     ),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Its Jacobian is sometimes printed without the signs of differentiation.",
 )

@@ -58,8 +58,5 @@ CLAIM = Claim(
     parameters={"d": 8, "sizes": (8, 13, 16, 19, 22), "draws": 400},
     full={"d": 25, "sizes": (25, 40, 45, 50, 55, 60), "draws": 1000},
     judge=mean_equals(confidence=0.9999),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="It is the fraction of labelings that falls with n; their number grows.",
 )

@@ -59,8 +59,5 @@ CLAIM = Claim(
     parameters={"sizes": (3, 4, 5, 2, 7, 3, 8, 3, 8, 4)},
     full={"sizes": (3, 4, 6, 2, 8, 3, 9, 4, 10, 3, 10, 5)},
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Also printed as C(n+1, d) = 2 sum binom(n, i): the same count for one point more.",
 )

@@ -53,7 +53,4 @@ CLAIM = Claim(
     parameters={"n": 1000, "b": 4, "dimensions": (4, 5, 6, 8), "repetitions": 40},
     full={"n": 10_000, "b": 4, "dimensions": (6, 7, 8, 9, 10), "repetitions": 100},
     judge=mean_equals(confidence=0.9999, resolution=0.01),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

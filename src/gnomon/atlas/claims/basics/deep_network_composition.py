@@ -66,8 +66,5 @@ CLAIM = Claim(
     parameters={"width": 16, "depth": 3},
     full={"width": 128, "depth": 10},
     judge=equals(rounding=1000),  # sums of `width` terms in each layer
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="For W of shape (m, n) the bias has length m; lecture notes sometimes print n.",
 )

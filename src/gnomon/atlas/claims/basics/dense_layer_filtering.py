@@ -57,7 +57,4 @@ CLAIM = Claim(
     parameters={"n": 7, "m": 5},
     full={"n": 100, "m": 50},
     judge=equals(rounding=1000),  # sums of n terms, and one tanh
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -55,7 +55,4 @@ CLAIM = Claim(
     parameters={"n": 50, "repetitions": 2000},
     full={"n": 200, "repetitions": 20_000},
     judge=mean_equals(confidence=0.9999),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -70,7 +70,4 @@ CLAIM = Claim(
     parameters={"nets": 18, "d": 20, "n": 200, "width": 30, "steps": 120},
     full={"nets": 18, "d": 20, "n": 400, "width": 60, "steps": 500},
     judge=at_most(confidence=0.999),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

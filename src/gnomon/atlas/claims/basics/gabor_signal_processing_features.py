@@ -91,7 +91,4 @@ CLAIM = Claim(
     expected="refuted",
     remark="Designed features lead by about five points with 300 images for training, and by about two with 1000.",
     judge=at_most(confidence=0.99),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

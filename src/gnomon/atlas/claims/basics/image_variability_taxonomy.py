@@ -70,7 +70,4 @@ CLAIM = Claim(
     parameters={"n": 100, "repetitions": 30},
     full={"n": 400, "repetitions": 200},
     judge=mean_equals(confidence=0.9999, resolution=0.05),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -63,7 +63,4 @@ CLAIM = Claim(
     parameters={"n": 80},
     full={"n": 600},
     judge=bounded_by("below"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

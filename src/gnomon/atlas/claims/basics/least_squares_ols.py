@@ -68,8 +68,5 @@ CLAIM = Claim(
     judge=equals(
         within=1e-3, because="k = 470 and m = 0.91 give 0.954 a step: 12 x 300 (1 - 0.954) x 0.954^300 = 1e-4"
     ),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="(X^T X)^{-1} X^T y belongs to points as rows; it is often printed beside a loss with points as columns.",
 )

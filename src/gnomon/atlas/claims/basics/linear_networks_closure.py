@@ -54,7 +54,4 @@ CLAIM = Claim(
     parameters={"depth": 4, "width": 10},
     full={"depth": 20, "width": 100},
     judge=equals(rounding=10_000),  # sums of `width` terms in each of `depth` products, in another order
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

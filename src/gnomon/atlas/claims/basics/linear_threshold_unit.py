@@ -59,7 +59,4 @@ CLAIM = Claim(
     parameters={"n": 50, "d": 6},
     full={"n": 1000, "d": 30},
     judge=equals(rounding=10_000),  # sums of d terms, a factorization of d columns, a foot up to a few times farther
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -69,8 +69,5 @@ CLAIM = Claim(
     parameters={"sizes": (64, 729, 4096), "functions": 4, "points": 3000},
     full={"sizes": (64, 729, 4096, 15625), "functions": 20, "points": 10_000},
     judge=rate_is(confidence=0.9999, label="samples"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Random samples instead of a grid pay a factor (log n)^(1/D), because they leave larger holes.",
 )

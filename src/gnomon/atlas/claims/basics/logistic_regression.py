@@ -70,7 +70,4 @@ CLAIM = Claim(
     parameters={"ridge": 0.1, "steps": 250},
     full={"ridge": 0.1, "steps": 2500},
     judge=equals(within=1e-4, because="momentum 0.9 shrinks the error by 0.95 a step or more, and 0.95^250 = 3e-6"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

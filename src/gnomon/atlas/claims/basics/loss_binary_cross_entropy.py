@@ -54,8 +54,5 @@ CLAIM = Claim(
     parameters={"n": 60},
     full={"n": 10_000},
     judge=equals(within=1e-6, because="near a minimum, values differ by rounding over a stretch of about 1e-8 times n"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Sometimes misprinted with the prediction in place of the label and with a plus before its second term.",
 )

@@ -53,8 +53,5 @@ CLAIM = Claim(
     parameters={"n": 50, "classes": 7},
     full={"n": 5000, "classes": 100},
     judge=equals(rounding=100),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Lecture notes print the average of binary cross-entropies over the outputs, often without its brackets.",
 )

@@ -52,8 +52,5 @@ CLAIM = Claim(
     parameters={"n": 30, "d": 5},
     full={"n": 10_000, "d": 50},
     judge=equals(rounding=10_000),  # sums of n terms
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="A learning rate means N / 2 times less with the first convention than with the second.",
 )

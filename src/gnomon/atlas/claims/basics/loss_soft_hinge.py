@@ -51,7 +51,4 @@ CLAIM = Claim(
     parameters={"sharpness": (1.5, 5.0, 20.0), "points": 1000},
     full={"points": 1_000_000},
     judge=equals(rounding=100),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

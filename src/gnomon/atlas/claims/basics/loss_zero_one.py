@@ -47,7 +47,4 @@ CLAIM = Claim(
     parameters={"n": 100},
     full={"n": 100_000},
     judge=equals(rounding=4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

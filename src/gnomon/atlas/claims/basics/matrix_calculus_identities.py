@@ -60,8 +60,5 @@ CLAIM = Claim(
     parameters={"n": 5},
     full={"n": 40},
     judge=equals(rounding=100),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Tables often use the layout with rows for inputs and examples the other one: d(A w)/dw is A^T or A.",
 )

@@ -58,8 +58,5 @@ CLAIM = Claim(
     parameters={"largest": 4},
     full={"largest": 6},
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="A projection such as f(x) = x1 needs an absent synapse: it is not among the ten functions of two inputs.",
 )

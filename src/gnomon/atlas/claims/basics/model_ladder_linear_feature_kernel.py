@@ -60,7 +60,4 @@ CLAIM = Claim(
     parameters={"n": 40, "d": 5, "ridge": 1.0},
     full={"n": 400, "d": 10, "ridge": 1.0},
     judge=equals(within=1e-8, because="rounding times the condition of K + ridge, at most about 1e5 here, times n"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -72,7 +72,4 @@ CLAIM = Claim(
     parameters={"n": 10, "d": 15},
     full={"n": 60, "d": 80},
     judge=equals(rounding=1000),  # one addition for each mistake
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -65,8 +65,5 @@ CLAIM = Claim(
     parameters={"sets": 10, "n": 40, "gap": 0.2},
     full={"sets": 50, "n": 100},
     judge=bounded_by("above", tight=1.0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Often printed with 'less than' and without the floor: the bound is 'at most' the floor.",
 )

@@ -86,7 +86,4 @@ CLAIM = Claim(
     parameters={"n": 5, "width": 0.6, "ridge": 0.1},
     full={"n": 12, "width": 0.6, "ridge": 0.1},
     judge=equals(within=1e-6, because="the search ends where losses agree to rounding: sqrt(1e-16 loss / curvature)"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

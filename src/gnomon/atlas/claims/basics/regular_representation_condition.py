@@ -62,7 +62,4 @@ CLAIM = Claim(
     parameters={"n": 500, "steps": 60, "repetitions": 5},
     full={"n": 1200, "steps": 400, "repetitions": 10},
     judge=ordered(confidence=0.999),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -62,8 +62,5 @@ CLAIM = Claim(
     parameters={"n": 100},
     full={"n": 800},
     judge=bounded_by("above", tight=0.5),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Measured here: invariance and stability. Separation is measured by regular-representation-condition.",
 )

@@ -72,7 +72,4 @@ CLAIM = Claim(
     full={"nets": 40, "units": 8, "steps": 1000},
     remark="The best line is right on two thirds of the points; training a linear model stays near one half.",
     judge=at_most(confidence=0.999),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -66,7 +66,4 @@ CLAIM = Claim(
     parameters={"sets": 10, "n": 30},
     full={"sets": 100, "n": 200},
     judge=equals(within=1e-10, because="the last grid of angles has steps of 6e-15, the points lie within 8"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

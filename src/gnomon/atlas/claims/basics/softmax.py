@@ -51,8 +51,5 @@ CLAIM = Claim(
     parameters={"k": 6},
     full={"k": 200},
     judge=equals(rounding=100),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The last figure of the example rounds to 0.014; lecture notes print 0.013.",
 )

@@ -54,7 +54,4 @@ CLAIM = Claim(
     parameters={"width": 30},
     full={"width": 1000},
     judge=equals(rounding=1000),  # sums of `width` terms
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -75,7 +75,4 @@ CLAIM = Claim(
     parameters={"nets": 200, "epochs": 110},
     full={"nets": 120, "epochs": 500},
     judge=at_most(confidence=0.999),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

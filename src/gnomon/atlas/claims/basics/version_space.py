@@ -71,7 +71,4 @@ CLAIM = Claim(
     parameters={"sets": 60, "n": 8, "d": 3},
     full={"sets": 400, "n": 20, "d": 9},
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -50,7 +50,4 @@ CLAIM = Claim(
     parameters={"units": 20_000},
     full={"units": 1_000_000},
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

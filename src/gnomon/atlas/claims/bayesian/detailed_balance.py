@@ -50,8 +50,5 @@ CLAIM = Claim(
     parameters={"states": 12},
     full={"states": 300},
     judge=equals(rounding=100),  # sums of a dozen terms (three hundred at full scale, whose errors grow as the root)
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="That it is the only stationary one needs a chain that reaches every state and has no period.",
 )

@@ -63,7 +63,4 @@ CLAIM = Claim(
     parameters={"width": 100, "networks": 2000},
     full={"width": 400, "networks": 20_000},
     judge=mean_equals(confidence=0.999, resolution=0.2),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -54,7 +54,4 @@ CLAIM = Claim(
     parameters={"functions": 500, "n": 12},
     full={"functions": 5000},
     judge=mean_equals(confidence=0.999, resolution=0.3),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

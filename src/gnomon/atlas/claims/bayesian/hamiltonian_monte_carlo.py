@@ -64,8 +64,5 @@ CLAIM = Claim(
     parameters={"paths": 8, "time": 10.0},
     full={"time": 100.0},
     judge=rate_is(next_order=2.0, label="step"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Explicit Euler, as often printed, multiplies the energy of a harmonic well by 1 + step^2 at every step.",
 )

@@ -58,7 +58,4 @@ CLAIM = Claim(
     breaks=FRICTION,
     parameters={"step": 0.1, "friction": 2.0, "steps": 50},
     judge=equals(rounding=1000),  # fifty steps of a stable recursion
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

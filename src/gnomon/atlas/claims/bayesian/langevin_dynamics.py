@@ -51,7 +51,4 @@ CLAIM = Claim(
     parameters={"chains": 200, "draws": 1000, "friction": 1.0},
     full={"chains": 500, "draws": 10_000},
     judge=mean_equals(confidence=0.999, within=STEP**2, because="the square of the step of the integration"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

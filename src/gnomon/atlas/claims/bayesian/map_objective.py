@@ -53,8 +53,5 @@ CLAIM = Claim(
     breaks=SAME,
     parameters={"rows": 100, "prior": 0.5, "noise": 3.0},
     judge=equals(rounding=1e4),  # two solutions of a system of condition below 100 in ten unknowns
-    predicted=predicted,
-    observed=observed,
-    control=control,
     covers=("gaussian-prior-weight-decay", "gaussian-noise-mse"),
 )

@@ -57,7 +57,4 @@ CLAIM = Claim(
         within=0.1,
         because="tau is estimated with a bias of order tau / n times its cutoff, below 10 % at n = 100 tau",
     ),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -51,7 +51,4 @@ CLAIM = Claim(
     parameters={"chains": 400, "steps": 400},
     full={"chains": 2000, "steps": 4000},
     judge=mean_equals(confidence=0.999, resolution=0.2),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

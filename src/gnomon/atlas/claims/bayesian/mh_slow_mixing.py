@@ -51,7 +51,4 @@ CLAIM = Claim(
         within=0.04,
         because="a mean over 64 chains of which at scale 0.2 about one draw in 200 is new: a standard error of 0.01",
     ),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -42,8 +42,5 @@ CLAIM = Claim(
     parameters={"mean": 1.0, "samples": 500},
     full={"samples": 20_000},
     judge=mean_equals(confidence=0.999, resolution=0.2),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The weighted average is right for draws from a uniform law, or with weights p / q for draws from q.",
 )

@@ -44,7 +44,4 @@ CLAIM = Claim(
     parameters={"gamma": 2.0, "points": 200, "functions": 2000},
     full={"points": 500, "functions": 20_000},
     judge=mean_equals(confidence=0.999, resolution=0.2),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

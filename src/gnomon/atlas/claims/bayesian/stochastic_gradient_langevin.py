@@ -49,7 +49,4 @@ CLAIM = Claim(
     parameters={"step": 0.1, "n": 8, "chains": 60, "draws": 200},
     full={"draws": 3000},
     judge=mean_equals(confidence=0.999, resolution=0.2),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

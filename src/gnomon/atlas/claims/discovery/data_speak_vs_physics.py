@@ -67,7 +67,4 @@ CLAIM = Claim(
     parameters={"width": 32, "steps": 400},
     full={"steps": 3000},
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

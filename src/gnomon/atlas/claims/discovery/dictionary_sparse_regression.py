@@ -50,8 +50,5 @@ CLAIM = Claim(
     full={"points": 256},
     covers=("pde-find-method",),
     judge=equals(within=0.05, because="5 % at 1 % of noise, as the statement says"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The dictionary is often printed with 'u_x, u_xx' twice at its end; the product u_x u_xx is meant.",
 )

@@ -50,8 +50,5 @@ CLAIM = Claim(
     parameters={"points": 64, "diffusion": 0.1, "speed": 2.0},
     full={"points": 256},
     judge=equals(within=0.01, because="1 % of the coefficients, the error of the bumps' quadrature at 64 points"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The equation of first order is often called the harmonic oscillator; it is the heat equation.",
 )

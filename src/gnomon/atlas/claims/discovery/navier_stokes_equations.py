@@ -52,7 +52,4 @@ CLAIM = Claim(
     parameters={"points": 24, "viscosity": 0.1},
     full={"points": 64},
     judge=equals(within=1e-9, because="differences of sixth order over steps of 1/240 in time"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

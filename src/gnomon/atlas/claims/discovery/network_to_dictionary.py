@@ -70,7 +70,4 @@ CLAIM = Claim(
     full={"n": 256},
     covers=("filters-not-interpretable",),
     judge=equals(within=0.05, because="5 % of the coefficients, as the statement says"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

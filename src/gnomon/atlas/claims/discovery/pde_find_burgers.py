@@ -53,7 +53,4 @@ CLAIM = Claim(
     parameters={"points": 128, "times": 101, "share": 0.01},
     full={"points": 256, "times": 101},
     judge=bounded_by("above"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

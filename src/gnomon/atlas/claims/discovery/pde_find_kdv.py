@@ -53,8 +53,5 @@ CLAIM = Claim(
     parameters={"points": 192, "times": 121, "share": 0.01},
     full={"points": 512, "times": 201},
     judge=bounded_by("above"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The published errors, 1 % and 7 %, belong to pointwise derivatives; the weak form is far below them.",
 )

@@ -53,7 +53,4 @@ CLAIM = Claim(
     parameters={"points": 48, "times": 41, "share": 0.01},
     full={"points": 64, "times": 61},
     judge=bounded_by("above"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

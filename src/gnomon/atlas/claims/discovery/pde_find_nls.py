@@ -63,7 +63,4 @@ CLAIM = Claim(
     parameters={"points": 256, "times": 201, "share": 0.01},
     full={"points": 512, "times": 501},
     judge=bounded_by("above"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -55,7 +55,4 @@ CLAIM = Claim(
     parameters={"share": 0.01, "draws": 4},
     full={"draws": 10},
     judge=ordered(),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -53,7 +53,4 @@ CLAIM = Claim(
     parameters={"points": 48, "times": 61, "share": 0.005},
     full={"points": 96, "times": 101},
     judge=bounded_by("above"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

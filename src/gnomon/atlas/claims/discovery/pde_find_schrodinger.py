@@ -57,7 +57,4 @@ CLAIM = Claim(
     parameters={"points": 128, "times": 101, "share": 0.01},
     full={"points": 512, "times": 401},
     judge=bounded_by("above"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -52,7 +52,4 @@ CLAIM = Claim(
     parameters={"n": 5000, "draws": 200, "noise": 0.3},
     full={"n": 10_000, "draws": 400},
     judge=at_most(confidence=0.99),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

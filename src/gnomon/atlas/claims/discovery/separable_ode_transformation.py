@@ -39,7 +39,4 @@ CLAIM = Claim(
     breaks=SOLVES,
     parameters={"c": 0.7},
     judge=equals(within=1e-8, because="steps of 1/200 to the sixth power, times derivatives of order one"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

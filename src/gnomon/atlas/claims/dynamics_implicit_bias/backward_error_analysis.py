@@ -63,7 +63,4 @@ CLAIM = Claim(
     parameters={"time": 1.0, "counts": (50, 100, 200, 400)},
     full={"time": 2.0, "counts": (100, 200, 400, 800, 1600)},
     judge=rate_is(next_order=1.0, label="step size"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -79,7 +79,4 @@ CLAIM = Claim(
     parameters={"sets": 12, "n": 20, "share": 0.6, "size": 1e-3, "steps": 800},
     full={"sets": 12, "n": 30, "size": 1e-4, "steps": 5000},
     judge=ordered(),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -60,7 +60,4 @@ CLAIM = Claim(
     parameters={"units": 10, "keep": 0.7, "draws": 20_000},
     full={"units": 14, "draws": 200_000},
     judge=mean_equals(confidence=0.9999, resolution=0.05),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

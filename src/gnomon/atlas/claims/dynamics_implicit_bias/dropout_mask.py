@@ -50,7 +50,4 @@ CLAIM = Claim(
     parameters={"n": 20, "d": 10, "p": 0.5, "draws": 4000},
     full={"n": 100, "draws": 20_000},
     judge=mean_equals(confidence=0.9999, resolution=0.05),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -63,7 +63,4 @@ CLAIM = Claim(
     parameters={"sets": 30, "n": 40, "d": 50, "noise": 1.0, "steps": 600, "patience": 10},
     full={"sets": 60, "n": 80, "d": 100, "steps": 1500},
     judge=ordered(confidence=0.999),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -61,7 +61,4 @@ CLAIM = Claim(
     parameters={"n": 30, "d": 4, "widths": (200, 2000, 10_000), "ridge": 1.0, "draws": 12},
     full={"n": 50, "draws": 20},
     judge=mean_equals(confidence=0.9999),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

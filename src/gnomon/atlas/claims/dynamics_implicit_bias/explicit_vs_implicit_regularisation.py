@@ -61,7 +61,4 @@ CLAIM = Claim(
     parameters={"n": 8, "weights": 40, "starts": 3, "penalty": 5.0, "steps": 400},
     full={"n": 20, "weights": 200, "starts": 10, "penalty": 10.0, "steps": 1000},
     judge=equals(within=1e-6, because="the start is forgotten at 5/90 a step, over 400 steps"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

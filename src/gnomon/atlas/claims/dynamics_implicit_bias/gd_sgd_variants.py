@@ -62,8 +62,5 @@ CLAIM = Claim(
     parameters={"n": 100, "d": 5, "batches": (2, 8, 32), "draws": 4000},
     full={"n": 1000, "d": 20, "batches": (1, 4, 16, 64), "draws": 20_000},
     judge=mean_equals(confidence=0.9999, resolution=0.2),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Code that sums over the batch, as some notes do, must divide the learning rate by the batch size.",
 )

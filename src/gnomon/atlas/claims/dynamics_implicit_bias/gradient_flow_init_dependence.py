@@ -56,7 +56,4 @@ CLAIM = Claim(
     parameters={"tilts": 20, "steps": 600},
     full={"tilts": 200, "steps": 3000},
     judge=equals(within=1e-6, because="25 halvings of the interval [-1, 1] end at 6e-8"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

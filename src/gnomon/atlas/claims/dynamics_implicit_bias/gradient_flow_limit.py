@@ -64,7 +64,4 @@ CLAIM = Claim(
     parameters={"d": 4, "time": 0.5, "counts": (100, 200, 400, 800)},
     full={"d": 20, "counts": (500, 1000, 2000, 4000, 8000)},
     judge=rate_is(next_order=1.0, label="step size"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

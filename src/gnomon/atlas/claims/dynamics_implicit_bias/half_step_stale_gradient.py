@@ -50,7 +50,4 @@ CLAIM = Claim(
     parameters={"points": 10, "d": 5, "rates": (0.001, 0.002, 0.004, 0.008)},
     full={"points": 100, "d": 20, "rates": (0.0005, 0.001, 0.002, 0.004, 0.008)},
     judge=rate_is(confidence=0.999, next_order=1.0, label="step size"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -58,8 +58,5 @@ CLAIM = Claim(
     parameters={"d": 5, "rates": (0.0025, 0.005, 0.01, 0.02)},
     full={"d": 20, "rates": (0.001, 0.002, 0.004, 0.008, 0.016)},
     judge=rate_is(next_order=1.0, label="step size"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The correction of the velocity is minus the gradient of |gradient|^2 / 4; some print it with a plus.",
 )

@@ -53,7 +53,4 @@ CLAIM = Claim(
     parameters={"n": 50, "d": 6, "draws": 2000},
     full={"n": 200, "d": 20, "draws": 20_000},
     judge=mean_equals(confidence=0.9999, resolution=0.05),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

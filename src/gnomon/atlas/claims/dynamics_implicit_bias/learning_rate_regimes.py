@@ -64,8 +64,5 @@ CLAIM = Claim(
     parameters={"n": 200, "d": 6, "steps": 400},
     full={"n": 1000, "d": 20, "steps": 2000},
     judge=equals(within=1e-6, because="the bisection ends far below this, and other modes are gone by half time"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     check=step_limit,
 )

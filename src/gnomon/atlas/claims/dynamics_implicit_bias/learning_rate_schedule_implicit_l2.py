@@ -59,7 +59,4 @@ CLAIM = Claim(
     parameters={"d": 20, "total": 2.0, "steps": 1000},
     full={"d": 100, "steps": 10_000},
     judge=equals(within=1e-3, because="0.27 sum r^2 / S^2 by (1), and sum r^2 <= 2.5 S^2 / 1000"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

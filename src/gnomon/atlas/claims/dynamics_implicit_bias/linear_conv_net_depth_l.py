@@ -71,7 +71,4 @@ CLAIM = Claim(
     parameters={"n": 3, "d": 8, "steps": 80_000},
     full={"n": 4, "d": 16, "steps": 300_000},
     judge=bounded_by("above"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -72,8 +72,5 @@ CLAIM = Claim(
     parameters={"n": 3, "d": 8, "steps": 4000},
     full={"n": 4, "d": 16, "steps": 30_000},
     judge=equals(within=0.02, because="the norm is about 5, and errs by ln n over a margin of a thousand"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The steps must be small against the inverse of the smoothness; notes print the Lipschitz constant.",
 )

@@ -78,8 +78,5 @@ CLAIM = Claim(
     parameters={"n": 4, "d": 8, "steps": 3000},
     full={"n": 6, "d": 16, "steps": 20_000},
     judge=equals(within=0.02, because="the direction errs like ln n / |b|, and |b| exceeds 1000 margins"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Often printed with the minimum over the weights of the layers; it is over the product.",
 )

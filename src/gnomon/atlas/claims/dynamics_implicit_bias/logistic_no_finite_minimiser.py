@@ -69,7 +69,4 @@ CLAIM = Claim(
     parameters={"n": 20, "d": 3, "steps": 4000},
     full={"n": 100, "d": 5, "steps": 100_000},
     judge=equals(within=0.05, because="the next order is 1 / ln(time), with ln(time) in the hundreds"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

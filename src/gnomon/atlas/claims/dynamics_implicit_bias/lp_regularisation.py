@@ -74,8 +74,5 @@ CLAIM = Claim(
     parameters={"n": 40, "degree": 6, "penalties": (0.1, 1.0, 3.0)},
     full={"n": 200, "degree": 10},
     judge=equals(rounding=1_000_000),  # two passes of Gram and Schmidt on monomials of condition below 1e4
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="For p = 2 the penalty is the squared norm; the norm itself would set all coefficients to zero at once.",
 )

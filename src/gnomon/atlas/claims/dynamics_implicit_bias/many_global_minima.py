@@ -81,7 +81,4 @@ CLAIM = Claim(
     parameters={"n": 10, "hidden": 16, "steps": 60},
     full={"n": 12, "hidden": 40, "steps": 100},
     judge=equals(rounding=1),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

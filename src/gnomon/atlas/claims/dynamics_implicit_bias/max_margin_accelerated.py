@@ -59,7 +59,4 @@ CLAIM = Claim(
     parameters={"sets": 12, "n": 10, "times": (1000, 2000, 4000, 8000)},
     full={"sets": 20, "n": 30, "times": (4000, 8000, 16_000, 32_000, 64_000)},
     judge=rate_is(confidence=0.999, within=0.1, because="weights not of support vectors fade slowly", label="steps"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

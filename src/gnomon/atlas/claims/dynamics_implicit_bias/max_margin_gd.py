@@ -65,7 +65,4 @@ CLAIM = Claim(
     parameters={"sets": 12, "n": 10, "steps": 5000, "rate": 0.1},
     full={"sets": 40, "n": 30, "steps": 25_000, "rate": 0.02},
     judge=rate_is(confidence=0.999, within=0.1, because="ln t has corrections ln ln t / ln t of 5 %", label="ln t"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -72,9 +72,6 @@ CLAIM = Claim(
     parameters={"n": 12, "width": 30, "steps": 2000},
     full={"n": 30, "width": 100, "steps": 20_000},
     judge=monotone_in("time"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     check=margin_growth,
     remark="Homogeneity in the weights is meant; some notes print it in the input.",
 )

@@ -65,8 +65,5 @@ CLAIM = Claim(
     parameters={"n": 20, "step": 0.05},
     full={"n": 100, "step": 0.005},
     judge=bounded_by("above"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Often printed with ln ln once instead of twice: the square in the bound of the loss gives the factor 2.",
 )

@@ -58,7 +58,4 @@ CLAIM = Claim(
     parameters={"rows": 5, "columns": 40, "steps": 1000},
     full={"rows": 10, "columns": 200, "steps": 3000},
     judge=equals(within=1e-7, because="what is left of the slowest mode after the steps"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

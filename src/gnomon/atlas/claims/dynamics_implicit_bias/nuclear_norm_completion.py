@@ -61,7 +61,4 @@ CLAIM = Claim(
     parameters={"sets": 5, "n": 15, "share": 0.65, "few": 0.1, "steps": 250},
     full={"sets": 20, "n": 30, "share": 0.5, "few": 0.05, "steps": 1500},
     judge=equals(within=1e-6, because="the splitting converges linearly and has as many steps as that takes"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -60,7 +60,4 @@ CLAIM = Claim(
     parameters={"n": 40, "d": 5, "penalties": (0.1, 1.0, 10.0, 100.0), "steps": 300},
     full={"n": 500, "d": 50, "steps": 1000},
     judge=equals(within=1e-8, because="what is left of the slowest mode, of rate 1/5 or more, over 300 steps"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

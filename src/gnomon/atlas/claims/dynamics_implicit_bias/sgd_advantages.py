@@ -70,7 +70,4 @@ CLAIM = Claim(
     parameters={"sets": 8, "n": 1000, "d": 5, "batch": 20},
     full={"sets": 20, "n": 5000},
     judge=at_most(),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

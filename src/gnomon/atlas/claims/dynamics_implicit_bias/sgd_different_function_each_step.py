@@ -57,7 +57,4 @@ CLAIM = Claim(
     parameters={"n": 200, "d": 4, "batch": 8, "draws": 4000},
     full={"n": 2000, "d": 10, "draws": 20_000},
     judge=mean_equals(confidence=0.9999, resolution=0.2),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

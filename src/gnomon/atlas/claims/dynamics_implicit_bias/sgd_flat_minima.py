@@ -62,8 +62,5 @@ CLAIM = Claim(
     parameters={"sharp": 20.0, "flat": 2.0, "temperature": 1.5, "walkers": 100, "steps": 2500, "rate": 0.004},
     full={"walkers": 400, "steps": 6000, "rate": 0.002},
     judge=mean_equals(confidence=0.9999, within=0.04, because="the temperature errs by rate * curvature / 2 in a well"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="This is noise of one size everywhere; that of SGD grows with the curvature, which favors flat minima more.",
 )

@@ -72,7 +72,4 @@ CLAIM = Claim(
     parameters={"d": 4, "batches": 4, "rates": (0.001, 0.002, 0.004, 0.008)},
     full={"d": 10, "batches": 5, "rates": (0.0005, 0.001, 0.002, 0.004, 0.008)},
     judge=rate_is(next_order=1.0, label="step size"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

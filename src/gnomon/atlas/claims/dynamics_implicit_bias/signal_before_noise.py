@@ -76,7 +76,4 @@ CLAIM = Claim(
     parameters={"n": 200, "nets": 4, "width": 100, "steps": 100},
     full={"n": 400, "nets": 6, "width": 200, "steps": 200},
     judge=at_most(confidence=0.99),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

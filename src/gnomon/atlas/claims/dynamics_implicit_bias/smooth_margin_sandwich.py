@@ -58,7 +58,4 @@ CLAIM = Claim(
     parameters={"n": 10, "d": 4, "width": 5, "draws": 2000},
     full={"n": 50, "width": 20, "draws": 10_000},
     judge=bounded_by("above", rounding=10_000),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

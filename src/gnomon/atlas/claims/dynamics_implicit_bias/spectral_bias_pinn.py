@@ -83,7 +83,4 @@ CLAIM = Claim(
     parameters={"nets": 6, "width": 24, "n": 40, "steps": 120},
     full={"nets": 8, "width": 32, "n": 64, "steps": 300},
     judge=ordered(),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

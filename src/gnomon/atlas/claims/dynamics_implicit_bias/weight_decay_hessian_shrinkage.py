@@ -54,8 +54,5 @@ CLAIM = Claim(
     parameters={"n": 60, "d": 8, "decay": 0.2, "steps": 1000},
     full={"n": 1000, "d": 30, "steps": 3000},
     judge=equals(within=1e-8, because="what is left of the slowest mode: rate * decay >= 1/40, over 1000 steps"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The second order of Taylor has a factor 1/2 that is often left out in print.",
 )

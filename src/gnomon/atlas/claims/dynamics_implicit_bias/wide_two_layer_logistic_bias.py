@@ -75,7 +75,4 @@ CLAIM = Claim(
     parameters={"sets": 4, "n": 256, "d": 12, "width": 100, "steps": 200},
     full={"sets": 8, "n": 300, "d": 15, "width": 200, "steps": 400},
     judge=ordered(),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

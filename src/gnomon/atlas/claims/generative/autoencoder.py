@@ -62,7 +62,4 @@ CLAIM = Claim(
     full={"n": 1797, "steps": 5000},
     covers=("autoencoder-latent-map",),
     judge=bounded_by("above"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

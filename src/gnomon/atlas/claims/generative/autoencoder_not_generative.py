@@ -65,7 +65,4 @@ CLAIM = Claim(
     parameters={"n": 300, "steps": 200},
     full={"n": 1797, "steps": 3000},
     judge=bounded_by("below"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -73,8 +73,5 @@ CLAIM = Claim(
     parameters={"d": 3, "steps": 40},
     full={"d": 20, "steps": 200},
     judge=equals(within=1e-4, because="40 steps of a method of fourth order"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="It is the derivative along the path, d/dt; the partial derivative that some notes print is another.",
 )

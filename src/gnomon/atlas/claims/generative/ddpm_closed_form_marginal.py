@@ -55,7 +55,4 @@ CLAIM = Claim(
     full={"steps": 1000, "paths": 100_000},
     covers=("ddpm-forward-step",),
     judge=mean_equals(confidence=0.999, resolution=0.1),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -60,8 +60,5 @@ CLAIM = Claim(
     parameters={"sizes": (100, 200, 400, 800)},
     full={"sizes": (100, 400, 1600, 6400)},
     judge=rate_is(next_order=-1.0, label="steps"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The terms pair q(x_{t-1} | x_t, x_0) with p(x_{t-1} | x_t); other indices, often printed, give no bound.",
 )

@@ -45,7 +45,4 @@ CLAIM = Claim(
     parameters={"d": 10, "beta": 0.2, "n": 4000},
     full={"n": 400_000},
     judge=mean_equals(confidence=0.999, resolution=0.1),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -56,7 +56,4 @@ CLAIM = Claim(
     parameters={"steps": 50},
     full={"steps": 1000},
     judge=equals(rounding=1e6),  # 1 - a of the first steps loses four digits, and its root divides
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

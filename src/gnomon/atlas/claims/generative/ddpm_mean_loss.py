@@ -73,8 +73,5 @@ CLAIM = Claim(
     full={"steps": 1000},
     covers=("ddpm-lambda-weight",),
     judge=equals(rounding=1e6),  # means of the first steps differ by their last digits
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="It is minimized; notes that print a minus sign mean the term of the bound.",
 )

@@ -59,8 +59,5 @@ CLAIM = Claim(
     parameters={"steps": 10},
     full={"steps": 200},
     judge=equals(within=1e-6, because="a grid of 60,001 places"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The variance of the reverse step is taken between b and beta; some notes print the interval reversed.",
 )

@@ -61,7 +61,4 @@ CLAIM = Claim(
     parameters={"steps": 10, "n": 6000},
     full={"steps": 100, "n": 200_000},
     judge=mean_equals(confidence=0.999, resolution=0.2),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

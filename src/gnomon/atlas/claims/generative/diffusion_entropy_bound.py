@@ -61,7 +61,4 @@ CLAIM = Claim(
     parameters={"steps": 12, "grid": 401},
     full={"steps": 100},
     judge=bounded_by("above"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -49,7 +49,4 @@ CLAIM = Claim(
     parameters={"steps": 200, "paths": 4000},
     full={"steps": 2000, "paths": 100_000},
     judge=mean_equals(confidence=0.999, resolution=0.1, within=0.01, because="steps of length 1 / 200"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -53,7 +53,4 @@ CLAIM = Claim(
     parameters={"n": 300, "repetitions": 4},
     full={"n": 1500, "repetitions": 20},
     judge=ordered(confidence=0.99),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -60,7 +60,4 @@ CLAIM = Claim(
     parameters={"steps": 300, "samples": 800},
     full={"steps": 4000, "samples": 20_000},
     judge=distributed_as(confidence=0.999, resolution=0.1),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

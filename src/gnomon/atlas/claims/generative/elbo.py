@@ -74,7 +74,4 @@ CLAIM = Claim(
     breaks=PRIOR,
     parameters={},
     judge=equals(within=1e-8, because="a quadrature of 2001 points"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

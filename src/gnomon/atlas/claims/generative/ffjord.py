@@ -50,7 +50,4 @@ CLAIM = Claim(
     parameters={"d": 6, "n": 40_000},
     full={"n": 1_000_000},
     judge=mean_equals(confidence=0.999, resolution=0.1),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -72,8 +72,5 @@ CLAIM = Claim(
     parameters={"degrees": (1, 3, 7), "n": 8},
     full={"degrees": (1, 2, 3, 5, 7, 9)},
     judge=bounded_by("above", tight=0.98),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The game is argmin over the generator of a maximum; some notes print two argmins.",
 )

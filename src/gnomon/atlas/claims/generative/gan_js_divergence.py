@@ -53,8 +53,5 @@ CLAIM = Claim(
     parameters={"states": 6},
     full={"states": 1000},
     judge=equals(rounding=1e4),  # the root and the square of a small divergence
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="At p = q the value is -1.386294, its least. Some notes drop a logarithm, or a factor 1/2.",
 )

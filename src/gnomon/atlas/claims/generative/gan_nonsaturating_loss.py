@@ -47,8 +47,5 @@ CLAIM = Claim(
     breaks=SURE,
     parameters={"q": 1e-3},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="999 at q = 0.001. It is near q = 0 that the loss stays useful; some notes have it near 1.",
 )

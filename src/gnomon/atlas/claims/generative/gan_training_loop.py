@@ -65,7 +65,4 @@ CLAIM = Claim(
     parameters={"steps": 400},
     full={"steps": 8000},
     judge=equals(within=0.2, because="the game turns around its solution: 13 % of the mean, 40 % of the deviation"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -45,7 +45,4 @@ CLAIM = Claim(
     parameters={"n": 50},
     full={"n": 5000},
     judge=equals(rounding=1000),  # logarithms of probabilities near 1
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -46,7 +46,4 @@ CLAIM = Claim(
     parameters={"lr": 0.2, "steps": 200},
     full={"steps": 2000},
     judge=equals(rounding=5000),  # one rounding in each step
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -46,7 +46,4 @@ CLAIM = Claim(
     parameters={"n": 20},
     full={"n": 2000},
     judge=equals(rounding=1e4),  # a logit of probabilities near 1 loses four digits
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

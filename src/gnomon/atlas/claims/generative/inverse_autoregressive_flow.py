@@ -57,7 +57,4 @@ CLAIM = Claim(
     parameters={"d": 4},
     full={"d": 30},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -68,7 +68,4 @@ CLAIM = Claim(
     judge=equals(
         within=1e-2, because="descent stops before the angle, of the order of the root of the excess, is zero"
     ),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

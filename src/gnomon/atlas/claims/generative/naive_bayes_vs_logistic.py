@@ -89,9 +89,6 @@ CLAIM = Claim(
     parameters={"sizes": (34, 1500), "features": 30, "splits": 64},
     full={"splits": 200},
     judge=ordered(confidence=0.99),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark=(
         "On scikit-learn's breast cancer, wine and digits no crossing was seen: logistic regression was ahead, or "
         "even, at every size from 4 to 100 examples."

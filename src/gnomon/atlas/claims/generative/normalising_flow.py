@@ -64,8 +64,5 @@ CLAIM = Claim(
     parameters={"points": 400},
     full={"points": 1000},
     judge=equals(within=1e-3, because="a grid of 400 x 400 points"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The determinant stands inside the absolute value: log |det J|, not log det |J|.",
 )

@@ -54,7 +54,4 @@ CLAIM = Claim(
     parameters={"d": 5, "n": 6},
     full={"d": 50, "n": 50},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

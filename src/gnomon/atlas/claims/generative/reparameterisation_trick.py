@@ -44,8 +44,5 @@ CLAIM = Claim(
     parameters={"mean": 1.0, "std": 0.3, "draws": 2000},
     full={"draws": 100_000},
     judge=mean_equals(confidence=0.999, resolution=0.1),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="With m = 1 and s = 0.3 the score function needs 70 times as many draws.",
 )

@@ -54,7 +54,4 @@ CLAIM = Claim(
     parameters={"n": 5000},
     full={"n": 500_000},
     judge=mean_equals(confidence=0.999, resolution=0.2),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -52,7 +52,4 @@ CLAIM = Claim(
     parameters={"size": 16, "steps": 80},
     full={"size": 32, "steps": 500},
     judge=bounded_by("above"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -51,7 +51,4 @@ CLAIM = Claim(
     breaks=STANDARD,
     parameters={},
     judge=equals(rounding=1e5),  # a sum of 40,000 terms
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -55,7 +55,4 @@ CLAIM = Claim(
     parameters={"n": 300, "latent": 2, "steps": 600},
     full={"n": 2000, "steps": 3000},
     judge=bounded_by("above"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -66,7 +66,4 @@ CLAIM = Claim(
     breaks=SAME,
     parameters={"members": 7},
     judge=equals(rounding=100),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

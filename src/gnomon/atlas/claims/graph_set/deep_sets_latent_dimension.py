@@ -51,7 +51,4 @@ CLAIM = Claim(
     breaks=ENOUGH,
     parameters={"members": 5},
     judge=equals(within=1e-6, because="the condition of roots in the power sums"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -67,7 +67,4 @@ CLAIM = Claim(
     parameters={"nodes": 100, "steps": 100},
     full={"nodes": 400, "steps": 200},
     judge=bounded_by("below"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

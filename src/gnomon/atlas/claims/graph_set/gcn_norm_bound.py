@@ -57,7 +57,4 @@ CLAIM = Claim(
     parameters={"nodes": 12, "graphs": 20},
     covers=("gcn-coupling-matrix",),
     judge=equals(within=1e-10, because="eigenvalues of matrices of norm one"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -59,7 +59,4 @@ CLAIM = Claim(
     breaks=BARE,
     parameters={"nodes": 16, "layers": 300},
     judge=equals(within=0.02, because="another eigenvalue adds at most (c / c_2)^2 / (2 e layers)"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

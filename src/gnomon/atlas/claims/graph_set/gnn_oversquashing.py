@@ -76,7 +76,4 @@ CLAIM = Claim(
     parameters={"levels": 4},
     full={"levels": 6},
     judge=equals(rounding=1e5),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

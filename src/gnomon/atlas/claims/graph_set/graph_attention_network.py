@@ -52,7 +52,4 @@ CLAIM = Claim(
     breaks=MONOTONE,
     parameters={"nodes": 7},
     judge=equals(within=1e-12, because="sums of seven terms"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -60,7 +60,4 @@ CLAIM = Claim(
     breaks=CHANNELS,
     parameters={"nodes": 12, "hops": 4},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

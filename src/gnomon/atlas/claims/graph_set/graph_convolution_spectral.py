@@ -59,7 +59,4 @@ CLAIM = Claim(
     breaks=EVEN,
     parameters={"nodes": 9},
     judge=equals(rounding=1e5),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

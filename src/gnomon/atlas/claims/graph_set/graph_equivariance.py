@@ -57,7 +57,4 @@ CLAIM = Claim(
     parameters={"nodes": 8},
     covers=("graph-invariance",),
     judge=equals(within=1e-12, because="sums in another order"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -44,7 +44,4 @@ CLAIM = Claim(
     breaks=RING,
     parameters={"nodes": 12},
     judge=equals(within=1e-10, because="eigenvalues of matrices of norm four"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -55,7 +55,4 @@ CLAIM = Claim(
     breaks=SYMMETRIC,
     parameters={"nodes": 10},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -46,7 +46,4 @@ CLAIM = Claim(
     breaks=CENTER,
     parameters={"points": 64},
     judge=rate_is(next_order=2.0, label="h"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

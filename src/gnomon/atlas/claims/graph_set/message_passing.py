@@ -55,7 +55,4 @@ CLAIM = Claim(
     parameters={"nodes": 9, "layers": 3},
     covers=("gcn-depth-diameter",),
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -49,7 +49,4 @@ CLAIM = Claim(
     breaks=BIPARTITE,
     parameters={"nodes": 10},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -47,7 +47,4 @@ CLAIM = Claim(
     breaks=MAXIMUM,
     parameters={"points": 40},
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -42,7 +42,4 @@ CLAIM = Claim(
     breaks=POOLED,
     parameters={"points": 20},
     judge=equals(within=1e-12, because="rounding of products"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -65,7 +65,4 @@ CLAIM = Claim(
     breaks=FREQUENCIES,
     parameters={"nodes": 24},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

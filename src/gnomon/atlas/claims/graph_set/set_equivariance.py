@@ -46,7 +46,4 @@ CLAIM = Claim(
     breaks=BACK,
     parameters={"members": 6},
     judge=equals(within=1e-12, because="sums in another order"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -42,7 +42,4 @@ CLAIM = Claim(
     parameters={"members": 6},
     covers=("deep-sets-invariant",),
     judge=equals(within=1e-12, because="sums in another order"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -63,7 +63,4 @@ CLAIM = Claim(
     breaks=EQUAL,
     parameters={"networks": 5},
     judge=equals(within=1e-11, because="sums of outputs of size ten"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -53,7 +53,4 @@ CLAIM = Claim(
     parameters={"n": 8},
     full={"n": 200},
     judge=equals(rounding=1000),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

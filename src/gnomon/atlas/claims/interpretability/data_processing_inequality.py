@@ -51,7 +51,4 @@ CLAIM = Claim(
     parameters={"states": 6, "steps": 4},
     full={"states": 30, "steps": 8},
     judge=bounded_by("above"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

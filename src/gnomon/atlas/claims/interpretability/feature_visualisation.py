@@ -50,7 +50,4 @@ CLAIM = Claim(
     parameters={"side": 8, "steps": 100},
     full={"side": 28, "steps": 300},
     judge=bounded_by("below"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -57,7 +57,4 @@ CLAIM = Claim(
     parameters={"side": 12, "n": 300},
     full={"side": 16, "n": 2000},
     judge=equals(within=0.1, because="precision and recall of at least 0.9, as the statement says"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -53,8 +53,5 @@ CLAIM = Claim(
     parameters={"size": 10, "filters": 24, "patches": 6000, "repetitions": 6},
     full={"size": 10, "filters": 24, "patches": 20000, "repetitions": 12},
     judge=at_most(confidence=0.99),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The band is narrow: whitened patches are told apart by the highest frequencies that are kept of them.",
 )

@@ -48,7 +48,4 @@ CLAIM = Claim(
     breaks=DEPENDENT,
     parameters={"ratios": (0.8, 0.95, 1.05, 1.5)},
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

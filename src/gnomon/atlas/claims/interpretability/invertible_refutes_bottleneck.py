@@ -82,7 +82,4 @@ CLAIM = Claim(
     parameters={"width": 64, "steps": 100},
     full={"width": 256, "steps": 600},
     judge=bounded_by("below"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -46,7 +46,4 @@ CLAIM = Claim(
     parameters={"rhos": (0.3, 0.6, 0.9), "n": 1000, "repetitions": 10},
     full={"n": 4000, "repetitions": 10},
     judge=mean_equals(confidence=0.999),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

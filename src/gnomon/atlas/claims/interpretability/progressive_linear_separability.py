@@ -56,7 +56,4 @@ CLAIM = Claim(
     parameters={"n": 300, "steps": 100, "draws": 5},
     full={"n": 1000, "steps": 400, "draws": 5},
     judge=ordered(),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -62,7 +62,4 @@ CLAIM = Claim(
     parameters={"steps": 100, "draws": 16},
     full={"steps": 1000, "draws": 30},
     judge=ordered(),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

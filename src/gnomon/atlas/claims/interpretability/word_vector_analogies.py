@@ -52,7 +52,4 @@ CLAIM = Claim(
     parameters={"values": 5, "contexts": 60},
     full={"values": 8, "contexts": 300},
     judge=bounded_by("below"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

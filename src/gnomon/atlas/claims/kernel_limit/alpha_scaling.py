@@ -50,7 +50,4 @@ CLAIM = Claim(
     parameters={"width": 32, "scales": (8.0, 64.0)},
     full={"width": 128, "scales": (4.0, 16.0, 64.0, 256.0)},
     judge=equals(rounding=10_000),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

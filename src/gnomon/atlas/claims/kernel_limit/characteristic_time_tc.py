@@ -70,8 +70,5 @@ CLAIM = Claim(
     judge=rate_is(
         confidence=0.999, within=0.001, because="the correction u^1/2 is 3e-4 at most", label="alpha sqrt(width)"
     ),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="With one hidden layer growth is exponential and the time has a factor log(1 / (alpha sqrt(width))).",
 )

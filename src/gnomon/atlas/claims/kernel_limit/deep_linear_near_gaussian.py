@@ -45,7 +45,4 @@ CLAIM = Claim(
     parameters={"width": 6, "draws": 200_000},
     full={"draws": 2_000_000},
     judge=mean_equals(confidence=0.9995),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -59,7 +59,4 @@ CLAIM = Claim(
     parameters={"members": 3, "width": 20, "steps": 40},
     full={"members": 10, "width": 100, "steps": 500},
     judge=equals(rounding=1000),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

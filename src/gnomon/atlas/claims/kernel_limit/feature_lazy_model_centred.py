@@ -68,8 +68,5 @@ CLAIM = Claim(
     parameters={"n": 6, "width": 50, "lr": 0.05, "steps": 100},
     full={"n": 20, "width": 200, "steps": 400},
     judge=equals(within=0.05, because="the theorem's order 1/alpha = 0.02, times |y| of up to 2.5"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Dividing F by alpha^2 inside the loss, as sometimes printed, is another problem.",
 )

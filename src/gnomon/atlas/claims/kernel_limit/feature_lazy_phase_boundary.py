@@ -74,7 +74,4 @@ CLAIM = Claim(
         because="the next order is 24^-1/2 = 0.2 at the least",
         label="width",
     ),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -55,7 +55,4 @@ CLAIM = Claim(
     parameters={"nets": 24, "widths": (64, 192, 512)},
     full={"nets": 24, "widths": (100, 200, 400, 800)},
     judge=rate_is(confidence=0.999, label="width"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

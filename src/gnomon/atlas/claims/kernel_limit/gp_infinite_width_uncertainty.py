@@ -63,8 +63,5 @@ CLAIM = Claim(
     parameters={"n": 200},
     full={"n": 250},
     judge=mean_equals(confidence=0.999, within=0.03, because="the labels are not exactly Gaussian"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The matrix takes n^2 numbers of memory and its factorization n^3 operations.",
 )

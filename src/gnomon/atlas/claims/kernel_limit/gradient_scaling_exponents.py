@@ -57,7 +57,4 @@ CLAIM = Claim(
     parameters={"nets": 20, "widths": (32, 64, 128, 256)},
     full={"nets": 40, "widths": (32, 64, 128, 256, 512, 1024)},
     judge=mean_equals(confidence=0.9995, resolution=0.15, within=0.03, because="corrections of order 1/32"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

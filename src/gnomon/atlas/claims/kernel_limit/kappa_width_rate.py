@@ -59,7 +59,4 @@ CLAIM = Claim(
     parameters={"groups": 10, "nets": 20, "widths": (64, 256, 1024, 4096)},
     full={"groups": 20, "nets": 50},
     judge=rate_is(confidence=0.9995, label="width"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

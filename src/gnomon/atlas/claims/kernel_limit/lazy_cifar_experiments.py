@@ -71,8 +71,5 @@ CLAIM = Claim(
     parameters={"n": 60, "channels": 16, "lr": 0.05, "steps": 50},
     full={"n": 600, "channels": 64, "steps": 300},
     judge=equals(within=0.01, because="the theorem's order is 1/alpha = 0.01"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Digits take the place of the original's photographs.",
 )

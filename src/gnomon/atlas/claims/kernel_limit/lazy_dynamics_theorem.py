@@ -63,9 +63,6 @@ CLAIM = Claim(
     parameters={"width": 50, "scales": (16.0, 32.0, 64.0, 128.0)},
     full={"width": 500, "scales": (16.0, 32.0, 64.0, 128.0, 256.0, 512.0)},
     judge=equals(within=0.1, because="the next order is a few times 1/16 at the smallest scale, over a range of log 8"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     covers=("frozen-ntk-limit",),
     remark="With units doubled at opposite signs to start at zero, the third rate is 1/alpha^2 by symmetry.",
 )

@@ -86,7 +86,4 @@ CLAIM = Claim(
     parameters={"widths": (4, 64, 1024), "scales": (1.0, 10.0), "repetitions": 16},
     full={"widths": (8, 32, 128, 512), "scales": (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0), "repetitions": 16},
     judge=at_most(confidence=0.99),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -69,8 +69,5 @@ CLAIM = Claim(
     parameters={"units": (0.1, 1.0, 7.0)},
     full={"units": (0.01, 0.1, 1.0, 10.0, 100.0)},
     judge=equals(within=1e-5, because="the power iterations stop at relative changes of 1e-6"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Some slides print the first power of |D f|, which would depend on the units.",
 )

@@ -66,7 +66,4 @@ CLAIM = Claim(
     parameters={"n": 30, "p": 3},
     full={"n": 100, "p": 6},
     judge=equals(within=0.05, because="corrections are a few times 1/alpha = 0.01"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

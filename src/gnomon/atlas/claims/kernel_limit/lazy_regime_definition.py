@@ -57,7 +57,4 @@ CLAIM = Claim(
     parameters={"width": 50, "nets": 10},
     full={"width": 500, "nets": 50},
     judge=bounded_by("above"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

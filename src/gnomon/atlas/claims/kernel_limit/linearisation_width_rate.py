@@ -58,8 +58,5 @@ CLAIM = Claim(
     parameters={"nets": 12, "widths": (1024, 2048, 4096, 8192)},
     full={"nets": 30, "widths": (2048, 4096, 8192, 16384)},
     judge=rate_is(confidence=0.9995, label="width"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Lecture notes say o(1/width) for the parameters: the measured rate refutes it.",
 )

@@ -66,8 +66,5 @@ CLAIM = Claim(
     parameters={"n": 6, "d": 10, "width": 32},
     full={"n": 20, "d": 40, "width": 256},
     judge=equals(within=1e-8, because="descent stops at exp(-25) = 1e-11 of its slowest error, times |k K^-1|"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Often printed without f_0(x). The solution is unique only within the span of the gradients.",
 )

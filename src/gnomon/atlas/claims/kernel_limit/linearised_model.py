@@ -59,8 +59,5 @@ CLAIM = Claim(
     parameters={"width": 64, "repetitions": 8, "distances": (0.0125, 0.025, 0.05, 0.1)},
     full={"width": 512, "repetitions": 30},
     judge=rate_is(confidence=0.99, next_order=1.0, label="s"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     check=linearization,
 )

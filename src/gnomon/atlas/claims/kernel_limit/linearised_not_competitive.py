@@ -57,8 +57,5 @@ CLAIM = Claim(
     parameters={"d": 30, "n": 350, "width": 64, "repetitions": 4},
     full={"repetitions": 20},
     judge=at_most(confidence=0.99),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The saying that networks always beat their tangent kernel is too wide: on the control they do not.",
 )

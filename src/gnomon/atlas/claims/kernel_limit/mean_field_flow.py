@@ -59,7 +59,4 @@ CLAIM = Claim(
     judge=rate_is(
         confidence=0.999, within=0.03, because="the reference is at 1/8 of the least distance", label="width"
     ),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -57,8 +57,5 @@ CLAIM = Claim(
     parameters={"width": 60, "nets": 20, "steps": 250},
     full={"width": 100, "nets": 80, "steps": 1500},
     judge=ordered(confidence=0.999),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The theorem is about infinitely many neurons and infinite time, and says nothing of deeper networks.",
 )

@@ -54,8 +54,5 @@ CLAIM = Claim(
     parameters={"n": 4, "d": 6, "std": 1.3, "draws": 20_000},
     full={"n": 10, "d": 30, "draws": 200_000},
     judge=mean_equals(confidence=0.9999, resolution=0.1),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Often printed with X^T X for inputs in rows, or with the number of points in place of the dimension.",
 )

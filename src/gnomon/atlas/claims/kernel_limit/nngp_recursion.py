@@ -56,7 +56,4 @@ CLAIM = Claim(
     parameters={"nets": 1000, "width": 64},
     full={"nets": 4000, "width": 128},
     judge=distributed_as(confidence=0.9995),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

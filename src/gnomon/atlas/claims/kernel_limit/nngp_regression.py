@@ -69,7 +69,4 @@ CLAIM = Claim(
     parameters={"n": 4, "nets": 1200, "width": 120},
     full={"n": 8, "nets": 4000, "width": 400},
     judge=mean_equals(confidence=0.9995, resolution=0.4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -56,8 +56,5 @@ CLAIM = Claim(
     parameters={"width": 100_000},
     full={"width": 2_000_000},
     judge=mean_equals(confidence=0.9999, resolution=0.05),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="For a prefactor 1 / sqrt(width) the kernel is half of this.",
 )

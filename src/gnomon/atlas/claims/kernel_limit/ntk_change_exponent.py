@@ -63,8 +63,5 @@ CLAIM = Claim(
     parameters={"nets": 20, "width": 50, "scales": (512.0, 1024.0, 2048.0, 4096.0)},
     full={"nets": 40, "width": 200, "scales": (1024.0, 2048.0, 4096.0, 8192.0)},
     judge=rate_is(confidence=0.999, label="alpha sqrt(width)"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Fits over alpha sqrt(width) from 10 to 100 give 1.3 to 1.6, between the first and the second order.",
 )

@@ -86,8 +86,5 @@ CLAIM = Claim(
     parameters={"n": 5, "width": 1024},
     full={"n": 10, "width": 8192},
     judge=equals(within=0.03, because="the theorem's order width^-1/2 = 0.03 at width 1024"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Often printed with the learning rate missing in one exponential, or with the exponential on the right.",
 )

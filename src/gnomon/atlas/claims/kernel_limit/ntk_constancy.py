@@ -63,9 +63,6 @@ CLAIM = Claim(
     parameters={"nets": 60, "widths": (512, 1024, 2048, 4096)},
     full={"nets": 100, "widths": (1024, 2048, 4096, 8192, 16384)},
     judge=rate_is(confidence=0.999, label="width"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     check=constancy,
     remark="The general bound is width^-1/2; the rate 1/width needs output weights of random sign.",
 )

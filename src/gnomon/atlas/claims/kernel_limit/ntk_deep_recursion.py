@@ -70,7 +70,4 @@ CLAIM = Claim(
     parameters={"nets": 60, "width": 160, "depth": 3},
     full={"nets": 100, "width": 400},
     judge=mean_equals(confidence=0.999, within=0.04, because="the mean at finite width errs by about 2 depth / width"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -82,9 +82,6 @@ CLAIM = Claim(
     parameters={"n": 6, "width": 512},
     full={"n": 20, "width": 8192},
     judge=equals(within=0.04, because="the kernel moves by at most width^-1/2 = 0.04; steps err by 0.005"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     check=mode_order,
     remark="Often printed with the minus sign lost, or with exp(+lambda t).",
 )

@@ -55,7 +55,4 @@ CLAIM = Claim(
     parameters={"n": 8, "width": 4},
     full={"n": 40, "width": 64},
     judge=equals(rounding=10_000),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -51,8 +51,5 @@ CLAIM = Claim(
     parameters={"groups": 12, "nets": 16, "widths": (32, 128, 512, 2048)},
     full={"groups": 20, "nets": 50, "widths": (64, 256, 1024, 4096)},
     judge=rate_is(confidence=0.9995, label="width"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Weights have variance s^2 / fan_in; lecture notes sometimes print the standard deviation in its place.",
 )

@@ -69,8 +69,5 @@ CLAIM = Claim(
     parameters={"n": 4, "nets": 40, "width": 256, "steps": 150},
     full={"n": 6, "nets": 100, "width": 768, "steps": 300},
     judge=mean_equals(confidence=0.9995),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Often printed without f_0(x); here the output is counted from its start.",
 )

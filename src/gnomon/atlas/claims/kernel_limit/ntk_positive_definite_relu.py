@@ -67,7 +67,4 @@ CLAIM = Claim(
     parameters={"n": 3, "nets": 16, "width": 512, "steps": 100},
     full={"n": 3, "nets": 60, "width": 2048, "steps": 200},
     judge=mean_equals(confidence=0.9995, within=0.05, because="the kernel of each network errs by width^-1/2 = 0.04"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

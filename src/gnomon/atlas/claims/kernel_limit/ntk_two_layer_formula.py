@@ -58,8 +58,5 @@ CLAIM = Claim(
     parameters={"n": 10, "d": 4, "width": 50},
     full={"n": 100, "width": 2000},
     judge=equals(rounding=10_000),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="A prefactor of the output enters squared.",
 )

@@ -66,7 +66,4 @@ CLAIM = Claim(
     judge=rate_is(
         confidence=0.999, within=0.12, because="the next order is 64^-1/2 = 0.12 at the smallest", label="width"
     ),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

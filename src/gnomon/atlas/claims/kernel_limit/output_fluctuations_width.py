@@ -54,7 +54,4 @@ CLAIM = Claim(
     parameters={"groups": 16, "nets": 8, "widths": (48, 144, 432)},
     full={"groups": 20, "nets": 20, "widths": (32, 128, 512, 2048)},
     judge=rate_is(confidence=0.999, within=0.05, because="the next order is about a third of 48^-1/2", label="width"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

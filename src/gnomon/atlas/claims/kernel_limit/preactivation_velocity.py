@@ -58,7 +58,4 @@ CLAIM = Claim(
     parameters={"nets": 20, "widths": (96, 192, 384)},
     full={"nets": 40, "widths": (128, 256, 512, 1024)},
     judge=rate_is(confidence=0.999, label="width"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -60,7 +60,4 @@ CLAIM = Claim(
         because="the next order, relative to the first, is about 0.1 at the least scale",
         label="alpha",
     ),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -52,8 +52,5 @@ CLAIM = Claim(
     parameters={"frequencies": 9, "points": 1200},
     full={"points": 6000},
     judge=equals(within=1e-5, because="sums over 1200 points err by (2 pi / 1200)^2 / 6 at the corners"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Often printed with the sign (-1)^(k/2) and with zero for k = 1.",
 )

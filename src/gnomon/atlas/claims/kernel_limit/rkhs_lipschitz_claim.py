@@ -50,8 +50,5 @@ CLAIM = Claim(
     parameters={"cuts": (62, 126, 254, 510, 1022), "points": 65536},
     full={"cuts": (62, 126, 254, 510, 1022, 2046, 4094), "points": 1048576},
     judge=rate_is(confidence=0.999, within=0.02, because="partial sums are whole numbers of terms", label="K"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Lecture notes say that Lipschitz functions are in this space; that is refuted by this one.",
 )

@@ -63,8 +63,5 @@ CLAIM = Claim(
     parameters={"features": 400, "nets": 200},
     full={"features": 2000, "nets": 400},
     judge=mean_equals(confidence=0.9995),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The measure is tau: some notes print dv db in its place, for which the integral diverges.",
 )

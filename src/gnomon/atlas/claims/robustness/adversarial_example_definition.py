@@ -68,7 +68,4 @@ CLAIM = Claim(
     parameters={"d": 6, "repeats": 4},
     full={"d": 30, "repeats": 100},
     judge=equals(within=1e-5, because="the programs stop at about 1e-6"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

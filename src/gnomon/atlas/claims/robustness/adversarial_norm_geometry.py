@@ -59,7 +59,4 @@ CLAIM = Claim(
     parameters={"d": 12, "repeats": 10},
     full={"d": 100, "repeats": 100},
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -72,7 +72,4 @@ CLAIM = Claim(
     parameters={"eps": 0.2, "width": 32, "networks": 6},
     full={"eps": 0.2, "width": 128, "networks": 10},
     judge=ordered(),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -63,7 +63,4 @@ CLAIM = Claim(
     parameters={"d": 8, "repeats": 20},
     full={"d": 50, "repeats": 200},
     judge=equals(rounding=1e5),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -56,7 +56,4 @@ CLAIM = Claim(
     parameters={"d": 10, "classes": 5, "n": 20},
     full={"d": 64, "classes": 10, "n": 300},
     judge=equals(within=2e-3, because="the attack ends one step of 1e-6 and a bisection of 2^-12 beyond the border"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -79,8 +79,5 @@ CLAIM = Claim(
     parameters={"width": 30},
     full={"width": 100},
     judge=ordered(),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Often misprinted: the stopping test compares f_i with itself, and the linearization stays at x.",
 )

@@ -69,7 +69,4 @@ CLAIM = Claim(
     parameters={"d": 30, "n": 20, "eps": 0.1},
     full={"d": 784, "n": 500, "eps": 0.1},
     judge=equals(rounding=1e5),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

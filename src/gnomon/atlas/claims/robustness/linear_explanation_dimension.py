@@ -48,7 +48,4 @@ CLAIM = Claim(
     parameters={"sizes": (10, 30, 100, 300, 1000, 3000), "repeats": 20},
     full={"sizes": (10, 100, 1000, 10_000), "repeats": 200},
     judge=rate_is(within=0.02, because="the next order is 1 / d, 0.03 at the smallest dimension", label="dimension"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

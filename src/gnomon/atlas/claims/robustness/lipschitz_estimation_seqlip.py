@@ -58,7 +58,4 @@ CLAIM = Claim(
     parameters={"m": 6, "repeats": 20},
     full={"m": 10, "repeats": 100},
     judge=bounded_by("above", tight=0.8),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -57,8 +57,5 @@ CLAIM = Claim(
     parameters={"width": 20, "depth": 3, "pairs": 2000},
     full={"width": 100, "depth": 5, "pairs": 10_000},
     judge=bounded_by("above", rounding=1e6),  # differences of inputs 1e-3 apart
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Far from tight: the closest pair comes to a small share of the bound.",
 )

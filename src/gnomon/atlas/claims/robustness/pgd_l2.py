@@ -85,8 +85,5 @@ CLAIM = Claim(
     parameters={"d": 20, "eps": 0.5},
     full={"d": 1000, "eps": 0.5},
     judge=equals(rounding=1e5),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Often misprinted with a projection that rescales: it pushes every iterate to the sphere.",
 )

@@ -53,8 +53,5 @@ CLAIM = Claim(
     parameters={"d": 10, "eps": 0.3, "step": 0.07},
     full={"d": 1000, "eps": 0.3, "step": 0.01},
     judge=equals(rounding=100),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Often misprinted as a rescaling by the largest entry, which is no projection onto the box.",
 )

@@ -65,7 +65,4 @@ CLAIM = Claim(
     parameters={"d": 10, "n": 30, "eps": 0.2, "steps": 12},
     full={"d": 100, "n": 500, "eps": 0.2, "steps": 12},
     judge=equals(rounding=1e6),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

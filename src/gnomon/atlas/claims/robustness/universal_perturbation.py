@@ -75,7 +75,4 @@ CLAIM = Claim(
     parameters={"width": 32, "eps": 0.2, "networks": 6},
     full={"width": 128, "eps": 0.2, "networks": 10},
     judge=at_most(confidence=0.95),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -48,7 +48,4 @@ CLAIM = Claim(
     breaks=NAMELESS,
     parameters={"times": 6, "size": 8},
     judge=equals(within=1e-12, because="sums in another order"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -46,7 +46,4 @@ CLAIM = Claim(
     breaks=SOFTMAX,
     parameters={"times": 20, "size": 2},
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

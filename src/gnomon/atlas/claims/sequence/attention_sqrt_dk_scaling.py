@@ -43,7 +43,4 @@ CLAIM = Claim(
     breaks=ROOT,
     parameters={"size": 64, "pairs": 1000, "repeats": 40},
     judge=mean_equals(resolution=0.05),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -59,7 +59,4 @@ CLAIM = Claim(
     parameters={"length": 8, "steps": 200},
     full={"length": 16, "steps": 1000},
     judge=bounded_by("below"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

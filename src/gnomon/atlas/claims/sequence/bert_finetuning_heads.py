@@ -87,7 +87,4 @@ CLAIM = Claim(
     parameters={"steps": 120},
     full={"steps": 600},
     judge=bounded_by("below"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -50,7 +50,4 @@ CLAIM = Claim(
     breaks=RATE,
     parameters={"tokens": 20000, "repeats": 8},
     judge=mean_equals(resolution=0.1),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -85,7 +85,4 @@ CLAIM = Claim(
     parameters={"steps": 200},
     full={"steps": 1000},
     judge=bounded_by("below"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -45,7 +45,4 @@ CLAIM = Claim(
     breaks=ONE,
     parameters={"times": 7},
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -67,7 +67,4 @@ CLAIM = Claim(
     breaks=WHOLE,
     parameters={"times": 8},
     judge=equals(rounding=1e5),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -74,7 +74,4 @@ CLAIM = Claim(
     parameters={"steps": 45},
     full={"steps": 600},
     judge=bounded_by(),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

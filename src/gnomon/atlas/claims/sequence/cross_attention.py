@@ -47,7 +47,4 @@ CLAIM = Claim(
     breaks=NAMELESS,
     parameters={"times": 6, "size": 4},
     judge=equals(within=1e-12, because="sums in another order"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -59,7 +59,4 @@ CLAIM = Claim(
     breaks=SHARED,
     parameters={"times": 12},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

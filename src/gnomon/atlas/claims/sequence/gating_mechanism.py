@@ -52,7 +52,4 @@ CLAIM = Claim(
     breaks=CONSTANT,
     parameters={"times": 30, "gate": 0.9},
     judge=equals(rounding=1e3),  # thirty products
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

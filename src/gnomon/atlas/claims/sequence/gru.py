@@ -62,7 +62,4 @@ CLAIM = Claim(
     breaks=AFTER,
     parameters={"units": 5},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

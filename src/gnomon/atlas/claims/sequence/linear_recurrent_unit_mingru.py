@@ -55,7 +55,4 @@ CLAIM = Claim(
     breaks=BLIND,
     parameters={"times": 40},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -63,7 +63,4 @@ CLAIM = Claim(
     breaks=DIAGONAL,
     parameters={"times": 20},
     judge=equals(within=1e-8, because="the condition of random eigenvectors of size 6"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -51,7 +51,4 @@ CLAIM = Claim(
     breaks=FORM,
     parameters={"updates": 300},
     judge=bounded_by(),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -69,7 +69,4 @@ CLAIM = Claim(
     parameters={"times": 6000, "units": 8},
     full={"times": 40000, "units": 16},
     judge=bounded_by("below"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

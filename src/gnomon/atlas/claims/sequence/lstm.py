@@ -63,7 +63,4 @@ CLAIM = Claim(
     breaks=NAMES,
     parameters={"units": 5},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

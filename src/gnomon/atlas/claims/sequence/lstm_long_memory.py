@@ -66,8 +66,5 @@ CLAIM = Claim(
     parameters={"times": 40, "units": 16, "repeats": 5},
     full={"times": 100, "units": 64, "repeats": 10},
     judge=ordered(),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="At the start of training: what a gradient does not reach cannot be learned.",
 )

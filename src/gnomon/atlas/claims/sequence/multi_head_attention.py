@@ -62,7 +62,4 @@ CLAIM = Claim(
     breaks=PARTS,
     parameters={"times": 5, "size": 8, "heads": 4},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -48,7 +48,4 @@ CLAIM = Claim(
     breaks=PAIRS,
     parameters={"times": 12, "channels": 8},
     judge=equals(within=1e-10, because="sums of cosines"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

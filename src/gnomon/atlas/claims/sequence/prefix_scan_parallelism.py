@@ -55,7 +55,4 @@ CLAIM = Claim(
     breaks=LINEAR,
     parameters={"times": 33},
     judge=equals(rounding=1e3),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

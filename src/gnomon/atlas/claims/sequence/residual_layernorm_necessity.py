@@ -56,7 +56,4 @@ CLAIM = Claim(
     parameters={"depth": 12, "width": 16, "seeds": 3},
     full={"depth": 12, "width": 64, "seeds": 10},
     judge=bounded_by(),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

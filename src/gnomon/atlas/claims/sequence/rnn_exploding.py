@@ -48,7 +48,4 @@ CLAIM = Claim(
     breaks=ORTHOGONAL,
     parameters={"times": 100},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

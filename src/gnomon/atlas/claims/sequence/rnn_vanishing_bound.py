@@ -58,7 +58,4 @@ CLAIM = Claim(
     breaks=SLOPE,
     parameters={"times": 10, "networks": 20},
     judge=bounded_by(),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -62,7 +62,4 @@ CLAIM = Claim(
     breaks=PAIRS,
     parameters={"lengths": (16, 32, 64, 128), "width": 16},
     judge=rate_is(label="length"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -55,7 +55,4 @@ CLAIM = Claim(
     breaks=OTHERS,
     parameters={"times": 7, "size": 4},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

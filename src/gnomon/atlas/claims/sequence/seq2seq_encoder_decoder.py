@@ -54,8 +54,5 @@ CLAIM = Claim(
     parameters={"units": (4, 8), "length": 24, "sequences": 3000},
     full={"units": (4, 8, 16), "length": 48, "sequences": 20000},
     judge=bounded_by(tight=0.6),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The lossy bottleneck as a theorem; trained translators lose accuracy with length for the same reason.",
 )

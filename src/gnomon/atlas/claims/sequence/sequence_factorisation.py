@@ -53,7 +53,4 @@ CLAIM = Claim(
     breaks=PAST,
     parameters={"times": 5, "tokens": 3},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

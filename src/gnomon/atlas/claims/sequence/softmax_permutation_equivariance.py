@@ -51,7 +51,4 @@ CLAIM = Claim(
     breaks=ALIKE,
     parameters={"size": 50},
     judge=equals(rounding=1e3),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

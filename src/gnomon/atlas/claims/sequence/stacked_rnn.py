@@ -63,7 +63,4 @@ CLAIM = Claim(
     breaks=BELOW,
     parameters={"times": 9},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -49,7 +49,4 @@ CLAIM = Claim(
     breaks=MASKED,
     parameters={"times": 6, "size": 8},
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

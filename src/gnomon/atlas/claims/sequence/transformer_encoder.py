@@ -60,7 +60,4 @@ CLAIM = Claim(
     breaks=ORDER,
     parameters={"times": 5, "size": 8},
     judge=equals(rounding=1e5),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

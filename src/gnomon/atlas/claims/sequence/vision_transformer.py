@@ -62,8 +62,5 @@ CLAIM = Claim(
     breaks=NOWHERE,
     parameters={},
     judge=equals(rounding=1e4),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="How many more images it needs than a convolutional network is a matter of training, and not measured here.",
 )

@@ -47,7 +47,4 @@ CLAIM = Claim(
     breaks=WIDE,
     parameters={"scales": (1, 2, 3, 4, 5, 6), "size": 0.5},
     judge=bounded_by(tight=0.1),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

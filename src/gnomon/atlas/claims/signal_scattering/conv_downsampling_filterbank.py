@@ -64,8 +64,5 @@ CLAIM = Claim(
     breaks=MIRROR,
     parameters={"size": 64},
     judge=equals(rounding=1000),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="A network sums over input channels with free weights; a wavelet cascade goes on from the average alone.",
 )

@@ -46,7 +46,4 @@ CLAIM = Claim(
     breaks=CORRELATION,
     parameters={},
     judge=equals(rounding=10),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

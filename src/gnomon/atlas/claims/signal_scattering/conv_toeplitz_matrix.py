@@ -68,7 +68,4 @@ CLAIM = Claim(
     breaks=SHARED,
     parameters={"n": 8, "m": 3},
     judge=equals(rounding=1000),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

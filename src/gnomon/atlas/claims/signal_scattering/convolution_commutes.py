@@ -49,7 +49,4 @@ CLAIM = Claim(
     parameters={"n": 60, "m": 17},
     full={"n": 2000, "m": 300},
     judge=equals(rounding=1000),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

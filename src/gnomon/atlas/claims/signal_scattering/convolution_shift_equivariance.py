@@ -51,8 +51,5 @@ CLAIM = Claim(
     breaks=CIRCULAR,
     parameters={"n": 100, "m": 9, "shift": 23},
     judge=equals(rounding=1000),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The proof is sometimes printed with f(t - D); either sign is right, if it is the same on both sides.",
 )

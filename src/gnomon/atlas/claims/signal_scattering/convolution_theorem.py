@@ -51,7 +51,4 @@ CLAIM = Claim(
     parameters={"n": 200},
     full={"n": 3000},
     judge=equals(rounding=1000),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

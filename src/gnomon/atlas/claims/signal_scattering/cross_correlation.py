@@ -48,8 +48,5 @@ CLAIM = Claim(
     breaks=KERNEL,
     parameters={"n": 40, "m": 7},
     judge=equals(rounding=1000),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Sometimes printed as the sum of f[t] h[u + t]; that flips f instead of h, and is the control.",
 )

@@ -46,7 +46,4 @@ CLAIM = Claim(
     parameters={"n": 40, "m": 7},
     full={"n": 500, "m": 50},
     judge=equals(rounding=1000),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

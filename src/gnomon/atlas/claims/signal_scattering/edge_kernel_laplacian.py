@@ -48,7 +48,4 @@ CLAIM = Claim(
     breaks=CENTERED,
     parameters={"side": 16},
     judge=equals(rounding=100),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -53,7 +53,4 @@ CLAIM = Claim(
     parameters={"realizations": 4000},
     full={"realizations": 40000},
     judge=mean_equals(confidence=0.999, resolution=0.3),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -69,7 +69,4 @@ CLAIM = Claim(
     parameters={"size": 128, "J": 4},
     full={"size": 4096, "J": 8},
     judge=equals(rounding=1000),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -91,8 +91,5 @@ CLAIM = Claim(
     parameters={"size": 10, "filters": 24, "patches": 6000, "repetitions": 4},
     full={"size": 12, "filters": 64, "patches": 20000, "repetitions": 5},
     judge=at_most(confidence=0.99),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The layer learns without labels. First layers of classifiers of photographs are not measured here.",
 )

@@ -61,8 +61,5 @@ CLAIM = Claim(
         "warp": 0.002,
     },
     judge=equals(within=0.05, because="the exponent of five octaves before the spectra part altogether"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The control is scattering: its exponent is 0, within a factor 1.1 over the same five octaves.",
 )

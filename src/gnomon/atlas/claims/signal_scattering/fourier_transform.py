@@ -54,7 +54,4 @@ CLAIM = Claim(
     parameters={"size": 256},
     full={"size": 4096},
     judge=equals(rounding=1000),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -47,7 +47,4 @@ CLAIM = Claim(
     breaks=WHOLE,
     parameters={"points": 41, "nodes": 401},
     judge=equals(within=1e-8, because="the trapezoidal rule converges faster than any power for Gaussians"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -49,7 +49,4 @@ CLAIM = Claim(
     breaks=KAPPA,
     parameters={"sigma": 9.0, "xi": 0.8},
     judge=equals(within=1e-10, because="the Gaussian has died out at the border, in space and in frequency"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

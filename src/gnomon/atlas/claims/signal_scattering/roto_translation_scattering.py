@@ -46,7 +46,4 @@ CLAIM = Claim(
     breaks=ANGLES,
     parameters={"side": 16, "turns": (1, 2, 3)},
     judge=equals(within=1e-3, because="filters are sampled on pixels"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -72,7 +72,4 @@ CLAIM = Claim(
     parameters={"size": 256, "J": 4},
     full={"size": 8192, "J": 8},
     judge=equals(rounding=1000),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -61,7 +61,4 @@ CLAIM = Claim(
     parameters={"n": 100, "repetitions": 6},
     full={"n": 100, "repetitions": 20},
     judge=at_most(confidence=0.99),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

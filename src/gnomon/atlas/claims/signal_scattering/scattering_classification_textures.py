@@ -70,7 +70,4 @@ CLAIM = Claim(
     parameters={"train": 12, "repetitions": 6},
     full={"train": 40, "repetitions": 10},
     judge=ordered(confidence=0.95),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

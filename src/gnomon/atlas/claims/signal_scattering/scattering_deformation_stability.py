@@ -48,7 +48,4 @@ CLAIM = Claim(
     breaks=WAVELETS,
     parameters={"warps": (0.0025, 0.005, 0.01, 0.02, 0.04), "frequency": 0.3},
     judge=rate_is(next_order=1.0, label="deformation"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

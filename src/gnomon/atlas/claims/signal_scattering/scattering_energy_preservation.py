@@ -59,7 +59,4 @@ CLAIM = Claim(
     parameters={"size": 256, "signals": 8},
     full={"size": 1024, "signals": 40},
     judge=bounded_by(),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

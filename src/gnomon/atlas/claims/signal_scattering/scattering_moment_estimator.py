@@ -51,7 +51,4 @@ CLAIM = Claim(
     breaks=FORGETS,
     parameters={"sizes": (64, 128, 256, 512, 1024), "realizations": 400},
     judge=rate_is(resolution=0.4, label="N"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

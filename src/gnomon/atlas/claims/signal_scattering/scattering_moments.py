@@ -54,7 +54,4 @@ CLAIM = Claim(
     parameters={"realizations": 40, "size": 256},
     full={"realizations": 400, "size": 1024},
     judge=bounded_by("below"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -60,7 +60,4 @@ CLAIM = Claim(
     parameters={"size": 64, "pairs": 40},
     full={"size": 128, "pairs": 1000},
     judge=bounded_by(tight=0.9),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -57,8 +57,5 @@ CLAIM = Claim(
     breaks=MODULI,
     parameters={"size": 64, "J": 3},
     judge=equals(rounding=1000),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The first part is sometimes abbreviated as A times the modulus of the commutator; read so, it is wrong.",
 )

@@ -55,7 +55,4 @@ CLAIM = Claim(
     breaks=NUMBERS,
     parameters={"side": 32, "L": 8},
     judge=equals(within=0.02, because="the grid of places is not symmetric about the middle of the image"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -44,8 +44,5 @@ CLAIM = Claim(
     breaks=SLOWER,
     parameters={"scales": (1, 2, 3), "angles": (2, 4)},
     judge=equals(rounding=1),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The second order is sometimes printed with one bar too few.",
 )

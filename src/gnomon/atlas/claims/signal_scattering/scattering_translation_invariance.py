@@ -53,7 +53,4 @@ CLAIM = Claim(
     breaks=AVERAGED,
     parameters={"scales": (4, 5, 6, 7), "shift": 2},
     judge=rate_is(next_order=-1.0, label="2^J"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

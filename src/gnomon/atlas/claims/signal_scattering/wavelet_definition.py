@@ -52,7 +52,4 @@ CLAIM = Claim(
     breaks=MEAN,
     parameters={"frequencies": (0.5, 1.0, 1.7)},
     judge=equals(within=2e-3, because="finite differences with steps of 0.02 and scales in 13 octaves"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -67,8 +67,5 @@ CLAIM = Claim(
     breaks=DILATED,
     parameters={"frequencies": (0.2, 0.4, 0.8, 1.6), "warp": 0.01},
     judge=bounded_by("above", tight=0.95),  # packets a quarter of a width apart miss the maximum by up to 3 %
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Sometimes printed with the gradient of the norm of the deformation; it is the norm of its gradient.",
 )

@@ -62,7 +62,4 @@ CLAIM = Claim(
     breaks=NORM,
     parameters={"scales": 3, "angles": 4},
     judge=equals(within=1e-3, because="sums over pixels stand for integrals"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

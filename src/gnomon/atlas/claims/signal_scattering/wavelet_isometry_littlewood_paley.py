@@ -51,7 +51,4 @@ CLAIM = Claim(
     breaks=WEIGHT,
     parameters={"J": 2, "shape": (24, 31)},
     judge=equals(rounding=1000),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

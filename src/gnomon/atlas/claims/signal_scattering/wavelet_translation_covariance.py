@@ -51,7 +51,4 @@ CLAIM = Claim(
     breaks=DENSE,
     parameters={"size": 101, "J": 4, "shift": 7},
     judge=equals(rounding=1000),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

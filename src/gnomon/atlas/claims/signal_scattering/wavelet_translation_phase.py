@@ -51,7 +51,4 @@ CLAIM = Claim(
     parameters={"shifts": (1, 2, 4, 8), "spread": 0.05, "repetitions": 40},
     full={"shifts": (1, 2, 4, 8), "spread": 0.05, "repetitions": 400},
     judge=mean_equals(confidence=0.999),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

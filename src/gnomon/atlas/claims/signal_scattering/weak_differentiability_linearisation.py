@@ -52,7 +52,4 @@ CLAIM = Claim(
     breaks=STABLE,
     parameters={"deformations": 60, "size": 3.0},
     judge=bounded_by("below"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

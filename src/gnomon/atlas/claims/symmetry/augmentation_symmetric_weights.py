@@ -50,8 +50,5 @@ CLAIM = Claim(
     breaks=START,
     parameters={"n": 20, "d": 10, "steps": 200},
     judge=equals(within=1e-12, because="rounding over 200 steps"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Some proofs would give a symmetric gradient at every w, which is false.",
 )

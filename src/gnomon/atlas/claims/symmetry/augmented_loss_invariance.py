@@ -55,8 +55,5 @@ CLAIM = Claim(
     breaks=WHOLE,
     parameters={"n": 10, "d": 8},
     judge=equals(within=1e-13, because="means of 80 numbers of size 1"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     covers=("augmentation-gradient-equivariance",),
 )

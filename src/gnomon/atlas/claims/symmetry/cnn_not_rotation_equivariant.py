@@ -48,7 +48,4 @@ CLAIM = Claim(
     breaks=TURNED,
     parameters={},
     judge=equals(within=1e-12, because="sums of some hundred products of numbers of size 1"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

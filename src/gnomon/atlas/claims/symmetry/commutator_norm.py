@@ -75,7 +75,4 @@ CLAIM = Claim(
     breaks=LOCAL,
     parameters={"n": 32, "strengths": (0.01, 0.02, 0.04, 0.08)},
     judge=rate_is(next_order=1.0, label="strength"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -46,8 +46,5 @@ CLAIM = Claim(
     breaks=BORDER,
     parameters={"side": 9},
     judge=equals(within=1e-13, because="sums of 18 products of numbers of size 1"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Often printed with equal rows <w, g x>: the rows are <g_i w, x>, in another order.",
 )

@@ -54,7 +54,4 @@ CLAIM = Claim(
     breaks=EVERY,
     parameters={"side": 6},
     judge=equals(within=1e-12, because="sums of some hundred products of numbers of size 1"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

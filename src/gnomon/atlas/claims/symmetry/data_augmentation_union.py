@@ -60,7 +60,4 @@ CLAIM = Claim(
     breaks=EVEN,
     parameters={"n": 10, "d": 6, "draws": 2000},
     judge=mean_equals(confidence=0.9999),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -54,7 +54,4 @@ CLAIM = Claim(
     breaks=ORDER,
     parameters={},
     judge=equals(within=1e-10, because="eigenvectors of a 6 x 6 matrix, products of numbers of size 1"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

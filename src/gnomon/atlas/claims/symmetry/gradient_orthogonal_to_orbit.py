@@ -59,8 +59,5 @@ CLAIM = Claim(
     breaks=PLAIN,
     parameters={"rates": (0.001, 0.002, 0.004, 0.008), "time": 0.8},
     judge=rate_is(next_order=1.0, label="step size"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Gradient flow is dw/dt = -grad L; it is sometimes printed without the sign.",
 )

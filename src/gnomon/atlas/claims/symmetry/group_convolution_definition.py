@@ -51,7 +51,4 @@ CLAIM = Claim(
     breaks=FIRST,
     parameters={},
     judge=equals(within=1e-12, because="sums of at most 8 products of numbers of size 1"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -53,7 +53,4 @@ CLAIM = Claim(
     breaks=FIXED,
     parameters={"points": 4},
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

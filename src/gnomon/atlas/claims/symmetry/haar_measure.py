@@ -46,7 +46,4 @@ CLAIM = Claim(
     parameters={"draws": 4000},
     full={"draws": 40_000},
     judge=mean_equals(confidence=0.9999),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

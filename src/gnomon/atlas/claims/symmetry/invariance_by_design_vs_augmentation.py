@@ -80,7 +80,4 @@ CLAIM = Claim(
     breaks=MOVED,
     parameters={"n": 60, "d": 12, "repetitions": 24},
     judge=ordered(confidence=0.99),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

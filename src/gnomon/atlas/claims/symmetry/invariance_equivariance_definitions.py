@@ -66,7 +66,4 @@ CLAIM = Claim(
     breaks=WHOLE,
     parameters={},
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -45,9 +45,6 @@ CLAIM = Claim(
     breaks=WHOLE,
     parameters={},
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     covers=("linear-shift-equivariant-is-convolution",),
     remark="Feature maps live on quotients of the group, not on subgroups, as is sometimes printed.",
 )

@@ -65,7 +65,4 @@ CLAIM = Claim(
     parameters={"steps": 25, "repetitions": 3},
     full={"steps": 500, "repetitions": 6},
     judge=ordered(confidence=0.99),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -56,7 +56,4 @@ CLAIM = Claim(
     breaks=SQUARE,
     parameters={"n": 120},
     judge=equals(within=1e-8, because="the trapezoid rule on Gaussians, cut at nine deviations"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -57,7 +57,4 @@ CLAIM = Claim(
     breaks=SUMMED,
     parameters={"n": 8},
     judge=equals(within=1e-11, because="Fourier transforms of 512 numbers"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -45,8 +45,5 @@ CLAIM = Claim(
     breaks=EVEN,
     parameters={"n": 64, "m": 5},
     judge=equals(within=1e-10, because="quotients of Fourier coefficients of random signals"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="Often printed as 2 a sinc(2 k a), which is for frequencies in cycles.",
 )

@@ -48,8 +48,5 @@ CLAIM = Claim(
     breaks=ALL,
     parameters={"sizes": (3, 4, 5, 6)},
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     remark="The diagonal is lambda + gamma; it is often printed as lambda.",
 )

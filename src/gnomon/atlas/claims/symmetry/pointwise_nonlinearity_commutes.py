@@ -44,7 +44,4 @@ CLAIM = Claim(
     breaks=ALONE,
     parameters={"n": 50},
     judge=equals(rounding=0),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -47,8 +47,5 @@ CLAIM = Claim(
     parameters={"n": 24},
     full={"n": 200},
     judge=equals(within=1e-11, because="sums of n products of numbers of size 1"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
     covers=("full-averaging-constant",),
 )

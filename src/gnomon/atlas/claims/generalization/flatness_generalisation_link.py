@@ -1,0 +1,58 @@
+"""The wider the noise on weights that the training loss bears, the flatter the minimum.
+
+    largest s with E L(w + s e) <= L(w) + tol:   s^2 = 2 tol / tr H    for a quadratic loss                          (1)
+
+Reference: [dziugaite2017computing].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+QUADRATIC = "the loss is quadratic around the minimum"
+
+
+def problem(d, seed):
+    """A random positive matrix."""
+    a = np.random.default_rng(seed).normal(size=(d, d))
+    return a @ a.T / d
+
+
+def predicted(d, tolerance, seed):
+    """Equation (1)."""
+    return float(np.sqrt(2 * tolerance / np.trace(problem(d, seed))))
+
+
+def radius(power, d, tolerance, draws, seed):
+    """By bisection on the mean loss over fixed draws of noise, which come in orthogonal sets of equal length."""
+    h = problem(d, seed)
+    rng = np.random.default_rng(seed + 1)
+    noise = np.concatenate([np.linalg.qr(rng.normal(size=(d, d)))[0] * np.sqrt(d) for _ in range(draws)])
+    sizes = ((noise @ h) * noise).sum(1) / 2
+    low, high = 0.0, 10.0
+    for _ in range(60):
+        s = (low + high) / 2
+        low, high = (s, high) if ((s**2 * sizes) ** power).mean() <= tolerance else (low, s)
+    return high
+
+
+def observed(d, tolerance, draws, seed):
+    """A quadratic loss."""
+    return radius(1.0, d, tolerance, draws, seed)
+
+
+def control(d, tolerance, draws, seed):
+    """A loss of fourth order."""
+    return radius(2.0, d, tolerance, draws, seed)
+
+
+CLAIM = Claim(
+    id="flatness-generalisation-link",
+    title="The noise that a minimum bears measures its flatness",
+    equation=r"\sigma^2 = 2\,\mathrm{tol}/\mathrm{tr} H",
+    source=Source("derived", "dziugaite2017computing"),
+    premises=(Premise(QUADRATIC),),
+    breaks=QUADRATIC,
+    parameters={"d": 12, "tolerance": 0.01, "draws": 20},
+    judge=equals(within=1e-10, because="the mean over an orthogonal set of noise is the trace, to rounding"),
+)

@@ -1,0 +1,66 @@
+"""A fixed shuffle of pixels changes nothing for a fully connected network: training and test errors stay the same.
+
+    f trained on P x, read at P x   =   f trained on x, read at x,   for kernels of <x, x'> and |x| alone           (1)
+
+Reference: [zhang2017understanding].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+DENSE = "the model looks at all pixels alike"
+
+
+def kernel(a, b, local):
+    """Of an infinitely wide dense network, or one that compares neighboring pixels only."""
+    if local:
+        grid = [np.pad(v.reshape(-1, 8, 8), ((0, 0), (0, 1), (0, 1))) for v in (a, b)]
+        a, b = [(g[:, :8, :8] * g[:, 1:, :8] + g[:, :8, :8] * g[:, :8, 1:]).reshape(-1, 64) for g in grid]
+        return a @ b.T + 1e-3
+    norms = np.sqrt(np.outer((a**2).sum(1), (b**2).sum(1)))
+    cosine = np.clip(a @ b.T / norms, -1, 1)
+    return norms * (np.sqrt(1 - cosine**2) + (np.pi - np.arccos(cosine)) * cosine) / np.pi
+
+
+def predicted():
+    """No difference of outputs, equation (1)."""
+    return 0.0
+
+
+def difference(local, n, seed):
+    """The largest difference of test outputs with and without the shuffle."""
+    from gnomon.data import digits
+
+    split = digits(n, 100, seed=seed)
+    x, z = (t.double().numpy().reshape(len(t), -1) for t in (split.x, split.x_test))
+    y = np.eye(10)[split.y.numpy()]
+    order = np.random.default_rng(seed).permutation(64)
+    outputs = []
+    for places in (np.arange(64), order):
+        a, b = x[:, places], z[:, places]
+        k = kernel(a, a, local)
+        outputs.append(kernel(b, a, local) @ np.linalg.solve(k + 1e-2 * np.trace(k) / n * np.eye(n), y))
+    return float(np.abs(outputs[0] - outputs[1]).max())
+
+
+def observed(n, seed):
+    """A dense network."""
+    return difference(False, n, seed)
+
+
+def control(n, seed):
+    """A model that compares neighbors."""
+    return difference(True, n, seed)
+
+
+CLAIM = Claim(
+    id="random-pixel-fitting",
+    title="Shuffled pixels are learned as well by dense networks, and worse by those that look at neighbors",
+    equation=r"f_{PX}(Px) = f_X(x)",
+    source=Source("theorem", "zhang2017understanding"),
+    premises=(Premise(DENSE),),
+    breaks=DENSE,
+    parameters={"n": 200},
+    judge=equals(within=1e-8, because="a linear system of condition 1e4"),
+)

@@ -1,0 +1,62 @@
+"""The excess risk of what training returns is at most a statistical term plus what optimization leaves.
+
+    E R(f_n) - min R <= E[2 max |R_n - R|] + E[R_n(f_n) - min R_n]                                                 (1)
+
+for a finite class: min R_n - min R is at most zero on average.
+Reference: [vapnik1971uniform].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+SAME = "the training sample is drawn from the law that risks are taken over"
+
+
+def problem(members, seed):
+    """True risks of a finite class."""
+    return np.random.default_rng(seed).uniform(0.1, 0.6, members)
+
+
+def predicted(members, sizes, repetitions, seed):
+    """The right side of (1), from its own samples."""
+    rng, risk = np.random.default_rng(seed + 1), problem(members, seed)
+    found = []
+    for n in sizes:
+        empirical = rng.binomial(n, risk, size=(repetitions, members)) / n
+        chosen = np.minimum(empirical[:, : members // 2].min(1), 1)  # optimization looks at half of the class
+        found.append((2 * np.abs(empirical - risk).max(1)).mean() + (chosen - empirical.min(1)).mean())
+    return found
+
+
+def excess(shift, members, sizes, repetitions, seed):
+    """The left side of (1); the sample may come from other risks, in the reverse order."""
+    rng, risk = np.random.default_rng(seed + 2), problem(members, seed)
+    found = []
+    for n in sizes:
+        source = 0.7 - risk if shift else risk
+        empirical = rng.binomial(n, source, size=(repetitions, members)) / n
+        found.append(risk[empirical[:, : members // 2].argmin(1)].mean() - risk.min())
+    return found
+
+
+def observed(members, sizes, repetitions, seed):
+    """Samples of the same law."""
+    return excess(False, members, sizes, repetitions, seed)
+
+
+def control(members, sizes, repetitions, seed):
+    """Samples of another law."""
+    return excess(True, members, sizes, repetitions, seed)
+
+
+CLAIM = Claim(
+    id="risk-decomposition",
+    title="Excess risk is at most twice the largest deviation plus the error of optimization",
+    equation=r"E R(\hat f) - \inf R \le E[2\sup|\hat R - R|] + E[\hat R(\hat f) - \inf \hat R]",
+    source=Source("theorem", "vapnik1971uniform"),
+    premises=(Premise(SAME),),
+    breaks=SAME,
+    parameters={"members": 200, "sizes": (50, 200, 1000), "repetitions": 200},
+    judge=bounded_by("above"),
+)

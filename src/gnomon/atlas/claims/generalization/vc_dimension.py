@@ -1,0 +1,80 @@
+"""The largest number of points that a class labels in all ways: 2 for intervals, 4 for rectangles, d + 1 for planes.
+
+    intervals 2,   axis-parallel rectangles 4,   half-planes 3                                                     (1)
+
+Reference: [vapnik1971uniform].
+"""
+
+from itertools import product
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+BEST = "the points are the best placed ones"
+
+
+def shattered(points, label):
+    """Whether all labelings are among those that the class gives."""
+    wanted = len(points)
+    return len({label(bits, points) for bits in product((0, 1), repeat=wanted)} - {None}) == 2**wanted
+
+
+def interval(bits, x):
+    """The labeling, if an interval has it: no zero between two ones."""
+    ones = [v for v, b in zip(x, bits, strict=True) if b]
+    inside = [min(ones) <= v <= max(ones) if ones else False for v in x]
+    return bits if [bool(b) for b in bits] == inside else None
+
+
+def rectangle(bits, x):
+    """The labeling, if the smallest box around the ones holds no zero."""
+    ones = x[np.array(bits, bool)]
+    inside = ((x >= ones.min(0)) & (x <= ones.max(0))).all(1) if len(ones) else np.zeros(len(x), bool)
+    return bits if (inside == np.array(bits, bool)).all() else None
+
+
+def plane(bits, x):
+    """The labeling, if a line separates: a feasible linear program."""
+    from scipy.optimize import linprog
+
+    sign = 2 * np.array(bits) - 1
+    a = -sign[:, None] * np.c_[x, np.ones(len(x))]
+    return bits if linprog(np.zeros(3), a, -np.ones(len(x)), bounds=[(None, None)] * 3).status == 0 else None
+
+
+CASES = (
+    (interval, [np.arange(k, dtype=float) for k in (1, 2, 3)]),
+    (rectangle, [np.array([[1, 0], [-1, 0], [0, 1], [0, -1], [0.1, 0.2]])[:k] for k in (2, 3, 4, 5)]),
+    (plane, [np.array([[0, 0], [1, 0], [0, 1], [1, 1]], float)[:k] for k in (2, 3, 4)]),
+)
+
+
+def predicted():
+    """Equation (1)."""
+    return [2.0, 4.0, 3.0]
+
+
+def observed():
+    """The largest of the sets that is shattered."""
+    return [float(max(len(x) for x in sets if shattered(x, label))) for label, sets in CASES]
+
+
+def control():
+    """Points on a line: rectangles and half-planes shatter fewer."""
+    line = [np.c_[np.arange(k), np.zeros(k)].astype(float) for k in (1, 2, 3, 4)]
+    places = [CASES[0][1], line, line]
+    pairs = zip((interval, rectangle, plane), places, strict=True)
+    return [float(max(len(x) for x in sets if shattered(x, label))) for label, sets in pairs]
+
+
+CLAIM = Claim(
+    id="vc-dimension",
+    title="Intervals shatter two points, rectangles four, half-planes three",
+    equation=r"\mathrm{VC} = \max\{n : \Pi(n) = 2^n\}",
+    source=Source("theorem", "vapnik1971uniform"),
+    premises=(Premise(BEST),),
+    breaks=BEST,
+    parameters={},
+    judge=equals(rounding=0),
+)

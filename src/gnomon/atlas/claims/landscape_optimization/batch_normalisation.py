@@ -1,0 +1,61 @@
+"""Batch normalization gives each feature the mean and the spread that its two parameters say.
+
+    y = shift + scale (x - mean) / sqrt(variance + eps)                                                  (1)
+
+with mean and variance (the one divided by n) over the batch. Reference: [ioffe2015batch], Algorithm 1.
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+BATCH = "mean and variance are those of the batch"
+
+
+def problem(n, d, seed):
+    """A batch whose features have different means and spreads, and the two parameters."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, d)) * rng.uniform(1, 5, d) + rng.normal(size=d)
+    return x, rng.normal(size=d), rng.normal(size=d)
+
+
+def predicted(n, d, eps, seed):
+    """Equation (1), then the mean and the variance of its columns: shift, and scale^2 v / (v + eps)."""
+    x, scale, shift = problem(n, d, seed)
+    v = x.var(0)
+    return np.concatenate([shift + scale * (x - x.mean(0)) / np.sqrt(v + eps), [shift, scale**2 * v / (v + eps)]])
+
+
+def layer(training, n, d, eps, seed):
+    """Output of torch's layer, and the mean and variance of its columns."""
+    x, scale, shift = (torch.from_numpy(v) for v in problem(n, d, seed))
+    norm = torch.nn.BatchNorm1d(d, eps=eps, dtype=torch.float64).train(training)
+    with torch.no_grad():
+        norm.weight.copy_(scale), norm.bias.copy_(shift)
+        y = norm(x)
+    return torch.cat([y, y.mean(0, keepdim=True), y.var(0, correction=0, keepdim=True)])
+
+
+def observed(n, d, eps, seed):
+    """In training."""
+    return layer(True, n, d, eps, seed)
+
+
+def control(n, d, eps, seed):
+    """In evaluation, with the running averages of a layer that has seen nothing."""
+    return layer(False, n, d, eps, seed)
+
+
+CLAIM = Claim(
+    id="batch-normalisation",
+    title="Batch normalization gives each feature the mean and the spread of its two parameters",
+    equation=r"\bar f = \mu + \gamma (f - E f) / \sqrt{\mathrm{Var} f + \epsilon}",
+    source=Source("theorem", "ioffe2015batch", "Algorithm 1"),
+    premises=(Premise(BATCH),),
+    breaks=BATCH,
+    parameters={"n": 20, "d": 5, "eps": 1e-5},
+    full={"n": 1000, "d": 50},
+    judge=equals(rounding=10_000),
+    remark="torch divides by n in the forward pass, and by n - 1 in the running variance.",
+)

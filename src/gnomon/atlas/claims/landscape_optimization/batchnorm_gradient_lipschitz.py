@@ -1,0 +1,65 @@
+"""Batch normalization takes from the gradient its mean and its part along the normalized values, and divides by sigma.
+
+For z = scale yhat + shift with yhat = (y - mean) / sigma over m values, the chain rule gives, with g = dL/dz,
+
+    |dL/dy|^2 = (scale / sigma)^2 (|g|^2 - <1, g>^2 / m - <g, yhat>^2 / m)                               (1)
+
+Reference: [santurkar2018how], Theorem 4.1, where it is an inequality against a network without the layer.
+"""
+
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+BATCH = "the layer normalizes by the batch it is given"
+
+
+def problem(m, d, seed):
+    """Values before the layer, a scale for each feature, and coefficients of a loss after it."""
+    torch.manual_seed(seed)
+    y = 3 * torch.randn(m, d, dtype=torch.float64) + 1
+    return y, torch.randn(d, dtype=torch.float64), torch.randn(m, d, dtype=torch.float64)
+
+
+def predicted(m, d, seed):
+    """The right side of equation (1) for L = sum sin(z + c), whose gradient is cos(z + c)."""
+    y, scale, c = problem(m, d, seed)
+    sigma = y.std(0, correction=0)
+    hat = (y - y.mean(0)) / sigma
+    g = torch.cos(scale * hat + c)
+    return (scale / sigma) ** 2 * (g.square().sum(0) - g.sum(0) ** 2 / m - (g * hat).sum(0) ** 2 / m)
+
+
+def gradients(training, m, d, seed):
+    """Squared norms of dL/dy for each feature by autograd through torch's layer."""
+    y, scale, c = problem(m, d, seed)
+    norm = nn.BatchNorm1d(d, eps=1e-30, dtype=torch.float64).train(training)
+    norm.weight = nn.Parameter(scale)
+    norm.running_mean, norm.running_var = y.mean(0), y.var(0, correction=0)
+    y.requires_grad_()
+    return torch.autograd.grad(torch.sin(norm(y) + c).sum(), y)[0].square().sum(0)
+
+
+def observed(m, d, seed):
+    """In training."""
+    return gradients(True, m, d, seed)
+
+
+def control(m, d, seed):
+    """In evaluation, with the same mean and variance as constants."""
+    return gradients(False, m, d, seed)
+
+
+CLAIM = Claim(
+    id="batchnorm-gradient-lipschitz",
+    title="Batch normalization takes two directions out of the gradient and divides it by the spread",
+    equation=r"\|\nabla_y L\|^2 = \frac{\gamma^2}{\sigma^2} (\|g\|^2 - \tfrac1m \langle 1, g \rangle^2"
+    r" - \tfrac1m \langle g, \hat y \rangle^2)",
+    source=Source("theorem", "santurkar2018how", "Theorem 4.1"),
+    premises=(Premise(BATCH),),
+    breaks=BATCH,
+    parameters={"m": 16, "d": 4},
+    full={"m": 500, "d": 50},
+    judge=equals(rounding=10_000),
+)

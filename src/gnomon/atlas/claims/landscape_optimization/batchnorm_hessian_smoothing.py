@@ -1,0 +1,76 @@
+"""Along the gradient, batch normalization divides the curvature by the variance and takes a further term from it.
+
+d = dL/dy is orthogonal to 1 and to yhat, so yhat(y + t d) = (yhat + t d / s) / sqrt(1 + t^2 |d|^2 / (m s^2)); two
+derivatives at t = 0 give, with g and H the gradient and Hessian of L after the layer (z = c yhat),
+
+    d^T (d^2 L / dy^2) d = (c / s)^2 d^T H d - c <g, yhat> |d|^2 / (m s^2)                               (1)
+
+Reference: [santurkar2018how], Theorem 4.2.
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+BATCH = "the spread is that of the values themselves"
+
+
+def problem(m, repeats, seed):
+    """Values before the layer, its scale, and coefficients of L = sum z^2 / 2 + sin(z + a) after it."""
+    torch.manual_seed(seed)
+    shape = (repeats, m)
+    return 2 * torch.randn(*shape, dtype=torch.float64), 1.5, torch.randn(*shape, dtype=torch.float64)
+
+
+def predicted(m, repeats, seed):
+    """The right side of equation (1), with d from the chain rule."""
+    y, c, a = problem(m, repeats, seed)
+    s = y.std(1, correction=0)[:, None]
+    hat = (y - y.mean(1)[:, None]) / s
+    z = c * hat
+    g, h = z + torch.cos(z + a), 1 - torch.sin(z + a)
+    d = c / s * (g - g.mean(1)[:, None] - hat * (g * hat).mean(1)[:, None])
+    size = (d**2).sum(1)
+    return (c / s[:, 0]) ** 2 * (h * d**2).sum(1) - c * (g * hat).sum(1) * size / (m * s[:, 0] ** 2)
+
+
+def curvature(frozen, m, repeats, seed):
+    """The left side by two derivatives of the loss through the normalization, its spread a constant or not."""
+    y, c, a = problem(m, repeats, seed)
+
+    def loss(y, spread):
+        z = c * (y - y.mean(1)[:, None]) / spread
+        return (z**2 / 2 + torch.sin(z + a)).sum()
+
+    def spread(y):
+        return y.std(1, correction=0)[:, None]
+
+    y.requires_grad_()
+    d = torch.autograd.grad(loss(y, spread(y)), y)[0].detach()
+    first = torch.autograd.grad(loss(y, spread(y.detach() if frozen else y)), y, create_graph=True)[0]
+    return (torch.autograd.grad((first * d).sum(), y)[0] * d).sum(1)
+
+
+def observed(m, repeats, seed):
+    """The spread of the values."""
+    return curvature(False, m, repeats, seed)
+
+
+def control(m, repeats, seed):
+    """The same number as a constant."""
+    return curvature(True, m, repeats, seed)
+
+
+CLAIM = Claim(
+    id="batchnorm-hessian-smoothing",
+    title="Along the gradient, batch normalization divides the curvature by the variance and lowers it by a term",
+    equation=r"d^T \nabla_y^2 L \, d = \frac{\gamma^2}{\sigma^2} d^T H d"
+    r" - \frac{\gamma}{m \sigma^2} \langle g, \hat y \rangle \|d\|^2",
+    source=Source("theorem", "santurkar2018how", "Theorem 4.2"),
+    premises=(Premise(BATCH),),
+    breaks=BATCH,
+    parameters={"m": 16, "repeats": 20},
+    full={"m": 500, "repeats": 200},
+    judge=equals(rounding=10_000),
+    remark="The further term lowers the curvature only where <g, yhat> > 0: where smaller values lower the loss.",
+)

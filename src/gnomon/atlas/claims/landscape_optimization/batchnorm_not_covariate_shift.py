@@ -1,0 +1,90 @@
+"""Batch normalization helps although it does not keep the statistics of activations still.
+
+Normalized activations get noise whose mean and size are drawn anew in every step, which moves their statistics more
+than training without normalization does; and still training is faster:
+
+    log(loss (noisy normalized) / loss (plain))  <  0  <  log(drift (noisy normalized) / drift (plain))      (1)
+
+with the drift the mean change per step of the mean and the standard deviation of the units of a layer.
+Reference: [santurkar2018how], Section 2.
+"""
+
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, ordered
+
+NORMALIZED = "the noisy network is normalized"
+
+
+def predicted():
+    """From small to large, equation (1)."""
+    return ("logarithm of losses", "zero", "logarithm of drifts")
+
+
+def digits():
+    """200 handwritten digits."""
+    from sklearn.datasets import load_digits
+
+    images, labels = load_digits(return_X_y=True)
+    return torch.tensor(images[:200] / 16, dtype=torch.float32), torch.tensor(labels[:200])
+
+
+def trained(normalized, noise, nets, depth, steps, width=32):
+    """The final loss of each of several networks, and its drift: the mean change of means and deviations in a step."""
+    x, y = digits()
+    sizes = (64, *[width] * depth, 10)
+    weights = [(2 * torch.rand(nets, a, b) - 1) / a**0.5 for a, b in zip(sizes, sizes[1:], strict=False)]
+    biases = [(2 * torch.rand(nets, 1, b) - 1) / a**0.5 for a, b in zip(sizes, sizes[1:], strict=False)]
+    optimizer = torch.optim.Adam([p.requires_grad_() for p in (*weights, *biases)], lr=0.02)
+    last, drift = None, torch.zeros(nets)
+    for _ in range(steps):
+        h, now = x, []
+        for w, b in zip(weights[:-1], biases[:-1], strict=True):
+            h = h @ w + b
+            if normalized:
+                h = (h - h.mean(1, keepdim=True)) / (h.var(1, keepdim=True, correction=0) + 1e-5).sqrt()
+            if noise:  # drawn anew for each unit in each step
+                h = h * (1 + noise * torch.rand(nets, 1, width)) + noise * (2 * torch.rand(nets, 1, width) - 1)
+            now.append(torch.cat((h.mean(1), h.std(1)), 1).detach())
+            h = torch.sigmoid(h)
+        now = torch.stack(now)
+        drift = drift if last is None else drift + (now - last).abs().mean((0, 2)) / (steps - 1)
+        last = now
+        loss = nn.functional.cross_entropy(
+            (h @ weights[-1] + biases[-1]).mT, y.expand(nets, -1), reduction="none"
+        ).mean(1)
+        optimizer.zero_grad()
+        loss.sum().backward()
+        optimizer.step()
+    return loss.detach(), drift
+
+
+def ratios(normalized, nets, depth, steps):
+    """Logarithms of loss and drift of the noisy network over those of the plain one."""
+    plain, noisy = trained(False, 0.0, nets, depth, steps), trained(normalized, 0.6, nets, depth, steps)
+    losses, drifts = ((a / b).log() for a, b in zip(noisy, plain, strict=True))
+    return {"logarithm of losses": losses, "zero": torch.zeros(nets), "logarithm of drifts": drifts}
+
+
+def observed(nets, depth, steps):
+    """Normalized, with noise."""
+    return ratios(True, nets, depth, steps)
+
+
+def control(nets, depth, steps):
+    """The same noise without normalization."""
+    return ratios(False, nets, depth, steps)
+
+
+CLAIM = Claim(
+    id="batchnorm-not-covariate-shift",
+    title="Batch normalization helps although the statistics of its activations move more",
+    equation=r"L_{noisy\ BN} / L_{plain} < 1 < D_{noisy\ BN} / D_{plain}",
+    source=Source("observed", "santurkar2018how", "Section 2"),
+    premises=(Premise(NORMALIZED), Premise("the network is deep", lambda depth: depth >= 5)),
+    breaks=NORMALIZED,
+    parameters={"nets": 6, "depth": 6, "steps": 25},
+    full={"nets": 10, "depth": 8, "steps": 80},
+    judge=ordered(),
+)

@@ -1,0 +1,66 @@
+"""In a deep ReLU network with batch normalization, gradients at initialization grow by pi / (pi - 1) in each layer.
+
+Backward through ReLU half of the squared gradient is left; through the weights (variance 1/width) it is kept; and batch
+normalization divides it by the variance of W relu(z), z ~ N(0, 1), over the batch, which is 1/2 - 1/(2 pi):
+
+    |g_l|^2 / |g_{l+1}|^2 -> (1/2) / (1/2 - 1/(2 pi)) = pi / (pi - 1) = 1.467                            (1)
+
+for large width and batch. Reference: [yang2019mean].
+"""
+
+import math
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+NORMALIZED = "every layer is normalized over the batch"
+
+
+def predicted():
+    """The logarithm of equation (1)."""
+    return math.log(math.pi / (math.pi - 1))
+
+
+def growth(normalize, depth, width, batch, nets):
+    """Mean growth per layer of the logarithm of the squared gradient, over the layers after the first five."""
+    rows = []
+    for _ in range(nets):
+        h, values = torch.randn(batch, width), []
+        for _ in range(depth):
+            z = h @ torch.randn(width, width) / (width / 2) ** 0.5
+            z = (z - z.mean(0)) / z.std(0, correction=0) if normalize else z
+            values.append(z.requires_grad_() if not z.requires_grad else z)
+            h = torch.relu(z)
+        g = torch.autograd.grad((h * torch.randn(batch, width)).sum(), values)
+        sizes = torch.stack([v.square().sum() for v in g]).log()
+        rows.append(float(sizes[5] - sizes[-1]) / (depth - 6))
+    return rows
+
+
+def observed(depth, width, batch, nets):
+    """With normalization."""
+    return growth(True, depth, width, batch, nets)
+
+
+def control(depth, width, batch, nets):
+    """Without: the variance 2/width keeps gradients as they are."""
+    return growth(False, depth, width, batch, nets)
+
+
+CLAIM = Claim(
+    id="batchnorm-stacked-gradient-explosion",
+    title="In ReLU networks with batch normalization, squared gradients grow by pi/(pi - 1) per layer at the start",
+    equation=r"\|g_\ell\|^2 / \|g_{\ell+1}\|^2 \to \pi / (\pi - 1) \approx 1.467",
+    source=Source("theorem", "yang2019mean"),
+    premises=(Premise(NORMALIZED), Premise("the layers are wide", lambda width: width >= 128)),
+    breaks=NORMALIZED,
+    parameters={"depth": 20, "width": 128, "batch": 128, "nets": 8},
+    full={"depth": 40, "width": 512, "batch": 256, "nets": 8},
+    judge=mean_equals(
+        confidence=0.9999,
+        resolution=0.2,
+        within=0.1,
+        because="two directions of the batch and of the width, O(1 / 128)",
+    ),
+)

@@ -1,0 +1,66 @@
+"""Steps that are too large leave ReLU units off on all data; such units have no gradient and stay as they are.
+
+A unit with z_i < 0 on every sample i has relu'(z_i) = 0 there, so
+
+    dL/dw = sum_i (dL/dh_i) relu'(z_i) x_i = 0                                                           (1)
+
+exactly, and gradient descent never moves it again.
+"""
+
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+RELU = "the activation is a ReLU"
+
+
+def predicted():
+    """A tenth of the units dead at least (1 for yes), their largest gradient, their largest move in later steps."""
+    return [1.0, 0.0, 0.0]
+
+
+def train(activation, n, width, rate):
+    """The same numbers after 30 large steps and 30 more, on a regression with positive inputs."""
+    x = torch.rand(n, 5)
+    y = torch.sin(3 * x.sum(1, keepdim=True))
+    net = nn.Sequential(nn.Linear(5, width), activation, nn.Linear(width, 1))
+    optimizer = torch.optim.SGD(net.parameters(), lr=rate)
+
+    def steps(count):
+        for _ in range(count):
+            optimizer.zero_grad()
+            nn.functional.smooth_l1_loss(net(x), y).backward()
+            optimizer.step()
+
+    steps(30)
+    dead = (net[0](x) < 0).all(0)
+    before = net[0].weight.detach().clone()
+    optimizer.zero_grad()
+    nn.functional.smooth_l1_loss(net(x), y).backward()
+    slope = float(net[0].weight.grad[dead].abs().sum())
+    steps(30)
+    return [float(dead.float().mean() >= 0.1), slope, float((net[0].weight.detach() - before)[dead].abs().sum())]
+
+
+def observed(n, width, rate):
+    """ReLU."""
+    return train(nn.ReLU(), n, width, rate)
+
+
+def control(n, width, rate):
+    """Leaky ReLU, whose slope is never zero."""
+    return train(nn.LeakyReLU(0.1), n, width, rate)
+
+
+CLAIM = Claim(
+    id="dead-relu-units",
+    title="Too large steps leave ReLU units off on all data, and these never move again",
+    equation=r"z_i < 0 \; \forall i \Rightarrow \partial L / \partial w = 0",
+    source=Source("derived"),
+    premises=(Premise(RELU), Premise("the learning rate is large", lambda rate: rate >= 1)),
+    breaks=RELU,
+    parameters={"n": 50, "width": 64, "rate": 2.0},
+    full={"n": 500, "width": 256, "rate": 2.0},
+    judge=equals(rounding=0),
+)

@@ -1,0 +1,57 @@
+"""Local entropy prefers a wide valley to a deeper narrow one once it looks far enough.
+
+Local entropy at x is the logarithm of the integral of exp(-L(x') - g (x - x')^2 / 2) over x'. For wells far apart,
+exp(-L) = sum_k exp(-d_k - (x - c_k)^2 / (2 s_k^2)), it is -d_k + log(s_k / sqrt(s_k^2 + 1/g)) + const at c_k. With
+R^2 = exp(2 (d_wide - d_narrow)) > 1 the wide well wins exactly for
+
+    1/g > s_w^2 s_n^2 (R^2 - 1) / (s_w^2 - R^2 s_n^2)                                                    (1)
+
+Reference: [chaudhari2017entropy].
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+ENTROPY = "the average is over exp(-L)"
+DEPTH, NARROW, FAR = 1.0, 0.1, 12.0
+
+
+def predicted(wide):
+    """The reach 1/g of equation (1), with the narrow well deeper by DEPTH."""
+    r = np.exp(2 * DEPTH)
+    return wide**2 * NARROW**2 * (r - 1) / (wide**2 - r * NARROW**2)
+
+
+def threshold(smoothed, wide):
+    """The reach at which the higher of the two wells changes, by bisection and sums over a grid."""
+    x = np.linspace(-20, FAR + 20, 64_001)
+    weight = np.exp(DEPTH - x**2 / (2 * NARROW**2)) + np.exp(-((x - FAR) ** 2) / (2 * wide**2)) + 1e-300
+    low, high = 1e-4, 4.0
+    for _ in range(40):
+        reach = (low * high) ** 0.5
+        narrow, broad = (smoothed(weight, np.exp(-((x - c) ** 2) / (2 * reach))) for c in (0.0, FAR))
+        low, high = (low, reach) if broad > narrow else (reach, high)
+    return (low * high) ** 0.5
+
+
+def observed(wide):
+    """Local entropy."""
+    return threshold(lambda weight, kernel: np.log(weight @ kernel), wide)
+
+
+def control(wide):
+    """The average of -L itself."""
+    return threshold(lambda weight, kernel: np.log(weight) @ kernel / kernel.sum(), wide)
+
+
+CLAIM = Claim(
+    id="entropy-sgd",
+    title="Local entropy prefers a wide valley to a deeper narrow one once it looks far enough",
+    equation=r"1/\gamma > s_w^2 s_n^2 (R^2 - 1) / (s_w^2 - R^2 s_n^2)",
+    source=Source("derived", "chaudhari2017entropy"),
+    premises=(Premise(ENTROPY), Premise("the wells are far apart", lambda wide: wide < 2)),
+    breaks=ENTROPY,
+    parameters={"wide": 1.0},
+    judge=equals(rounding=1e6),  # the overlap of the wells is exp(-12^2 / (2 (1 + 1/g))), the grid is exact
+)

@@ -1,0 +1,64 @@
+"""Among solutions of one sparse problem the flatter ones err less on new data, until the weights are rescaled.
+
+f(x) = <u^2 - v^2, x> from u = v = a: descent from a small start finds sparse solutions, from a large one those of
+least norm. Where all points are fitted the Hessian of the mean square has the trace
+
+    tr H = (8 / n) sum_ij x_ij^2 (u_j^2 + v_j^2)                                                         (1)
+
+which grows with a. Adding one number to u^2 and to v^2 leaves f as it is and changes (1) at will.
+References: [hochreiter1997flat] for the saying, [dinh2017sharp] for the rescaling, [woodworth2020kernel] for the model.
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, at_most
+
+FOUND = "the weights are those that descent found"
+STARTS = np.geomspace(0.03, 1.5, 8)[:, None]
+
+
+def predicted():
+    """The rank correlation of trace and test error is at least 0.4: minus it is at most -0.4."""
+    return -0.4
+
+
+def correlations(extra, sets, n, d, steps, seed):
+    """Minus the rank correlation over starts; a random number up to ``extra`` is added to u^2 and v^2 at the end."""
+    rng, rows = np.random.default_rng(seed), []
+    truth = np.r_[np.ones(2), np.zeros(d - 2)]
+    for _ in range(sets):
+        x = rng.normal(size=(n, d))
+        u, v, y = np.ones((8, d)) * STARTS, np.ones((8, d)) * STARTS, x @ truth
+        rate = 0.05 / (1 + 2 * STARTS**2)
+        for _ in range(steps):
+            slope = ((u**2 - v**2) @ x.T - y) @ x / n
+            u, v = u - rate * slope * u, v + rate * slope * v
+        size = u**2 + v**2 + 2 * extra * rng.uniform(size=(8, 1))
+        trace = 8 / n * (size @ (x**2).T).sum(1)
+        error = ((u**2 - v**2 - truth) ** 2).sum(1)
+        rows.append(-np.corrcoef(trace.argsort().argsort(), error.argsort().argsort())[0, 1])
+    return rows
+
+
+def observed(sets, n, d, steps, seed):
+    """As found."""
+    return correlations(0.0, sets, n, d, steps, seed)
+
+
+def control(sets, n, d, steps, seed):
+    """The same functions with other weights."""
+    return correlations(100.0, sets, n, d, steps, seed)
+
+
+CLAIM = Claim(
+    id="flat-minima-generalisation",
+    title="Flatter solutions of a sparse problem err less on new data, until the weights are rescaled",
+    equation=r"\rho(\mathrm{tr} H, \text{test error}) \ge 0.4",
+    source=Source("observed", "hochreiter1997flat"),
+    premises=(Premise(FOUND), Premise("the problem has a sparse solution")),
+    breaks=FOUND,
+    parameters={"sets": 12, "n": 20, "d": 40, "steps": 600},
+    full={"sets": 40, "n": 40, "d": 100, "steps": 3000},
+    judge=at_most(confidence=0.999),
+    remark="Not a law: the control has the same functions, the same test errors, and any sharpness one likes.",
+)

@@ -1,0 +1,68 @@
+"""With the learning rate 1 / L, the smallest gradient of T steps falls at least as T^-1/2.
+
+Each step lowers an L-smooth h by at least |grad h|^2 / (2 L), and h cannot fall below its infimum h*, so
+
+    min_{t < T} |grad h(x_t)| <= sqrt(2 L (h_0 - h*) / T)                                                (1)
+
+The slope of the curve below goes from s to s/2 and back to s within each step of length s / L, with curvatures +-L:
+each step lowers it only by (3/4) s^2 / L, so that it comes to sqrt(2/3) of the bound after ``steps`` steps, where the
+curve ends; as many are made again.
+Reference: [nesterov2018lectures], Section 1.2.3.
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+RATE = "the learning rate is 1 / L"
+
+
+def problem(n, d, seed):
+    """Data of a robust regression, mean of r^2 / (1 + r^2), whose curvature is at most 2 lambda_max(X^T X) / n."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=d)
+
+
+def predicted(n, d, steps, seed):
+    """Equation (1) after every step: robust regression with h* >= 0, then the curve with L = s = 1."""
+    x, y, w = problem(n, d, seed)
+    r = x @ w - y
+    t = np.arange(1, 2 * steps + 1)
+    regression = np.sqrt(2 * (2 * np.linalg.norm(x, 2) ** 2 / n) * (r**2 / (1 + r**2)).mean() / t)
+    return np.stack([regression, np.sqrt(2 * (0.75 * steps + 0.5) / t)])
+
+
+def smallest(scale, n, d, steps, seed):
+    """Smallest gradients so far, at ``scale`` times the learning rate 1 / L."""
+    x, y, w = problem(n, d, seed)
+    place, rows = float(steps), []
+    for _ in range(2 * steps):
+        r = x @ w - y
+        g = x.T @ (2 * r / (1 + r**2) ** 2) / n
+        slope = 1 - abs(place - round(place)) if place > 0 else max(1 + place, 0.0)
+        rows.append((np.linalg.norm(g), slope))
+        w, place = w - scale * g / (2 * np.linalg.norm(x, 2) ** 2 / n), place - scale * slope
+    return np.minimum.accumulate(np.array(rows).T, axis=1)
+
+
+def observed(n, d, steps, seed):
+    """The learning rate 1 / L."""
+    return smallest(1.0, n, d, steps, seed)
+
+
+def control(n, d, steps, seed):
+    """A millionth of it, which leaves both near their start."""
+    return smallest(1e-6, n, d, steps, seed)
+
+
+CLAIM = Claim(
+    id="gd-epsilon-critical-rate",
+    title="Gradient descent at rate 1/L finds a gradient below sqrt(2 L (h_0 - h*) / T) within T steps",
+    equation=r"\min_{t < T} \|\nabla h(\theta_t)\| \le \sqrt{2 L (h_0 - h^*) / T}",
+    source=Source("theorem", "nesterov2018lectures", "Section 1.2.3"),
+    premises=(Premise(RATE), Premise("the gradient is Lipschitz with constant L")),
+    breaks=RATE,
+    parameters={"n": 20, "d": 5, "steps": 200},
+    full={"n": 100, "d": 20, "steps": 2000},
+    judge=bounded_by("above", tight=0.8),
+)

@@ -1,0 +1,52 @@
+"""The gradient of a ReLU unit by its own weights has half the mean square of its inputs.
+
+dF_j / dW_jk = 1[z_j > 0] F_k and dF_j / dB_j = 1[z_j > 0]; the sign of z_j changes with that of row j of the weights,
+and is independent of F:
+
+    E (dF_j / dW_jk)^2 = E F_k^2 / 2,    E (dF_j / dB_j)^2 = 1/2                                         (1)
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+SYMMETRIC = "weights and biases are symmetric around zero"
+
+
+def predicted():
+    """Half of E F_k^2 = (n (2/n) E x^2 + E b^2) / 2 = 1.125 after one layer with E x^2 = 1 and E b^2 = 1/4; and 1/2."""
+    return [1.125 / 2, 0.5]
+
+
+def moments(mean, nets, width):
+    """Squared derivatives of one unit of the second layer by autograd, for many networks at once."""
+    x = torch.randn(nets, width, 1)
+    w, v = torch.randn(2, nets, width, width) * (2 / width) ** 0.5
+    b, c = torch.randn(2, nets, width, 1) / 2 + mean
+    v.requires_grad_(), c.requires_grad_()
+    f = torch.relu(v @ torch.relu(w @ x + b - mean) + c)[:, 0]
+    by_weights, by_biases = torch.autograd.grad(f.sum(), (v, c))
+    return torch.stack([by_weights[:, 0].square().mean(1), by_biases[:, 0, 0].square()], 1)
+
+
+def observed(nets, width):
+    """Symmetric."""
+    return moments(0.0, nets, width)
+
+
+def control(nets, width):
+    """Positive biases in the second layer."""
+    return moments(1.0, nets, width)
+
+
+CLAIM = Claim(
+    id="gradient-variance-last-layer",
+    title="The gradient of a ReLU unit by its own weights has half the mean square of its inputs",
+    equation=r"E (\partial F_j / \partial W_{jk})^2 = \tfrac12 E F_k^2, E (\partial F_j / \partial B_j)^2 = \tfrac12",
+    source=Source("derived"),
+    premises=(Premise(SYMMETRIC),),
+    breaks=SYMMETRIC,
+    parameters={"nets": 6000, "width": 16},
+    full={"nets": 50_000, "width": 50},
+    judge=mean_equals(confidence=0.9999, resolution=0.1),
+)

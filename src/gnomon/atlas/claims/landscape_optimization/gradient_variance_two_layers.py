@@ -1,0 +1,55 @@
+"""The gradient of a ReLU unit by weights two layers back has a quarter of E W^2 E F^2 as its mean square.
+
+dF_j / dV_km = 1[z_j > 0] W_jk 1[z_k > 0] F_m; both signs are symmetric and independent of the squares:
+
+    E (dF_j / dV_km)^2 = E W^2 E F_m^2 / 4                                                               (1)
+
+With E W^2 = 2 / n the sum over the n units k between is E F_m^2 / 2, as for the last layer: no growth with depth.
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+RELU = "the activation is a ReLU"
+
+
+def predicted(widths):
+    """n times equation (1) with E W^2 = 2 / n and E F_m^2 = 1, for each width."""
+    return [0.5 for n in widths]
+
+
+def moments(activation, nets, widths):
+    """n times the mean of squared derivatives of one unit, by autograd, for many networks at once."""
+    columns = []
+    for n in widths:
+        x = torch.randn(nets, n, 1)
+        v, w = torch.randn(2, nets, n, n) * (2 / n) ** 0.5
+        v.requires_grad_()
+        f = activation(w @ activation(v @ x))[:, 0]
+        columns.append(n * torch.autograd.grad(f.sum(), v)[0].square().mean((1, 2)))
+    return torch.stack(columns, 1)
+
+
+def observed(nets, widths):
+    """ReLU."""
+    return moments(torch.relu, nets, widths)
+
+
+def control(nets, widths):
+    """No activation: four times as much."""
+    return moments(lambda z: z, nets, widths)
+
+
+CLAIM = Claim(
+    id="gradient-variance-two-layers",
+    title="The gradient of a ReLU unit by weights two layers back has the mean square E W^2 E F^2 / 4",
+    equation=r"E (\partial F_j^{(\ell)} / \partial W_{km}^{(\ell-2)})^2 = \tfrac14 E W^2 \, E F_m^2",
+    source=Source("derived"),
+    premises=(Premise(RELU), Premise("the weights are symmetric around zero")),
+    breaks=RELU,
+    parameters={"nets": 3000, "widths": (8, 24)},
+    full={"nets": 20_000, "widths": (16, 64)},
+    judge=mean_equals(confidence=0.9999, resolution=0.15),
+    remark="Lecture notes end the inner sum at n_{l-1}; it runs over the n_{l-2} features F_m.",
+)

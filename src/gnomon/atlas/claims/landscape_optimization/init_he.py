@@ -1,0 +1,54 @@
+"""Weights of variance 2 / inputs keep the mean square through ReLU layers; variance 1 / inputs halves it in each.
+
+A symmetric preactivation z has E relu(z)^2 = E z^2 / 2, so with Var(w) = c / n
+
+    E F_L^2 = (c / 2)^L E F_0^2                                                                          (1)
+
+Reference: [he2015delving], Section 2.2.
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+RELU = "the activation is a ReLU"
+
+
+def predicted(depth):
+    """Equation (1) for c = 2 at every depth; then 2^L times it for c = 1, which is 1 as well."""
+    return [1.0] * (2 * depth)
+
+
+def sizes(activation, nets, width, depth):
+    """Mean squares after each layer, for variance 2 / width, and for 1 / width multiplied by 2^layer."""
+    columns = []
+    for c in (2.0, 1.0):
+        x = torch.randn(nets, width, 1, dtype=torch.float64)
+        start = x.square().mean((1, 2))
+        for layer in range(depth):
+            x = activation(torch.randn(nets, width, width, dtype=torch.float64) * (c / width) ** 0.5 @ x)
+            columns.append(x.square().mean((1, 2)) / start * (2 / c) ** (layer + 1))
+    return torch.stack(columns, 1)
+
+
+def observed(nets, width, depth):
+    """ReLU."""
+    return sizes(torch.relu, nets, width, depth)
+
+
+def control(nets, width, depth):
+    """tanh."""
+    return sizes(torch.tanh, nets, width, depth)
+
+
+CLAIM = Claim(
+    id="init-he",
+    title="Weights of variance 2 / inputs keep the mean square through ReLU layers; 1 / inputs halves it in each",
+    equation=r"E F_L^2 = (c/2)^L E F_0^2, \quad \mathrm{Var}(w) = c / n",
+    source=Source("theorem", "he2015delving", "Section 2.2"),
+    premises=(Premise(RELU),),
+    breaks=RELU,
+    parameters={"nets": 300, "width": 40, "depth": 6},
+    full={"nets": 400, "width": 80, "depth": 12},
+    judge=mean_equals(confidence=0.9999, resolution=0.5),
+)

@@ -1,0 +1,53 @@
+"""Weights of variance 1 / inputs keep the size of a signal through linear layers.
+
+E (W x)_i^2 = n Var(w) mean(x^2), so with Var(w) = 1 / n
+
+    E |x_L|^2 / |x_0|^2 = 1    at every depth L                                                          (1)
+
+Reference: [lecun1998efficient], Section 4.6.
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+FANIN = "the weights have variance 1 / inputs"
+
+
+def predicted(depth):
+    """Equation (1) after each layer."""
+    return [1.0] * depth
+
+
+def sizes(draw, nets, width, depth):
+    """Mean square of the signal after each layer over that at the start, for many networks."""
+    x = torch.randn(nets, width, 1, dtype=torch.float64)
+    start, rows = x.square().mean((1, 2)), []
+    for _ in range(depth):
+        x = draw(nets, width) @ x
+        rows.append(x.square().mean((1, 2)) / start)
+    return torch.stack(rows, 1)
+
+
+def observed(nets, width, depth):
+    """Gaussian weights of variance 1 / width."""
+    return sizes(lambda m, n: torch.randn(m, n, n, dtype=torch.float64) / n**0.5, nets, width, depth)
+
+
+def control(nets, width, depth):
+    """torch's default, uniform on +-1 / sqrt(width), of variance 1 / (3 width)."""
+    return sizes(lambda m, n: (2 * torch.rand(m, n, n, dtype=torch.float64) - 1) / n**0.5, nets, width, depth)
+
+
+CLAIM = Claim(
+    id="init-lecun",
+    title="Weights of variance 1 / inputs keep the size of a signal through linear layers",
+    equation=r"\mathrm{Var}(w) = 1/n \Rightarrow E \|W x\|^2 = \|x\|^2",
+    source=Source("theorem", "lecun1998efficient", "Section 4.6"),
+    premises=(Premise(FANIN),),
+    breaks=FANIN,
+    parameters={"nets": 500, "width": 40, "depth": 6},
+    full={"nets": 300, "width": 150, "depth": 16},
+    judge=mean_equals(confidence=0.9999),
+    remark="1 / inputs is the variance, and its root the standard deviation; notes call one symbol by both names.",
+)

@@ -1,0 +1,53 @@
+"""A product of orthogonal matrices keeps all singular values at one, however deep the linear network.
+
+|Q_L ... Q_1 x| = |x|, so that for the product P
+
+    sigma_i(P) = 1 for all i,    condition number 1                                                      (1)
+
+while products of Gaussian matrices spread their singular values exponentially with depth.
+Reference: [saxe2014exact], Section 3.
+"""
+
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+ORTHOGONAL = "every layer's matrix is orthogonal"
+
+
+def predicted(width):
+    """All singular values one."""
+    return [1.0] * width
+
+
+def product(fill, width, depth):
+    """Singular values of the product of a deep linear network's matrices."""
+    p = torch.eye(width, dtype=torch.float64)
+    for _ in range(depth):
+        p = fill(torch.empty(width, width, dtype=torch.float64)) @ p
+    return torch.linalg.svdvals(p)
+
+
+def observed(width, depth):
+    """torch's orthogonal_."""
+    return product(nn.init.orthogonal_, width, depth)
+
+
+def control(width, depth):
+    """Gaussian matrices of variance 1 / width."""
+    return product(lambda w: nn.init.normal_(w, std=width**-0.5), width, depth)
+
+
+CLAIM = Claim(
+    id="init-orthogonal",
+    title="A deep linear network of orthogonal matrices keeps all singular values at one",
+    equation=r"\sigma_i(Q_L \cdots Q_1) = 1",
+    source=Source("theorem", "saxe2014exact", "Section 3"),
+    premises=(Premise(ORTHOGONAL),),
+    breaks=ORTHOGONAL,
+    parameters={"width": 30, "depth": 50},
+    full={"width": 200, "depth": 200},
+    judge=equals(rounding=100_000),  # a product of depth matrices, width roundings each
+    remark="The singular values are one; the eigenvalues lie on the unit circle and need not be +-1.",
+)

@@ -1,0 +1,61 @@
+"""Xavier's variance 2 / (n + m) keeps neither the signal nor the gradient exactly, but their errors cancel.
+
+A layer from n to m features multiplies the mean square of the signal by n v and that of the gradient by m v:
+
+    n v = 2 n / (n + m),    m v = 2 m / (n + m),    with the mean 1                                      (1)
+
+and both are 1 for n = m. Reference: [glorot2010understanding], equation 12.
+"""
+
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+SHAPES = ((64, 64), (32, 96), (120, 40))
+VARIANCE = "the weights have variance 2 / (inputs + outputs)"
+
+
+def predicted():
+    """Equation (1) for three shapes."""
+    return [2 * side / (n + m) for n, m in SHAPES for side in (n, m)]
+
+
+def factors(fill, nets):
+    """Factors of the mean square of a signal and of a gradient by autograd, one row for each network."""
+    rows = []
+    for _ in range(nets):
+        row = []
+        for n, m in SHAPES:
+            layer = nn.Linear(n, m, bias=False)
+            fill(layer.weight)
+            x, g = torch.randn(n, requires_grad=True), torch.randn(m)
+            y = layer(x)
+            back = torch.autograd.grad(y, x, g)[0]
+            row += [y.square().mean() / x.square().mean(), back.square().mean() / g.square().mean()]
+        rows.append(torch.stack(row).detach())
+    return torch.stack(rows)
+
+
+def observed(nets):
+    """torch's xavier_normal_."""
+    return factors(nn.init.xavier_normal_, nets)
+
+
+def control(nets):
+    """A fixed standard deviation 0.01."""
+    return factors(lambda w: nn.init.normal_(w, std=0.01), nets)
+
+
+CLAIM = Claim(
+    id="init-xavier",
+    title="Xavier's variance 2/(n + m) multiplies signals by 2n/(n + m) and gradients by 2m/(n + m)",
+    equation=r"n v = \frac{2 n}{n + m}, \quad m v = \frac{2 m}{n + m}",
+    source=Source("theorem", "glorot2010understanding", "equation 12"),
+    premises=(Premise(VARIANCE),),
+    breaks=VARIANCE,
+    parameters={"nets": 150},
+    full={"nets": 3000},
+    judge=mean_equals(confidence=0.9999),
+    remark="1 / inputs goes by the same name in some notes; that it lowers the complexity of the model is not shown.",
+)

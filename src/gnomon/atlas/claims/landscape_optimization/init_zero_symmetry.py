@@ -1,0 +1,62 @@
+"""Hidden units that start alike stay alike forever.
+
+Two units with equal weights in and out have equal activations and gradients, hence equal weights after every step:
+
+    W_i(0) = W_j(0), v_i(0) = v_j(0)  =>  W_i(t) = W_j(t), v_i(t) = v_j(t)                               (1)
+
+so that the matrix of a layer that starts constant keeps rank 1. In floating point the sums of different units differ by
+rounding, and where the loss curves downward between alike units the difference grows with every step; the statement is
+exact for real numbers and holds to rounding for a hundred steps.
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+ALIKE = "all hidden units start alike"
+
+
+def predicted():
+    """Largest difference between units, and the rank of the first layer."""
+    return [0.0, 1.0]
+
+
+def train(spread, n, width, steps):
+    """Differences and rank after descent from constant weights plus random ones times ``spread``."""
+    x, y = torch.randn(n, 3, dtype=torch.float64), torch.randn(n, 1, dtype=torch.float64)
+    net = torch.nn.Sequential(torch.nn.Linear(3, width), torch.nn.Tanh(), torch.nn.Linear(width, 1)).double()
+    for p in net.parameters():
+        p.data = 0.3 + spread * torch.randn_like(p)
+    rate = 0.8 / width  # units that are alike curve the loss together, in proportion to their number
+    optimizer = torch.optim.SGD(net.parameters(), lr=rate)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        (net(x) - y).square().mean().backward()
+        optimizer.step()
+    w = net[0].weight.detach()
+    return [float((w - w[:1]).abs().max()), float(torch.linalg.matrix_rank(w, rtol=1e-6))]
+
+
+def observed(n, width, steps):
+    """Constant weights."""
+    return train(0.0, n, width, steps)
+
+
+def control(n, width, steps):
+    """Random weights."""
+    return train(0.3, n, width, steps)
+
+
+CLAIM = Claim(
+    id="init-zero-symmetry",
+    title="Hidden units that start alike stay alike, and their layer keeps rank 1",
+    equation=r"W_i(0) = W_j(0) \Rightarrow W_i(t) = W_j(t)",
+    source=Source("derived"),
+    premises=(Premise(ALIKE),),
+    breaks=ALIKE,
+    parameters={"n": 20, "width": 8, "steps": 100},
+    full={"n": 200, "width": 64, "steps": 100},
+    judge=equals(
+        within=3e-10, because="100 steps of eps each, which curvature of -1 multiplies by up to 1.1^100 = 1e4"
+    ),
+)

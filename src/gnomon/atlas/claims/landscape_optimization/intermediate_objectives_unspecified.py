@@ -1,0 +1,89 @@
+"""Layers trained one after the other, each with a linear classifier of its own, come close to training end to end.
+
+Backpropagation gives no objective to a layer inside. Giving each its own, the accuracy of a linear classifier on top of
+it, and training one layer after the other, costs little on handwritten digits:
+
+    test accuracy (end to end) - test accuracy (layer by layer) <= 0.04                                      (1)
+
+Reference: [belilovsky2019greedy].
+"""
+
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, at_most
+
+TRAINED = "every layer is trained for an objective of its own"
+
+
+def problem(n, seed):
+    """Digits for training and for testing."""
+    from sklearn.datasets import load_digits
+
+    images, labels = load_digits(return_X_y=True)
+    order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(seed))
+    x, y = torch.tensor(images / 16, dtype=torch.float32)[order], torch.tensor(labels)[order]
+    return x[:n], y[:n], x[n:], y[n:]
+
+
+def predicted():
+    """Equation (1)."""
+    return 0.04
+
+
+def fit(parts, x, y, steps):
+    """Train a stack of modules on cross-entropy."""
+    net = nn.Sequential(*parts)
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.02)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(net(x), y).backward()
+        optimizer.step()
+
+
+def accuracy(parts, x, y):
+    """The share of right answers."""
+    with torch.no_grad():
+        return float((nn.Sequential(*parts)(x).argmax(1) == y).float().mean())
+
+
+def differences(greedy, nets, n, width, steps, seed):
+    """How much better end to end is than layer by layer, or than random hidden layers."""
+    rows = []
+    for k in range(nets):
+        x, y, test, truth = problem(n, 100 * seed + k)
+        stack = lambda: [nn.Sequential(nn.Linear(i, width), nn.Tanh()) for i in (64, width, width)]  # noqa: E731
+        whole, layers = [*stack(), nn.Linear(width, 10)], stack()
+        fit(whole, x, y, steps)
+        inside, head = x, nn.Linear(width, 10)
+        for layer in layers:
+            head = nn.Linear(width, 10)
+            if greedy:
+                fit([layer, head], inside, y, steps)
+            inside = layer(inside).detach()
+        fit([head], inside, y, steps)
+        rows.append(accuracy(whole, test, truth) - accuracy([*layers, head], test, truth))
+    return rows
+
+
+def observed(nets, n, width, steps, seed):
+    """Each layer is trained."""
+    return differences(True, nets, n, width, steps, seed)
+
+
+def control(nets, n, width, steps, seed):
+    """The layers stay as they were drawn, and only the last classifier is trained."""
+    return differences(False, nets, n, width, steps, seed)
+
+
+CLAIM = Claim(
+    id="intermediate-objectives-unspecified",
+    title="Layers trained one after the other come within 4 points of training end to end on digits",
+    equation=r"A_{end\ to\ end} - A_{layer\ by\ layer} \le 0.04",
+    source=Source("observed", "belilovsky2019greedy"),
+    premises=(Premise(TRAINED), Premise("the layers are narrow", lambda width: width <= 64)),
+    breaks=TRAINED,
+    parameters={"nets": 6, "n": 300, "width": 20, "steps": 30},
+    full={"nets": 10, "n": 500, "width": 20, "steps": 80},
+    judge=at_most(confidence=0.99),
+)

@@ -1,0 +1,64 @@
+"""Losses without convexity, or without a single minimum, where a small gradient means a nearly lowest loss.
+
+For h = |A x - b|^2 / 2 with fewer rows than columns, |grad h|^2 = |A^T r|^2 >= sigma_min^2 |r|^2 = 2 sigma_min^2 h:
+
+    |grad h|^2 / 2 >= mu (h - h*),    mu = sigma_min(A)^2                                                (1)
+
+The inequality also holds for x^2 + 3 sin(x)^2, which is not convex, with mu = 1/32.
+Reference: [karimi2016linear], Section 2.2.
+"""
+
+import numpy as np
+import torch
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+PL = "the only critical points are lowest points"
+
+
+def problem(n, d, places, seed):
+    """A wide matrix, targets, places in its space, the first along the smallest singular vector, and numbers."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=(n, d)), rng.normal(size=n)
+    x = rng.normal(size=(places, d)) * 3
+    u, s, v = np.linalg.svd(a, full_matrices=False)
+    x[0] = np.linalg.pinv(a) @ b + v[-1]
+    return a, b, x, np.linspace(-10, 10, 2 * places) + 1e-3
+
+
+def predicted(n, d, places, seed):
+    """mu of both losses."""
+    a = problem(n, d, places, seed)[0]
+    return np.r_[np.full(places, np.linalg.svd(a)[1][-1] ** 2), np.full(2 * places, 1 / 32)]
+
+
+def quotients(height, n, d, places, seed):
+    """|grad h|^2 / 2 / (h - h*) by autograd for the least squares and for x^2 + height sin(x)^2; both have h* = 0."""
+    a, b, x, line = (torch.from_numpy(v) for v in problem(n, d, places, seed))
+    x.requires_grad_(), line.requires_grad_()
+    h = (x @ a.T - b).square().sum(1) / 2, line**2 + height * line.sin() ** 2
+    g = torch.autograd.grad(h[0].sum(), x)[0].square().sum(1), torch.autograd.grad(h[1].sum(), line)[0] ** 2
+    return torch.cat([slope / (2 * value) for slope, value in zip(g, h, strict=True)])
+
+
+def observed(n, d, places, seed):
+    """x^2 + 3 sin(x)^2, whose only critical point is 0."""
+    return quotients(3, n, d, places, seed)
+
+
+def control(n, d, places, seed):
+    """x^2 + 10 sin(x)^2, which has other minima."""
+    return quotients(10, n, d, places, seed)
+
+
+CLAIM = Claim(
+    id="pl-inequality",
+    title="A loss may bound its own height by its gradient without being convex",
+    equation=r"\tfrac12 \|\nabla h\|^2 \ge \mu (h - h^*)",
+    source=Source("theorem", "karimi2016linear", "Section 2.2"),
+    premises=(Premise(PL),),
+    breaks=PL,
+    parameters={"n": 5, "d": 12, "places": 2000},
+    full={"n": 30, "d": 60, "places": 20_000},
+    judge=bounded_by("below", rounding=1e5, tight=0.999),
+)

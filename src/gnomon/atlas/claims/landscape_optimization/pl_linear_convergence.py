@@ -1,0 +1,66 @@
+"""Where the gradient bounds the height of the loss, gradient descent at rate 1 / L shrinks that height in every step.
+
+A step lowers h by at least |grad h|^2 / (2 L) >= (mu / L) (h - h*), so
+
+    h(x_{t+1}) - h* <= (1 - mu / L) (h(x_t) - h*)                                                        (1)
+
+Least squares with more unknowns than equations comes to (1 - mu / L)^2; x^2 + 3 sin(x)^2 has mu = 1/32 and L = 8.
+Reference: [karimi2016linear], Theorem 1.
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+PL = "half the squared gradient is at least mu (h - h*)"
+
+
+def problem(n, d, seed):
+    """A wide matrix with squared singular values from 1 to 10, targets and a start."""
+    rng = np.random.default_rng(seed)
+    u, _, v = np.linalg.svd(rng.normal(size=(n, d)), full_matrices=False)
+    return u * np.sqrt(np.linspace(1, 10, n)) @ v, rng.normal(size=n), rng.normal(size=d)
+
+
+def predicted(n, d, steps, seed):
+    """1 - mu / L for both losses."""
+    s = np.linalg.svd(problem(n, d, seed)[0])[1] ** 2
+    return np.stack([np.full(steps, 1 - s[-1] / s[0]), np.full(steps, 1 - 1 / 32 / 8)])
+
+
+def ratios(power, n, d, steps, seed):
+    """Heights after each step over those before, for sum |A x - b|^power / power and for x^2 + 3 sin(x)^2."""
+    a, b, x = problem(n, d, seed)
+    # residuals below 1/2, where the second derivative of a fourth power, 3 r^2, is below 1: the same L for both powers
+    x, place, rows = np.linalg.pinv(a) @ b + 0.5 * x / np.abs(a @ x).max(), 3.0, []
+    for _ in range(steps + 1):
+        r = a @ x - b
+        rows.append(((np.abs(r) ** power).sum() / power, place**2 + 3 * np.sin(place) ** 2))
+        x = x - 0.1 * a.T @ (np.abs(r) ** (power - 1) * np.sign(r))
+        place -= (2 * place + 3 * np.sin(2 * place)) / 8
+    h = np.array(rows)
+    return (h[1:] / np.maximum(h[:-1], 1e-300)).T
+
+
+def observed(n, d, steps, seed):
+    """Squares."""
+    return ratios(2, n, d, steps, seed)
+
+
+def control(n, d, steps, seed):
+    """Fourth powers, which are flat at their minimum."""
+    return ratios(4, n, d, steps, seed)
+
+
+CLAIM = Claim(
+    id="pl-linear-convergence",
+    title="Under the PL inequality gradient descent at rate 1/L shrinks the height of the loss by 1 - mu/L a step",
+    equation=r"h(\theta_{t+1}) - h^* \le (1 - \mu / L) (h(\theta_t) - h^*)",
+    source=Source("theorem", "karimi2016linear", "Theorem 1"),
+    premises=(Premise(PL), Premise("the gradient is Lipschitz with constant L and the rate is 1 / L")),
+    breaks=PL,
+    parameters={"n": 5, "d": 12, "steps": 100},
+    full={"n": 30, "d": 60, "steps": 120},
+    judge=bounded_by("above", rounding=1e5, tight=0.89),
+    remark="Often misprinted with h(theta_t) on both sides.",
+)

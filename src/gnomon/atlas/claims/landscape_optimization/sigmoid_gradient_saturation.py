@@ -1,0 +1,68 @@
+"""Each sigmoid layer multiplies a gradient at most by a quarter of the norm of its weights.
+
+sigmoid' = s (1 - s) <= 1/4, so the gradient by the preactivations falls through L layers at least as
+
+    |dJ / dz_1| <= prod_l (|W_l| / 4) |dJ / dz_L|                                                        (1)
+
+with equality for a chain of single units at preactivation zero. With Xavier's weights of norm about 2 that is 2^-L.
+Reference: [glorot2010understanding].
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+SIGMOID = "the activation is the sigmoid"
+
+
+def problem(nets, width, depth, seed):
+    """Weights of many networks by Xavier's rule, the first one a chain of single units with weight 2."""
+    torch.manual_seed(seed)
+    chain = [torch.full((1, 1), 2.0, dtype=torch.float64) for _ in range(depth)]
+    rest = [[torch.randn(width, width).double() * width**-0.5 for _ in range(depth)] for _ in range(nets)]
+    return [chain, *rest]
+
+
+def predicted(nets, width, depth, seed):
+    """The product of equation (1)."""
+    return [
+        torch.stack([torch.linalg.matrix_norm(w, 2) / 4 for w in net]).prod()
+        for net in problem(nets, width, depth, seed)
+    ]
+
+
+def ratios(activation, nets, width, depth, seed):
+    """|dJ / dz_1| / |dJ / dz_L| for a random J by autograd; biases keep the chain at preactivation zero."""
+    rows = []
+    for net in problem(nets, width, depth, seed):
+        n = len(net[0])
+        z = first = torch.zeros(n, dtype=torch.float64, requires_grad=True)
+        for w in net:
+            h = activation(z)
+            z = w @ h - (w @ h).detach() + (0.0 if n == 1 else torch.randn(n, dtype=torch.float64))
+        g = torch.randn(n, dtype=torch.float64)
+        rows.append(torch.autograd.grad(z, first, g)[0].norm() / g.norm())
+    return torch.stack(rows)
+
+
+def observed(nets, width, depth, seed):
+    """Sigmoid."""
+    return ratios(torch.sigmoid, nets, width, depth, seed)
+
+
+def control(nets, width, depth, seed):
+    """tanh, whose slope is 1 at zero."""
+    return ratios(torch.tanh, nets, width, depth, seed)
+
+
+CLAIM = Claim(
+    id="sigmoid-gradient-saturation",
+    title="Each sigmoid layer multiplies a gradient at most by a quarter of the norm of its weights",
+    equation=r"\|\partial J / \partial z_1\| \le \prod_\ell (\|W_\ell\| / 4) \, \|\partial J / \partial z_L\|",
+    source=Source("derived", "glorot2010understanding"),
+    premises=(Premise(SIGMOID),),
+    breaks=SIGMOID,
+    parameters={"nets": 20, "width": 20, "depth": 10},
+    full={"nets": 100, "width": 100, "depth": 20},
+    judge=bounded_by("above", rounding=1000, tight=1 - 1e-12),
+)

@@ -1,0 +1,64 @@
+"""Batches of one sample lead SGD to flatter solutions than the whole set does.
+
+f(x) = <u^2 - v^2, x> from u = v = a. A step of size r along the slope s multiplies u v by 1 - r^2 s^2, and slopes of
+single samples are larger than their mean, so that with the trace of the Hessian where all points are fitted,
+
+    tr H = (8 / n) sum_ij x_ij^2 (u_j^2 + v_j^2),    tr H (one sample) < tr H (all samples)              (1)
+
+Reference: [pesme2021implicit]; [keskar2017large] for the saying about networks.
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, ordered
+
+SAME = "both runs have the same learning rate"
+
+
+def predicted():
+    """From flat to sharp."""
+    return ("small batch", "whole set")
+
+
+def trace(batch, rate, sets, n, d, steps, seed):
+    """Trace of the Hessian after training on several data sets at once, for the time of so many steps of 0.01."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(sets, n, d))
+    y = x[:, :, :2].sum(2)
+    u = v = np.full((sets, d), 0.5)
+    for _ in range(round(steps * 0.01 / rate)):
+        chosen = rng.integers(n, size=batch) if batch < n else slice(None)
+        part, goal = x[:, chosen], y[:, chosen]
+        residual = np.einsum("sbd,sd->sb", part, u**2 - v**2) - goal
+        slope = np.einsum("sb,sbd->sd", residual, part) / part.shape[1]
+        u, v = u - rate * slope * u, v + rate * slope * v
+    return 8 / n * np.einsum("snd,sd->s", x**2, u**2 + v**2)
+
+
+def traces(small, whole, sets, n, d, steps, seed):
+    """Of both runs, at these learning rates."""
+    first, second = trace(1, small, sets, n, d, steps, seed), trace(n, whole, sets, n, d, steps, seed)
+    return {"small batch": first, "whole set": second}
+
+
+def observed(sets, n, d, steps, seed):
+    """One sample against all."""
+    return traces(0.01, 0.01, sets, n, d, steps, seed)
+
+
+def control(sets, n, d, steps, seed):
+    """One sample in steps of 0.002, all in steps of 0.1: what a run shrinks u v by in all goes with the step."""
+    return traces(0.002, 0.1, sets, n, d, steps, seed)
+
+
+CLAIM = Claim(
+    id="small-batch-flatter",
+    title="Batches of one sample lead SGD to flatter solutions than the whole set does",
+    equation=r"\mathrm{tr} H_{B = 1} < \mathrm{tr} H_{B = n}",
+    source=Source("observed", "pesme2021implicit"),
+    premises=(Premise(SAME), Premise("one of the two runs has batches of one sample")),
+    breaks=SAME,
+    parameters={"sets": 20, "n": 20, "d": 40, "steps": 3000},
+    full={"sets": 30, "n": 30, "d": 60, "steps": 4000},
+    judge=ordered(),
+)

@@ -1,0 +1,58 @@
+"""The gradient of the logistic loss changes at most by L = lambda_max(X^T X) / (4 n) per length of a move.
+
+The Hessian is X^T D X / n with D = diag(s (1 - s)) and s (1 - s) <= 1/4, so its largest eigenvalue is at most L and
+
+    |grad h(a) - grad h(b)| <= L |a - b|                                                                 (1)
+
+with equality in the limit b -> a = 0 along the largest eigenvector.
+Reference: [nesterov2018lectures], Section 1.2.2.
+"""
+
+import numpy as np
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+LOGISTIC = "the loss is log(1 + e^-z)"
+
+
+def problem(n, d, pairs, seed):
+    """Points times their labels; pairs of weights, the first pair near zero along the largest eigenvector."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(n, d)) * np.linspace(1, 3, d)
+    a, b = rng.normal(size=(2, pairs, d)) * rng.choice([0.01, 0.3, 2.0], size=(2, pairs, 1))
+    top = np.linalg.svd(z)[2][0]
+    a[0], b[0] = 1e-4 * top, -1e-4 * top
+    return z, a, b
+
+
+def predicted(n, d, pairs, seed):
+    """L of equation (1)."""
+    z = problem(n, d, pairs, seed)[0]
+    return np.full(pairs, np.linalg.eigvalsh(z.T @ z)[-1] / (4 * n))
+
+
+def observed(n, d, pairs, seed):
+    """|grad h(a) - grad h(b)| / |a - b| of the logistic loss."""
+    z, a, b = problem(n, d, pairs, seed)
+    slope = (1 / (1 + np.exp(b @ z.T)) - 1 / (1 + np.exp(a @ z.T))) @ z / n
+    return np.linalg.norm(slope, axis=1) / np.linalg.norm(a - b, axis=1)
+
+
+def control(n, d, pairs, seed):
+    """The exponential loss, whose curvature has no bound."""
+    z, a, b = problem(n, d, pairs, seed)
+    slope = (np.exp(-b @ z.T) - np.exp(-a @ z.T)) @ z / n
+    return np.linalg.norm(slope, axis=1) / np.linalg.norm(a - b, axis=1)
+
+
+CLAIM = Claim(
+    id="smoothness-definition",
+    title="The logistic loss is L-smooth with L = lambda_max(X^T X) / (4 n)",
+    equation=r"\|\nabla h(a) - \nabla h(b)\| \le \frac{\lambda_{\max}(X^T X)}{4 n} \|a - b\|",
+    source=Source("theorem", "nesterov2018lectures", "Section 1.2.2"),
+    premises=(Premise(LOGISTIC),),
+    breaks=LOGISTIC,
+    parameters={"n": 50, "d": 5, "pairs": 3000},
+    full={"n": 500, "d": 20, "pairs": 10_000},
+    judge=bounded_by("above", rounding=1e7, tight=0.999),  # differences of gradients 1e-4 apart
+)

@@ -1,0 +1,77 @@
+"""A step of gradient descent is sure to lower an L-smooth loss exactly for learning rates below 2 / L.
+
+The parabola of curvature L above the loss, at the end of the step -lr g, gives h' - h <= -lr (1 - lr L / 2) |g|^2, or
+
+    1 - (h - h') / (lr |g|^2) <= lr L / 2                                                                (1)
+
+with equality on a quadratic along its steepest direction. The right side is 1, no decrease, at lr = 2 / L; the sure
+decrease is largest at lr = 1 / L, where it is |g|^2 / (2 L). Reference: [nesterov2018lectures], Section 1.2.3.
+"""
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from gnomon.lab import Claim, Premise, Source, bounded_by
+
+RATES = (0.5, 1.0, 1.9, 2.1)
+SMOOTH = "the curvature is at most L everywhere"
+
+
+def problem(n, d, seed):
+    """Points times labels, scaled so that L = lambda_max / (4 n) = 1."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(n, d))
+    return torch.from_numpy(z * 2 * n**0.5 / np.linalg.norm(z, 2))
+
+
+def predicted(steps):
+    """lr L / 2 for the steps on the loss and for one step on a quadratic."""
+    return [[rate / 2] * (steps + 1) for rate in RATES]
+
+
+def excess(loss, w, rate, steps):
+    """The left side of equation (1) along descent at a rate."""
+    rows = []
+    for _ in range(steps):
+        w = w.detach().requires_grad_()
+        h = loss(w)
+        g = torch.autograd.grad(h, w)[0]
+        if float(rate * g.square().sum()) < 1e-3 * float(h.detach()):
+            break  # what is left to fall is near the rounding of the loss
+        rows.append(float((1 - (h - loss(w - rate * g)) / (rate * g.square().sum())).detach()))
+        w = w - rate * g
+    return rows + rows[-1:] * (steps - len(rows))
+
+
+def table(curve, steps, n, d, seed):
+    """The logistic loss from a random start, then one step on a parabola or a curve in its place."""
+    z = problem(n, d, seed)
+    start, one = 3 * torch.randn(d, dtype=torch.float64), torch.ones(1, dtype=torch.float64)
+    return [
+        excess(lambda w: functional.softplus(-z @ w).mean(), start, rate, steps) + excess(curve, one, rate, 1)
+        for rate in RATES
+    ]
+
+
+def observed(steps, n, d, seed):
+    """The parabola w^2 / 2, of curvature L = 1."""
+    return table(lambda w: (w**2).sum() / 2, steps, n, d, seed)
+
+
+def control(steps, n, d, seed):
+    """w^2 / 2 + w^4 / 8, whose curvature at 1 is 2.5."""
+    return table(lambda w: (w**2 / 2 + w**4 / 8).sum(), steps, n, d, seed)
+
+
+CLAIM = Claim(
+    id="step-size-two-over-l",
+    title="A gradient step surely lowers an L-smooth loss exactly for learning rates below 2/L, most at 1/L",
+    equation=r"h(\theta - \eta \nabla h) \le h(\theta) - \eta (1 - \tfrac{\eta L}{2}) \|\nabla h\|^2",
+    source=Source("theorem", "nesterov2018lectures", "Section 1.2.3"),
+    premises=(Premise(SMOOTH),),
+    breaks=SMOOTH,
+    parameters={"steps": 20, "n": 50, "d": 5},
+    full={"steps": 200, "n": 500, "d": 50},
+    judge=bounded_by("above", rounding=1e4, tight=1 - 1e-9),
+)

@@ -1,0 +1,59 @@
+"""A ReLU network's signal grows or falls exponentially with depth, at the rate log(n E W^2 / 2).
+
+Without biases the mean square is multiplied by r = n E W^2 / 2 in each layer on average, so
+
+    (1/L) log(|F_L|^2 / |F_0|^2) -> log r    (up to 5 / (2 n), the variance 5 / n of one factor)         (1)
+
+The signal keeps its size exactly for E W^2 = 2 / n. Reference: [he2015delving], Section 2.2.
+"""
+
+import math
+
+import torch
+
+from gnomon.atlas.check.layers import signals
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+RELU = "the activation is a ReLU"
+RATIOS = (0.5, 1.0, 2.0)
+
+
+def predicted():
+    """log r."""
+    return [math.log(r) for r in RATIOS]
+
+
+def rates(activation, nets, width, depth):
+    """Mean growth of the logarithm of the squared signal per layer."""
+    columns = []
+    for r in RATIOS:
+        f = torch.randn(nets, width, 1, dtype=torch.float64)
+        start = f.square().sum((1, 2))
+        for _ in range(depth):
+            f = activation(torch.randn(nets, width, width, dtype=torch.float64) * (2 * r / width) ** 0.5 @ f)
+        columns.append((f.square().sum((1, 2)) / start).log() / depth)
+    return torch.stack(columns, 1)
+
+
+def observed(nets, width, depth):
+    """ReLU."""
+    return rates(torch.relu, nets, width, depth)
+
+
+def control(nets, width, depth):
+    """No activation: log 2 more."""
+    return rates(lambda z: z, nets, width, depth)
+
+
+CLAIM = Claim(
+    id="vanishing-exploding-criterion",
+    title="A ReLU network's signal grows or falls exponentially with depth, at the rate log(n E W^2 / 2)",
+    equation=r"\frac1L \log \frac{\|F_L\|^2}{\|F_0\|^2} \to \log \rho, \quad \rho = \tfrac n2 E W^2",
+    source=Source("theorem", "he2015delving", "Section 2.2"),
+    premises=(Premise(RELU),),
+    breaks=RELU,
+    parameters={"nets": 50, "width": 100, "depth": 15},
+    full={"nets": 60, "width": 160, "depth": 20},
+    judge=mean_equals(confidence=0.9999, within=0.036, because="5 / (2 n) = 0.025 at width 100, over log 2"),
+    check=signals,
+)

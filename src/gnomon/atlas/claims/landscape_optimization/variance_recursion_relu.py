@@ -1,0 +1,56 @@
+"""The mean square of ReLU layers follows a linear recursion, with half the bias variance added in each layer.
+
+F' = relu(W F + B) with symmetric independent weights: E F'^2 = E (W F + B)^2 / 2, so with r = (n / 2) E W^2
+
+    E F_l^2 = r E F_{l-1}^2 + E B^2 / 2                                                                  (1)
+
+Reference: [he2015delving], Section 2.2, without biases.
+"""
+
+import torch
+
+from gnomon.lab import Claim, Premise, Source, mean_equals
+
+SYMMETRIC = "weights and biases are symmetric around zero"
+RATIOS = (0.8, 1.0, 1.2)
+
+
+def predicted(depth, bias):
+    """Equation (1) solved: r^l + (bias^2 / 2) (1 + r + ... + r^(l-1)) from E F_0^2 = 1."""
+    return [r**depth + bias**2 / 2 * sum(r**k for k in range(depth)) for r in RATIOS]
+
+
+def squares(shift, nets, width, depth, bias):
+    """Mean squares of the last layer from Gaussian inputs, for each ratio; ``shift`` is the mean of the biases."""
+    columns = []
+    for r in RATIOS:
+        f = torch.randn(nets, width, 1, dtype=torch.float64)
+        for _ in range(depth):
+            w = torch.randn(nets, width, width, dtype=torch.float64) * (2 * r / width) ** 0.5
+            f = torch.relu(w @ f + bias * torch.randn(nets, width, 1, dtype=torch.float64) + shift)
+        columns.append(f.square().mean((1, 2)))
+    return torch.stack(columns, 1)
+
+
+def observed(nets, width, depth, bias):
+    """Symmetric biases."""
+    return squares(0.0, nets, width, depth, bias)
+
+
+def control(nets, width, depth, bias):
+    """Positive ones."""
+    return squares(bias, nets, width, depth, bias)
+
+
+CLAIM = Claim(
+    id="variance-recursion-relu",
+    title="The mean square of ReLU layers follows E F'^2 = r E F^2 + E B^2 / 2 with r = n E W^2 / 2",
+    equation=r"E F_\ell^2 = \rho E F_{\ell-1}^2 + \tfrac12 E B^2, \quad \rho = \tfrac n2 E W^2",
+    source=Source("theorem", "he2015delving", "Section 2.2"),
+    premises=(Premise(SYMMETRIC),),
+    breaks=SYMMETRIC,
+    parameters={"nets": 400, "width": 40, "depth": 5, "bias": 0.5},
+    full={"nets": 600, "width": 64, "depth": 8},
+    judge=mean_equals(confidence=0.9999),
+    remark="Often called the variance: it is the second moment, for the mean of a ReLU layer is not zero.",
+)

@@ -1,0 +1,66 @@
+"""Weight normalization w = c v / |v| takes the part along w out of the gradient, so that |v| can only grow.
+
+With g = dL/dw and P = 1 - v v^T / |v|^2,
+
+    dL/dc = <g, v> / |v|,    dL/dv = (c / |v|) P g,    |v - lr dL/dv|^2 = |v|^2 + lr^2 |dL/dv|^2         (1)
+
+Reference: [salimans2016weight], Section 2.1.
+"""
+
+import torch
+from torch import nn
+
+from gnomon.lab import Claim, Premise, Source, equals
+
+UNIT = "v enters only through its direction"
+RATE = 0.1
+
+
+def problem(n, d, seed):
+    """Inputs, targets, v and c."""
+    torch.manual_seed(seed)
+    x, y = torch.randn(n, d, dtype=torch.float64), torch.randn(n, dtype=torch.float64)
+    return x, y, torch.randn(d, dtype=torch.float64), 1.7
+
+
+def predicted(n, d, seed):
+    """Equation (1) for L = mean (<w, x> - y)^2: dL/dc, dL/dv, |v|^2 after a step."""
+    x, y, v, c = problem(n, d, seed)
+    size = v.norm()
+    g = 2 * x.T @ (x @ v * c / size - y) / n
+    slope = c / size * (g - v * (v @ g) / size**2)
+    return torch.cat([(g @ v / size)[None], slope, (size**2 + RATE**2 * slope @ slope)[None]])
+
+
+def observed(n, d, seed):
+    """Gradients through torch's weight_norm."""
+    x, y, v, c = problem(n, d, seed)
+    layer = nn.utils.parametrizations.weight_norm(nn.Linear(d, 1, bias=False, dtype=torch.float64))
+    scale, direction = layer.parametrizations.weight.original0, layer.parametrizations.weight.original1
+    with torch.no_grad():
+        scale.fill_(c), direction.copy_(v[None])
+    (layer(x)[:, 0] - y).square().mean().backward()
+    after = (direction.detach() - RATE * direction.grad).square().sum()
+    return torch.cat([scale.grad[0], direction.grad[0], after[None]])
+
+
+def control(n, d, seed):
+    """w = c v."""
+    x, y, v, c = problem(n, d, seed)
+    v.requires_grad_()
+    scale = torch.tensor(c, dtype=torch.float64, requires_grad=True)
+    (x @ v * scale - y).square().mean().backward()
+    return torch.cat([scale.grad[None], v.grad, (v.detach() - RATE * v.grad).square().sum()[None]])
+
+
+CLAIM = Claim(
+    id="weight-normalisation",
+    title="Weight normalization takes the part along the weights out of the gradient, so that |v| only grows",
+    equation=r"\partial L / \partial v = \frac{\gamma}{\|v\|} (I - v v^T / \|v\|^2) \, \partial L / \partial w",
+    source=Source("theorem", "salimans2016weight", "Section 2.1"),
+    premises=(Premise(UNIT),),
+    breaks=UNIT,
+    parameters={"n": 30, "d": 6},
+    full={"n": 1000, "d": 100},
+    judge=equals(rounding=10_000),
+)
