@@ -20,7 +20,7 @@ import torch
 from measure import record
 from mnist_classifiers import NAMES, ROOT, classifier, mnist
 
-from gnomon.geometry import preflight, robust_accuracy
+from gnomon.robustness import preflight, robust_accuracy
 
 HERE = Path(__file__).parent
 KEPT = ROOT / "build" / "attacks.json"

@@ -17,8 +17,8 @@ from measure import record
 from torch import nn
 
 import gnomon
+from gnomon.bounds import FreshPrior, LearnedPrior
 from gnomon.core.metrics import binomial_interval
-from gnomon.generalization import FreshPrior, LearnedPrior
 
 SHARED = Path(os.environ.get("GNOMON_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 

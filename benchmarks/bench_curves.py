@@ -15,7 +15,8 @@ import torch
 from measure import record
 
 import gnomon
-from gnomon.generalization import learning_curve, shift
+from gnomon.bounds import learning_curve
+from gnomon.checks import shift
 from gnomon.training import Adam, Squared
 
 SHARED = Path(os.environ.get("GNOMON_SHARED", Path(__file__).resolve().parents[2] / "shared"))

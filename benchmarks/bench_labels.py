@@ -22,9 +22,10 @@ from sklearn.metrics import average_precision_score
 from sklearn.model_selection import StratifiedKFold
 
 import gnomon
-from gnomon.generalization import suspects, temperature
-from gnomon.generalization.kernel_votes import kernel_votes
-from gnomon.generalization.rows import random_features, rows
+from gnomon.checks import suspects
+from gnomon.checks.data.kernel_votes import kernel_votes
+from gnomon.checks.data.rows import random_features, rows
+from gnomon.decisions import temperature
 
 SHARED = Path(os.environ.get("GNOMON_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 TABLES = ("statlog-image", "semeion")

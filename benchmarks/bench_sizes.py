@@ -18,10 +18,10 @@ import torch
 from faults_models import ResNet18, Transformer, perceptron
 from measure import record
 
-from gnomon import geometry as g
+from gnomon import attribution, checks, decisions, landscape, robustness
 from gnomon import landscape as ls
 from gnomon.core.errors import GnomonError
-from gnomon.geometry.certificates import Crown
+from gnomon.robustness.certificates import Crown
 
 KEPT = Path(__file__).parents[1] / "build" / "sizes.json"
 MODELS = {
@@ -40,7 +40,7 @@ def instruments(build, x, y):
         for p in near.parameters():
             p.mul_(1.01)
     three = [net, near, copy.deepcopy(net)]
-    attacks = (g.ENSEMBLE[0], g.ENSEMBLE[1])
+    attacks = (robustness.ENSEMBLE[0], robustness.ENSEMBLE[1])
     found = {
         "hessian, 5 products": lambda: ls.hessian(net, *pair).top(1, steps=5),
         "gauss_newton, 5 products": lambda: ls.gauss_newton(net, *pair).top(1, steps=5),
@@ -74,36 +74,40 @@ def instruments(build, x, y):
         "parameter_symmetries": lambda: ls.parameter_symmetries(net, small),
         "solution_norms": lambda: ls.solution_norms(net),
         "rank_path": lambda: ls.rank_path(three[:2]),
-        "signal": lambda: g.signal(net, *pair),
-        "signal_scales": lambda: g.signal_scales(net, small),
-        "unit_activity": lambda: g.unit_activity(net, x),
-        "unit_duplicates": lambda: g.unit_duplicates(net),
-        "invisible_weights": lambda: g.invisible_weights(net, small),
-        "block_ablation": lambda: g.block_ablation(net, *pair),
-        "ode_gap": lambda: g.ode_gap(net, small),
-        "receptive_field": lambda: g.receptive_field(net, small),
-        "invertibility": lambda: g.invertibility(net, small),
-        "jacobian_spectrum": lambda: g.jacobian_spectrum(net, small, examples=4),
-        "linear_map": lambda: g.linear_map(net, small),
-        "moment_shift": lambda: g.moment_shift(three, small),
-        "normalized_margin": lambda: g.normalized_margin(net, *pair),
-        "margin_distribution": lambda: g.margin_distribution(net, *pair),
-        "margin_path": lambda: g.margin_path(three, *pair),
-        "noise_sensitivity": lambda: g.noise_sensitivity(net, *pair, sigma=0.1, draws=3),
-        "lipschitz_bounds": lambda: g.lipschitz_bounds(net, small, search=3),
-        "output_bounds": lambda: g.output_bounds(net, small[:2], 0.001),
-        "patterns_in_ball": lambda: g.patterns_in_ball(net, small[0], 0.01, points=20),
-        "regions_on_line": lambda: g.regions_on_line(net, small[0], small[0] + 0.01 * (small[1] - small[0])),
-        "regions_in_plane": lambda: g.regions_in_plane(net, small[0], small[1:3] - small[0], radius=1e-4, pixels=8),
-        "preflight": lambda: g.preflight(net, pair, eps=0.01),
-        "attack": lambda: g.attack(net, pair, eps=0.01, method=attacks[1]),
-        "robust_accuracy, two attacks": lambda: g.robust_accuracy(net, right(net, x), eps=0.01, attacks=attacks),
-        "minimal_distance, FGSM": lambda: g.minimal_distance(net, right(net, x), method=attacks[0]),
-        "universal_perturbation": lambda: g.universal_perturbation(net, right(net, x), eps=0.01, steps=3),
-        "robust_radius": lambda: g.robust_radius(
+        "signal": lambda: checks.signal(net, *pair),
+        "signal_scales": lambda: checks.signal_scales(net, small),
+        "unit_activity": lambda: checks.unit_activity(net, x),
+        "unit_duplicates": lambda: checks.unit_duplicates(net),
+        "invisible_weights": lambda: landscape.invisible_weights(net, small),
+        "block_ablation": lambda: attribution.block_ablation(net, *pair),
+        "ode_gap": lambda: checks.ode_gap(net, small),
+        "receptive_field": lambda: attribution.receptive_field(net, small),
+        "invertibility": lambda: robustness.invertibility(net, small),
+        "jacobian_spectrum": lambda: robustness.jacobian_spectrum(net, small, examples=4),
+        "linear_map": lambda: robustness.linear_map(net, small),
+        "moment_shift": lambda: checks.moment_shift(three, small),
+        "normalized_margin": lambda: decisions.normalized_margin(net, *pair),
+        "margin_distribution": lambda: robustness.margin_distribution(net, *pair),
+        "margin_path": lambda: decisions.margin_path(three, *pair),
+        "noise_sensitivity": lambda: robustness.noise_sensitivity(net, *pair, sigma=0.1, draws=3),
+        "lipschitz_bounds": lambda: robustness.lipschitz_bounds(net, small, search=3),
+        "output_bounds": lambda: robustness.output_bounds(net, small[:2], 0.001),
+        "patterns_in_ball": lambda: robustness.patterns_in_ball(net, small[0], 0.01, points=20),
+        "regions_on_line": lambda: robustness.regions_on_line(net, small[0], small[0] + 0.01 * (small[1] - small[0])),
+        "regions_in_plane": lambda: robustness.regions_in_plane(
+            net, small[0], small[1:3] - small[0], radius=1e-4, pixels=8
+        ),
+        "preflight": lambda: robustness.preflight(net, pair, eps=0.01),
+        "attack": lambda: robustness.attack(net, pair, eps=0.01, method=attacks[1]),
+        "robust_accuracy, two attacks": lambda: robustness.robust_accuracy(
+            net, right(net, x), eps=0.01, attacks=attacks
+        ),
+        "minimal_distance, FGSM": lambda: robustness.minimal_distance(net, right(net, x), method=attacks[0]),
+        "universal_perturbation": lambda: robustness.universal_perturbation(net, right(net, x), eps=0.01, steps=3),
+        "robust_radius": lambda: robustness.robust_radius(
             net, tuple(t[:2] for t in right(net, x)), method=attacks[0], proofs=(Crown(most=64),)
         ),
-        "smoothed_radius": lambda: g.smoothed_radius(net, (x[:2], y[:2]), samples=60),
+        "smoothed_radius": lambda: robustness.smoothed_radius(net, (x[:2], y[:2]), samples=60),
     }
     return net, found
 

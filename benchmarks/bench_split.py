@@ -15,10 +15,10 @@ from kept import Kept
 from measure import record
 
 import gnomon
+from gnomon.checks import leaks, shift
+from gnomon.checks.data.ridge import votes
+from gnomon.checks.data.rows import random_features
 from gnomon.core.metrics import binomial_interval
-from gnomon.generalization import leaks, shift
-from gnomon.generalization.ridge import votes
-from gnomon.generalization.rows import random_features
 
 SHARED = Path(os.environ.get("GNOMON_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 CLEAN, TRIED, POINTS = 200, 60, 0.03

@@ -10,7 +10,8 @@ from matplotlib import pyplot as plt
 from torch import nn
 
 import gnomon
-from gnomon.generalization import learning_curve, suspects
+from gnomon.bounds import learning_curve
+from gnomon.checks import suspects
 from gnomon.symmetry import OrbitAverage, accuracy_by_strength, equivariance, quarter_turns, rotations
 from gnomon.training import Adam
 

@@ -14,7 +14,7 @@ from matplotlib.collections import PolyCollection
 from torch import nn
 
 import gnomon
-from gnomon.geometry import regions_in_plane
+from gnomon.robustness import regions_in_plane
 from gnomon.training import Adam
 
 RADIUS = 2.0

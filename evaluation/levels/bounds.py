@@ -10,11 +10,11 @@ from torch import Tensor, nn
 
 from evaluation.levels.statement import Statement
 from gnomon.attribution import shortcuts
-from gnomon.generalization import generalization_gap
-from gnomon.generalization.capacity import linear_rademacher, min_norm_bound, vc_bound
-from gnomon.generalization.pacbayes.inequalities import bernstein_mean, catoni, mcallester, quadratic, seeger
-from gnomon.generalization.stability import ridge_stability
-from gnomon.geometry.certificates import smoothed_radius
+from gnomon.bounds import generalization_gap
+from gnomon.bounds.capacity import linear_rademacher, min_norm_bound, vc_bound
+from gnomon.bounds.pacbayes.inequalities import bernstein_mean, catoni, mcallester, quadratic, seeger
+from gnomon.bounds.stability import ridge_stability
+from gnomon.robustness.certificates import smoothed_radius
 
 Held = tuple[float, float | None]
 

@@ -12,12 +12,13 @@ from torch import Tensor, nn
 
 from evaluation.levels.statement import Statement
 from gnomon.bayes import laplace
+from gnomon.bounds import generalization_gap, learning_curve, scaling_law
+from gnomon.bounds.capacity import linear_rademacher
 from gnomon.core.metrics import binomial_interval
+from gnomon.decisions import temperature
+from gnomon.decisions.calibration import calibration
 from gnomon.discovery import Library, Selection, discover_ode
-from gnomon.generalization import generalization_gap, learning_curve, scaling_law, temperature
-from gnomon.generalization.capacity import linear_rademacher
 from gnomon.generative import js_estimate
-from gnomon.geometry.calibration import calibration
 from gnomon.lab.judges import at_most, distributed_as, mean_equals, rate_is
 from gnomon.landscape import gradient_noise, local_entropy
 from gnomon.linalg.diagonal import diagonal

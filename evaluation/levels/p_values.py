@@ -6,13 +6,13 @@ from scipy import stats
 from torch import Tensor
 
 from evaluation.levels.statement import Statement
+from gnomon.checks.data.compared_labels import compared_labels
+from gnomon.checks.data.leaks import fisher
+from gnomon.checks.data.shift import shift
+from gnomon.checks.data.unusual import unusual
 from gnomon.examination.paired import paired_p_value
-from gnomon.generalization.compared_labels import compared_labels
-from gnomon.generalization.leaks import fisher
-from gnomon.generalization.shift import shift
-from gnomon.generalization.unusual import unusual
 from gnomon.generative import classifier_test, energy_test, memorization, mmd_test
-from gnomon.tangent.label_test import label_test
+from gnomon.linalg.label_test import label_test
 
 PERMUTATIONS = 99
 """Enough for p-values of 0.01, the smallest level that the tests report."""

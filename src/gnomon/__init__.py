@@ -35,6 +35,7 @@ if _typing.TYPE_CHECKING:
         tangent,
         training,
     )
+    from gnomon.bounds import certify
     from gnomon.core import (
         BudgetError,
         GnomonError,
@@ -53,7 +54,6 @@ if _typing.TYPE_CHECKING:
     from gnomon.examination.run import examine
     from gnomon.examination.watch import watch
     from gnomon.forecast.predict import predict
-    from gnomon.generalization import certify
     from gnomon.kernels import Cost, Kernels, Limit, SampledLimit, limit, sampled_limit
     from gnomon.program import Law
     from gnomon.tangent import linearize, ntk, ntk_by_layer

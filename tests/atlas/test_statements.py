@@ -11,8 +11,8 @@ from torch.distributions import Normal, kl_divergence
 
 import gnomon
 from gnomon.attribution import cam_overlap, grad_cam, intrinsic_dimension
-from gnomon.generalization import certify, generalization_bounds, norms, output_margins, spectral_complexity
-from gnomon.generalization.pacbayes.certifying import SHARE
+from gnomon.bounds import certify, generalization_bounds, norms, output_margins, spectral_complexity
+from gnomon.bounds.pacbayes.certifying import SHARE
 
 
 @pytest.fixture(scope="module")

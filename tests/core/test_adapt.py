@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.core.adapt import AdaptedInputWarning, adapted
-from gnomon.core.checks import as_inputs
+from gnomon.core.inputs.checks import as_inputs
+from gnomon.core.inputs.images import AdaptedInputWarning, adapted
 
 IMAGES = torch.randint(0, 256, (5, 6, 6), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
 CNN = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(32, 2))

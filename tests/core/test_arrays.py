@@ -6,8 +6,8 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon import dynamics, geometry, landscape, linalg, tangent
-from gnomon.core.arrays import as_array, as_tensor
+from gnomon import checks, dynamics, landscape, linalg, tangent
+from gnomon.core.inputs.arrays import as_array, as_tensor
 from gnomon.linalg.solve import Direct
 
 pandas = pytest.importorskip("pandas", reason="pandas is not installed")
@@ -24,7 +24,7 @@ TAKEN = {
     "stopping": lambda x, y, k: dynamics.stopping(k, y, ridge=0.1, test=k).test_gap,
     "train": lambda x, y, k: gnomon.train(NET, x, y, x_test=x, y_test=y, steps=3).test_loss,
     "sharpness": lambda x, y, k: landscape.sharpness(NET, x, y).value,
-    "signal": lambda x, y, k: geometry.signal(NET, x, y).layers[0].activation,
+    "signal": lambda x, y, k: checks.signal(NET, x, y).layers[0].activation,
     "alignment": lambda x, y, k: tangent.alignment(k, y),
     "spectrum": lambda x, y, k: tangent.kernel_spectrum(k, y).values,
     "kappa": lambda x, y, k: tangent.kappa(NET, x, y, iterations=3).value,

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.core.checks import as_inputs, as_numbers, as_targets, check_seed, integer, number
 from gnomon.core.errors import InputError, NotFiniteError
-from gnomon.core.pure import twin
+from gnomon.core.inputs.checks import as_inputs, as_numbers, as_targets, check_seed, integer, number
+from gnomon.core.modules.pure import twin
 
 CALL = "f(x)"
 

@@ -7,7 +7,7 @@ from torch import nn
 
 import gnomon
 from gnomon import dynamics, landscape, tangent
-from gnomon.core.classes import are_classes, numbers
+from gnomon.core.inputs.classes import are_classes, numbers
 from gnomon.linalg.solve import Direct
 from gnomon.training import CrossEntropy, Logistic, Squared
 

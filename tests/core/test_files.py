@@ -7,7 +7,7 @@ import stat
 import pytest
 
 import gnomon
-from gnomon.core.files import append_text, write_file
+from gnomon.core.machine.files import append_text, write_file
 
 SMALL, LARGE = "the previous file", "x" * 100_000
 

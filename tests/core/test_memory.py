@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.core import memory
-from gnomon.core.memory import Tile, free_bytes, human, tiles
+from gnomon.core.machine import memory
+from gnomon.core.machine.memory import Tile, free_bytes, human, tiles
 
 SIDE = st.integers(1, 60)
 PAIR_BYTES = st.integers(1, 64)

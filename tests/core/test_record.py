@@ -10,9 +10,22 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon import atlas, dynamics, examination, geometry, kernels, lab, landscape, linalg, report, tangent, training
+from gnomon import (
+    atlas,
+    attribution,
+    checks,
+    dynamics,
+    examination,
+    kernels,
+    lab,
+    landscape,
+    linalg,
+    report,
+    tangent,
+    training,
+)
 from gnomon.core import results
-from gnomon.core.record import CHARACTERS, LINES, WIDTH, Record, screen, summary
+from gnomon.core.results.record import CHARACTERS, LINES, WIDTH, Record, screen, summary
 from gnomon.core.results.result import screen as result_screen
 from gnomon.estimators import NNGPClassifier, NNGPRegressor, NTKClassifier, NTKRegressor
 from gnomon.examination.burst import Burst
@@ -38,7 +51,7 @@ def records():
     content = report.Content(TEXT, values=(value,) * 40, data={str(i): list(range(99)) for i in range(99)})
     section = report.Section("key", TEXT, TEXT, content)
     page = report.Page(TEXT, TEXT, (section,) * 20, {str(i): TEXT for i in range(50)})
-    signal = geometry.signal(net, x, y)
+    signal = checks.signal(net, x, y)
     run = training.train(
         net, x, y, x_test=x, y_test=y, steps=40, record=1, outputs=True, watch={"k": lambda *_: torch.eye(N)}
     )
@@ -67,8 +80,8 @@ def records():
     vocabulary += [claim, claim.source, claim.premises[0], outcome, outcome.judgment]
     return vocabulary + [
         gnomon.data.digits(300, 100), run, signal, signal.layers[0], examined, compared, ranking, ranking.candidates[0],
-        signal.layers[0].forward, signal.layers[0].backward, run.curves, geometry.mean_field(torch.tanh, weight_std=1.5),
-        geometry.activation_gain(nn.ReLU()), geometry.label_regularity(x, y),
+        signal.layers[0].forward, signal.layers[0].backward, run.curves, checks.mean_field(torch.tanh, weight_std=1.5),
+        checks.activation_gain(nn.ReLU()), attribution.label_regularity(x, y),
         dynamics.predict_from_kernel(k, y, test=k, y_test=y), dynamics.modes(k, y), dynamics.stopping(k, y, ridge=0.1),
         dynamics.ensemble(k, k, y), dynamics.posterior(k, y),
         dynamics.Flow(), training.SGD(0.1), training.Adam(),

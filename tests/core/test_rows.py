@@ -6,8 +6,8 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon.core.adapt import AdaptedInputWarning
-from gnomon.core.source import source
+from gnomon.core.inputs.images import AdaptedInputWarning
+from gnomon.core.inputs.source import source
 
 IDS = [[1, 2, 3], [4, 5, 6], [7, 8, 9], [1, 1, 2], [2, 3, 5]]
 LABELS = [0, 1, 1, 0, 1]

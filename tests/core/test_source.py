@@ -7,7 +7,7 @@ from torch import nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
 from gnomon.core.errors import InputError, NotFiniteError
-from gnomon.core.source import source, source_of_inputs, whole_inputs
+from gnomon.core.inputs.source import source, source_of_inputs, whole_inputs
 
 X = torch.arange(22.0).reshape(11, 2)
 Y = torch.tensor([0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 0])

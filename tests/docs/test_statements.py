@@ -8,7 +8,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import gnomon
-from gnomon import discovery, generalization, generative, geometry, graphs, landscape, sequences, symmetry
+from gnomon import bounds, checks, discovery, generative, graphs, landscape, robustness, sequences, symmetry
 from tests.house.tree import ROOT
 
 README = (ROOT / "README.md").read_text("utf-8")
@@ -35,9 +35,9 @@ TAKE = {
     "watch": lambda d: gnomon.watch(net(), probe=d),
     "ntk": lambda d: gnomon.ntk(net(), d),
     "landscape.sharpness": lambda d: landscape.sharpness(net(), d, steps=3),
-    "geometry.signal": lambda d: geometry.signal(net(), d),
-    "generalization.generalization_bounds": lambda d: generalization.generalization_bounds(net(), d),
-    "generalization.suspects": lambda d: generalization.suspects(d),
+    "geometry.signal": lambda d: checks.signal(net(), d),
+    "generalization.generalization_bounds": lambda d: bounds.generalization_bounds(net(), d),
+    "generalization.suspects": lambda d: checks.suspects(d),
     "symmetry.equivariance": lambda d: symmetry.equivariance(net(), d, symmetry.action({"negative": lambda x: -x})),
 }
 REFUSE = {
@@ -82,7 +82,7 @@ def test_the_number_of_statements_that_atlas_check_checks():
 def test_layers_without_bounds_are_refused(layer):
     smooth = nn.Sequential(nn.Linear(3, 4), layer, nn.Linear(4, 2))
     with pytest.raises(gnomon.ReadError, match=type(layer).__name__):
-        geometry.output_bounds(smooth, torch.rand(2, 3), eps=0.1)
+        robustness.output_bounds(smooth, torch.rand(2, 3), eps=0.1)
 
 
 def test_fisher_refuses_functions_and_the_hessian_takes_them():

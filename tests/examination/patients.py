@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from gnomon.core.clock import Ticking
+from gnomon.core.machine.clock import Ticking
 from gnomon.data import digits
 from gnomon.examination import Examination, examine
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.core.clock import Ticking
+from gnomon.core.machine.clock import Ticking
 from gnomon.data import digits
 from gnomon.examination import examine, rank
 from gnomon.examination.cost import fitting_threads, one_thread

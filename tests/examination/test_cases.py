@@ -8,15 +8,20 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon.checkup import chance_findings, normalization_findings, outcome_findings, step_size_findings
-from gnomon.checkup.outcome import Outcome
+from gnomon.checks import (
+    chance_findings,
+    normalization_findings,
+    outcome_findings,
+    signal,
+    step_size_findings,
+    suspects,
+)
+from gnomon.checks.run.outcome import Outcome
 from gnomon.core.results import Finding, Level
 from gnomon.examination.consistency import consistent, standing
 from gnomon.examination.steps.columns import DataChecks
 from gnomon.examination.steps.outcome import _alike
 from gnomon.examination.steps.signal import _unless_frozen
-from gnomon.generalization import suspects
-from gnomon.geometry import signal
 from gnomon.report import Content, Section
 
 G = torch.Generator().manual_seed(0)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.examination.chain import chain
+from gnomon.checks.network.chain import chain
 from gnomon.expectations import compile_seconds
 from gnomon.kernels.ready import layers_wait
 from gnomon.program import read

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 import torch
 
+from gnomon.checks.data.input_relation import input_relation
 from gnomon.core.results import Finding
 from gnomon.examination.consistency import OPPOSED, consistent, standing
-from gnomon.examination.input_relation import input_relation
 from gnomon.examination.levels import FAMILY, LEVELS
 from gnomon.report import Content, Section
 

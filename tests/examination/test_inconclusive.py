@@ -8,11 +8,11 @@ import torch
 from torch import nn
 
 from gnomon import cli
+from gnomon.checks import number_findings
 from gnomon.cli.examine import MARKS, unmet_gate
 from gnomon.core.results import Finding
 from gnomon.examination import STEPS, Examination
 from gnomon.examination.inconclusive import BEFORE, DECIDED, TRAINED, mark_inconclusive
-from gnomon.generalization import number_findings
 from gnomon.report import Content, Section, html
 from gnomon.training import SGD
 from tests.examination.patients import data, examined, flat

@@ -14,7 +14,7 @@ from gnomon.examination.kinds import KINDS, checked_kinds
 
 SOURCE = Path(gnomon.__file__).parent
 COMPOSED = {
-    "geometry/findings.py": {
+    "checks/network/signal_findings.py": {
         f"{word}-{of}" for word in ("vanishing", "exploding") for of in ("activations", "gradients")
     }
 }

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon.core.clock import Ticking
+from gnomon.core.machine.clock import Ticking
 from gnomon.examination import rank
 from gnomon.examination.burst import Burst, continued, widened
 from gnomon.training import Adam

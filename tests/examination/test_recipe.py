@@ -7,7 +7,7 @@ from torch.optim.lr_scheduler import StepLR
 from torch.utils.data import DataLoader, TensorDataset
 
 from gnomon.core import InputError
-from gnomon.core.clock import Ticking
+from gnomon.core.machine.clock import Ticking
 from gnomon.examination import examine
 from gnomon.examination.cost import Cost, measured_cost, rung
 from gnomon.examination.steps.architecture import ArchitectureStep

@@ -13,7 +13,7 @@ from torch import nn
 
 import gnomon
 from gnomon import cli
-from gnomon.core.clock import Ticking
+from gnomon.core.machine.clock import Ticking
 from gnomon.core.results import Finding, Result
 from gnomon.examination import STEPS, AbstractStep, Comparison, Examination, StepResult, compare, examine
 from gnomon.report import Content, Section

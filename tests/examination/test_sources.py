@@ -8,7 +8,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import gnomon
-from gnomon.core.clock import Ticking
+from gnomon.core.machine.clock import Ticking
 from gnomon.examination import examine, rank, watch
 from gnomon.examination.subject import subject
 from tests.shares import in_full

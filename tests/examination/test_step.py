@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.core.clock import Ticking
+from gnomon.core.machine.clock import Ticking
 from gnomon.core.results import Finding
 from gnomon.examination.run import run_steps
 from gnomon.examination.step import AbstractStep, Products, Skipped, StepResult, ordered

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon.core.untouched import untouched
+from gnomon.core.modules.untouched import untouched
 from gnomon.examination import watch
 from tests.examination.patients import cnn, data
 

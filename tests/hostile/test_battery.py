@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 import gnomon
-from gnomon import data, dynamics, examination, geometry, landscape, linalg, tangent
+from gnomon import checks, data, dynamics, examination, landscape, linalg, tangent
 from gnomon.estimators import KernelTransformer, NTKClassifier, NTKRegressor
 from gnomon.linalg.solve import ConjugateGradient, Direct, Nystrom, auto
 from tests.hostile.strange import INPUTS, MODULES, TARGETS, X, Y, net
@@ -54,8 +54,8 @@ DOORS = {
         ("sharpness(module, x, y)",), lambda m, x, y: landscape.sharpness(m, x, y, steps=2, seed=1).value
     ),
     "gradient noise": Door(("gradient_noise(module, x, y)",), lambda m, x, y: landscape.gradient_noise(m, x, y).scale),
-    "signal": Door(("signal(module, x)",), lambda m, x, y: geometry.signal(m, x).layers[0].activation),
-    "signal of a loss": Door(("signal(module, x)",), lambda m, x, y: geometry.signal(m, x, y).layers[0].gradient),
+    "signal": Door(("signal(module, x)",), lambda m, x, y: checks.signal(m, x).layers[0].activation),
+    "signal of a loss": Door(("signal(module, x)",), lambda m, x, y: checks.signal(m, x, y).layers[0].gradient),
     "examine": Door(
         ("examine(module, train=(x, y))",), lambda m, x, y: gnomon.examine(m, (x, y), fit=False, name="one").name
     ),
@@ -248,7 +248,7 @@ OPTIONS: list[tuple[str, str, tuple[Any, ...], Callable[[Any], Any]]] = [
         ("3", 1, 0),
         lambda v: landscape.gradient_noise(net(), X, Y, confidence=v),
     ),
-    ("signal(module, x)", "seed", (2.5, "3"), lambda v: geometry.signal(net(), X, seed=v)),
+    ("signal(module, x)", "seed", (2.5, "3"), lambda v: checks.signal(net(), X, seed=v)),
     ("examine(module, train=(x, y))", "budget", ("60s", 0, None), lambda v: gnomon.examine(net(), (X, Y), budget=v)),
     ("examine(module, train=(x, y))", "seed", (2.5, "3"), lambda v: gnomon.examine(net(), (X, Y), seed=v)),
     ("examine(module, train=(x, y))", "train", (X, None, (X, Y, Y)), lambda v: gnomon.examine(net(), v)),
@@ -315,8 +315,8 @@ OPTIONS: list[tuple[str, str, tuple[Any, ...], Callable[[Any], Any]]] = [
     ("kernel_spectrum(kernel", "y", ("y", 3, X[:3]), lambda v: tangent.kernel_spectrum(SPD, v)),
     ("kernel_spectrum(kernel", "K", (None, "K", 3, X), lambda v: tangent.kernel_spectrum(v)),
     ("effective_rank(kernel)", "K", (None, "K", 3, X), lambda v: tangent.effective_rank(v)),
-    ("mean_field(activation)", "activation", (None, 3), lambda v: geometry.mean_field(v, weight_std=1.0)),
-    ("mean_field(activation)", "weight_std", (None, "3", 0), lambda v: geometry.mean_field(torch.tanh, weight_std=v)),
+    ("mean_field(activation)", "activation", (None, 3), lambda v: checks.mean_field(v, weight_std=1.0)),
+    ("mean_field(activation)", "weight_std", (None, "3", 0), lambda v: checks.mean_field(torch.tanh, weight_std=v)),
     ("data.digits(n_train, n_test)", "n_train", NUMBERS, lambda v: data.digits(v)),
     ("data.sphere(n, d)", "n", (*NUMBERS, 0), lambda v: data.sphere(v, 3)),
 ]

@@ -9,7 +9,8 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from gnomon import GnomonError, NotFiniteError
 from gnomon.attribution import bag_of_patches_score, information_plane, keep_frequencies
-from gnomon.generalization import baseline, conflicts, linear_rademacher, suspects
+from gnomon.bounds import linear_rademacher
+from gnomon.checks import baseline, conflicts, suspects
 from gnomon.symmetry import equivariance, lie_derivative, lie_derivatives, translations
 
 G = torch.Generator().manual_seed(0)

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon import geometry, landscape
+from gnomon import landscape, robustness
 from gnomon.core import GnomonError
-from gnomon.geometry.attacks import FGSM
+from gnomon.robustness.attacks import FGSM
 from gnomon.training import Adversary, train
 
 X, Y = torch.rand(12, 4), torch.randint(0, 3, (12,))
@@ -41,12 +41,12 @@ CURVATURES = {
     "gradient_noise": landscape.gradient_noise,
 }
 ATTACKS = {
-    "attack": lambda m, x, y: geometry.attack(m, (x, y), eps=0.1, method=FGSM()),
-    "minimal_distance": lambda m, x, y: geometry.minimal_distance(m, (x, y)),
-    "robust_accuracy": lambda m, x, y: geometry.robust_accuracy(m, (x, y), eps=0.1, attacks=(FGSM(),)),
-    "robust_radius": lambda m, x, y: geometry.robust_radius(m, (x, y)),
-    "universal_perturbation": lambda m, x, y: geometry.universal_perturbation(m, (x, y), eps=0.1, steps=2),
-    "smoothed_radius": lambda m, x, y: geometry.smoothed_radius(m, (x, y), samples=5),
+    "attack": lambda m, x, y: robustness.attack(m, (x, y), eps=0.1, method=FGSM()),
+    "minimal_distance": lambda m, x, y: robustness.minimal_distance(m, (x, y)),
+    "robust_accuracy": lambda m, x, y: robustness.robust_accuracy(m, (x, y), eps=0.1, attacks=(FGSM(),)),
+    "robust_radius": lambda m, x, y: robustness.robust_radius(m, (x, y)),
+    "universal_perturbation": lambda m, x, y: robustness.universal_perturbation(m, (x, y), eps=0.1, steps=2),
+    "smoothed_radius": lambda m, x, y: robustness.smoothed_radius(m, (x, y), samples=5),
 }
 
 

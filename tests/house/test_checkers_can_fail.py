@@ -9,7 +9,7 @@ import pytest
 import torch
 from jaxtyping import TypeCheckError, install_import_hook
 
-from gnomon.geometry.calibration import calibration
+from gnomon.decisions.calibration import calibration
 from tests.house import (
     assertions,
     bibliography,

@@ -8,8 +8,8 @@ import pytest
 import torch
 from scipy.optimize import linprog
 
-from gnomon.geometry import maximal_regions
 from gnomon.models import Hopfield, linear_scan
+from gnomon.robustness import maximal_regions
 
 
 def flip(load):

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import BudgetError, InputError, NotFiniteError
-from gnomon.core.pure import Pure
+from gnomon.core.modules.pure import Pure
 from gnomon.tangent import ntk, ntk_by_layer
 from gnomon.tangent.plan import make_plan
 from gnomon.tangent.probe import Probe

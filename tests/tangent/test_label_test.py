@@ -5,8 +5,8 @@ import pytest
 import torch
 
 import gnomon
+from gnomon.linalg.label_test import label_test
 from gnomon.tangent import alignment
-from gnomon.tangent.label_test import label_test
 
 
 def test_shuffled_alignments_are_alignments_of_shuffled_labels():

@@ -8,8 +8,8 @@ from torch import nn
 
 import gnomon
 from gnomon.data import digits
-from gnomon.geometry import robust_accuracy
-from gnomon.geometry.attacks import PGD
+from gnomon.robustness import robust_accuracy
+from gnomon.robustness.attacks import PGD
 from gnomon.training import SGD, Adam, Adversary
 from gnomon.training.evaluate import Objective
 

@@ -7,8 +7,8 @@ from torch import nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
 from gnomon.core import InputError
-from gnomon.core.adapt import AdaptedInputWarning
-from gnomon.core.source import Stream
+from gnomon.core.inputs.images import AdaptedInputWarning
+from gnomon.core.inputs.source import Stream
 from gnomon.training import SGD, Adam, Batches, train
 
 X = torch.randn(23, 3, generator=torch.Generator().manual_seed(0)).double()

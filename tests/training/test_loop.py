@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 import gnomon
 from gnomon.core import InputError, NotFiniteError
-from gnomon.core.clock import Ticking
+from gnomon.core.machine.clock import Ticking
 from gnomon.training import SGD, Adam, CrossEntropy, Logistic, Run, Squared, train
 
 

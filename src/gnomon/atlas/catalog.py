@@ -19,7 +19,7 @@ from importlib.resources import files
 
 from gnomon.atlas import claims
 from gnomon.core.errors import InputError
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 from gnomon.lab import Claim
 
 __all__ = ["Entry", "catalog", "chosen", "cite", "kinds"]

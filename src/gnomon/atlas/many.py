@@ -13,8 +13,8 @@ from typing import Any
 
 from gnomon.atlas.catalog import chosen
 from gnomon.core.errors import InputError, MissingExtraError
-from gnomon.core.files import append_text
-from gnomon.core.record import Record
+from gnomon.core.machine.files import append_text
+from gnomon.core.results.record import Record
 from gnomon.core.results.svg import svg
 from gnomon.lab import run
 from gnomon.lab.claim import Scale

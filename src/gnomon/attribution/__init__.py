@@ -7,6 +7,7 @@ Does not live here: how the function changes under motions of the input (`gnomon
 May import: core, the ground floor; torch, numpy; scipy and scikit-learn inside the functions that need them.
 """
 
+from gnomon.attribution.blocks import BlockAblation, block_ablation
 from gnomon.attribution.cues import BagOfPatches, CueConflict, analogy_score, bag_of_patches_score, cue_conflict
 from gnomon.attribution.fourier import FourierMask, fourier_mask, keep_frequencies
 from gnomon.attribution.gradient import gradient, integrated_gradients, smooth_grad
@@ -21,10 +22,13 @@ from gnomon.attribution.information import (
 from gnomon.attribution.inversion import Inversion, invert_layer
 from gnomon.attribution.layers import layer_activations
 from gnomon.attribution.maps import cam, cam_overlap, grad_cam
+from gnomon.attribution.neurons import NeuronDistance, neuron_distance
 from gnomon.attribution.occlusion import occlusion
 from gnomon.attribution.orbits import OrbitCurvature, orbit_curvature
 from gnomon.attribution.probes import LayerProbe, LayerProbes, intrinsic_dimension, layer_probe
+from gnomon.attribution.receptive import ReceptiveField, receptive_field
 from gnomon.attribution.record import Attribution
+from gnomon.attribution.regularity import LabelRegularity, label_regularity
 from gnomon.attribution.representation import RepresentationReport, representation_report
 from gnomon.attribution.sanity import Faithfulness, Sanity, deletion_insertion, sanity_check
 from gnomon.attribution.sheet import ContactSheet, contact_sheet
@@ -41,9 +45,20 @@ from gnomon.attribution.units import (
     top_activating,
     visualize_unit,
 )
+from gnomon.attribution.variance import VarianceShares, variance_shares
 from gnomon.attribution.variational import VariationalInformation, variational_information
 
 __all__ = [
+    "BlockAblation",
+    "block_ablation",
+    "NeuronDistance",
+    "neuron_distance",
+    "ReceptiveField",
+    "receptive_field",
+    "LabelRegularity",
+    "label_regularity",
+    "VarianceShares",
+    "variance_shares",
     "Attribution",
     "BagOfPatches",
     "BottleneckCurve",

@@ -19,12 +19,12 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.attribution.layers import images
-from gnomon.core.checks import as_targets, check_seed, integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import as_targets, check_seed, integer
+from gnomon.core.inputs.source import source
 from gnomon.core.metrics import decisions
-from gnomon.core.outputs import outputs
+from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Result
-from gnomon.core.source import source
 
 __all__ = ["BagOfPatches", "CueConflict", "analogy_score", "bag_of_patches_score", "cue_conflict"]
 

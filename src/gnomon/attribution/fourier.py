@@ -23,13 +23,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gnomon.attribution.layers import images
-from gnomon.core.checks import as_numbers, check_readable, integer, number
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import invoke, table
+from gnomon.core.inputs.arguments import invoke, table
+from gnomon.core.inputs.checks import as_numbers, check_readable, integer, number
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Image, Plot, Result
 from gnomon.core.results.plain import HIDDEN
-from gnomon.core.source import source
-from gnomon.core.untouched import untouched
 
 __all__ = ["FourierMask", "fourier_mask", "keep_frequencies"]
 

@@ -25,9 +25,9 @@ from torch import Tensor, nn
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import chosen, frozen, scores
-from gnomon.core.checks import as_numbers, check_seed, integer, number
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.untouched import untouched
+from gnomon.core.inputs.checks import as_numbers, check_seed, integer, number
+from gnomon.core.modules.untouched import untouched
 
 __all__ = ["gradient", "integrated_gradients", "smooth_grad"]
 

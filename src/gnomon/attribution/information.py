@@ -22,11 +22,11 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor, used_layers
-from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.layers import activations
+from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.layers import activations
 from gnomon.core.results import Axis, Line, Plot, Result, Scatter
-from gnomon.core.source import source
 
 __all__ = [
     "BottleneckCurve", "InformationPlane", "bottleneck_curve", "discrete_information", "information_plane",

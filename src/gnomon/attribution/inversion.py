@@ -20,12 +20,12 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor
-from gnomon.core.checks import integer, number
-from gnomon.core.inputs import invoke
-from gnomon.core.layers import captured
+from gnomon.core.inputs.arguments import invoke
+from gnomon.core.inputs.checks import integer, number
+from gnomon.core.modules.layers import captured
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Image, Plot, Result
 from gnomon.core.results.plain import HIDDEN
-from gnomon.core.untouched import untouched
 
 __all__ = ["Inversion", "invert_layer"]
 

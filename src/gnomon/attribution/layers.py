@@ -10,12 +10,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import as_inputs, check_readable
 from gnomon.core.errors import InputError, lesson, out_of_range
-from gnomon.core.inputs import Inputs, invoke, take
-from gnomon.core.layers import activations, captured, layer_names
-from gnomon.core.source import whole_inputs
-from gnomon.core.untouched import untouched
+from gnomon.core.inputs.arguments import Inputs, invoke, take
+from gnomon.core.inputs.checks import as_inputs, check_readable
+from gnomon.core.inputs.source import whole_inputs
+from gnomon.core.modules.layers import activations, captured, layer_names
+from gnomon.core.modules.untouched import untouched
 
 __all__ = ["layer_activations", "spatial_layers", "used_layers"]
 

@@ -27,9 +27,9 @@ from gnomon.attribution.layers import images, spatial_layers
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import chosen, frozen, scores
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import invoke, table
-from gnomon.core.layers import captured
-from gnomon.core.untouched import untouched
+from gnomon.core.inputs.arguments import invoke, table
+from gnomon.core.modules.layers import captured
+from gnomon.core.modules.untouched import untouched
 
 __all__ = ["cam", "cam_overlap", "grad_cam"]
 

@@ -21,8 +21,8 @@ from torch import nn
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import chosen, scores
-from gnomon.core.checks import integer
-from gnomon.core.untouched import untouched
+from gnomon.core.inputs.checks import integer
+from gnomon.core.modules.untouched import untouched
 
 __all__ = ["occlusion"]
 

@@ -25,12 +25,12 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from gnomon.attribution.layers import used_layers
-from gnomon.core.checks import check_readable
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.layers import activations
-from gnomon.core.record import Record
+from gnomon.core.inputs.checks import check_readable
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.layers import activations
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.core.source import source
+from gnomon.core.results.record import Record
 
 __all__ = ["LayerProbe", "LayerProbes", "intrinsic_dimension", "layer_probe"]
 

@@ -22,10 +22,10 @@ from torch import Tensor, nn
 
 from gnomon.attribution.inversion import invert_layer
 from gnomon.attribution.layers import one_tensor
-from gnomon.core.checks import as_targets, integer
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.layers import activations
+from gnomon.core.inputs.checks import as_targets, integer
 from gnomon.core.metrics import relative_change
+from gnomon.core.modules.layers import activations
 from gnomon.core.results import Result
 
 __all__ = ["RepresentationReport", "representation_report"]

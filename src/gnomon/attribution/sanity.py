@@ -24,11 +24,11 @@ from torch import Tensor, nn
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import chosen, scores
-from gnomon.core.checks import check_seed, integer
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.pure import twin
+from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.modules.pure import twin
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Finding, Line, Plot, Result
-from gnomon.core.untouched import untouched
 
 __all__ = ["Faithfulness", "Sanity", "deletion_insertion", "sanity_check"]
 

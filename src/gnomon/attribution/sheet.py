@@ -20,8 +20,8 @@ from gnomon.attribution.probes import LayerProbes, layer_probe
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.sanity import Sanity, sanity_check
 from gnomon.attribution.shortcut import Shortcuts, shortcuts
+from gnomon.core.inputs.source import source
 from gnomon.core.results import Axis, Finding, Image, Plot, Result
-from gnomon.core.source import source
 
 __all__ = ["ContactSheet", "contact_sheet"]
 

@@ -33,13 +33,13 @@ from torch import Tensor, nn
 
 from gnomon.attribution.gradient import gradient
 from gnomon.attribution.layers import one_tensor
-from gnomon.core.checks import check_readable, check_seed, number
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import check_readable, check_seed, number
+from gnomon.core.inputs.source import source
 from gnomon.core.metrics import decisions
-from gnomon.core.outputs import outputs
-from gnomon.core.record import Record
+from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
-from gnomon.core.source import source
+from gnomon.core.results.record import Record
 
 __all__ = ["Reliance", "Shortcuts", "shortcuts"]
 

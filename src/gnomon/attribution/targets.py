@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import as_numbers
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import invoke, table
+from gnomon.core.inputs.arguments import invoke, table
+from gnomon.core.inputs.checks import as_numbers
 
 __all__ = ["chosen", "frozen", "scores"]
 

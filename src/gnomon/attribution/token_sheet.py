@@ -31,8 +31,8 @@ from gnomon.attribution.record import Attribution
 from gnomon.attribution.sanity import Sanity, sanity_check
 from gnomon.attribution.tokens import token_attribution
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.source import source
 from gnomon.core.results import Axis, Bars, Plot, Result
-from gnomon.core.source import source
 
 __all__ = ["TokenSheet", "token_sheet"]
 

@@ -24,10 +24,10 @@ from gnomon.attribution.gradient import integrated_gradients, rows_at_once
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import chosen
-from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import invoke
-from gnomon.core.untouched import untouched
+from gnomon.core.inputs.arguments import invoke
+from gnomon.core.inputs.checks import integer
+from gnomon.core.modules.untouched import untouched
 
 __all__ = ["token_attribution"]
 

@@ -19,9 +19,9 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor
-from gnomon.core.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.metrics import decisions
-from gnomon.core.outputs import outputs
+from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 

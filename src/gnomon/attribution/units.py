@@ -20,14 +20,14 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.attribution.probes import pooled
-from gnomon.core.checks import check_readable, check_seed, integer, number
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import invoke
-from gnomon.core.layers import activations, captured
+from gnomon.core.inputs.arguments import invoke
+from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.layers import activations, captured
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Image, Plot, Result
 from gnomon.core.results.plain import HIDDEN
-from gnomon.core.source import source
-from gnomon.core.untouched import untouched
 
 __all__ = [
     "DirectionSemantics",

@@ -23,9 +23,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gnomon.core.checks import as_numbers, check_seed, integer
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.pure import random_state
+from gnomon.core.inputs.checks import as_numbers, check_seed, integer
+from gnomon.core.modules.pure import random_state
 from gnomon.core.results import Interval, Result
 
 __all__ = ["VariationalInformation", "variational_information"]

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.func import grad_and_value, vmap
 
 from gnomon.core.errors import InputError
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 
 __all__ = ["Density", "LogDensity"]
 

@@ -19,14 +19,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable, check_seed, integer
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import count, invoke, table
-from gnomon.core.outputs import outputs
-from gnomon.core.pure import random_state
+from gnomon.core.inputs.arguments import count, invoke, table
+from gnomon.core.inputs.checks import check_readable, check_seed, integer
+from gnomon.core.inputs.source import whole_inputs
+from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.pure import random_state
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Plot, Result, Scatter
-from gnomon.core.source import whole_inputs
-from gnomon.core.untouched import untouched
 
 __all__ = ["DropoutPredictive", "dropout_predictive"]
 

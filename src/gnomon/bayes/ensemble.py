@@ -18,14 +18,14 @@ import torch
 from torch import nn
 
 from gnomon.bayes.predictive import Predictive, from_outputs
-from gnomon.core.checks import as_inputs, check_kind, check_module, check_seed, integer, number
-from gnomon.core.clock import Clock
 from gnomon.core.errors import InputError, called, lesson
-from gnomon.core.inputs import count, invoke, table
-from gnomon.core.pure import random_state
+from gnomon.core.inputs.arguments import count, invoke, table
+from gnomon.core.inputs.checks import as_inputs, check_kind, check_module, check_seed, integer, number
+from gnomon.core.machine.clock import Clock
+from gnomon.core.modules.pure import random_state
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
-from gnomon.core.untouched import untouched
 from gnomon.training import CrossEntropy, Run, train
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.native import Choice

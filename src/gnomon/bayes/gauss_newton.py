@@ -22,10 +22,10 @@ from torch import Tensor, nn
 from torch.func import jacrev
 
 from gnomon.bayes.posterior import ModulePosterior
-from gnomon.core.inputs import Inputs, count, take
+from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.losses import CrossEntropy
 from gnomon.core.machine.progress import shown
-from gnomon.core.pure import undisturbed
+from gnomon.core.modules.pure import undisturbed
 
 __all__ = ["diagonal", "rows"]
 

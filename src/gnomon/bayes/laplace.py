@@ -28,10 +28,10 @@ from torch import Tensor, nn
 from gnomon.bayes.draws import Draws
 from gnomon.bayes.gauss_newton import diagonal, rows
 from gnomon.bayes.posterior import ModulePosterior, module_posterior
-from gnomon.core.checks import check_seed, integer, number
 from gnomon.core.errors import BudgetError, InputError, called, out_of_range
+from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.core.losses import CrossEntropy, Squared
-from gnomon.core.memory import SHARE, free_bytes
+from gnomon.core.machine.memory import SHARE, free_bytes
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.training.evaluate import Loss

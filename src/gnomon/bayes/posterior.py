@@ -18,13 +18,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable, integer, number
-from gnomon.core.classes import are_classes
-from gnomon.core.inputs import Inputs
+from gnomon.core.inputs.arguments import Inputs
+from gnomon.core.inputs.checks import check_readable, integer, number
+from gnomon.core.inputs.classes import are_classes
+from gnomon.core.inputs.source import AbstractSource, source
 from gnomon.core.losses import CrossEntropy, Logistic
-from gnomon.core.outputs import outputs
-from gnomon.core.pure import Pure, evaluating, plain_kernels, undisturbed
-from gnomon.core.source import AbstractSource, source
+from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.pure import Pure, evaluating, plain_kernels, undisturbed
 from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["ModulePosterior", "module_posterior", "prior_to_weight_decay"]

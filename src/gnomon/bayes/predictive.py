@@ -22,8 +22,8 @@ from torch import Tensor
 
 from gnomon.bayes.draws import Draws
 from gnomon.bayes.posterior import ModulePosterior
-from gnomon.core.checks import as_inputs, check_kind, integer
 from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.inputs.checks import as_inputs, check_kind, integer
 from gnomon.core.losses import CrossEntropy
 from gnomon.core.results import Axis, Plot, Result, Scatter
 

@@ -9,8 +9,8 @@ from torch import Tensor
 from gnomon.bayes.density import Density, LogDensity
 from gnomon.bayes.draws import Draws
 from gnomon.bayes.samplers import HMC, AbstractSampler
-from gnomon.core.checks import as_numbers, check_kind, check_seed, integer
 from gnomon.core.errors import InputError
+from gnomon.core.inputs.checks import as_numbers, check_kind, check_seed, integer
 
 __all__ = ["sample"]
 

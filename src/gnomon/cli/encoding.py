@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 
 CATEGORIES, OWN = 100, 0.5
 """Different words that a column may hold, to be encoded, and their share of the rows: more are names, not kinds."""

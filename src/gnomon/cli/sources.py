@@ -16,11 +16,11 @@ from torch.utils.data import DataLoader, Dataset
 
 from gnomon.cli import tables
 from gnomon.cli.encoding import listed
-from gnomon.core.arrays import Array, as_array, as_tensor
-from gnomon.core.classes import are_classes
 from gnomon.core.errors import InputError, lesson, out_of_range
-from gnomon.core.record import Record
-from gnomon.core.strata import stratified
+from gnomon.core.inputs.arrays import Array, as_array, as_tensor
+from gnomon.core.inputs.classes import are_classes
+from gnomon.core.inputs.strata import stratified
+from gnomon.core.results.record import Record
 from gnomon.data import digits, image_folder
 from gnomon.training import SGD, AbstractOptimizer, Adam
 

@@ -32,9 +32,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.arrays import Array, as_tensor
-from gnomon.core.classes import are_classes, numbers, one_hot
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arrays import Array, as_tensor
+from gnomon.core.inputs.classes import are_classes, numbers, one_hot
 
 __all__ = ["AbstractLoss", "CrossEntropy", "Exponential", "Hinge", "Logistic", "Squared"]
 

@@ -18,7 +18,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gnomon.core.classes import are_classes
+from gnomon.core.inputs.classes import are_classes
 from gnomon.core.results import Interval
 
 __all__ = ["accuracy", "binomial_interval", "decisions", "effective_rank", "explained_variance", "relative_change"]

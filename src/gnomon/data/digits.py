@@ -12,8 +12,8 @@ its end: for one seed a smaller training part is contained in a larger one, and 
 import torch
 from torch import Generator, Tensor
 
-from gnomon.core.checks import check_seed, integer
 from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.data.split import Split
 
 __all__ = ["digits"]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 
 __all__ = ["Run", "burgers", "heat", "kuramoto_sivashinsky", "reaction_diffusion", "two_solitons", "vorticity"]
 

@@ -11,7 +11,7 @@ from jaxtyping import Int, UInt8
 from torch import Tensor
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 
 __all__ = ["Images", "image_folder"]
 

@@ -24,9 +24,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.checks import as_numbers, check_seed, integer, number
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.record import Record
+from gnomon.core.inputs.checks import as_numbers, check_seed, integer, number
+from gnomon.core.results.record import Record
 
 __all__ = ["GaussianMixture", "js_divergence", "mixture", "optimal_discriminator", "ring"]
 

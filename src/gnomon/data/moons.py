@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.checks import check_seed, integer, number
+from gnomon.core.inputs.checks import check_seed, integer, number
 
 __all__ = ["moons"]
 

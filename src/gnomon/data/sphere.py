@@ -3,7 +3,7 @@
 import torch
 from torch import Generator
 
-from gnomon.core.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.typing import Points
 
 __all__ = ["sphere"]

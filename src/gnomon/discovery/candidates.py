@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 from typing import Any
 
-from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.record import Record
+from gnomon.core.inputs.checks import integer
+from gnomon.core.results.record import Record
 from gnomon.discovery.term import Factor, Term, parse, product
 
 __all__ = ["Library"]

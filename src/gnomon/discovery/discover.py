@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.checks import check_kind, integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import check_kind, integer
 from gnomon.core.machine.threads import single_threaded_products
 from gnomon.discovery.candidates import Library
 from gnomon.discovery.constrained import constrain

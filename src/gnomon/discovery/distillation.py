@@ -23,9 +23,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import as_inputs, check_kind, check_readable
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.outputs import outputs
+from gnomon.core.inputs.checks import as_inputs, check_kind, check_readable
+from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.discovery.candidates import Library
 from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences

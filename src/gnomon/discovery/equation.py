@@ -9,8 +9,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gnomon.core.record import Record
 from gnomon.core.results import Interval
+from gnomon.core.results.record import Record
 from gnomon.discovery.regression import Candidate
 from gnomon.discovery.term import parse
 

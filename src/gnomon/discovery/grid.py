@@ -16,7 +16,7 @@ import numpy as np
 from torch import Tensor
 
 from gnomon.core.errors import InputError, NotFiniteError, lesson, out_of_range
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 
 __all__ = ["Data"]
 

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import integer
 from gnomon.discovery.candidates import Library
 from gnomon.discovery.derivatives import AbstractDerivative, Polynomial
 from gnomon.discovery.discover import check_columns, fit, search

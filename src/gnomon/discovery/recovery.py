@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.checks import check_seed, number
+from gnomon.core.inputs.checks import check_seed, number
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.discovery.candidates import Library
 from gnomon.discovery.discover import discover

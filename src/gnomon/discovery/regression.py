@@ -21,8 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gnomon.core.checks import integer, number
-from gnomon.core.record import Record
+from gnomon.core.inputs.checks import integer, number
+from gnomon.core.results.record import Record
 from gnomon.discovery.elimination import eliminated
 
 __all__ = ["Candidate", "Selection", "bic_path", "stridge"]

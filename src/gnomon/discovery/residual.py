@@ -20,12 +20,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import as_inputs, check_readable
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import invoke, table
+from gnomon.core.inputs.arguments import invoke, table
+from gnomon.core.inputs.checks import as_inputs, check_readable
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Histogram, Plot, Result
 from gnomon.core.results.plain import HIDDEN
-from gnomon.core.untouched import untouched
 from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences
 from gnomon.discovery.forms.pointwise import values_of
 from gnomon.discovery.grid import read

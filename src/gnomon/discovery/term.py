@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 
 __all__ = ["Factor", "Term", "parse", "parse_sum"]
 

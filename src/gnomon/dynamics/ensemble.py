@@ -21,8 +21,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.arrays import Array
 from gnomon.core.errors import InputError
+from gnomon.core.inputs.arrays import Array
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.dynamics.error_decay import Flow

@@ -34,7 +34,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import InputError, lesson, out_of_range
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 from gnomon.training import SGD, AbstractOptimizer
 
 __all__ = ["AbstractErrorDecay", "Flow", "error_decay"]

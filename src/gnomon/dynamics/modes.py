@@ -32,9 +32,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.arrays import Array
-from gnomon.core.checks import number
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arrays import Array
+from gnomon.core.inputs.checks import number
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.dynamics.error_decay import AbstractErrorDecay, Flow, error_decay

@@ -18,8 +18,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.arrays import Array
-from gnomon.core.classes import numbers
+from gnomon.core.inputs.arrays import Array
+from gnomon.core.inputs.classes import numbers
 from gnomon.core.results import Axis, Histogram, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.dynamics.prior import positive, prior_at_test_points

@@ -15,9 +15,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.arrays import Array
-from gnomon.core.checks import as_numbers, check_kind, number, real
 from gnomon.core.errors import InputError
+from gnomon.core.inputs.arrays import Array
+from gnomon.core.inputs.checks import as_numbers, check_kind, number, real
 from gnomon.core.losses import AbstractLoss, Squared
 from gnomon.core.metrics import accuracy
 from gnomon.core.results import Curves

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from gnomon.core.arrays import Array
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arrays import Array
 from gnomon.dynamics.problem import finite, of_shape
 
 

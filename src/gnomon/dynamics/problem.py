@@ -7,10 +7,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.arrays import Array, as_tensor
-from gnomon.core.checks import as_numbers, number, real
-from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson, out_of_range
+from gnomon.core.inputs.arrays import Array, as_tensor
+from gnomon.core.inputs.checks import as_numbers, number, real
+from gnomon.core.inputs.classes import numbers
 from gnomon.linalg.square import asymmetry, dense_matrix, square, symmetric_part
 
 

@@ -22,8 +22,8 @@ from math import exp, inf
 import torch
 from torch import Tensor
 
-from gnomon.core.arrays import Array
-from gnomon.core.checks import number
+from gnomon.core.inputs.arrays import Array
+from gnomon.core.inputs.checks import number
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.dynamics import squared
 from gnomon.dynamics.error_decay import Flow

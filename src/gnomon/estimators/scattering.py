@@ -16,8 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import integer
 from gnomon.estimators.table import to_numpy
 from gnomon.scattering import Scattering1d, Scattering2d
 

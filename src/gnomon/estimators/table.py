@@ -20,8 +20,8 @@ from jaxtyping import Float, Int
 from sklearn.utils.validation import _check_sample_weight, validate_data
 from torch import Tensor
 
-from gnomon.core.checks import as_numbers
 from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.inputs.checks import as_numbers
 
 SCALINGS = ("standard", "sphere", None)
 

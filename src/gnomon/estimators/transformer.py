@@ -18,8 +18,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.inputs.checks import integer
 from gnomon.estimators.network import NetworkOptions, candidates
 from gnomon.estimators.table import Scaling, to_numpy
 from gnomon.linalg.solve.base import row_blocks, tile_bytes

@@ -25,10 +25,10 @@ from math import log2, nan
 import torch
 from torch import Tensor
 
-from gnomon.core.clock import Clock
-from gnomon.core.record import Record
-from gnomon.core.source import Pair
-from gnomon.core.strata import stratified
+from gnomon.core.inputs.source import Pair
+from gnomon.core.inputs.strata import stratified
+from gnomon.core.machine.clock import Clock
+from gnomon.core.results.record import Record
 from gnomon.examination.subject import Subject
 from gnomon.training import AbstractOptimizer, train
 
@@ -104,7 +104,7 @@ def burst(
 
     Cost: ``steps`` training steps, and three forward passes over all examples.
 
-    >>> from gnomon.core.clock import Ticking
+    >>> from gnomon.core.machine.clock import Ticking
     >>> from gnomon.examination.subject import subject
     >>> from gnomon.training import SGD
     >>> network = subject(torch.nn.Linear(2, 1), (torch.eye(2).repeat(8, 1), torch.ones(16)), None, seed=0)

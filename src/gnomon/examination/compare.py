@@ -14,10 +14,10 @@ from typing import Any
 
 import torch
 
-from gnomon.core.checks import number
-from gnomon.core.clock import Clock
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.files import write_file
+from gnomon.core.inputs.checks import number
+from gnomon.core.machine.clock import Clock
+from gnomon.core.machine.files import write_file
 from gnomon.core.results import Bars, Finding, Plot, Result
 from gnomon.examination.paired import paired_p_value
 from gnomon.examination.record import SCHEMA, Examination

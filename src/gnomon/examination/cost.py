@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import torch
 
-from gnomon.core.clock import Clock
-from gnomon.core.inputs import Inputs, count, invoke, table
-from gnomon.core.pure import evaluating, random_state, undisturbed
-from gnomon.core.record import Record
+from gnomon.core.inputs.arguments import Inputs, count, invoke, table
+from gnomon.core.machine.clock import Clock
+from gnomon.core.modules.pure import evaluating, random_state, undisturbed
+from gnomon.core.results.record import Record
 from gnomon.examination.subject import Subject
 
 __all__ = ["Cost", "LADDER", "fitting_threads", "measured_cost", "one_thread", "pace", "rung"]
@@ -67,7 +67,7 @@ def measured_cost(subject: Subject, clock: Clock, seconds: float) -> Cost:
     long for its weights as for forty examples.
     Cost: two passes on two examples, and at most two on 8 and two on 32.
 
-    >>> from gnomon.core.clock import Ticking
+    >>> from gnomon.core.machine.clock import Ticking
     >>> from gnomon.examination.subject import subject as of
     >>> network = of(torch.nn.Linear(2, 1, bias=False), (torch.eye(2), torch.ones(2)), None, seed=0)
     >>> measured_cost(network, Ticking(0.5), 10.0)      # each pass takes one tick, for two examples
@@ -112,7 +112,7 @@ def fitting_threads(subject: Subject, clock: Clock, seconds: float, threads: int
     times slower than one thread alone, so that one pass with several may take as long as ten without.
     Cost: some passes on two examples, and on 32 where `TRIED` of the time allows it.
 
-    >>> from gnomon.core.clock import Ticking
+    >>> from gnomon.core.machine.clock import Ticking
     >>> from gnomon.examination.subject import subject as of
     >>> network = of(torch.nn.Linear(2, 1), (torch.eye(2), torch.ones(2)), None, seed=0)
     >>> fitting_threads(network, Ticking(0.5), 100.0, 2)                         # as long with one as with all
@@ -143,7 +143,7 @@ def pace(clock: Clock) -> float:
 
     Cost: a product of matrices of `PRODUCT` rows, taken three times.
 
-    >>> from gnomon.core.clock import Ticking
+    >>> from gnomon.core.machine.clock import Ticking
     >>> pace(Ticking(0.01)), pace(Ticking(0.1)) > 4
     (1.0, True)
     """

@@ -15,8 +15,8 @@ The reason is read from the sections, so that verdict, ``healthy``, marks and ex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gnomon.core.record import Record
 from gnomon.core.results import Finding
+from gnomon.core.results.record import Record
 from gnomon.report import Section
 
 __all__ = ["BEFORE", "Inconclusive", "inconclusive", "mark_inconclusive"]

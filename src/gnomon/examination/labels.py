@@ -1,7 +1,7 @@
 """Zeros and ones that are written as real numbers, read as the classes that they are.
 
 >>> import torch
->>> from gnomon.core.source import source
+>>> from gnomon.core.inputs.source import source
 >>> AsClasses(source((torch.zeros(2, 1), torch.tensor([[0.0], [1.0]])))).labels()
 tensor([0, 1])
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from torch import Tensor
 
-from gnomon.core.source import AbstractSource, Batch
+from gnomon.core.inputs.source import AbstractSource, Batch
 
 __all__ = ["AsClasses"]
 

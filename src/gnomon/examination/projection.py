@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.inputs import tensor_of
+from gnomon.core.inputs.arguments import tensor_of
 
 
 class Combined(nn.Module):

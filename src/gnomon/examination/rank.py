@@ -14,11 +14,11 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.checks import check_seed, integer, number
-from gnomon.core.clock import Clock
 from gnomon.core.errors import GnomonError, InputError, called, lesson
-from gnomon.core.record import Record
+from gnomon.core.inputs.checks import check_seed, integer, number
+from gnomon.core.machine.clock import Clock
 from gnomon.core.results import Axis, Bars, Plot, Result
+from gnomon.core.results.record import Record
 from gnomon.examination.burst import Burst, burst
 from gnomon.examination.cost import measured_cost
 from gnomon.examination.projection import Combined

@@ -14,12 +14,12 @@ from torch.nn import functional as F
 from torch.optim import Optimizer
 from torch.utils.data import DataLoader
 
-from gnomon.core.checks import check_kind, integer, number
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import Inputs
+from gnomon.core.inputs.arguments import Inputs
+from gnomon.core.inputs.checks import check_kind, integer, number
+from gnomon.core.inputs.source import AbstractSource, Stream
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Logistic
-from gnomon.core.record import Record
-from gnomon.core.source import AbstractSource, Stream
+from gnomon.core.results.record import Record
 from gnomon.training import SGD, AbstractOptimizer, Adam, Schedule
 from gnomon.training.evaluate import Loss
 from gnomon.training.native import Choice, named

@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from gnomon.core.files import write_file
+from gnomon.core.machine.files import write_file
 from gnomon.core.results import Finding, Level, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.examination.inconclusive import Inconclusive, inconclusive

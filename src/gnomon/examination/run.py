@@ -14,14 +14,14 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.adapt import AdaptedInputWarning
-from gnomon.core.checks import number
-from gnomon.core.clock import Clock
 from gnomon.core.errors import GnomonError
-from gnomon.core.inputs import Inputs, tensors
+from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.inputs.checks import number
+from gnomon.core.inputs.images import AdaptedInputWarning
+from gnomon.core.inputs.source import AbstractSource
+from gnomon.core.machine.clock import Clock
 from gnomon.core.metrics import binomial_interval
-from gnomon.core.pure import evaluating, random_state
-from gnomon.core.source import AbstractSource
+from gnomon.core.modules.pure import evaluating, random_state
 from gnomon.examination.consistency import consistent
 from gnomon.examination.cost import fitting_threads, one_thread
 from gnomon.examination.inconclusive import mark_inconclusive

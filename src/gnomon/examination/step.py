@@ -25,8 +25,8 @@ from graphlib import CycleError, TopologicalSorter
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
-from gnomon.core.clock import Clock
-from gnomon.core.record import Record
+from gnomon.core.machine.clock import Clock
+from gnomon.core.results.record import Record
 from gnomon.examination.subject import Subject
 from gnomon.report import Content, State
 

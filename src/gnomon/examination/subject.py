@@ -15,17 +15,17 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.checkup import asks_for_targets
-from gnomon.core.adapt import adapted
-from gnomon.core.checks import check_readable, check_seed
+from gnomon.checks import asks_for_targets
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import Inputs, take, tensors
+from gnomon.core.inputs.arguments import Inputs, take, tensors
+from gnomon.core.inputs.checks import check_readable, check_seed
+from gnomon.core.inputs.images import adapted
+from gnomon.core.inputs.source import AbstractSource, Batch, source
+from gnomon.core.inputs.strata import stratified
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Logistic, Squared
-from gnomon.core.outputs import outputs
-from gnomon.core.pure import random_state
-from gnomon.core.record import Record
-from gnomon.core.source import AbstractSource, Batch, source
-from gnomon.core.strata import stratified
+from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.pure import random_state
+from gnomon.core.results.record import Record
 from gnomon.examination.labels import AsClasses
 from gnomon.examination.recipe import Recipe, known, recipe
 from gnomon.training import AbstractOptimizer

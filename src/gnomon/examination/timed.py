@@ -1,6 +1,6 @@
 """Long computations that look at the clock: a computation that runs out of its time ends with what it would need.
 
->>> from gnomon.core.clock import Ticking
+>>> from gnomon.core.machine.clock import Ticking
 >>> context = Context(0, deadline=1.0, fit=False, clock=Ticking(0.6))
 >>> guard(context, "A kernel of 64 examples")(1, 10)
 >>> guard(context, "A kernel of 64 examples")(2, 10)
@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.clock import Clock
+from gnomon.core.machine.clock import Clock
 from gnomon.examination.step import Context, OutOfTime
 from gnomon.linalg.operator import AbstractOperator
 

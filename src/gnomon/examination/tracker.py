@@ -22,8 +22,8 @@ from typing import Any, TypeVar
 
 from torch import Tensor, nn
 
-from gnomon.core.clock import Clock
 from gnomon.core.errors import GnomonError
+from gnomon.core.machine.clock import Clock
 from gnomon.core.metrics import relative_change
 from gnomon.examination.projection import Combined
 from gnomon.examination.subject import Examples, Subject

@@ -20,12 +20,12 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.checks import integer, number
-from gnomon.core.clock import Clock
 from gnomon.core.errors import GnomonError, InputError, MissingExtraError, lesson, out_of_range
+from gnomon.core.inputs.checks import integer, number
+from gnomon.core.machine.clock import Clock
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
-from gnomon.core.untouched import untouched
 from gnomon.examination.cost import one_thread
 from gnomon.examination.subject import subject
 from gnomon.examination.tracker import AROUND, KERNEL, TimeSpent, Tracker

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from gnomon.core.errors import InputError, out_of_range
-from gnomon.core.files import append_text
+from gnomon.core.machine.files import append_text
 
 Log = Callable[[dict[str, float], int], None]
 """Called with what was measured, by name, and the number of the step."""

@@ -14,13 +14,13 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.arrays import Array, as_tensor
-from gnomon.core.checks import as_inputs, as_numbers, as_targets, check_kind, check_readable
 from gnomon.core.errors import InputError, called, lesson, out_of_range
-from gnomon.core.inputs import Inputs, blamed, count, invoke, table, take
+from gnomon.core.inputs.arguments import Inputs, blamed, count, invoke, table, take
+from gnomon.core.inputs.arrays import Array, as_tensor
+from gnomon.core.inputs.checks import as_inputs, as_numbers, as_targets, check_kind, check_readable
+from gnomon.core.inputs.source import source, source_of_inputs
 from gnomon.core.losses import AbstractLoss
-from gnomon.core.pure import twin
-from gnomon.core.source import source, source_of_inputs
+from gnomon.core.modules.pure import twin
 from gnomon.dynamics import Flow, Trajectory, error_decay
 from gnomon.dynamics.predict import LOSSES, predict_from_kernel
 from gnomon.kernels import Limit, limit

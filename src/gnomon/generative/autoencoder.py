@@ -14,7 +14,7 @@ from math import prod
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.checks import integer
+from gnomon.core.inputs.checks import integer
 from gnomon.generative.model import AbstractGenerative
 from gnomon.generative.vectors import as_examples
 

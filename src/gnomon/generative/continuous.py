@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.checks import integer
+from gnomon.core.inputs.checks import integer
 from gnomon.generative.divergence import AbstractTrace, Exact
 from gnomon.generative.model import AbstractGenerative, standard_normal
 from gnomon.generative.vectors import check_vectors, finite_points

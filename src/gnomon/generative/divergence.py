@@ -19,8 +19,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.func import vjp, vmap
 
-from gnomon.core.checks import check_seed, integer
 from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.generative.vectors import check_vectors, finite_points
 
 __all__ = ["AbstractTrace", "Exact", "Hutchinson", "hutchinson_trace"]

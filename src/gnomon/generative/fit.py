@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_kind
-from gnomon.core.clock import Clock
 from gnomon.core.errors import InputError, called, lesson
-from gnomon.core.source import source
+from gnomon.core.inputs.checks import check_kind
+from gnomon.core.inputs.source import source
+from gnomon.core.machine.clock import Clock
 from gnomon.generative.gan import GAN
 from gnomon.generative.model import AbstractGenerative, check_continuous
 from gnomon.training import Adam, Batches, Records, Run, train

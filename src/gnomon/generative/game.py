@@ -24,8 +24,8 @@ from jaxtyping import Complex, Float
 from torch import Tensor
 from torch.func import jacrev
 
-from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import integer, number
 from gnomon.core.results import Axis, Finding, Plot, Reference, Result, Scatter, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.generative.vectors import check_vectors

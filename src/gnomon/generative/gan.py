@@ -22,7 +22,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from gnomon.core.checks import integer, number
+from gnomon.core.inputs.checks import integer, number
 from gnomon.generative.model import AbstractGenerative
 from gnomon.generative.vectors import as_examples
 

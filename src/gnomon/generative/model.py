@@ -24,9 +24,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.checks import as_numbers, check_finite_inputs, check_seed, integer, number
 from gnomon.core.errors import InputError, called, lesson
-from gnomon.core.untouched import untouched
+from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_seed, integer, number
+from gnomon.core.modules.untouched import untouched
 from gnomon.generative.vectors import finite_points
 
 __all__ = ["AbstractGenerative", "bits_per_dimension", "dequantize"]

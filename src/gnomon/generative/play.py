@@ -11,13 +11,13 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from gnomon.core.checks import check_kind, check_seed, integer
-from gnomon.core.clock import Clock
 from gnomon.core.errors import InputError, lesson, out_of_range
-from gnomon.core.pure import evaluating, random_state, twin
+from gnomon.core.inputs.checks import check_kind, check_seed, integer
+from gnomon.core.inputs.source import source
+from gnomon.core.machine.clock import Clock
+from gnomon.core.modules.pure import evaluating, random_state, twin
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
-from gnomon.core.source import source
 from gnomon.generative.game import AbstractRule, Alternating, Extragradient, GameField
 from gnomon.generative.gan import GAN
 from gnomon.training import AbstractOptimizer, Adam

@@ -21,8 +21,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import integer, number
 from gnomon.generative.model import AbstractGenerative, standard_normal
 from gnomon.generative.vectors import as_examples, check_vectors, finite_points
 

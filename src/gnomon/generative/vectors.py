@@ -5,8 +5,8 @@ from typing import Any
 
 from torch import Tensor
 
-from gnomon.core.checks import as_numbers, check_finite_inputs
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import as_numbers, check_finite_inputs
 
 __all__ = ["as_examples", "check_vectors", "finite_points"]
 

@@ -12,9 +12,9 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_module, check_seed, integer
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.pure import random_state
+from gnomon.core.inputs.checks import check_module, check_seed, integer
+from gnomon.core.modules.pure import random_state
 from gnomon.generative.model import AbstractGenerative
 
 __all__ = ["DistributionModel"]

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Plot, Result, Scatter
-from gnomon.core.untouched import untouched
 from gnomon.graphs.graph import adjacency
 
 __all__ = ["FilterResponse", "filter_response"]

@@ -12,12 +12,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_module
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.pure import random_state
+from gnomon.core.inputs.checks import check_module
+from gnomon.core.modules.pure import random_state
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Finding, Image, Plot, Result, Scatter, Value
 from gnomon.core.results.plain import HIDDEN
-from gnomon.core.untouched import untouched
 from gnomon.graphs.graph import adjacency, called
 from gnomon.graphs.spectrum import distances, effective_resistance
 

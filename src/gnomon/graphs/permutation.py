@@ -13,10 +13,10 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_module, integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import check_module, integer
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
-from gnomon.core.untouched import untouched
 from gnomon.graphs.graph import called
 
 __all__ = ["PermutationError", "permutation_error"]

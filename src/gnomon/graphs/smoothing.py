@@ -13,10 +13,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_module
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import check_module
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
-from gnomon.core.untouched import untouched
 from gnomon.graphs.graph import adjacency, called
 from gnomon.graphs.spectrum import distances
 

@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
-from gnomon.core.untouched import untouched
 from gnomon.graphs.graph import adjacency
 
 __all__ = ["GraphClasses", "graph_classes", "wl_colors"]

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import BudgetError, InputError, lesson
-from gnomon.core.memory import human
+from gnomon.core.machine.memory import human
 from gnomon.kernels.cost import Needs, needs
 from gnomon.kernels.engine import Engine
 from gnomon.kernels.inputs import points, second, takes_tokens

@@ -16,8 +16,8 @@ from time import perf_counter
 import numpy as np
 import torch
 
-from gnomon.core.memory import free_bytes, human
-from gnomon.core.record import Record
+from gnomon.core.machine.memory import free_bytes, human
+from gnomon.core.results.record import Record
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.rules.data import DataRule
 

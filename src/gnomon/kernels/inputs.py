@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import as_numbers
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import as_numbers
 
 
 def points(x: Any, name: str, call: str, *, tokens: bool = False) -> Tensor:

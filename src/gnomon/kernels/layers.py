@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 from gnomon.kernels import propagate
 from gnomon.kernels.inputs import points, takes_tokens
 from gnomon.kernels.limit import Limit

@@ -14,9 +14,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable, integer
 from gnomon.core.errors import InputError, lesson, out_of_range
-from gnomon.core.record import Record
+from gnomon.core.inputs.checks import check_readable, integer
+from gnomon.core.results.record import Record
 from gnomon.kernels import store
 from gnomon.kernels.compute import independent_features, kernels
 from gnomon.kernels.cost import Cost, needs, seconds

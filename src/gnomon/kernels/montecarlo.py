@@ -13,11 +13,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable, check_seed, integer
 from gnomon.core.errors import InputError, NotFiniteError, lesson
-from gnomon.core.inputs import invoke
-from gnomon.core.pure import twin
-from gnomon.core.record import Record
+from gnomon.core.inputs.arguments import invoke
+from gnomon.core.inputs.checks import check_readable, check_seed, integer
+from gnomon.core.modules.pure import twin
+from gnomon.core.results.record import Record
 from gnomon.kernels.inputs import points, second, takes_tokens
 from gnomon.kernels.options import Parametrization, check_options
 from gnomon.kernels.record import Kernels

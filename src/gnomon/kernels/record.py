@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ A bar on a terminal shows work of more than two seconds, layer by layer of every
 import torch
 from torch import Tensor
 
+from gnomon.core.machine.memory import Tile, tiles
 from gnomon.core.machine.progress import Progress
-from gnomon.core.memory import Tile, tiles
 from gnomon.kernels import propagate
 from gnomon.kernels.plan import Plan
 from gnomon.kernels.rules.base import Pair, mirror

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.inputs.checks import integer
 from gnomon.kernels.inputs import points, takes_tokens
 
 

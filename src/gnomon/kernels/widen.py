@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import invoke
+from gnomon.core.inputs.arguments import invoke
 from gnomon.program.trace import hooked
 
 CALL = "sampled_limit(net, width=...)"

@@ -23,8 +23,8 @@ from types import ModuleType
 from typing import Any, Literal
 
 from gnomon.core.errors import InputError
-from gnomon.core.record import Record
 from gnomon.core.results import Plot
+from gnomon.core.results.record import Record
 from gnomon.lab.verdict import Judgment
 
 __all__ = ["Claim", "Grade", "Premise", "Scale", "Source", "used"]

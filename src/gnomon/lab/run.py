@@ -18,9 +18,9 @@ from typing import Any
 
 import torch
 
-from gnomon.core.checks import check_seed
-from gnomon.core.clock import Clock
 from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.inputs.checks import check_seed
+from gnomon.core.machine.clock import Clock
 from gnomon.core.results import Finding, Hypothesis, Plot, Result
 from gnomon.core.results.plain import HIDDEN, plain
 from gnomon.lab.claim import Claim, Scale, used

@@ -7,8 +7,8 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from gnomon.core.record import Record
 from gnomon.core.results import Plot, Value
+from gnomon.core.results.record import Record
 
 
 class Verdict(Enum):

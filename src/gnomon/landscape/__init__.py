@@ -23,6 +23,7 @@ from gnomon.landscape.gauss_newton import GaussNewtonOperator, empirical_fisher,
 from gnomon.landscape.hessian import HessianOperator, hessian
 from gnomon.landscape.implicit import ImplicitPenalty, implicit_penalty
 from gnomon.landscape.importance import NormalizationImportance, normalization_importance
+from gnomon.landscape.invisible import InvisibleWeights, invisible_weights
 from gnomon.landscape.matching import MatchedUnits, match_units
 from gnomon.landscape.noise import GradientNoise, gradient_noise
 from gnomon.landscape.norms import RankPath, SolutionNorms, WeightNorms, rank_path, solution_norms
@@ -38,6 +39,8 @@ from gnomon.landscape.starts import StartSensitivity, start_sensitivity
 from gnomon.landscape.symmetries import ParameterSymmetries, parameter_symmetries
 
 __all__ = [
+    "InvisibleWeights",
+    "invisible_weights",
     "AveragingGain",
     "BasinMap",
     "Convexity",

@@ -16,11 +16,11 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.checks import number
 from gnomon.core.errors import InputError, called, lesson
-from gnomon.core.pure import twin
+from gnomon.core.inputs.checks import number
+from gnomon.core.modules.pure import twin
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
-from gnomon.core.untouched import untouched
 from gnomon.landscape.smoothness import steps_ahead
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.gradient import loss_gradient

@@ -20,8 +20,8 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Plot, Result
-from gnomon.core.untouched import untouched
 from gnomon.landscape.between import average
 from gnomon.landscape.statistics import measure_statistics
 from gnomon.training.evaluate import Loss, Objective

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gnomon.core.checks import integer, number
+from gnomon.core.inputs.checks import integer, number
 from gnomon.core.results import Image, Plot, Result
 
 __all__ = ["BasinMap", "basin_map"]

@@ -17,9 +17,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_weights
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.pure import evaluating, twin, undisturbed
+from gnomon.core.inputs.checks import check_weights
+from gnomon.core.modules.pure import evaluating, twin, undisturbed
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.training.evaluate import Loss, Objective
 

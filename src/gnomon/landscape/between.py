@@ -16,9 +16,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_weights, integer
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.pure import twin, undisturbed
+from gnomon.core.inputs.checks import check_weights, integer
+from gnomon.core.modules.pure import twin, undisturbed
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.landscape.statistics import measure_statistics
 from gnomon.training.evaluate import Loss, Objective

@@ -15,11 +15,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable, integer
 from gnomon.core.errors import InputError, NotFiniteError, called, lesson, out_of_range
-from gnomon.core.inputs import Inputs, invoke, tensor_of
-from gnomon.core.pure import Pure, evaluating, plain_kernels, random_state, undisturbed
-from gnomon.core.saved import fitting, saved_bytes
+from gnomon.core.inputs.arguments import Inputs, invoke, tensor_of
+from gnomon.core.inputs.checks import check_readable, integer
+from gnomon.core.modules.pure import Pure, evaluating, plain_kernels, random_state, undisturbed
+from gnomon.core.modules.saved import fitting, saved_bytes
 from gnomon.linalg.conjugate import InverseProduct, inverse_product
 from gnomon.linalg.diagonal import DiagonalEstimate, diagonal
 from gnomon.linalg.lanczos import Eigenpairs, SpectralDensity, spectral_density, top_eigenpairs

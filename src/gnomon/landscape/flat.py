@@ -16,9 +16,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_weights, integer
-from gnomon.core.inputs import take
-from gnomon.core.pure import Pure, evaluating, undisturbed
+from gnomon.core.inputs.arguments import take
+from gnomon.core.inputs.checks import check_weights, integer
+from gnomon.core.modules.pure import Pure, evaluating, undisturbed
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.gradient import finite_loss

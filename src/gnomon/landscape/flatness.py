@@ -19,13 +19,13 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon.core.checks import check_readable, check_seed, integer, number
 from gnomon.core.errors import called
+from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
 from gnomon.core.machine.progress import shown
-from gnomon.core.pure import twin
+from gnomon.core.modules.pure import twin
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Histogram, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
-from gnomon.core.untouched import untouched
 from gnomon.landscape.hessian import hessian
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.gradient import finite_loss, loss_gradient, moved_parameters

@@ -15,11 +15,11 @@ from typing import Any
 from torch import nn
 from torch.nn.utils import parameters_to_vector
 
-from gnomon.core.checks import check_readable, integer, number
 from gnomon.core.errors import InputError, called, lesson
-from gnomon.core.outputs import outputs
+from gnomon.core.inputs.checks import check_readable, integer, number
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Result
-from gnomon.core.source import source
 from gnomon.training import SGD, train
 from gnomon.training.evaluate import Loss
 

@@ -20,8 +20,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_seed, integer, number
 from gnomon.core.errors import called
+from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.landscape.hessian import hessian
 from gnomon.landscape.perturbed import nearby_rise

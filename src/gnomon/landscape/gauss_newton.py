@@ -28,9 +28,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_seed, integer
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import Inputs, tensor_of
+from gnomon.core.inputs.arguments import Inputs, tensor_of
+from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.losses import CrossEntropy, Logistic, Squared
 from gnomon.landscape.curvature import AbstractCurvature, Setup
 from gnomon.landscape.pushed import agree, by_backward_passes, in_forward_mode

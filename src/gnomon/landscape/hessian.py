@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.inputs import Inputs
+from gnomon.core.inputs.arguments import Inputs
 from gnomon.landscape.curvature import AbstractCurvature, Setup
 from gnomon.training.evaluate import Loss
 

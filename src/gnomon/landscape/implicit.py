@@ -19,9 +19,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.checks import check_seed, check_weights, integer, number
+from gnomon.core.inputs.checks import check_seed, check_weights, integer, number
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Plot, Result
-from gnomon.core.untouched import untouched
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.gradient import finite_loss, loss_gradient, moved_parameters
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.checks import check_weights
-from gnomon.core.pure import twin
+from gnomon.core.inputs.checks import check_weights
+from gnomon.core.modules.pure import twin
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Plot, Result
-from gnomon.core.untouched import untouched
 from gnomon.landscape.batchnorm import batch_norms
 from gnomon.training.evaluate import Loss, Objective
 

@@ -17,14 +17,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable
 from gnomon.core.errors import InputError, lesson, out_of_range
-from gnomon.core.inputs import invoke
-from gnomon.core.pure import twin
+from gnomon.core.inputs.arguments import invoke
+from gnomon.core.inputs.checks import check_readable
+from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.modules.pure import twin
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.core.results.plain import HIDDEN
-from gnomon.core.source import source_of_inputs
-from gnomon.core.untouched import untouched
 from gnomon.landscape.between import check_pair
 from gnomon.program.units import Slot, UnitGroup, hidden_units, permute_units
 

@@ -25,10 +25,10 @@ import torch
 from torch import Tensor, nn
 from torch.func import grad, vmap
 
-from gnomon.core.checks import check_readable, number
 from gnomon.core.errors import InputError, NotFiniteError, lesson
-from gnomon.core.inputs import Inputs, take, transform
-from gnomon.core.pure import Pure, evaluating, plain_kernels, undisturbed
+from gnomon.core.inputs.arguments import Inputs, take, transform
+from gnomon.core.inputs.checks import check_readable, number
+from gnomon.core.modules.pure import Pure, evaluating, plain_kernels, undisturbed
 from gnomon.core.results import Axis, Interval, Line, Plot, Reference, Result
 from gnomon.training.evaluate import Loss, Objective
 

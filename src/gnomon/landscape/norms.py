@@ -22,12 +22,12 @@ from math import prod
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_weights
 from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.inputs.checks import check_weights
 from gnomon.core.machine.progress import shown
 from gnomon.core.metrics import effective_rank
-from gnomon.core.record import Record
 from gnomon.core.results import Axis, Bars, Line, Plot, Result
+from gnomon.core.results.record import Record
 
 __all__ = ["RankPath", "SolutionNorms", "WeightNorms", "rank_path", "solution_norms"]
 

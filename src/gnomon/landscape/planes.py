@@ -19,11 +19,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon.core.checks import check_readable, check_seed, integer, number
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.pure import twin
+from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
+from gnomon.core.modules.pure import twin
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Image, Line, Plot, Result
-from gnomon.core.untouched import untouched
 from gnomon.landscape.between import check_pair
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.gradient import finite_loss, moved_parameters

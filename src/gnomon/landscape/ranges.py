@@ -18,9 +18,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable, check_seed, integer, number
 from gnomon.core.errors import InputError, called
-from gnomon.core.pure import evaluating, random_state, twin
+from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
+from gnomon.core.modules.pure import evaluating, random_state, twin
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.training import SGD, Adam, train
 from gnomon.training.evaluate import Loss, Objective

@@ -14,9 +14,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.checks import check_weights, number
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.pure import evaluating, twin, undisturbed
+from gnomon.core.inputs.checks import check_weights, number
+from gnomon.core.modules.pure import evaluating, twin, undisturbed
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.landscape.batchnorm import EXAMPLES
 from gnomon.training.evaluate import Loss, Objective

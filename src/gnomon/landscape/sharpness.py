@@ -19,8 +19,8 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.checks import check_seed, integer, number
 from gnomon.core.errors import InputError, called, out_of_range
+from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Reference, Result, Value
 from gnomon.landscape.hessian import hessian
 from gnomon.training.evaluate import Loss

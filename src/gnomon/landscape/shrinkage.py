@@ -20,8 +20,8 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError, called
+from gnomon.core.inputs.checks import integer, number
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.landscape.sharpness import sharpness
 from gnomon.training.evaluate import Loss

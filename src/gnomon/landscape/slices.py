@@ -22,13 +22,13 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon.core.checks import as_numbers, check_readable, check_seed, integer, number
 from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.inputs.checks import as_numbers, check_readable, check_seed, integer, number
 from gnomon.core.machine.progress import shown
 from gnomon.core.metrics import binomial_interval
-from gnomon.core.pure import twin
+from gnomon.core.modules.pure import twin
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Interval, Line, Plot, Result
-from gnomon.core.untouched import untouched
 from gnomon.landscape.hessian import hessian
 from gnomon.linalg.lanczos import top_eigenpairs
 from gnomon.linalg.operator import Negative

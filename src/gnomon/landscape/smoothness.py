@@ -24,12 +24,12 @@ import torch
 from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon.core.checks import check_readable, integer, number
 from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.inputs.checks import check_readable, integer, number
 from gnomon.core.machine.progress import shown
-from gnomon.core.pure import twin
+from gnomon.core.modules.pure import twin
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
-from gnomon.core.untouched import untouched
 from gnomon.landscape.sharpness import sharpness
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.gradient import loss_gradient, moved_parameters

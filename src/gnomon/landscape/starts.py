@@ -16,12 +16,12 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector
 
-from gnomon.core.checks import check_readable
 from gnomon.core.errors import InputError, called
-from gnomon.core.outputs import outputs
-from gnomon.core.pure import random_state
+from gnomon.core.inputs.checks import check_readable
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.pure import random_state
 from gnomon.core.results import Result
-from gnomon.core.source import source
 from gnomon.training import train
 from gnomon.training.evaluate import Loss
 from gnomon.training.native import Choice

@@ -17,12 +17,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_seed, check_weights
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import invoke, tensor_of
-from gnomon.core.pure import evaluating, twin, undisturbed
+from gnomon.core.inputs.arguments import invoke, tensor_of
+from gnomon.core.inputs.checks import check_seed, check_weights
+from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.modules.pure import evaluating, twin, undisturbed
 from gnomon.core.results import Axis, Bars, Plot, Result
-from gnomon.core.source import source_of_inputs
 from gnomon.landscape.matching import log_orders
 from gnomon.program.units import HiddenUnits, hidden_units, permute_units, scale_units
 

@@ -27,9 +27,9 @@ from math import floor, isfinite, log10
 import torch
 from torch import Tensor
 
-from gnomon.core.arrays import Array
-from gnomon.core.checks import number
 from gnomon.core.errors import InputError, NotFiniteError, lesson, out_of_range
+from gnomon.core.inputs.arrays import Array
+from gnomon.core.inputs.checks import number
 from gnomon.core.results import Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.linalg.square import asymmetry, lapack_dtype, square, symmetric_part

@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError, NotConvergedError, lesson
+from gnomon.core.inputs.checks import integer, number
 from gnomon.core.machine.progress import shown
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN

@@ -34,8 +34,8 @@ from math import inf, log10
 import torch
 from torch import Tensor
 
-from gnomon.core.arrays import Array
 from gnomon.core.errors import NotFiniteError, lesson
+from gnomon.core.inputs.arrays import Array
 from gnomon.core.metrics import effective_rank
 from gnomon.core.results import Axis, Finding, Line, Plot, Reference, Result, Value
 from gnomon.linalg.cholesky import factor_with_least_jitter

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.checks import check_seed, integer, number
+from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.core.machine.progress import shown
 from gnomon.core.results import Axis, Histogram, Plot, Result
 from gnomon.core.results.plain import HIDDEN

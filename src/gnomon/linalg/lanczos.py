@@ -16,10 +16,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.checks import check_seed, integer
 from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson, out_of_range
+from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.machine.memory import SHARE, free_bytes, human
 from gnomon.core.machine.progress import shown
-from gnomon.core.memory import SHARE, free_bytes, human
 from gnomon.core.results import Axis, Band, Line, Plot, Result, Scatter
 from gnomon.core.results.plain import HIDDEN
 from gnomon.linalg.operator import AbstractOperator

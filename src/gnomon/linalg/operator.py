@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 
 __all__ = ["AbstractOperator", "Dense", "Negative"]
 

@@ -37,7 +37,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 
 __all__ = ["FLOOR", "RidgeModes", "ridge_modes"]
 

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.checks import as_numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.inputs.checks import as_numbers
 
 __all__ = ["asymmetry", "dense_matrix", "lapack_dtype", "square", "symmetric_part"]
 

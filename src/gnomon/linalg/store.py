@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from gnomon.core.errors import InputError, MissingExtraError, lesson, out_of_range
-from gnomon.core.files import write_error
-from gnomon.core.record import Record
+from gnomon.core.machine.files import write_error
+from gnomon.core.results.record import Record
 
 __all__ = ["StoreLayout", "open_store", "pending", "put"]
 

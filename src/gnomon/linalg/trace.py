@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.core.checks import check_seed, integer, number
 from gnomon.core.errors import BudgetError, lesson
+from gnomon.core.inputs.checks import check_seed, integer, number
+from gnomon.core.machine.memory import SHARE, free_bytes, human
 from gnomon.core.machine.progress import shown
-from gnomon.core.memory import SHARE, free_bytes, human
 from gnomon.core.results import Axis, Interval, Plot, Reference, Result, Scatter
 from gnomon.linalg.operator import AbstractOperator
 from gnomon.linalg.square import lapack_dtype

@@ -10,7 +10,7 @@ w^2 K(x, x)[p, s] as d_k grows; with many heads the output is Gaussian.
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.attention import AttentionForm
+from gnomon.core.modules.attention import AttentionForm
 
 __all__ = ["SelfAttention"]
 

@@ -1,6 +1,6 @@
 """Reading global self-attention: a value map, a deterministic mixing of positions, an output map."""
 
-from gnomon.core.attention import AttentionForm
+from gnomon.core.modules.attention import AttentionForm
 from gnomon.program import layout as lay
 from gnomon.program.affine import dense, read_weights
 from gnomon.program.builder import Builder

@@ -11,8 +11,8 @@ from typing import Any
 
 from torch import Tensor, fx, nn
 
-from gnomon.core.checks import as_numbers, check_readable
 from gnomon.core.errors import InputError, ReadError, lesson
+from gnomon.core.inputs.checks import as_numbers, check_readable
 from gnomon.program.builder import MONTE_CARLO, Builder
 from gnomon.program.steps import Program, Step
 from gnomon.program.table import describe, name_of

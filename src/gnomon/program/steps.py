@@ -18,7 +18,7 @@ from typing import Literal
 
 from torch import Tensor
 
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 from gnomon.program.expression import Expression
 
 __all__ = [

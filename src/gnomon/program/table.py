@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from gnomon.core.attention import SelfAttending
-from gnomon.core.tied import Tied
+from gnomon.core.modules.attention import SelfAttending
+from gnomon.core.modules.tied import Tied
 from gnomon.program.affine import convolution, linear
 from gnomon.program.attention import self_attention
 from gnomon.program.bert import bert

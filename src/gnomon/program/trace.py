@@ -14,9 +14,9 @@ from torch.func import functional_call
 from torch.nn.utils.spectral_norm import SpectralNorm
 from torch.nn.utils.weight_norm import WeightNorm
 
-from gnomon.core.attention import SelfAttending
 from gnomon.core.errors import GnomonError, InputError, ReadError, lesson
-from gnomon.core.tied import Tied
+from gnomon.core.modules.attention import SelfAttending
+from gnomon.core.modules.tied import Tied
 from gnomon.program.pretrained import classes, is_bert, of_bert, refuse_transformers
 
 __all__ = ["RECOMPUTED", "attribute", "global_hooks", "hooked", "trace"]

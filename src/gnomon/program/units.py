@@ -26,7 +26,7 @@ import torch
 from torch import Tensor, fx, nn
 from torch.nn import functional as F
 
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 from gnomon.program.trace import trace
 
 __all__ = ["HiddenUnits", "Slot", "UnitGroup", "hidden_units", "permute_units", "scale_units"]

@@ -17,9 +17,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.inputs import tensors
-from gnomon.core.record import Record
+from gnomon.core.inputs.arguments import tensors
 from gnomon.core.results import shown
+from gnomon.core.results.record import Record
 
 __all__ = ["Exhibit", "exhibit"]
 

@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from gnomon.core.record import Record
 from gnomon.core.results import Definition, Finding, Hypothesis, Plot, Value, plain
+from gnomon.core.results.record import Record
 from gnomon.report.exhibit import Exhibit
 
 __all__ = ["Content", "Page", "Section", "State", "Status", "Tile"]

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 
 NEGLIGIBLE = 1e-10
 """Filter values below this share of the largest are left out: beyond seven standard deviations of a Gaussian."""

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 from gnomon.scattering import loops
 from gnomon.scattering.band import Average, Average2d, Band, Plan, columns_that_count, least
 from gnomon.scattering.packed import Packed, packed

@@ -23,7 +23,7 @@ from math import pi
 import torch
 from torch import Tensor
 
-from gnomon.core.checks import check_kind, integer
+from gnomon.core.inputs.checks import check_kind, integer
 from gnomon.core.results import Axis, Image, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.scattering.gabor import GaborFit

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import integer, number
 from gnomon.core.results import Line, Plot, Result
 from gnomon.core.results.plot import Axis
 

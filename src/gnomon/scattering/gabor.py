@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_kind
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import check_kind
 from gnomon.core.results import Line, Plot, Result, Scatter
 from gnomon.core.results.plot import Axis
 

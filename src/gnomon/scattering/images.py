@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.inputs.checks import integer
 from gnomon.scattering.band import Average2d, Band, Plan, average_of_plane, band_of
 from gnomon.scattering.morlet import average_2d, morlet_2d
 from gnomon.scattering.path import Path

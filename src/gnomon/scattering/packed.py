@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 from gnomon.scattering.band import Average2d, Band, Plan, columns_that_count
 
 WIDTH = 8

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 
 __all__ = ["Path"]
 

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import integer
 from gnomon.core.results import Image, Line, Plot, Result
 from gnomon.core.results.plot import Axis
 from gnomon.scattering.images import Scattering2d, wavelets_2d

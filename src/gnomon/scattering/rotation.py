@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import as_numbers, check_finite_inputs, integer, real
+from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, integer, real
 from gnomon.scattering.images import check_shape
 from gnomon.scattering.wavelets import WaveletTransform
 

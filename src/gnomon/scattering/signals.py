@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.inputs.checks import integer, number
 from gnomon.scattering.band import Average1d, Plan, average_of_line, band_of
 from gnomon.scattering.images import check_shape
 from gnomon.scattering.morlet import average_1d, morlet_1d, waves_1d

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import integer
 from gnomon.core.results import Line, Plot, Result
 from gnomon.core.results.plot import Axis
 from gnomon.scattering.images import Scattering2d

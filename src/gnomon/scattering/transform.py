@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import as_numbers, check_finite_inputs, real
 from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, real
 from gnomon.scattering.band import Plan
 from gnomon.scattering.cascade import cascade, has_values
 from gnomon.scattering.padding import MODES, pad

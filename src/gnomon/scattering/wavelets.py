@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import as_numbers, check_finite_inputs, integer, real
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, integer, real
 from gnomon.scattering.images import check_shape, wavelets_2d
 from gnomon.scattering.morlet import average_1d, average_2d, morlet_1d, waves_1d
 from gnomon.scattering.signals import WIDTH

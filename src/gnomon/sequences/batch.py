@@ -4,8 +4,8 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.inputs import Inputs
-from gnomon.core.source import source_of_inputs
+from gnomon.core.inputs.arguments import Inputs
+from gnomon.core.inputs.source import source_of_inputs
 
 __all__ = ["some"]
 

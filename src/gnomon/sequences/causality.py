@@ -11,11 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_module
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import invoke
+from gnomon.core.inputs.arguments import invoke
+from gnomon.core.inputs.checks import check_module
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Finding, Image, Plot, Result, Value
-from gnomon.core.untouched import untouched
 from gnomon.sequences.batch import some
 
 __all__ = ["Causality", "causality", "predicts_next"]

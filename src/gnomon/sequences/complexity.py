@@ -19,11 +19,11 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from gnomon.core.checks import check_module, integer
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import invoke
+from gnomon.core.inputs.arguments import invoke
+from gnomon.core.inputs.checks import check_module, integer
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.core.untouched import untouched
 from gnomon.sequences.batch import some
 
 __all__ = ["ComplexityProfile", "complexity_profile"]

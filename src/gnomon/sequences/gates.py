@@ -13,12 +13,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_module, integer
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import invoke
+from gnomon.core.inputs.arguments import invoke
+from gnomon.core.inputs.checks import check_module, integer
+from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
-from gnomon.core.source import source_of_inputs
-from gnomon.core.untouched import untouched
 
 __all__ = ["GateStatistics", "gate_statistics"]
 

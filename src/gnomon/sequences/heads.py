@@ -12,11 +12,11 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from gnomon.core.checks import check_module
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import invoke
+from gnomon.core.inputs.arguments import invoke
+from gnomon.core.inputs.checks import check_module
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
-from gnomon.core.untouched import untouched
 from gnomon.sequences.batch import some
 
 __all__ = ["HeadAblation", "head_ablation"]

@@ -14,7 +14,7 @@ import torch
 from scipy.stats import f as fisher
 from torch import Tensor
 
-from gnomon.core.classes import are_classes
+from gnomon.core.inputs.classes import are_classes
 
 __all__ = ["task_lag"]
 

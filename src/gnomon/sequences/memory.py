@@ -14,12 +14,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_module, integer
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import invoke
-from gnomon.core.pure import random_state
+from gnomon.core.inputs.arguments import invoke
+from gnomon.core.inputs.checks import check_module, integer
+from gnomon.core.modules.pure import random_state
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Finding, Line, Plot, Reference, Result, Value
-from gnomon.core.untouched import untouched
 from gnomon.sequences.batch import some
 
 __all__ = ["Memory", "memory"]

@@ -18,8 +18,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gnomon.core.checks import check_seed, integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import check_seed, integer
 
 __all__ = [
     "Action",

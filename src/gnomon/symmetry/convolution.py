@@ -6,9 +6,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gnomon.core.checks import check_kind, integer
 from gnomon.core.errors import InputError, NoLimitError, lesson, out_of_range
-from gnomon.core.tied import TiedForm
+from gnomon.core.inputs.checks import check_kind, integer
+from gnomon.core.modules.tied import TiedForm
 from gnomon.symmetry.group import Group
 
 __all__ = ["GroupConv2d"]

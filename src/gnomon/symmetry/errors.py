@@ -27,13 +27,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import invoke, tensors
-from gnomon.core.record import Record
+from gnomon.core.inputs.arguments import invoke, tensors
+from gnomon.core.inputs.checks import check_readable
+from gnomon.core.inputs.source import whole_inputs
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Interval, Plot, Result
-from gnomon.core.source import whole_inputs
-from gnomon.core.untouched import untouched
+from gnomon.core.results.record import Record
 from gnomon.symmetry.action import Action
 
 __all__ = ["Equivariance", "LayerError", "equivariance", "features_of", "interval_of"]

@@ -22,8 +22,8 @@ import torch
 from jaxtyping import Complex, Float, Int
 from torch import Tensor
 
-from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import integer
 
 __all__ = [
     "FiniteGroup",

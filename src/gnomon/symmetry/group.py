@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gnomon.core.checks import integer
-from gnomon.core.record import Record
+from gnomon.core.inputs.checks import integer
+from gnomon.core.results.record import Record
 
 __all__ = ["Group", "cyclic", "dihedral"]
 

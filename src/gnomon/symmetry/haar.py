@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_seed, integer
 
 __all__ = ["haar"]
 

@@ -21,7 +21,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_module
+from gnomon.core.inputs.checks import check_module
 from gnomon.symmetry.action import Action
 
 __all__ = ["CanonicalPose", "OrbitAverage"]

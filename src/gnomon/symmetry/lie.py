@@ -22,11 +22,11 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable, number
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.pure import twin
+from gnomon.core.inputs.checks import check_readable, number
+from gnomon.core.inputs.source import whole_inputs
+from gnomon.core.modules.pure import twin
 from gnomon.core.results import Interval
-from gnomon.core.source import whole_inputs
 from gnomon.symmetry.action import Action
 from gnomon.symmetry.errors import LayerError, features_of, interval_of
 

@@ -6,8 +6,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_module
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import check_module
 from gnomon.symmetry.convolution import GroupConv2d
 from gnomon.symmetry.features import GroupBatchNorm2d, GroupPool
 from gnomon.symmetry.group import Group

@@ -26,9 +26,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_module
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.pure import twin
+from gnomon.core.inputs.checks import check_module
+from gnomon.core.modules.pure import twin
 from gnomon.core.results import Axis, Line, Plot, Result
 
 __all__ = ["Matched", "balance", "matched", "orbit_leak", "permuted", "rescaled"]

@@ -20,14 +20,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_module, check_readable, integer
-from gnomon.core.classes import are_classes
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import check_module, check_readable, integer
+from gnomon.core.inputs.classes import are_classes
+from gnomon.core.inputs.source import source
 from gnomon.core.metrics import binomial_interval
-from gnomon.core.outputs import outputs
-from gnomon.core.pure import twin
+from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.pure import twin
 from gnomon.core.results import Axis, Band, Interval, Line, Plot, Result
-from gnomon.core.source import source
 
 __all__ = ["StrengthCurve", "accuracy_by_strength", "commutator_norm"]
 

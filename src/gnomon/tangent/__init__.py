@@ -6,7 +6,7 @@ Does not live here: kernels of infinite width (`gnomon.kernels`), predictions fr
 May import: core, linalg.
 """
 
-from gnomon.tangent.alignment import alignment, effective_rank, participation, rotation
+from gnomon.linalg.alignment import alignment, effective_rank, participation, rotation
 from gnomon.tangent.drift import KernelDrift, UnitChanges, kernel_drift, unit_changes
 from gnomon.tangent.empirical import ntk, ntk_by_layer
 from gnomon.tangent.freedom import EffectiveParameters, KernelNorm, effective_parameters, kernel_norm

@@ -8,8 +8,8 @@ through in pieces whose activations stay near the processor: memory that is used
 import torch
 from torch import Tensor
 
-from gnomon.core.inputs import Inputs, count, take
-from gnomon.core.pure import Pure, check_finite
+from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.modules.pure import Pure, check_finite
 from gnomon.tangent.factors import Factors, Lookup, Matrix
 from gnomon.tangent.gate import consumers, gate, readout
 from gnomon.tangent.graph import keep_channels_last, nodes, uses

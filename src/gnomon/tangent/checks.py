@@ -1,7 +1,7 @@
 """Input validation: networks with random outputs, or whose outputs depend on the batch, have no tangent kernel.
 
 >>> import torch
->>> from gnomon.core.pure import Pure
+>>> from gnomon.core.modules.pure import Pure
 >>> check_outputs(Probe(Pure.of(torch.nn.Linear(2, 1)), torch.zeros(3, 2)))
 """
 
@@ -11,8 +11,8 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import Inputs, take
-from gnomon.core.pure import Pure, check_finite
+from gnomon.core.inputs.arguments import Inputs, take
+from gnomon.core.modules.pure import Pure, check_finite
 from gnomon.tangent.probe import Probe
 
 ROUNDINGS = 64

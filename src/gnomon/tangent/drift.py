@@ -20,12 +20,12 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.checks import check_readable
 from gnomon.core.errors import InputError, called, lesson
-from gnomon.core.layers import activations
+from gnomon.core.inputs.checks import check_readable
+from gnomon.core.inputs.source import whole_inputs
 from gnomon.core.metrics import relative_change
+from gnomon.core.modules.layers import activations
 from gnomon.core.results import Axis, Bars, Line, Plot, Result
-from gnomon.core.source import whole_inputs
 from gnomon.tangent.empirical import ntk
 
 __all__ = ["KernelDrift", "UnitChanges", "hidden_layers", "kernel_drift", "unit_changes"]

@@ -19,11 +19,11 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_kind, check_readable, integer
 from gnomon.core.errors import InputError, out_of_range
-from gnomon.core.inputs import Inputs, count, with_channels_last
-from gnomon.core.pure import Pure, undisturbed
-from gnomon.core.source import whole_inputs
+from gnomon.core.inputs.arguments import Inputs, count, with_channels_last
+from gnomon.core.inputs.checks import check_kind, check_readable, integer
+from gnomon.core.inputs.source import whole_inputs
+from gnomon.core.modules.pure import Pure, undisturbed
 from gnomon.tangent.block import ChangedGraph
 from gnomon.tangent.checks import check_eval_mode, check_outputs, check_stable_buffers
 from gnomon.tangent.plan import NTKPlan, as_one_layer, make_plan, without_terms

@@ -18,10 +18,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.arrays import Array
-from gnomon.core.checks import as_targets, number
-from gnomon.core.classes import numbers
 from gnomon.core.errors import called
+from gnomon.core.inputs.arrays import Array
+from gnomon.core.inputs.checks import as_targets, number
+from gnomon.core.inputs.classes import numbers
 from gnomon.core.results import Result
 from gnomon.linalg.square import square, symmetric_part
 from gnomon.tangent.empirical import ntk

@@ -21,9 +21,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable, check_seed, integer
 from gnomon.core.errors import InputError, called, lesson
-from gnomon.core.outputs import outputs
+from gnomon.core.inputs.checks import check_readable, check_seed, integer
+from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.tangent.empirical import ntk
 from gnomon.training import train

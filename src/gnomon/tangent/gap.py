@@ -17,13 +17,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.checks import check_readable, number
-from gnomon.core.classes import are_classes, numbers
 from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.inputs.checks import check_readable, number
+from gnomon.core.inputs.classes import are_classes, numbers
+from gnomon.core.inputs.source import source
 from gnomon.core.metrics import accuracy, binomial_interval, explained_variance
-from gnomon.core.outputs import outputs
+from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Bars, Plot, Result
-from gnomon.core.source import source
 from gnomon.tangent.empirical import ntk
 from gnomon.training import train
 from gnomon.training.native import Choice

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 from torch.func import grad, vmap
 
-from gnomon.core.inputs import Inputs, count, take, tensors, transform
-from gnomon.core.pure import Pure
+from gnomon.core.inputs.arguments import Inputs, count, take, tensors, transform
+from gnomon.core.modules.pure import Pure
 
 
 def jacobian_rows(f: Pure, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor], workspace: int) -> list[Tensor]:

@@ -28,13 +28,13 @@ import torch
 from torch import Tensor, nn
 from torch.func import grad, vjp
 
-from gnomon.core.checks import check_kind, check_readable, check_seed, integer, number
-from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson
-from gnomon.core.inputs import Inputs, count
-from gnomon.core.pure import Pure, check_finite, plain_kernels, undisturbed
+from gnomon.core.inputs.arguments import Inputs, count
+from gnomon.core.inputs.checks import check_kind, check_readable, check_seed, integer, number
+from gnomon.core.inputs.classes import numbers
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.pure import Pure, check_finite, plain_kernels, undisturbed
 from gnomon.core.results import Axis, Bars, Plot, Reference, Result
-from gnomon.core.source import source
 from gnomon.tangent.checks import check_eval_mode, check_stable_buffers
 from gnomon.tangent.directional import Parameters, slope
 

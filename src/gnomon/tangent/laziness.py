@@ -20,14 +20,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable
 from gnomon.core.errors import InputError, called, lesson
-from gnomon.core.inputs import Inputs, invoke, tensor_of
+from gnomon.core.inputs.arguments import Inputs, invoke, tensor_of
+from gnomon.core.inputs.checks import check_readable
+from gnomon.core.inputs.source import whole_inputs
 from gnomon.core.metrics import relative_change
-from gnomon.core.pure import twin
+from gnomon.core.modules.pure import twin
 from gnomon.core.results import Axis, Bars, Plot, Reference, Result
-from gnomon.core.source import whole_inputs
-from gnomon.tangent.alignment import rotation
+from gnomon.linalg.alignment import rotation
 from gnomon.tangent.empirical import ntk
 
 __all__ = ["Laziness", "laziness"]

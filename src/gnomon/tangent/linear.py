@@ -16,9 +16,9 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, jvp
 
-from gnomon.core.checks import as_numbers, check_readable, integer, is_array, number
-from gnomon.core.inputs import blamed, suited, tensor_of
-from gnomon.core.pure import plain_kernels, twin
+from gnomon.core.inputs.arguments import blamed, suited, tensor_of
+from gnomon.core.inputs.checks import as_numbers, check_readable, integer, is_array, number
+from gnomon.core.modules.pure import plain_kernels, twin
 from gnomon.tangent.checks import check_batch_norms
 from gnomon.tangent.directional import slope
 

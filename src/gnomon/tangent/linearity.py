@@ -22,14 +22,14 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon.core.checks import check_readable, number
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import tensor_of
-from gnomon.core.outputs import outputs
-from gnomon.core.pure import twin
+from gnomon.core.inputs.arguments import tensor_of
+from gnomon.core.inputs.checks import check_readable, number
+from gnomon.core.inputs.source import whole_inputs
+from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.pure import twin
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Line, Plot, Result, Scatter
-from gnomon.core.source import whole_inputs
-from gnomon.core.untouched import untouched
 from gnomon.tangent.linear import linearize
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.gradient import loss_gradient

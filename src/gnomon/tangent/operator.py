@@ -20,10 +20,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable
 from gnomon.core.errors import InputError, out_of_range
-from gnomon.core.pure import Pure, check_finite, plain_kernels, undisturbed
-from gnomon.core.source import whole_inputs
+from gnomon.core.inputs.checks import check_readable
+from gnomon.core.inputs.source import whole_inputs
+from gnomon.core.modules.pure import Pure, check_finite, plain_kernels, undisturbed
 from gnomon.linalg.lanczos import Eigenpairs, SpectralDensity, spectral_density, top_eigenpairs
 from gnomon.linalg.operator import AbstractOperator
 from gnomon.linalg.trace import TraceEstimate, hutch_plus_plus

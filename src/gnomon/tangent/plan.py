@@ -6,7 +6,7 @@ called t times is a layer with t times as many positions, so the cross terms of 
 A parameter with any use that no rule covers goes to ``others`` and is differentiated example by example.
 
 >>> import torch
->>> from gnomon.core.pure import Pure
+>>> from gnomon.core.modules.pure import Pure
 >>> net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.LayerNorm(4))
 >>> [(t.layer, t.kind, t.bias) for t in make_plan(Probe(Pure.of(net), torch.randn(5, 3))).terms]
 [('0', 'matrix', True), ('1', 'vector', False), ('1', 'vector', False)]
@@ -18,7 +18,7 @@ from math import prod
 import torch
 from torch import Tensor
 
-from gnomon.core.pure import Pure
+from gnomon.core.modules.pure import Pure
 from gnomon.tangent.factors import Factors, Lookup, Matrix
 from gnomon.tangent.gate import consumers, gate
 from gnomon.tangent.graph import Use, entries, rearranges

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 from torch.autograd.graph import Node
 
-from gnomon.core.inputs import Inputs, count, take
-from gnomon.core.pure import Pure
+from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.modules.pure import Pure
 from gnomon.tangent.factors import Factors
 from gnomon.tangent.graph import Use, footprint, keeps_rows, nodes, uses
 from gnomon.tangent.layout import EXAMPLES, PERMUTATION, SCALES, ExampleLayout, candidates, permuted_with

@@ -19,12 +19,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_readable, number
-from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, called, lesson
-from gnomon.core.outputs import outputs
+from gnomon.core.inputs.checks import check_readable, number
+from gnomon.core.inputs.classes import numbers
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.core.source import source
 from gnomon.tangent.empirical import ntk
 
 __all__ = ["ConvergenceRate", "ResidualModes", "convergence_rate", "residual_modes"]

@@ -17,10 +17,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.arrays import Array
-from gnomon.core.checks import as_targets
-from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arrays import Array
+from gnomon.core.inputs.checks import as_targets
+from gnomon.core.inputs.classes import numbers
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.linalg.square import square

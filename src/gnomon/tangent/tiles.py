@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import BudgetError, lesson
-from gnomon.core.inputs import Inputs, count, take
-from gnomon.core.memory import SHARE, free_bytes, human
-from gnomon.core.pure import Pure
+from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.machine.memory import SHARE, free_bytes, human
+from gnomon.core.modules.pure import Pure
 from gnomon.tangent.block import NEAR, Block, unit
 from gnomon.tangent.checks import check_batch_independence
 from gnomon.tangent.contract import contract

@@ -14,11 +14,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError, lesson, out_of_range
-from gnomon.core.inputs import Inputs
-from gnomon.core.pure import evaluating
-from gnomon.core.record import Record
+from gnomon.core.inputs.arguments import Inputs
+from gnomon.core.inputs.checks import integer, number
+from gnomon.core.modules.pure import evaluating
+from gnomon.core.results.record import Record
 from gnomon.training.evaluate import Objective
 
 __all__ = ["Adversary"]

@@ -21,15 +21,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.arrays import Array
-from gnomon.core.checks import as_numbers
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import Inputs, blamed, invoke, table, tensor_of
+from gnomon.core.inputs.arguments import Inputs, blamed, invoke, table, tensor_of
+from gnomon.core.inputs.arrays import Array
+from gnomon.core.inputs.checks import as_numbers
+from gnomon.core.inputs.source import AbstractSource, Batch, Pair, Stream, source
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Squared
 from gnomon.core.metrics import accuracy
-from gnomon.core.pure import evaluating
-from gnomon.core.record import Record
-from gnomon.core.source import AbstractSource, Batch, Pair, Stream, source
+from gnomon.core.modules.pure import evaluating
+from gnomon.core.results.record import Record
 
 __all__ = ["Loss", "Objective", "by_targets"]
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import NotFiniteError, lesson
-from gnomon.core.pure import evaluating, undisturbed
+from gnomon.core.modules.pure import evaluating, undisturbed
 from gnomon.core.results import Curves
 from gnomon.training.evaluate import Objective
 from gnomon.training.optimizers import AbstractOptimizer

@@ -15,11 +15,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_module
-from gnomon.core.clock import Clock
 from gnomon.core.errors import InputError, lesson, out_of_range
-from gnomon.core.inputs import Inputs
-from gnomon.core.pure import evaluating, random_state, twin
+from gnomon.core.inputs.arguments import Inputs
+from gnomon.core.inputs.checks import check_module
+from gnomon.core.machine.clock import Clock
+from gnomon.core.modules.pure import evaluating, random_state, twin
 from gnomon.training.adversary import Adversary
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.log import Log, Watcher

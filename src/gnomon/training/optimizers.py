@@ -29,8 +29,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.checks import number
 from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.inputs.checks import number
 from gnomon.core.results.plain import public_fields
 
 Slope = Callable[[], tuple[Tensor, Sequence[Tensor | None]]]

@@ -13,11 +13,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.checks import check_kind, check_seed, integer, number
-from gnomon.core.clock import Clock
 from gnomon.core.errors import InputError, out_of_range
-from gnomon.core.inputs import Inputs
-from gnomon.core.source import AbstractSource
+from gnomon.core.inputs.arguments import Inputs
+from gnomon.core.inputs.checks import check_kind, check_seed, integer, number
+from gnomon.core.inputs.source import AbstractSource
+from gnomon.core.machine.clock import Clock
 from gnomon.training.evaluate import Objective
 
 __all__ = ["Batches", "CALL", "Plan", "Records", "deadline"]

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import integer
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.training.native import Choice, TorchOptimizer, named
 from gnomon.training.optimizers import SGD

@@ -8,7 +8,7 @@
 from dataclasses import dataclass
 from math import inf
 
-from gnomon.core.clock import Clock
+from gnomon.core.machine.clock import Clock
 from gnomon.training.log import Log
 from gnomon.training.plan import Plan
 

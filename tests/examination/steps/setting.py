@@ -2,7 +2,7 @@
 
 from math import inf
 
-from gnomon.core.clock import Ticking
+from gnomon.core.machine.clock import Ticking
 from gnomon.examination.cost import Cost
 from gnomon.examination.step import Context, Products
 from gnomon.examination.steps.architecture import Profile

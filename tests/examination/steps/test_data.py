@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
+from gnomon.checks import signal
 from gnomon.examination.steps.data import DataStep
-from gnomon.geometry import signal
 from tests.examination.steps.setting import answered
 
 CLASSES = torch.tensor([0, 1]).repeat(20)

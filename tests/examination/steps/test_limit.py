@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.core.clock import Ticking
 from gnomon.core.machine import loops
+from gnomon.core.machine.clock import Ticking
 from gnomon.examination import STEPS
 from gnomon.examination.cost import Cost
 from gnomon.examination.step import Context, Products, Skipped

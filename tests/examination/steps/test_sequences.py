@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.core.clock import Ticking
+from gnomon.core.machine.clock import Ticking
 from gnomon.examination import examine
 from gnomon.examination.steps import STEPS
 from gnomon.models import GCNLayer, gcn_matrix

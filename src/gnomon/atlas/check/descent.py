@@ -8,7 +8,7 @@ from torch import nn
 
 from gnomon.atlas.check.trial import CALL, Trial
 from gnomon.core.results import Axis, Line, Plot, Value
-from gnomon.geometry.homogeneous import degree
+from gnomon.decisions.homogeneous import degree
 from gnomon.lab import Judgment, Verdict
 from gnomon.landscape import sharpness
 

@@ -7,7 +7,7 @@ True
 import torch
 
 from gnomon.atlas.check.trial import CALL, Trial
-from gnomon.core.outputs import outputs
+from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Value
 from gnomon.lab import Judgment, Verdict
 from gnomon.tangent import alignment, laziness, linearize, ntk

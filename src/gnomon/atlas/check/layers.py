@@ -10,11 +10,12 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.atlas.check.trial import CALL, Trial
-from gnomon.core.outputs import outputs
-from gnomon.core.pure import evaluating, twin
+from gnomon.checks import signal
+from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.pure import evaluating, twin
 from gnomon.core.results import Value
-from gnomon.geometry import operator_norm, signal
 from gnomon.lab import Judgment, Verdict
+from gnomon.robustness import operator_norm
 
 __all__ = ["lipschitz", "permutation", "scale", "signals"]
 
@@ -126,7 +127,7 @@ def lipschitz(trial: Trial) -> Judgment:
     """Whether outputs differ by at most the product of the spectral norms of the layers times the distance of inputs.
 
     Reference: [szegedy2014intriguing].
-    Cost: that of `gnomon.geometry.operator_norm` for each layer.
+    Cost: that of `gnomon.robustness.operator_norm` for each layer.
 
     >>> from gnomon.atlas.check.trial import trial
     >>> net = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1))

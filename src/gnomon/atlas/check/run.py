@@ -16,8 +16,8 @@ from typing import Any
 from gnomon.atlas.catalog import catalog
 from gnomon.atlas.check import kernel, layers
 from gnomon.atlas.check.trial import SECONDS, Trial, trial
-from gnomon.core.clock import Clock
 from gnomon.core.errors import GnomonError, InputError
+from gnomon.core.machine.clock import Clock
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.core.results.svg import svg
 from gnomon.lab import Judgment

@@ -15,13 +15,13 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.clock import Clock
 from gnomon.core.errors import InputError, lesson, out_of_range
-from gnomon.core.inputs import Inputs
-from gnomon.core.outputs import outputs
-from gnomon.core.record import Record
+from gnomon.core.inputs.arguments import Inputs
+from gnomon.core.machine.clock import Clock
+from gnomon.core.modules.outputs import outputs
+from gnomon.core.results.record import Record
+from gnomon.decisions.homogeneous import class_margins
 from gnomon.examination.subject import Examples, Task, subject
-from gnomon.geometry.homogeneous import class_margins
 from gnomon.landscape import sharpness
 from gnomon.training import SGD, Run, train
 

@@ -20,7 +20,7 @@ from gnomon.atlas.coverage import STATUSES, coverage, kinds
 from gnomon.atlas.many import Task, run_many
 from gnomon.atlas.pages.formulas import formula
 from gnomon.atlas.pages.style import SCRIPT, STYLE
-from gnomon.core.files import write_file
+from gnomon.core.machine.files import write_file
 from gnomon.core.results import shown
 from gnomon.lab.claim import Scale
 from gnomon.report.references import reference

@@ -14,7 +14,7 @@ from gnomon.atlas.catalog import catalog
 from gnomon.atlas.check import Checked
 from gnomon.atlas.pages.build import page
 from gnomon.atlas.pages.formulas import formula
-from gnomon.core.files import write_file
+from gnomon.core.machine.files import write_file
 from gnomon.core.results import shown
 
 __all__ = ["body", "write"]

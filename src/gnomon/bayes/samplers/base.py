@@ -12,8 +12,8 @@ from torch import Tensor
 from gnomon.bayes.density import Density
 from gnomon.bayes.draws import Draws
 from gnomon.core.errors import BudgetError
-from gnomon.core.memory import SHARE, free_bytes
-from gnomon.core.record import Record
+from gnomon.core.machine.memory import SHARE, free_bytes
+from gnomon.core.results.record import Record
 
 __all__ = ["AbstractSampler", "Step", "StepSize", "noise"]
 

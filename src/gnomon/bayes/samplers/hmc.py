@@ -31,8 +31,8 @@ from torch import Tensor
 from gnomon.bayes.density import Density
 from gnomon.bayes.samplers.base import AbstractSampler, Step, StepSize, noise
 from gnomon.bayes.samplers.travel import Travel
-from gnomon.core.checks import integer, number
-from gnomon.core.record import Record
+from gnomon.core.inputs.checks import integer, number
+from gnomon.core.results.record import Record
 
 __all__ = ["HMC", "leapfrog"]
 

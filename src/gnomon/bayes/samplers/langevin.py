@@ -27,9 +27,9 @@ from torch import Tensor
 
 from gnomon.bayes.density import Density
 from gnomon.bayes.samplers.base import AbstractSampler, Step, StepSize, noise
-from gnomon.core.checks import number
 from gnomon.core.errors import InputError
-from gnomon.core.record import Record
+from gnomon.core.inputs.checks import number
+from gnomon.core.results.record import Record
 
 __all__ = ["Langevin"]
 

@@ -20,8 +20,8 @@ from torch import Tensor
 
 from gnomon.bayes.density import Density
 from gnomon.bayes.samplers.base import AbstractSampler, Step, StepSize, noise
-from gnomon.core.checks import number
-from gnomon.core.record import Record
+from gnomon.core.inputs.checks import number
+from gnomon.core.results.record import Record
 
 __all__ = ["Metropolis"]
 

@@ -23,9 +23,9 @@ from torch.func import grad, vmap
 from gnomon.bayes.density import Density
 from gnomon.bayes.posterior import ModulePosterior
 from gnomon.bayes.samplers.base import AbstractSampler, Step, noise
-from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError
-from gnomon.core.record import Record
+from gnomon.core.inputs.checks import integer, number
+from gnomon.core.results.record import Record
 
 __all__ = ["StochasticGradient"]
 

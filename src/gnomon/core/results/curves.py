@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.record import Record
 from gnomon.core.results.plain import HIDDEN
 from gnomon.core.results.plot import Axis, Line, Plot, Scatter
+from gnomon.core.results.record import Record
 from gnomon.core.results.result import Result
 
 __all__ = ["Curves"]

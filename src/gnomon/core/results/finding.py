@@ -13,7 +13,7 @@ A finding has one severity in [0, 1], and everything else about its gravity is d
 from dataclasses import dataclass
 from enum import IntEnum
 
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 from gnomon.core.results.value import Value
 
 __all__ = ["Definition", "Finding", "Hypothesis", "Level"]

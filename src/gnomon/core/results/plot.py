@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from gnomon.core.record import Record
 from gnomon.core.results.plain import plain, public_fields
+from gnomon.core.results.record import Record
 
 __all__ = [
     "Axis",

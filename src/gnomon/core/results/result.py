@@ -24,11 +24,11 @@ from html import escape
 from math import isfinite
 from typing import Any
 
-from gnomon.core.record import CHARACTERS, Record, summary
 from gnomon.core.results.drawing import draw
 from gnomon.core.results.finding import Finding
 from gnomon.core.results.plain import plain, public_fields
 from gnomon.core.results.plot import Bars, Plot
+from gnomon.core.results.record import CHARACTERS, Record, summary
 
 __all__ = ["Result"]
 

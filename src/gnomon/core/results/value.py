@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any, Literal
 
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 
 __all__ = ["Interval", "Value", "shown"]
 

@@ -16,7 +16,7 @@ from math import factorial
 
 import numpy as np
 
-from gnomon.core.checks import integer
+from gnomon.core.inputs.checks import integer
 from gnomon.discovery.derivatives.base import AbstractDerivative, check_points
 
 __all__ = ["FiniteDifferences"]

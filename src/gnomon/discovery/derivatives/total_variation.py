@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gnomon.core.checks import integer, number
+from gnomon.core.inputs.checks import integer, number
 from gnomon.discovery.derivatives.base import AbstractDerivative, check_points
 
 __all__ = ["TotalVariation"]

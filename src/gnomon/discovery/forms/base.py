@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gnomon.core.record import Record
+from gnomon.core.results.record import Record
 from gnomon.discovery.grid import Data
 from gnomon.discovery.term import Term
 

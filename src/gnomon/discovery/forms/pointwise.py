@@ -16,7 +16,7 @@ from math import prod
 
 import numpy as np
 
-from gnomon.core.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences
 from gnomon.discovery.forms.base import AbstractForm, System, block_numbers
 from gnomon.discovery.grid import Data

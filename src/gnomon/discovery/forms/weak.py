@@ -32,7 +32,7 @@ from math import prod
 
 import numpy as np
 
-from gnomon.core.checks import integer
+from gnomon.core.inputs.checks import integer
 from gnomon.discovery.derivatives import AbstractDerivative, Polynomial, smoothing_rule
 from gnomon.discovery.derivatives.base import check_points
 from gnomon.discovery.forms.base import AbstractForm, System, block_numbers

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from gnomon.core.errors import GnomonError
-from gnomon.core.inputs import tensors
-from gnomon.core.record import Record
+from gnomon.core.inputs.arguments import tensors
 from gnomon.core.results import Axis, Bars, Finding, Hypothesis, Plot, Value, shown
+from gnomon.core.results.record import Record
 from gnomon.examination.cost import Cost, measured_cost
 from gnomon.examination.pictures import named_kind
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult, plainly

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.checkup import first_given
-from gnomon.checkup.guessing import MIN_EXAMPLES
-from gnomon.core.inputs import tensors
-from gnomon.core.record import Record
+from gnomon.checks import channel_findings, class_findings, columns, conflicts, first_given, number_findings, suspects
+from gnomon.checks.run.guessing import MIN_EXAMPLES
+from gnomon.core.inputs.arguments import tensors
 from gnomon.core.results import Definition, Finding, Plot, Value
+from gnomon.core.results.record import Record
 from gnomon.examination.cost import pace, rung
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.subject import Examples, Subject
-from gnomon.generalization import channel_findings, class_findings, columns, conflicts, number_findings, suspects
 from gnomon.report import Content
 
 ROWS, PART = (250, 1000, 2000, 4000, 8000), 1000

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from gnomon.core.record import Record
 from gnomon.core.results import Definition, Finding, Interval, Value
+from gnomon.core.results.record import Record
 from gnomon.examination.pictures import rate_meter
 from gnomon.examination.step import (
     DIVERGED,

@@ -5,15 +5,14 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from gnomon.checkup import first_given
-from gnomon.checkup.guessing import MIN_EXAMPLES
-from gnomon.core.inputs import tensors
-from gnomon.core.record import Record
+from gnomon.checks import first_given, signal_findings
+from gnomon.checks.data.rows import digests
+from gnomon.checks.run.guessing import MIN_EXAMPLES
+from gnomon.core.inputs.arguments import tensors
 from gnomon.core.results import Axis, Definition, Finding, Histogram, Plot, Value
+from gnomon.core.results.record import Record
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.subject import Subject
-from gnomon.generalization.rows import digests
-from gnomon.geometry import signal_findings
 from gnomon.report import Content
 
 ROWS = 4096

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.core.inputs import take, transform
+from gnomon.core.inputs.arguments import take, transform
+from gnomon.core.inputs.strata import stratified
 from gnomon.core.metrics import decisions
-from gnomon.core.record import Record
 from gnomon.core.results import Axis, Bars, Plot, Value
-from gnomon.core.strata import stratified
+from gnomon.core.results.record import Record
+from gnomon.decisions.margins import probabilities
 from gnomon.examination.cost import rung
 from gnomon.examination.step import (
     DIVERGED,
@@ -24,7 +25,6 @@ from gnomon.examination.step import (
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
-from gnomon.geometry.margins import probabilities
 from gnomon.report import Content, Exhibit, exhibit
 from gnomon.training import Run
 

@@ -20,8 +20,8 @@ from gnomon.examination.step import (
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
-from gnomon.geometry.invariance import Invariance, Motion, invariance
 from gnomon.report import Content
+from gnomon.symmetry.invariance import Invariance, Motion, invariance
 from gnomon.training import Run
 
 SIZES = (32, 64, 128, 256, 512)

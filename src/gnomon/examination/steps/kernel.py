@@ -6,21 +6,21 @@ from math import nan, sqrt
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.inputs import Inputs, count, invoke, table
+from gnomon.checks.data.input_relation import input_relation
+from gnomon.core.inputs.arguments import Inputs, count, invoke, table
 from gnomon.core.metrics import effective_rank
-from gnomon.core.pure import random_state, twin
-from gnomon.core.record import Record
+from gnomon.core.modules.pure import random_state, twin
 from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Value
-from gnomon.examination.input_relation import input_relation
+from gnomon.core.results.record import Record
 from gnomon.examination.levels import level
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, require_gradients
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.steps.kernel_size import KernelMeans, kernel_means
 from gnomon.examination.subject import Examples, Subject
+from gnomon.linalg.label_test import LabelTest, label_test
 from gnomon.linalg.leave_one_out import LeaveOneOut, leave_one_out_of_modes
 from gnomon.report import Content
 from gnomon.tangent import KernelSpectrum, kernel_spectrum
-from gnomon.tangent.label_test import LabelTest, label_test
 
 ENOUGH = 256
 """Examples from which on labels may be called unrelated to inputs; with fewer, nobody can tell."""

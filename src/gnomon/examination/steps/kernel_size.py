@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError
-from gnomon.core.inputs import Inputs
-from gnomon.core.record import Record
+from gnomon.core.inputs.arguments import Inputs
+from gnomon.core.results.record import Record
 from gnomon.examination.cost import LADDER, Cost, rung
 from gnomon.examination.projection import Combined
 from gnomon.examination.step import Context, Skipped, plainly

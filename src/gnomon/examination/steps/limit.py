@@ -8,8 +8,8 @@ from torch import Tensor
 
 from gnomon.core.errors import GnomonError
 from gnomon.core.metrics import accuracy, binomial_interval, explained_variance
-from gnomon.core.record import Record
 from gnomon.core.results import Definition, Finding, Hypothesis, Value
+from gnomon.core.results.record import Record
 from gnomon.examination.cost import pace
 from gnomon.examination.levels import level
 from gnomon.examination.pictures import score_bars

@@ -5,13 +5,15 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from gnomon.checkup import guessing_findings, number_guessing_findings
-from gnomon.checkup.guessing import MIN_EXAMPLES
+from gnomon.checks import guessing_findings, number_guessing_findings
+from gnomon.checks.run.guessing import MIN_EXAMPLES
+from gnomon.core.inputs.source import AbstractSource
+from gnomon.core.inputs.strata import stratified
 from gnomon.core.metrics import explained_variance
-from gnomon.core.record import Record
 from gnomon.core.results import Axis, Definition, Histogram, Plot, Value
-from gnomon.core.source import AbstractSource
-from gnomon.core.strata import stratified
+from gnomon.core.results.record import Record
+from gnomon.decisions.calibration import Calibration, calibration
+from gnomon.decisions.margins import HARDEST, Margins, margins, probabilities
 from gnomon.examination.cost import rung
 from gnomon.examination.levels import level
 from gnomon.examination.step import (
@@ -29,8 +31,6 @@ from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.summary import counted
 from gnomon.examination.timed import needs
-from gnomon.geometry.calibration import Calibration, calibration
-from gnomon.geometry.margins import HARDEST, Margins, margins, probabilities
 from gnomon.report import Content
 from gnomon.training import Run
 

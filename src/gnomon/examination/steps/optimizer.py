@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from gnomon.checkup import short_runs, step_size_findings
-from gnomon.checkup.step_size import RUNS
-from gnomon.core.record import Record
+from gnomon.checks import short_runs, step_size_findings
+from gnomon.checks.run.step_size import RUNS
 from gnomon.core.results import Axis, Bars, Definition, Plot, Value
+from gnomon.core.results.record import Record
 from gnomon.examination.cost import rung
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, require_gradients
 from gnomon.examination.steps.architecture import Profile

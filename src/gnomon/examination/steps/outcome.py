@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
-from gnomon.checkup import Outcome, explosion, number_outcome_findings, outcome_findings
-from gnomon.checkup.guessing import MIN_EXAMPLES
-from gnomon.checkup.outcome import overfit_cure
+from gnomon.checks import Baseline, Outcome, baseline, explosion, number_outcome_findings, outcome_findings, signal
+from gnomon.checks.run.guessing import MIN_EXAMPLES
+from gnomon.checks.run.outcome import overfit_cure
+from gnomon.core.inputs.source import AbstractSource
 from gnomon.core.metrics import decisions
-from gnomon.core.record import Record
 from gnomon.core.results import Finding, Plot, Value
-from gnomon.core.source import AbstractSource
+from gnomon.core.results.record import Record
 from gnomon.examination.cost import rung
 from gnomon.examination.pictures import score_bars
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
@@ -20,8 +20,6 @@ from gnomon.examination.steps.columns import DataChecks
 from gnomon.examination.steps.wiring import loss_of, statistics
 from gnomon.examination.subject import Examples, Subject
 from gnomon.examination.timed import needs
-from gnomon.generalization import Baseline, baseline
-from gnomon.geometry import signal
 from gnomon.report import Content
 from gnomon.training import Run
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor, nn
 
-from gnomon.core.record import Record
 from gnomon.core.results import Finding, Plot, Value
+from gnomon.core.results.record import Record
 from gnomon.examination.step import NOT_ENOUGH, ON_ITS_WAY, AbstractStep, Context, Products, Skipped, StepResult
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject

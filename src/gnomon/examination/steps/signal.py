@@ -7,16 +7,15 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.checkup import settled
+from gnomon.checks import LayerSignal, MeanField, Signal, settled, signal
+from gnomon.checks.network.chain import chain
 from gnomon.core.errors import GnomonError
-from gnomon.core.inputs import take
+from gnomon.core.inputs.arguments import take
 from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Scatter, Value
-from gnomon.examination.chain import chain
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult, plainly
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
-from gnomon.geometry import LayerSignal, MeanField, Signal, signal
 from gnomon.kernels import Limit, layers
 from gnomon.kernels.ready import layers_wait
 from gnomon.program.laws import weight_std

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from gnomon.core.inputs import tensors
-from gnomon.core.record import Record
+from gnomon.checks import Leaks, Shift, leaks, shift
+from gnomon.checks.data.compared_labels import MOST, TESTED, ComparedLabels, compared_labels
+from gnomon.core.inputs.arguments import tensors
 from gnomon.core.results import Definition, Value
+from gnomon.core.results.record import Record
 from gnomon.examination.cost import pace
 from gnomon.examination.step import AbstractStep, Context, OutOfTime, Products, Skipped, StepResult
 from gnomon.examination.subject import Subject
-from gnomon.generalization import Leaks, Shift, leaks, shift
-from gnomon.generalization.compared_labels import MOST, TESTED, ComparedLabels, compared_labels
 from gnomon.report import Content
 
 SHIFT, EACH = 0.7, 6e-8

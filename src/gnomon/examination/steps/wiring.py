@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from gnomon.checkup import (
+from gnomon.checks import (
     applied,
     batch_size_findings,
     broadcast_findings,
@@ -29,12 +29,12 @@ from gnomon.checkup import (
     saturation_findings,
     settled,
 )
-from gnomon.core.inputs import Inputs, count, invoke, spread, table, tensor_of
+from gnomon.core.inputs.arguments import Inputs, count, invoke, spread, table, tensor_of
 from gnomon.core.losses import AbstractLoss
-from gnomon.core.pure import random_state, twin
-from gnomon.core.record import Record
+from gnomon.core.modules.pure import random_state, twin
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Finding, Value
-from gnomon.core.untouched import untouched
+from gnomon.core.results.record import Record
 from gnomon.examination.cost import rung
 from gnomon.examination.step import AbstractStep, Context, Products, StepResult
 from gnomon.examination.steps.architecture import Profile

@@ -20,7 +20,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.checks import number
+from gnomon.core.inputs.checks import number
 from gnomon.generative.continuous import integrated
 from gnomon.generative.diffusion.schedule import Schedule
 from gnomon.generative.divergence import AbstractTrace, Exact

@@ -33,8 +33,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.inputs.checks import integer, number
 from gnomon.generative.diffusion.schedule import Schedule, cosine_schedule
 from gnomon.generative.model import AbstractGenerative
 from gnomon.generative.vectors import check_vectors

@@ -21,8 +21,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.checks import as_numbers, integer, number
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import as_numbers, integer, number
 
 __all__ = ["Schedule", "cosine_schedule", "linear_schedule"]
 

@@ -20,7 +20,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.checks import check_seed, integer, number
+from gnomon.core.inputs.checks import check_seed, integer, number
 from gnomon.generative.diffusion.flow import Score
 from gnomon.generative.diffusion.schedule import Schedule
 from gnomon.generative.vectors import check_vectors, finite_points

@@ -18,8 +18,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import integer, number
 from gnomon.generative.flows.base import AbstractTransform
 from gnomon.generative.flows.spline import spline, spline_inverse
 

@@ -10,8 +10,8 @@ Hypotheses: none. Reference: [dinh2017density].
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import integer
 from gnomon.generative.flows.base import AbstractTransform
 
 __all__ = ["AbstractCoupling", "Coupling", "alternating", "coupling_network"]

@@ -1,6 +1,6 @@
 """Flows of points that are ready to train, made of coupling or autoregressive maps."""
 
-from gnomon.core.checks import integer
+from gnomon.core.inputs.checks import integer
 from gnomon.generative.flows.autoregressive import Autoregressive, MaskedNetwork, SplineAutoregressive
 from gnomon.generative.flows.base import AbstractTransform, Flow
 from gnomon.generative.flows.coupling import Coupling, alternating, coupling_network

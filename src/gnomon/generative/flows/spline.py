@@ -16,8 +16,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad, softplus
 
-from gnomon.core.checks import integer, number
 from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.inputs.checks import integer, number
 from gnomon.generative.flows.coupling import AbstractCoupling
 
 __all__ = ["SplineCoupling", "rational_spline", "rational_spline_inverse"]

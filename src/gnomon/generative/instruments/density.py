@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.func import jacrev, vmap
 
-from gnomon.core.checks import integer
+from gnomon.core.inputs.checks import integer
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Result, Value
 from gnomon.generative.instruments.draws import density_of, distribution_of, drawn
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.core.checks import check_kind, check_seed, integer, number
+from gnomon.core.inputs.checks import check_kind, check_seed, integer, number
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.generative.gan import GAN, AbstractGame, Minimax, NonSaturating
 from gnomon.generative.vectors import check_vectors

@@ -14,8 +14,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.checks import as_numbers, integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import as_numbers, integer
 from gnomon.core.results import Axis, Bars, Finding, Line, Plot, Result, Value
 from gnomon.generative.autoencoder import Autoencoder
 from gnomon.generative.instruments.draws import points

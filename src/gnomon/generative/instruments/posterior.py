@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.checks import check_kind, integer
+from gnomon.core.inputs.checks import check_kind, integer
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.generative.vae import VAE, gaussian_kl

@@ -17,8 +17,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import integer
 from gnomon.core.results import Axis, Finding, Interval, Line, Plot, Result, Scatter, Value
 from gnomon.generative.instruments.draws import alike
 from gnomon.generative.vectors import finite_points

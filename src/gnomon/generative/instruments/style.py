@@ -15,11 +15,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.checks import check_module, integer, number
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.inputs import invoke
+from gnomon.core.inputs.arguments import invoke
+from gnomon.core.inputs.checks import check_module, integer, number
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Bars, Line, Plot, Result
-from gnomon.core.untouched import untouched
 from gnomon.generative.vectors import finite_points
 
 __all__ = ["StyleDistance", "StyleTransfer", "feature_covariance", "style_distance", "style_transfer"]

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.checks import check_seed, integer
+from gnomon.core.inputs.checks import check_seed, integer
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.generative.instruments.draws import alike, points
 

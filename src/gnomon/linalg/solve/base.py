@@ -17,14 +17,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gnomon.core.arrays import Array, as_tensor
-from gnomon.core.checks import as_numbers, integer, number, real
-from gnomon.core.classes import numbers
 from gnomon.core.errors import InputError, NotFiniteError, lesson, out_of_range
-from gnomon.core.memory import SHARE, free_bytes
-from gnomon.core.record import Record
+from gnomon.core.inputs.arrays import Array, as_tensor
+from gnomon.core.inputs.checks import as_numbers, integer, number, real
+from gnomon.core.inputs.classes import numbers
+from gnomon.core.machine.memory import SHARE, free_bytes
 from gnomon.core.results import Axis, Histogram, Plot, Result
 from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.record import Record
 from gnomon.linalg.square import square
 
 TileFunction = Callable[[Tensor, Tensor], Tensor]

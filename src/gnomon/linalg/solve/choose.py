@@ -6,8 +6,8 @@ from pathlib import Path
 from shutil import disk_usage
 from typing import Any
 
-from gnomon.core.checks import integer
-from gnomon.core.memory import SHARE, human
+from gnomon.core.inputs.checks import integer
+from gnomon.core.machine.memory import SHARE, human
 from gnomon.core.results import Result
 from gnomon.linalg.solve.base import FLOAT, AbstractSolver, memory_budget
 from gnomon.linalg.solve.direct import Direct

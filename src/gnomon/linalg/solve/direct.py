@@ -26,10 +26,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.arrays import Array
-from gnomon.core.checks import number
 from gnomon.core.errors import BudgetError, InputError, NotFiniteError, lesson
-from gnomon.core.memory import human
+from gnomon.core.inputs.arrays import Array
+from gnomon.core.inputs.checks import number
+from gnomon.core.machine.memory import human
 from gnomon.linalg.solve.base import (
     FLOAT,
     AbstractSolver,

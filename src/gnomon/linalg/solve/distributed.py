@@ -23,9 +23,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.arrays import Array, as_array
-from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arrays import Array, as_array
+from gnomon.core.inputs.checks import integer
 from gnomon.linalg.solve.base import FLOAT, AbstractSolver, Kernel, KernelSystem, Solution, kernel_system
 from gnomon.linalg.solve.cluster import Piece, Workers, connected, require_dask, row_ranges
 from gnomon.linalg.solve.gradient import ConjugateGradient

@@ -23,8 +23,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.arrays import Array
 from gnomon.core.errors import InputError, NotConvergedError, lesson
+from gnomon.core.inputs.arrays import Array
 from gnomon.linalg.solve.base import (
     FLOAT,
     AbstractSolver,

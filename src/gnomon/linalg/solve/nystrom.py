@@ -35,10 +35,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.arrays import Array
-from gnomon.core.checks import check_seed, integer
 from gnomon.core.errors import BudgetError, InputError, lesson, out_of_range
-from gnomon.core.memory import human
+from gnomon.core.inputs.arrays import Array
+from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.machine.memory import human
 from gnomon.linalg.cholesky import cholesky, factor_with_least_jitter
 from gnomon.linalg.solve.base import (
     FLOAT,

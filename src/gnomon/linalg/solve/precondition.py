@@ -19,8 +19,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import integer
 from gnomon.linalg.cholesky import cholesky
 from gnomon.linalg.solve.base import FLOAT, KernelSystem, as_slice, memory_budget, row_blocks, tile_bytes
 

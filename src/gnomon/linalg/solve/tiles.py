@@ -40,10 +40,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.arrays import Array
-from gnomon.core.checks import integer
 from gnomon.core.errors import BudgetError, InputError, called, lesson, out_of_range
-from gnomon.core.memory import human
+from gnomon.core.inputs.arrays import Array
+from gnomon.core.inputs.checks import integer
+from gnomon.core.machine.memory import human
 from gnomon.linalg.solve.base import (
     FLOAT,
     AbstractSolver,

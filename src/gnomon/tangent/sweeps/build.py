@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from gnomon.core.checks import check_readable, integer
 from gnomon.core.errors import InputError, lesson
-from gnomon.core.pure import random_state
+from gnomon.core.inputs.checks import check_readable, integer
+from gnomon.core.modules.pure import random_state
 
 __all__ = ["Build", "checked_widths", "made", "slope"]
 

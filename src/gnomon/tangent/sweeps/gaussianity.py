@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from gnomon.core.checks import integer
-from gnomon.core.inputs import invoke, table, take
+from gnomon.core.inputs.arguments import invoke, table, take
+from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.source import whole_inputs
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.core.source import whole_inputs
 from gnomon.tangent.sweeps.build import Build, checked_widths, made, slope
 
 __all__ = ["Gaussianity", "output_gaussianity"]

@@ -16,10 +16,10 @@ from typing import Any
 
 import torch
 
-from gnomon.core.checks import integer
 from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import integer
+from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.core.untouched import untouched
 from gnomon.tangent.sweeps.build import Build, checked_widths, made, slope
 from gnomon.training.evaluate import Loss, Objective
 

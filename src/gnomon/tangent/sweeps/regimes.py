@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from math import exp, log, nan
 from typing import Any
 
-from gnomon.core.checks import number
+from gnomon.core.inputs.checks import number
+from gnomon.core.inputs.source import source
 from gnomon.core.metrics import relative_change
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
-from gnomon.core.source import source
 from gnomon.tangent.empirical import ntk
 from gnomon.tangent.linear import rescale
 from gnomon.tangent.sweeps.build import Build, checked_widths, made, slope

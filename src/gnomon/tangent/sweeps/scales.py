@@ -15,11 +15,11 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.checks import check_readable, number
+from gnomon.core.inputs.checks import check_readable, number
+from gnomon.core.inputs.source import source
 from gnomon.core.metrics import accuracy, explained_variance, relative_change
-from gnomon.core.outputs import outputs
+from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.core.source import source
 from gnomon.tangent.drift import hidden_layers, unit_changes
 from gnomon.tangent.empirical import ntk
 from gnomon.tangent.linear import rescale

@@ -17,11 +17,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.checks import integer
 from gnomon.core.errors import called
-from gnomon.core.outputs import outputs
+from gnomon.core.inputs.checks import integer
+from gnomon.core.inputs.source import source, whole_inputs
+from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Line, Plot, Result, Scatter
-from gnomon.core.source import source, whole_inputs
 from gnomon.tangent.empirical import ntk
 from gnomon.tangent.sweeps.build import Build, checked_widths, made, slope
 from gnomon.training import train

@@ -9,8 +9,8 @@ Reference: [montufar2014number], Theorem 5.
 import numpy as np
 import torch
 
-from gnomon.geometry import regions_on_line
 from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.robustness import regions_on_line
 
 FOLD = "every layer folds its input"
 

@@ -7,8 +7,8 @@ Reference: [montufar2014number], Section 2.
 
 import torch
 
-from gnomon.geometry import regions_in_plane
 from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.robustness import regions_in_plane
 
 ONE = "the points share an activation pattern"
 

@@ -10,8 +10,8 @@ from math import comb
 import numpy as np
 import torch
 
-from gnomon.geometry import regions_in_plane
 from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.robustness import regions_in_plane
 
 GENERAL = "the lines are in general position"
 

@@ -11,7 +11,7 @@ Reference: [geiger2020disentangling].
 import numpy as np
 import torch
 
-from gnomon.geometry import activation_gain
+from gnomon.checks import activation_gain
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
 NORMAL = "the input has variance one"

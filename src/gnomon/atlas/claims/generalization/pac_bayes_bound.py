@@ -8,7 +8,7 @@ Reference: [mcallester1999pac], [maurer2004note].
 
 import numpy as np
 
-from gnomon.generalization import mcallester, seeger
+from gnomon.bounds import mcallester, seeger
 from gnomon.lab import Claim, Premise, Source, at_most
 
 PRIOR = "the prior was fixed without the examples"

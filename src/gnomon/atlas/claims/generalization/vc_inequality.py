@@ -8,7 +8,7 @@ Reference: [vapnik1971uniform].
 
 import numpy as np
 
-from gnomon.generalization import vc_bound
+from gnomon.bounds import vc_bound
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
 ALIKE = "the examples are independent"

@@ -8,8 +8,8 @@ Reference: [moosavi2016deepfool], equation 8.
 import numpy as np
 import torch
 
-from gnomon.geometry.attacks import DeepFool, minimal_distance
 from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.robustness.attacks import DeepFool, minimal_distance
 
 FREE = "inputs may have any value"
 

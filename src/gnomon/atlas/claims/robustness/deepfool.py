@@ -11,8 +11,8 @@ import numpy as np
 import torch
 
 from gnomon.data import digits
-from gnomon.geometry.attacks import DeepFool, minimal_distance
 from gnomon.lab import Claim, Premise, Source, ordered
+from gnomon.robustness.attacks import DeepFool, minimal_distance
 
 AGAIN = "the linearization is taken anew at every point"
 

@@ -8,8 +8,8 @@ Reference: [goodfellow2015explaining], Section 3.
 import numpy as np
 import torch
 
-from gnomon.geometry.attacks import FGSM, attack
 from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.robustness.attacks import FGSM, attack
 
 LINEAR = "the score is linear in the input"
 

@@ -10,10 +10,10 @@ Reference: [madry2018towards].
 import numpy as np
 import torch
 
-from gnomon.geometry.attacks import PGD
-from gnomon.geometry.attacks.base import Victim
-from gnomon.geometry.attacks.threat import Threat
 from gnomon.lab import Claim, Premise, Source, equals
+from gnomon.robustness.attacks import PGD
+from gnomon.robustness.attacks.base import Victim
+from gnomon.robustness.attacks.threat import Threat
 
 LINEAR = "the loss is a function of a linear score"
 

@@ -8,8 +8,8 @@ Reference: [moosavi2017universal].
 import torch
 
 from gnomon.data import digits
-from gnomon.geometry.attacks import universal_perturbation
 from gnomon.lab import Claim, Premise, Source, at_most
+from gnomon.robustness.attacks import universal_perturbation
 
 SEARCHED = "the perturbation is searched for"
 

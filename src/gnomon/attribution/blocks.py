@@ -1,0 +1,153 @@
+"""Which blocks matter: the network without one of them.
+
+    effect(b) = |f(x) - f_without_b(x)| / |f(x) - mean f(x)|                                               (1)
+
+A block whose output has the shape of its input is left out by passing its input on. Residual networks lose little with
+each block: they are sums of many paths [veit2016residual].
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arguments import count, invoke, table
+from gnomon.core.inputs.checks import check_weights
+from gnomon.core.inputs.classes import are_classes, one_hot
+from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.metrics import accuracy
+from gnomon.core.modules.untouched import untouched
+from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
+
+__all__ = ["BlockAblation", "block_ablation"]
+
+EXAMPLES = 256
+NOTHING = 1e-6
+"""Relative effect that counts as none: the rounding of float32."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockAblation(Result):
+    """The effect (1) of leaving out each block, by its path; with classes, the ``accuracy`` whole and without each.
+
+    >>> BlockAblation({"1": 0.0, "2": 0.4}).dead
+    ('1',)
+    """
+
+    effects: dict[str, float]
+    accuracy: float | None = None
+    without: dict[str, float] | None = None
+
+    @property
+    def dead(self) -> tuple[str, ...]:
+        """Blocks without any effect."""
+        return tuple(name for name, e in self.effects.items() if e <= NOTHING)
+
+    @property
+    def verdict(self) -> str:
+        """The range of effects."""
+        text = (
+            f"Leaving out one of {len(self.effects)} blocks changes the outputs by {min(self.effects.values()):.1%} to "
+            f"{max(self.effects.values()):.1%}"
+        )
+        if self.accuracy is None or not self.without:
+            return f"{text}."
+        worst = min(self.without, key=self.without.__getitem__)
+        return f"{text}; accuracy falls from {self.accuracy:.1%} to {self.without[worst]:.1%} without '{worst}'."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Blocks that could be left out."""
+        return tuple(
+            Finding(
+                "dead-block",
+                f"'{name}' has no effect on the outputs.",
+                "Leave it out, or start its last layer from weights that are not zero.",
+                0.3,
+                name,
+                (Value("effect", self.effects[name]),),
+                0.0,
+            )
+            for name in self.dead
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """One bar for each block."""
+        bars = Bars("effect", list(self.effects), list(self.effects.values()))
+        return (Plot("Outputs without one block", (bars,), Axis("relative change")),)
+
+
+def block_ablation(module: nn.Module, x: Any, y: Any = None) -> BlockAblation:
+    """Leave out every block of a network, one after the other; equation (1).
+
+    Blocks are the parts with parameters whose output has the shape of their input, the outermost of each; the whole
+    module is not one of them.
+    Args:
+        module: any network with such parts.
+        x: inputs, or data, of which the first 256 examples are used.
+        y: classes, for accuracy, where ``x`` are inputs alone.
+
+    Hypotheses: a block is called once in a forward pass.
+    Reference: [veit2016residual].
+    Cost: a forward pass for each block; the module is not changed.
+
+    >>> net = nn.Sequential(nn.Linear(2, 4), nn.Linear(4, 4), nn.Linear(4, 1))
+    >>> with torch.no_grad(): _ = net[1].weight.copy_(torch.eye(4)), net[1].bias.zero_()
+    >>> block_ablation(net, torch.randn(5, 2)).dead
+    ('1',)
+    """
+    call = "block_ablation(module, x)"
+    check_weights(module, call=call)
+    batch = source_of_inputs(x, module, call=call).first(EXAMPLES)
+    labels = batch.y if y is None else torch.as_tensor(y)[:EXAMPLES]
+    n = count(batch.x)
+    with untouched(module), torch.no_grad():
+        same: dict[str, bool] = {}
+        watched = [(name, m) for name, m in module.named_modules() if name and any(True for _ in m.parameters())]
+        hooks = [m.register_forward_hook(_note(name, same)) for name, m in watched]
+        try:
+            whole = _outputs(module, batch.x, n, call)
+        finally:
+            for hook in hooks:
+                hook.remove()
+        names = [name for name, good in same.items() if good and not _inside(name, same)]
+        if not names:
+            found = "no part returns what has the shape of its input"
+            raise InputError(lesson(call, found, "blocks of one width", "Pass a network with residual blocks"))
+        if labels is not None and are_classes(labels) and whole.shape[1] > 1:
+            one_hot(labels, whole.shape[1], call)  # refuses labels that name no output
+        size = float((whole - whole.mean(0)).norm()) or 1.0
+        effects, right = {}, {}
+        for name in names:
+            handle = module.get_submodule(name).register_forward_hook(lambda m, args, out: args[0])
+            try:
+                changed = _outputs(module, batch.x, n, call)
+            finally:
+                handle.remove()
+            effects[name] = float((changed - whole).norm()) / size  # (1)
+            right[name] = None if labels is None else accuracy(changed.float(), labels)
+    own = None if labels is None else accuracy(whole.float(), labels)
+    without = {name: r for name, r in right.items() if r is not None}
+    return BlockAblation(effects, own, without or None)
+
+
+def _note(name: str, same: dict[str, bool]) -> Any:
+    def hook(m: nn.Module, args: tuple[Any, ...], out: Any) -> None:
+        both = bool(args) and isinstance(args[0], Tensor) and isinstance(out, Tensor)
+        same[name] = both and args[0].shape == out.shape and args[0].dtype == out.dtype
+
+    return hook
+
+
+def _inside(name: str, same: dict[str, bool]) -> bool:
+    """Whether a larger block holds this one."""
+    parts = name.split(".")
+    return any(same.get(".".join(parts[:i]), False) for i in range(1, len(parts)))
+
+
+def _outputs(module: nn.Module, x: Any, n: int, call: str) -> Tensor:
+    out = invoke(module, x, call=call)
+    out = out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out)
+    return table(out, n, call).double()

@@ -1,0 +1,87 @@
+"""Where two networks put their units: the distance of their neurons as distributions, also for different widths.
+
+    neurons (w_in, b, m^e w_out) of a layer of m units;  sliced Wasserstein distance of the two sets               (1)
+
+Hypotheses: layers of the same inputs and outputs. Reference: [mei2018mean].
+
+>>> NeuronDistance(0.1, 1.0, (50, 100)).widths
+(50, 100)
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import check_seed, check_weights, integer, number
+from gnomon.core.results import Result
+
+__all__ = ["NeuronDistance", "neuron_distance"]
+
+
+@dataclass(frozen=True, slots=True)
+class NeuronDistance(Result):
+    """The distance (1) of two layers' neurons, the spread of the first one's, and both widths."""
+
+    distance: float
+    spread: float
+    widths: tuple[int, int]
+
+    @property
+    def verdict(self) -> str:
+        """How different the two sets of neurons are."""
+        return (
+            f"The neurons of the two networks ({self.widths[0]} and {self.widths[1]}) are {self.distance:.3g} apart, "
+            f"{self.distance / max(self.spread, 1e-300):.1%} of their spread."
+        )
+
+
+def neuron_distance(
+    a: nn.Module, b: nn.Module, *, layer: int = 0, exponent: float = 0.5, directions: int = 200, seed: int = 0
+) -> NeuronDistance:
+    """How far apart the hidden neurons of two networks are as distributions, also for different widths; equation (1).
+
+    Args:
+        a: a network with at least two linear layers.
+        b: another with as many inputs and outputs of that layer's units.
+        layer: the hidden layer, counted among linear layers.
+        exponent: e of (1): outgoing weights are multiplied by width^e; 1/2 for usual initializations, 1 where the
+            outputs are a mean over neurons.
+        directions: of projections.
+        seed: of the directions.
+
+    Hypotheses: see the module. Reference: [mei2018mean].
+    Cost: a sort of the neurons for each direction.
+
+    >>> net = nn.Sequential(nn.Linear(2, 5), nn.ReLU(), nn.Linear(5, 1))
+    >>> neuron_distance(net, net).distance
+    0.0
+    """
+    call = "neuron_distance(a, b)"
+    power, m = number("exponent", exponent, call=call), integer("directions", directions, call=call)
+    clouds = [_neurons(net, integer("layer", layer, call=call, least=0), power, call) for net in (a, b)]
+    if clouds[0].shape[1] != clouds[1].shape[1]:
+        found = f"neurons of {clouds[0].shape[1]} and {clouds[1].shape[1]} weights"
+        raise InputError(lesson(call, found, "layers of the same inputs and outputs", "Compare such networks"))
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    u = torch.nn.functional.normalize(
+        torch.randn(clouds[0].shape[1], m, generator=generator, dtype=torch.float64), dim=0
+    )
+    grid = (torch.arange(512, dtype=torch.float64) + 0.5) / 512
+    rows = [(cloud @ u).sort(0).values[(grid * len(cloud)).long()] for cloud in clouds]
+    distance = float((rows[0] - rows[1]).square().mean().sqrt())  # (1)
+    spread = float((clouds[0] @ u).var(0, correction=0).mean().sqrt())
+    return NeuronDistance(distance, spread, (len(clouds[0]), len(clouds[1])))
+
+
+def _neurons(net: nn.Module, layer: int, exponent: float, call: str) -> Tensor:
+    check_weights(net, call=call)
+    chain = [part for part in net.modules() if isinstance(part, nn.Linear)]
+    if layer + 1 >= len(chain):
+        found = f"there are {len(chain)} linear layers"
+        raise InputError(lesson(call, found, f"a layer after number {layer}", "Choose another layer"))
+    w, v = chain[layer], chain[layer + 1].weight.detach().double()
+    parts = [w.weight.detach().double(), *([] if w.bias is None else [w.bias.detach().double()[:, None]]),
+             v.T * len(w.weight) ** exponent]  # fmt: skip
+    return torch.cat(parts, 1)

@@ -1,0 +1,159 @@
+"""What an output of a convolutional network sees: how far, by gradients and by the sizes of its layers.
+
+    r_l = r_{l-1} + dilation (k_l - 1) j_{l-1},    j_l = j_{l-1} stride_l                                  (1)
+    seen_l = extent of the inputs with d h_l(middle) / dx != 0,   weight = its standard deviation          (2)
+
+(1) is how far a layer could see, (2) how far it does; most of its weight lies near the middle [luo2016understanding].
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arguments import invoke
+from gnomon.core.inputs.checks import check_weights
+from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.modules.pure import random_state
+from gnomon.core.modules.untouched import untouched
+from gnomon.core.results import Axis, Line, Plot, Result
+
+__all__ = ["ReceptiveField", "receptive_field"]
+
+WINDOWS = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d, nn.AvgPool1d, nn.AvgPool2d,
+           nn.AvgPool3d)  # fmt: skip
+EXAMPLES = 4
+NOTHING = 1e-7  # of the largest gradient: rounding
+
+
+@dataclass(frozen=True, slots=True)
+class ReceptiveField(Result):
+    """What the middle of the output of each layer sees, in pixels along the first axis of the image.
+
+    ``theory`` is (1), None where the way to the layer is not a chain of layers of torch.nn; ``measured`` is the extent
+    (2), at most the ``side`` of the image; ``weight`` is twice the standard deviation of where the gradient lies.
+
+    >>> ReceptiveField(("0", "1"), (3, 5), (3, 5), (1.2, 1.9), 16).verdict
+    'An output of the last layer sees 5 of 16 pixels (5 by its layers); most of the weight is within 4 of them.'
+    """
+
+    layers: tuple[str, ...]
+    theory: tuple[int | None, ...]
+    measured: tuple[int, ...]
+    weight: tuple[float, ...]
+    side: int
+
+    @property
+    def verdict(self) -> str:
+        """How far the last layer sees."""
+        told = "" if self.theory[-1] is None else f" ({self.theory[-1]} by its layers)"
+        return (
+            f"An output of the last layer sees {self.measured[-1]} of {self.side} pixels{told}; most of the weight is "
+            f"within {2 * self.weight[-1]:.0f} of them."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Extent and weight by layer."""
+        places = list(range(len(self.layers)))
+        lines = [Line("measured", places, list(self.measured)), Line("weight", places, list(self.weight))]
+        known = [(i, t) for i, t in enumerate(self.theory) if t is not None]
+        if known:
+            lines.append(Line("by the layers", [i for i, _ in known], [t for _, t in known], style="dashed"))
+        return (Plot("Receptive field", tuple(lines), Axis("layer"), Axis("pixels")),)
+
+
+def receptive_field(module: nn.Module, x: Any) -> ReceptiveField:
+    """How far the middle of every convolution and pooling sees, by gradients (2) and by theory (1).
+
+    Args:
+        module: with layers of torch.nn on (n, channels, *sides).
+        x: images or series, or data of them, of which the first four are used.
+
+    Hypotheses: (1) for a chain; skips and branches made by functions are not followed, and measured all the same.
+    Reference: [luo2016understanding].
+    Cost: one forward pass, and a backward pass for each layer.
+
+    >>> net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.MaxPool2d(2), nn.Conv2d(4, 4, 3))
+    >>> receptive_field(net, torch.randn(4, 1, 20, 20)).theory
+    (3, 4, 8)
+    """
+    call = "receptive_field(module, x)"
+    check_weights(module, call=call)
+    inputs = source_of_inputs(x, module, call=call).first(EXAMPLES).x
+    if not isinstance(inputs, Tensor) or inputs.dim() < 3 or not inputs.is_floating_point():
+        found = f"the inputs are {tuple(inputs.shape)}" if isinstance(inputs, Tensor) else f"they are {type(inputs)}"
+        raise InputError(lesson(call, found, "real images (n, channels, *sides)", "Pass images or series"))
+    seen: list[tuple[str, int | None, Tensor]] = []
+    with untouched(module), random_state(0), torch.enable_grad():
+        image = inputs.detach().clone().requires_grad_()
+        known: dict[int, tuple[int, int]] = {id(image): (1, 1)}
+        kept: list[Any] = [image]
+        hooks = [m.register_forward_hook(_watch(n, known, kept, seen)) for n, m in module.named_modules() if _leaf(m)]
+        try:
+            invoke(module, image, call=call)
+        finally:
+            for hook in hooks:
+                hook.remove()
+        if not seen:
+            found = "no convolution or pooling of torch.nn was met"
+            raise InputError(lesson(call, found, "layers with windows", "Pass a convolutional network"))
+        extents = [_extent(out, image) for _, _, out in seen]
+    return ReceptiveField(
+        tuple(s[0] for s in seen),
+        tuple(s[1] for s in seen),
+        tuple(e[0] for e in extents),
+        tuple(e[1] for e in extents),
+        inputs.shape[2],
+    )
+
+
+def _leaf(m: nn.Module) -> bool:
+    return not any(True for _ in m.children())
+
+
+def _watch(
+    name: str, known: dict[int, tuple[int, int]], kept: list[Any], seen: list[tuple[str, int | None, Tensor]]
+) -> Any:
+    """Follow (1) from tensor to tensor; they are kept, so that no other has their id."""
+
+    def hook(m: nn.Module, args: tuple[Any, ...], out: Any) -> None:
+        if not args or not isinstance(args[0], Tensor) or not isinstance(out, Tensor) or out.dim() < 3:
+            return
+        kept.extend((args[0], out))
+        told = known.get(id(args[0]))
+        if isinstance(m, WINDOWS):
+            if told is not None:
+                k, s, d = (_first(getattr(m, key, 1)) for key in ("kernel_size", "stride", "dilation"))
+                told = (told[0] + d * (k - 1) * told[1], told[1] * s)  # (1)
+            seen.append((name, None if told is None else told[0], out))
+        elif out.shape != args[0].shape:
+            told = None
+        if told is not None:
+            known[id(out)] = told
+
+    return hook
+
+
+def _first(value: Any) -> int:
+    return int(value[0]) if isinstance(value, tuple) else int(value)
+
+
+def _extent(out: Tensor, image: Tensor) -> tuple[int, float]:
+    """(2) along the first axis: pixels between the first and the last that are seen, and the spread of the gradient."""
+    target = out
+    for side in out.shape[2:]:
+        target = target.select(2, side // 2)
+    (gradient,) = torch.autograd.grad((target * torch.randn_like(target)).sum(), image, retain_graph=True)
+    size = (
+        gradient.detach().double().abs().flatten(3).sum(3) if gradient.dim() > 3 else gradient.detach().double().abs()
+    )
+    profile = size.sum((0, 1))
+    where = (profile > NOTHING * profile.max()).nonzero()[:, 0]
+    if not len(where):
+        return 0, 0.0
+    place = torch.arange(len(profile), dtype=torch.float64, device=profile.device)
+    mean = (profile * place).sum() / profile.sum()
+    spread = ((profile * (place - mean) ** 2).sum() / profile.sum()).sqrt()
+    return int(where[-1] - where[0] + 1), 2 * float(spread)

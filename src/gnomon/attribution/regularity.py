@@ -1,0 +1,77 @@
+"""Whether points that a representation puts near each other have the same label.
+
+All pairs of points are sorted by their distance and cut into bins of equal size; in each bin
+
+    disagreement = share of pairs with different labels                                                  (1)
+
+A representation that is regular for its labels has no disagreement in the first bins. The level of a representation
+that knows nothing of the labels is that of all pairs, for many points 1 - sum_c p_c^2 with p_c the shares of classes.
+
+>>> import torch
+>>> label_regularity(torch.tensor([[0.0], [0.1], [5.0], [5.1]]), torch.tensor([0, 0, 1, 1]), bins=3).disagreement
+(0.0, 1.0, 1.0)
+"""
+
+from dataclasses import dataclass
+
+import torch
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arrays import Array, as_tensor
+from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, integer
+from gnomon.core.results import Axis, Line, Plot, Reference, Result
+
+__all__ = ["LabelRegularity", "label_regularity"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelRegularity(Result):
+    """The disagreement (1) in each bin, the largest distance of each bin, and the disagreement of all pairs."""
+
+    distance: tuple[float, ...]
+    disagreement: tuple[float, ...]
+    overall: float
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        share = f"Of the nearest {1 / len(self.disagreement):.0%} of pairs, {self.disagreement[0]:.1%} differ in label"
+        return f"{share}; of all pairs {self.overall:.1%} do."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Disagreement along distance."""
+        marks = (Line("pairs", self.distance, self.disagreement), Reference("all pairs", self.overall))
+        return (Plot("Different labels by distance", marks, Axis("distance"), Axis("share of pairs", limits=(0, 1))),)
+
+
+def label_regularity(features: Array, labels: Array, *, bins: int = 20) -> LabelRegularity:
+    """How often pairs of points differ in label, by their distance in a representation; equation (1).
+
+    Args:
+        features: one row for each point: pixels, the activations of a layer, or outputs.
+        labels: classes, whole numbers.
+        bins: parts of equal size that the sorted pairs are cut into.
+
+    Hypotheses: Euclidean distance; at least as many pairs as bins.
+    Reference: [mallat2016understanding], section 2, on separation.
+    Cost: n^2 distances and a sort of n (n - 1) / 2 of them.
+
+    >>> label_regularity(torch.eye(3), torch.tensor([0, 0, 1]), bins=1).overall == 2 / 3
+    True
+    """
+    call = "label_regularity(features, labels)"
+    flat, bins = (
+        as_numbers(features, "features", call=call).detach().flatten(1).double(),
+        integer("bins", bins, call=call),
+    )
+    labels, n = as_tensor(labels), len(flat)
+    if n != len(labels) or n * (n - 1) // 2 < bins:
+        found = f"there are {n} features and {len(labels)} labels for {bins} bins"
+        raise InputError(lesson(call, found, "a label for each row, and a pair for each bin", "Pass more points"))
+    i, j = torch.triu_indices(n, n, 1, device=flat.device)
+    check_finite_inputs(flat, call=call)
+    distance, order = torch.cdist(flat, flat)[i, j].sort()
+    differ = (labels[i] != labels[j])[order].double()
+    parts = differ.tensor_split(bins)
+    ends = tuple(float(d[-1]) for d in distance.tensor_split(bins))
+    return LabelRegularity(ends, tuple(float(p.mean()) for p in parts), float(differ.mean()))  # (1)

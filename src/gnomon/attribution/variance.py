@@ -1,0 +1,92 @@
+"""What the variance of features is made of.
+
+    total = between classes + nuisance within a class + rest                                                      (1)
+
+Hypotheses: sums of squares are taken in this order; designs need not be balanced.
+Reference: [fisher1922interpretation]; [hastie2009elements], section 4.3.
+
+>>> import torch
+>>> x = torch.tensor([[0.0], [0.0], [2.0], [2.0]])
+>>> variance_shares(x, torch.tensor([0, 0, 1, 1])).between
+1.0
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arrays import Array
+from gnomon.core.inputs.checks import as_numbers, as_targets, check_finite_inputs
+from gnomon.core.results import Axis, Bars, Plot, Result
+
+__all__ = ["VarianceShares", "variance_shares"]
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceShares(Result):
+    """Shares of (1), which add up to one; ``nuisance`` is zero where none is given."""
+
+    between: float
+    nuisance: float
+    rest: float
+
+    @property
+    def separation(self) -> float:
+        """Between over within, the ratio of Fisher; infinite where classes are points."""
+        within = self.nuisance + self.rest
+        return self.between / within if within > 0 else float("inf")
+
+    @property
+    def verdict(self) -> str:
+        """What most of the variance is."""
+        return (
+            f"{self.between:.0%} of the variance of the features is between classes, {self.nuisance:.0%} comes from "
+            f"the nuisance, {self.rest:.0%} is neither."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The three shares."""
+        bars = Bars("share", ("between classes", "nuisance", "rest"), (self.between, self.nuisance, self.rest))
+        return (Plot("Variance of the features", (bars,), Axis("share", limits=(0, 1)), caption=self.verdict),)
+
+
+def variance_shares(features: Array, labels: Array, nuisance: Array | None = None) -> VarianceShares:
+    """How much of the variance of features is between classes, how much a nuisance, how much the rest; equation (1).
+
+    Args:
+        features: a row for each example: pixels, or the activations of a layer.
+        labels: classes, whole numbers.
+        nuisance: a second grouping, such as the angle an image was turned by, whole numbers.
+
+    The nuisance's share is what means of (class, nuisance) explain beyond means of classes.
+    Hypotheses: see the module. Reference: [fisher1922interpretation].
+    Cost: one pass over the features for each grouping.
+
+    >>> x = torch.tensor([[0.0], [1.0], [0.0], [1.0]])
+    >>> variance_shares(x, torch.tensor([0, 0, 1, 1]), torch.tensor([0, 1, 0, 1])).nuisance
+    1.0
+    """
+    call = "variance_shares(features, labels)"
+    x = as_numbers(features, "features", call=call).detach().flatten(1).double()
+    check_finite_inputs(x, call=call)
+    y = as_targets(labels, len(x), call=call).long()
+    total = float((x - x.mean(0)).square().sum())
+    if not total > 0:
+        raise InputError(lesson(call, "all features are equal", "features that vary", "Pass more examples"))
+    classes = _explained(x, y)
+    both = classes
+    if nuisance is not None:
+        z = as_targets(nuisance, len(x), call=call).long()
+        both = _explained(x, torch.unique(torch.stack([y, z], 1), dim=0, return_inverse=True)[1])
+    return VarianceShares(classes / total, (both - classes) / total, max(0.0, 1 - both / total))  # (1)
+
+
+def _explained(x: Tensor, groups: Tensor) -> float:
+    """The sum of squares of group means around the whole mean."""
+    count = int(groups.max()) + 1
+    sizes = torch.zeros(count, dtype=x.dtype).index_add_(0, groups, torch.ones(len(x), dtype=x.dtype))
+    sums = torch.zeros(count, x.shape[1], dtype=x.dtype).index_add_(0, groups, x)
+    means = sums / sizes.clamp_min(1)[:, None]
+    return float((sizes[:, None] * (means - x.mean(0)).square()).sum())

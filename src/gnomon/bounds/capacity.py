@@ -1,0 +1,254 @@
+"""How much a class of functions can fit: dimensions, growth, and complexity on random signs.
+
+    Sauer         Pi(m) <= sum_{i <= d} binom(m, i),   d the VC dimension                                        (1)
+    VC            sup |R_n - R| <= sqrt(32 (ln Pi(n) + ln(8 / delta)) / n)                                       (2)
+    networks      d <= C p L ln p,  and the growth of (1) at that d;  p weights, L layers, ReLU                  (3)
+    linear        Rad = (B / n) E |sum_i e_i x_i| <= B sqrt(sum |x_i|^2) / n,     |w| <= B                       (4)
+    kernel        Rad = (B / n) E sqrt(e^T K e) <= B sqrt(tr K) / n,              |f|_K <= B                     (5)
+    Massart       Rad <= sqrt(2 ln Pi(m) / m)                                                                    (6)
+    gap           sup (R - R_n) <= 2 Rad + 3 sqrt(ln(2 / delta) / (2 n))                                        (7)
+    min norm      test error of kernel regression <= 2 sqrt(y^T K^-1 y / n) + 3 sqrt(ln(2 / delta) / (2 n))     (8)
+
+e are random signs. Expectations are exact where there are at most `draws` ways to choose them, up to a common sign, and
+else means over draws with a 95 % interval.
+
+Hypotheses: independent examples; losses in [0, 1]; in (8) a Lipschitz loss, |x| = 1 and labels +-1 that K can fit.
+Reference: [sauer1972density] for (1), [vapnik1971uniform] for (2), [bartlett2019nearly] for (3),
+[bartlett2002rademacher] for (4) to (7), [arora2019fine] for (8).
+
+>>> sauer(10, 2)                                                            # 1 + 10 + 45
+56
+"""
+
+from dataclasses import dataclass
+from math import comb, log, sqrt
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.bounds.bound import Bound
+from gnomon.bounds.norms import LAYERS
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_module, integer, number
+from gnomon.core.metrics import binomial_interval
+from gnomon.core.results import Definition, Hypothesis, Interval, Result, Value
+
+__all__ = [
+    "Rademacher",
+    "kernel_rademacher",
+    "linear_rademacher",
+    "massart",
+    "min_norm_bound",
+    "network_dimension",
+    "sauer",
+    "vc_bound",
+]
+
+CONFIDENCE = 0.95
+
+
+def sauer(m: int, dimension: int) -> int:
+    """At most so many ways to label m points, for a class of this VC dimension; equation (1).
+
+    Hypotheses: none.
+    Reference: [sauer1972density].
+    Cost: none.
+
+    >>> sauer(3, 5) == 2**3                                                 # below the dimension: all of them
+    True
+    """
+    m, dimension = (integer(k, v, call="sauer(m, dimension)", least=0) for k, v in (("m", m), ("dimension", dimension)))
+    return sum(comb(m, i) for i in range(min(m, dimension) + 1))  # (1)
+
+
+def vc_bound(n: int, ways: float, delta: float = 0.05) -> float:
+    """The largest difference of training and true error over a class with so many labelings of n points; (2).
+
+    Args:
+        n: examples.
+        ways: of labeling them, such as ``sauer(n, dimension)``.
+        delta: the risk that it is larger.
+
+    Hypotheses: independent examples.
+    Reference: [vapnik1971uniform].
+    Cost: none.
+
+    >>> round(vc_bound(10_000, sauer(10_000, 2)), 3)
+    0.27...
+    """
+    call = "vc_bound(n, ways)"
+    n, delta = integer("n", n, call=call), number("delta", delta, call=call, above=0, below=1)
+    if not ways >= 1:
+        raise InputError(lesson(call, f"ways is {ways}", "at least one way to label", "Pass sauer(n, dimension)"))
+    return sqrt(32 * (log(ways) + log(8 / delta)) / n)  # (2)
+
+
+def network_dimension(module: nn.Module) -> float:
+    """The order of the VC dimension of a ReLU network, equation (3) without its constant: p L ln p.
+
+    Pseudo-dimensions of its real outputs are of the same order.
+
+    Hypotheses: piecewise linear activations; p weights that are all free.
+    Reference: [bartlett2019nearly], Theorem 7.
+    Cost: none.
+
+    >>> round(network_dimension(nn.Linear(99, 1)), 3) == round(100 * log(100), 3)
+    True
+    """
+    check_module(module, call="network_dimension(module)")
+    p = sum(q.numel() for q in module.parameters())
+    depth = sum(isinstance(part, LAYERS) for part in module.modules())
+    return p * max(1, depth) * log(max(p, 2))  # (3)
+
+
+def massart(m: int, ways: float) -> float:
+    """Rademacher complexity of a class that labels m points in so many ways, at most; equation (6).
+
+    Hypotheses: values in [-1, 1].
+    Reference: [bartlett2002rademacher].
+    Cost: none.
+
+    >>> massart(8, 1.0)                                                     # one labeling: nothing to fit
+    0.0
+    """
+    return sqrt(2 * log(ways) / integer("m", m, call="massart(m, ways)"))  # (6)
+
+
+@dataclass(frozen=True, slots=True)
+class Rademacher(Result):
+    """The complexity of a class on given points with its interval, a bound in closed form, and the gap (7)."""
+
+    value: float
+    interval: Interval
+    closed: float
+    examples: int
+    draws: int
+
+    def gap(self, delta: float = 0.05) -> float:
+        """The largest training-to-true gap over the class, equation (7), with losses of Lipschitz constant 1."""
+        return 2 * self.interval.high + 3 * sqrt(log(2 / delta) / (2 * self.examples))  # (7)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        return (
+            f"On {self.examples} points the class follows random signs with correlation {self.value:.3g} "
+            f"({self.interval}); the closed form is at most {self.closed:.3g}."
+        )
+
+
+def linear_rademacher(x: Any, radius: float = 1.0, *, draws: int = 1000, seed: int = 0) -> Rademacher:
+    """The empirical Rademacher complexity of linear functions with |w| <= radius; equation (4).
+
+    Hypotheses: none.
+    Reference: [bartlett2002rademacher].
+    Cost: n d for each draw.
+
+    >>> linear_rademacher(torch.eye(4), 2.0).value                               # |sum of signs| = sqrt(4) always
+    1.0
+    """
+    call = "linear_rademacher(x)"
+    table = as_numbers(x, "x", call=call).double().flatten(1)
+    check_finite_inputs(table, call=call)
+    draws = integer("draws", draws, call=call, least=2)
+    signs = _signs(len(table), draws, seed)
+    sizes = number("radius", radius, call=call, above=0) * (signs @ table).norm(dim=1) / len(table)  # (4)
+    return _estimate(sizes, radius * float(table.norm()) / len(table), len(table))
+
+
+def kernel_rademacher(
+    kernel: Float[Tensor, "n n"], radius: float = 1.0, *, draws: int = 1000, seed: int = 0
+) -> Rademacher:
+    """The empirical Rademacher complexity of functions of kernel norm at most radius; equation (5).
+
+    Hypotheses: a symmetric positive semidefinite kernel.
+    Reference: [bartlett2002rademacher].
+    Cost: n^2 for each draw.
+
+    >>> x = torch.randn(5, 3)
+    >>> a, b = kernel_rademacher(x @ x.T), linear_rademacher(x)
+    >>> abs(a.value - b.value) < 1e-6
+    True
+    """
+    call = "kernel_rademacher(kernel)"
+    k = kernel.double()
+    draws = integer("draws", draws, call=call, least=2)
+    signs = _signs(len(k), draws, seed)
+    quadratic = ((signs @ k) * signs).sum(1).clamp_min(0)
+    sizes = number("radius", radius, call=call, above=0) * quadratic.sqrt() / len(k)  # (5)
+    return _estimate(sizes, radius * float(k.diagonal().sum().clamp_min(0)) ** 0.5 / len(k), len(k))
+
+
+def min_norm_bound(
+    kernel: Float[Tensor, "n n"],
+    y: Float[Tensor, " n"],
+    *,
+    delta: float = 0.05,
+    test: tuple[Float[Tensor, "m n"], Float[Tensor, " m"]] | None = None,
+) -> Bound:
+    """A bound on the test error of kernel regression that fits labels +-1 exactly; equation (8).
+
+    ``test`` is the kernel of test examples with the others, and their labels: the share of wrong signs then stands
+    beside the bound.
+
+    Hypotheses: those of (8); labels that the kernel fits with a small norm, which is the first factor.
+    Reference: [arora2019fine], Theorem 5.1.
+    Cost: n^3 / 3.
+
+    >>> bound = min_norm_bound(torch.eye(100), torch.ones(100))
+    >>> float(bound.factors[0].value), bound.vacuous                          # nothing is known between the points
+    (2.0, True)
+    """
+    call = "min_norm_bound(kernel, y)"
+    delta, n = number("delta", delta, call=call, above=0, below=1), len(kernel)
+    target = y.double().reshape(-1)
+    factor, info = torch.linalg.cholesky_ex((kernel.double() + kernel.double().mT) / 2)
+    if int(info):
+        found = f"the kernel of {n} points is not positive definite (leading minor {int(info)})"
+        raise InputError(
+            lesson(call, found, "a kernel that fits any labels", "Drop repeated rows, or add a small ridge")
+        )
+    weights = torch.cholesky_solve(target[:, None], factor)[:, 0]
+    norm = float((target * weights).sum())
+    signs = bool((target.abs() == 1).all())
+    unit = bool(((kernel.diagonal() - kernel.diagonal().mean()).abs() < 1e-6 * kernel.diagonal().mean()).all())
+    parts = (
+        Value("2 sqrt(y^T K^-1 y / n)", 2 * sqrt(norm / n)),
+        Value("3 sqrt(ln(2 / delta) / (2 n))", 3 * sqrt(log(2 / delta) / (2 * n))),
+    )
+    premises = (
+        Hypothesis("examples are independent and of one law", None),
+        Hypothesis("labels are +1 and -1", signs),
+        Hypothesis("inputs have one length", unit, "the diagonal of the kernel is constant" if unit else "it is not"),
+    )
+    words = Definition(
+        "2 sqrt(y^T K^-1 y / n) + 3 sqrt(ln(2 / delta) / (2 n))", "error of the min-norm fit", "arora2019fine"
+    )
+    seen = None if test is None else _wrong(test[0].double() @ weights, test[1])
+    return Bound("min-norm kernel", sum(float(p.value) for p in parts), parts, delta, premises, words, seen)  # (8)
+
+
+def _wrong(made: Tensor, labels: Tensor) -> Value:
+    wrong, m = int((made.sign() != labels.double().reshape(-1).sign()).sum()), len(made)
+    return Value("error on test examples", wrong / m, binomial_interval(wrong, m), "estimate")
+
+
+def _signs(n: int, draws: int, seed: int) -> Tensor:
+    """All signs of n points with the first one +, where these are at most `draws`, else random ones."""
+    if _exact(n, draws):
+        bits = torch.arange(2 ** (n - 1))[:, None] >> torch.arange(n - 1)
+        return torch.cat([torch.ones(len(bits), 1), 2.0 * (bits & 1) - 1], 1).double()
+    generator = torch.Generator().manual_seed(seed)
+    return 2.0 * torch.randint(2, (draws, n), generator=generator).double() - 1
+
+
+def _exact(n: int, draws: int) -> bool:
+    return n <= 20 and 2 ** (n - 1) <= draws
+
+
+def _estimate(sizes: Tensor, closed: float, n: int) -> Rademacher:
+    exact = _exact(n, len(sizes)) and len(sizes) == 2 ** (n - 1)
+    mean, half = float(sizes.mean()), 0.0 if exact else 1.96 * float(sizes.std()) / len(sizes) ** 0.5
+    return Rademacher(mean, Interval(mean - half, mean + half, CONFIDENCE), closed, n, len(sizes))

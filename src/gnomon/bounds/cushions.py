@@ -1,0 +1,129 @@
+"""How a trained network keeps signals and swallows noise: the cushions that make it compressible.
+
+With x_i the outputs of layer i before its activation, a_i those after it, J_ij the Jacobian of x_j in x_i:
+
+    layer cushion        mu_i  = min over x of |W_i a_{i-1}| / (|W_i|_F |a_{i-1}|)                              (1)
+    interlayer cushion   mu_i> = min over x, j >= i of |J_ij x_i| / (|J_ij|_F |x_i|);  1 / sqrt(h_i) for j = i  (2)
+    contraction          c     = max over x, i of |x_i| / |a_i|                                                  (3)
+
+The larger the cushions, the fewer numbers describe the network.
+
+Hypotheses: a ``nn.Sequential`` of Linear layers and ReLU, which is linear around each input, so that (2) is exact.
+Reference: [arora2018stronger], definitions 4 to 6.
+
+>>> import torch
+>>> from torch import nn
+>>> net = nn.Sequential(nn.Linear(2, 2, bias=False), nn.ReLU(), nn.Linear(2, 2, bias=False))
+>>> for layer in (net[0], net[2]):
+...     _ = nn.init.eye_(layer.weight)
+>>> found = cushions(net, torch.ones(1, 2))
+>>> [round(value, 4) for value in found.layer]                                   # |x| / (sqrt(2) |x|)
+[0.7071, 0.7071]
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import as_inputs, check_readable
+from gnomon.core.results import Axis, Bars, Plot, Result
+
+__all__ = ["Cushions", "cushions"]
+
+CALL = "cushions(module, x)"
+SHAPELESS = (nn.ReLU, nn.Flatten, nn.Dropout, nn.Identity)
+
+
+@dataclass(frozen=True, slots=True)
+class Cushions(Result):
+    """Cushions (1) and (2) of each Linear layer, the contraction (3), and the largest output norm."""
+
+    names: tuple[str, ...]
+    layer: tuple[float, ...]
+    interlayer: tuple[float, ...]
+    contraction: float
+    largest: float
+
+    @property
+    def total(self) -> float:
+        """sum_i c^2 / (mu_i mu_i>)^2: the part of the compression bound that depends on the weights."""
+        pairs = zip(self.layer, self.interlayer, strict=True)
+        return sum((self.contraction / (a * b)) ** 2 if a * b > 0 else float("inf") for a, b in pairs)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        worst = min(range(len(self.layer)), key=lambda i: self.layer[i] * self.interlayer[i])
+        return (
+            f"Layer '{self.names[worst]}' keeps the least of its signals: cushion {self.layer[worst]:.3g}, from there "
+            f"to the output {self.interlayer[worst]:.3g}."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The cushions of each layer."""
+        bars = (Bars("layer", self.names, self.layer), Bars("to the output", self.names, self.interlayer))
+        words = "The larger, the better a layer's signals survive noise, and the better it can be compressed."
+        return (Plot("Cushions", bars, Axis("cushion"), caption=words),)
+
+
+def cushions(module: nn.Module, x: Tensor) -> Cushions:
+    """The layer and interlayer cushions of a ReLU network on some inputs; equations (1) to (3).
+
+    Hypotheses: a ``nn.Sequential`` of Linear layers and ReLU (Flatten, Dropout and Identity do no harm).
+    Reference: [arora2018stronger].
+    Cost: for each input the products of all weight matrices between two layers.
+
+    >>> cushions(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)), torch.randn(5, 3)).names
+    ('0', '2')
+    """
+    check_readable(module, call=CALL)
+    parts = list(module.named_children()) if isinstance(module, nn.Sequential) else [("module", module)]
+    odd = next((name for name, part in parts if not isinstance(part, (nn.Linear, *SHAPELESS))), None)
+    if odd is not None or not any(isinstance(part, nn.Linear) for _, part in parts):
+        found = f"'{odd}' is neither Linear nor ReLU" if odd is not None else "there is no Linear layer"
+        raise InputError(lesson(CALL, found, "a Sequential of Linear and ReLU layers", "Pass such a network"))
+    given = as_inputs(x, module, call=CALL)
+    h = (given if isinstance(given, Tensor) else torch.as_tensor(given)).double().flatten(1)
+    layers, masks, before, after, names = [], [], [], [], []
+    with torch.no_grad():
+        for name, part in parts:
+            if isinstance(part, nn.Linear):
+                names.append(name)
+                layers.append(part.weight.double())
+                after.append(h)
+                h = h @ part.weight.double().T + (0 if part.bias is None else part.bias.double())
+                before.append(h)
+                masks.append(torch.ones_like(h))
+            elif isinstance(part, nn.ReLU):
+                if masks:
+                    masks[-1] = (h > 0).double()
+                h = h.relu()
+        own = [
+            _least((a @ w.T).norm(dim=1), w.norm() * a.norm(dim=1)) for w, a in zip(layers, after, strict=True)
+        ]  # (1)
+        inter = [_interlayer(i, layers, masks, before) for i in range(len(layers))]
+    shrunk = [
+        float((b.norm(dim=1) / (b * m).norm(dim=1)).nan_to_num(1.0, torch.inf).max())
+        for b, m in list(zip(before, masks, strict=True))[:-1]
+    ]
+    return Cushions(tuple(names), tuple(own), tuple(inter), max([1.0, *shrunk]), float(before[-1].norm(dim=1).max()))
+
+
+def _interlayer(i: int, layers: list[Tensor], masks: list[Tensor], before: list[Tensor]) -> float:
+    """Equation (2): over all later layers, the Jacobian is a product of masks and weights."""
+    x = before[i]
+    least = x.shape[1] ** -0.5  # j = i: the Jacobian is the identity
+    jacobian = torch.eye(x.shape[1], dtype=x.dtype).expand(len(x), -1, -1)
+    for j in range(i + 1, len(layers)):
+        jacobian = layers[j] @ (masks[j - 1][:, :, None] * jacobian)
+        seen = (jacobian @ x[:, :, None])[:, :, 0].norm(dim=1)
+        least = min(least, _least(seen, jacobian.flatten(1).norm(dim=1) * x.norm(dim=1)))  # (2)
+    return least
+
+
+def _least(above: Tensor, below: Tensor) -> float:
+    """The smallest ratio over examples; those with nothing below are left out."""
+    known = below > 0
+    return float((above[known] / below[known]).min()) if bool(known.any()) else 0.0

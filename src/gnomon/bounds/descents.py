@@ -1,0 +1,151 @@
+"""Double descent along examples and along training, in one call each; along the model it is `double_descent`.
+
+    along examples   rows 1 to m of a random order are fitted:  error(m) peaks where the model just fits them        (1)
+    along epochs     one run is looked at after e epochs:       error(e) rises while noise is fitted, and falls    (2)
+
+Hypotheses: none; noise in the labels makes the peaks visible.
+Reference: [nakkiran2020deep].
+
+>>> import torch
+>>> g = torch.Generator().manual_seed(0)
+>>> x, z, w = torch.randn(160, 40, generator=g), torch.randn(500, 40, generator=g), torch.ones(40) / 40**0.5
+>>> def least_norm(x, y, seed):
+...     v = torch.linalg.lstsq(x, y, driver="gelsd").solution
+...     return lambda inputs: inputs @ v
+>>> found = sample_wise(least_norm, [10, 20, 40, 80, 160], (x, x @ w + 0.5 * torch.randn(160, generator=g)), (z, z @ w))
+>>> found.peak, found.threshold                                            # as many rows as features
+(40, 40)
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.bounds.double_descent import DoubleDescent, collected
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arguments import count, take
+from gnomon.core.inputs.checks import check_module, integer
+from gnomon.core.inputs.classes import are_classes
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.outputs import outputs
+from gnomon.training import Adam, train
+from gnomon.training.native import Choice
+
+__all__ = ["epoch_wise", "sample_wise"]
+
+
+def sample_wise(
+    fit: Callable[..., Callable[[Any], Tensor]], sizes: Sequence[int], data: Any, test: Any, *, repetitions: int = 3
+) -> DoubleDescent:
+    """Fit the same model to more and more rows, and look for the peak of the test error; equation (1).
+
+    Args:
+        fit: ``fit(x, y, seed)`` returns a trained module or function from inputs to outputs.
+        sizes: numbers of rows in growing order, at most those of the data.
+        data: training examples; each repetition orders them anew.
+        test: further ones.
+        repetitions: orders, at each size.
+
+    Errors are shares of wrong answers for classes and mean squares for numbers; that of training is on the rows used.
+
+    Hypotheses: none.
+    Reference: [nakkiran2020deep].
+    Cost: that of all fits.
+
+    >>> def mean(x, y, seed):
+    ...     return lambda inputs: y.mean() + 0 * inputs[:, 0]
+    >>> sample_wise(mean, [2, 4, 8], (torch.zeros(8, 1), torch.ones(8)), (torch.zeros(2, 1), torch.ones(2))).test
+    (0.0, 0.0, 0.0)
+    """
+    call = "sample_wise(fit, sizes, data, test)"
+    wanted = _growing(sizes, call)
+    (x, y), (z, t) = (source(part, call=call).pair() for part in (data, test))
+    n = count(x)
+    if wanted[-1] > n:
+        found = f"{wanted[-1]} rows are asked for and there are {n}"
+        raise InputError(lesson(call, found, "at most as many as there are", "Pass smaller sizes or more data"))
+    rows = []
+    for size in wanted:
+        pairs = []
+        for seed in range(integer("repetitions", repetitions, call=call)):
+            index = torch.randperm(n, generator=torch.Generator().manual_seed(seed))[:size]
+            a, b = take(x, index), y[index]
+            model = fit(a, b, seed)  # (1)
+            with torch.no_grad():
+                pairs.append([_error(model(a), b), _error(model(z), t)])
+        rows.append(torch.tensor(pairs, dtype=torch.float64))
+    return collected(wanted, rows, "number of examples")
+
+
+def epoch_wise(
+    factory: Callable[[int], nn.Module],
+    epochs: Sequence[int],
+    data: Any,
+    test: Any,
+    *,
+    optimizer: Choice | None = None,
+    batch: int = 32,
+    repetitions: int = 3,
+) -> DoubleDescent:
+    """Train fresh networks once each, and look at them after some epochs for a peak of the test error; equation (2).
+
+    Args:
+        factory: from a seed to a fresh network.
+        epochs: after which errors are measured, in growing order.
+        data: training examples.
+        test: further ones.
+        optimizer: as `gnomon.train` takes it; ``Adam(1e-3)`` where left out.
+        batch: examples in a batch.
+        repetitions: networks.
+
+    Errors are those of `sample_wise`.
+
+    Hypotheses: none.
+    Reference: [nakkiran2020deep].
+    Cost: a training run for each repetition.
+
+    >>> x, y = torch.eye(4), torch.tensor([0, 1, 0, 1])
+    >>> found = epoch_wise(lambda seed: nn.Linear(4, 2), [1, 10, 100], (x, y), (x, y), optimizer=Adam(0.1), batch=4)
+    >>> found.test[-1], found.along
+    (0.0, 'epochs')
+    """
+    call = "epoch_wise(factory, epochs, data, test)"
+    wanted = _growing(epochs, call)
+    (x, y), (z, t) = (source(part, call=call).pair() for part in (data, test))
+    size = min(integer("batch", batch, call=call), len(y))
+    each = -(-len(y) // size)
+    looks = [each * e for e in wanted]
+    runs = []
+    for seed in range(integer("repetitions", repetitions, call=call)):
+        net = factory(seed)
+        check_module(net, call=call)
+        seen: dict[int, list[float]] = {}
+
+        def look(step: int, model: nn.Module, _loss: float, seen: dict[int, list[float]] = seen) -> float:
+            seen[step] = [_error(outputs(model, a, call=call), b) for a, b in ((x, y), (z, t))]
+            return seen[step][1]
+
+        rule = Adam(1e-3) if optimizer is None else optimizer
+        train(net, x, y, optimizer=rule, steps=looks[-1], batch=size, record=looks, watch={"error": look}, seed=seed)
+        if looks[-1] not in seen:
+            found = f"training ended at step {max(seen)} of {looks[-1]}"
+            raise InputError(lesson(call, found, "a run that stays finite", "Use a smaller learning rate"))
+        runs.append([seen[step] for step in looks])  # (2)
+    table = torch.tensor(runs, dtype=torch.float64)
+    return collected(wanted, list(table.transpose(0, 1)), "epochs")
+
+
+def _growing(sizes: Sequence[int], call: str) -> list[int]:
+    wanted = [integer("sizes", size, call=call) for size in sizes]
+    if len(wanted) < 3 or sorted(set(wanted)) != wanted:
+        raise InputError(lesson(call, f"sizes is {list(sizes)}"[:80], "three growing sizes", "Pass sizes in order"))
+    return wanted
+
+
+def _error(made: Tensor, y: Tensor) -> float:
+    """The share of wrong classes, or the mean squared error of numbers."""
+    if are_classes(y):
+        return float((made.argmax(1) != y).double().mean())
+    return float((made.double().reshape(len(y), -1) - y.double().reshape(len(y), -1)).square().mean())

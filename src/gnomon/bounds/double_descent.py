@@ -1,0 +1,239 @@
+"""Double descent: test error over the size of a model, the number of examples, or the length of training.
+
+For least squares of least norm on n Gaussian rows with p isotropic features, noise s^2 and signal |w|^2 = r^2:
+
+    p < n - 1:  risk = s^2 p / (n - p - 1)                                                                        (1)
+    p > n + 1:  risk = r^2 (1 - n / p) + s^2 n / (p - n - 1)                                                      (2)
+
+both beyond the noise of the labels themselves, infinite at p = n. For any covariance, ridge and target of a linear or
+random-feature model, in the limit,
+
+    n = sum_i l_i / (l_i + k) + R / k,   risk = n / (n - D2) (sum_i (k v_i / (l_i + k))^2 + s^2) - s^2             (3)
+
+with eigenvalues l, coefficients v of the target in units of the eigenfunctions, and D2 = sum_i (l_i / (l_i + k))^2.
+
+Hypotheses: for (1) and (2) Gaussian rows; for (3) rows as random as Gaussian ones.
+Reference: [belkin2019reconciling] for the phenomenon, [hastie2022surprises] for (1) to (3), [nakkiran2020deep].
+
+>>> isotropic_risk(100, 50, noise=1.0, signal=1.0) == 50 / 49
+True
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.source import source
+from gnomon.core.results import Axis, Band, Line, Plot, Reference, Result
+from gnomon.core.results.plot import Mark
+
+__all__ = ["DoubleDescent", "collected", "double_descent", "isotropic_risk", "spectral_risk"]
+
+CALL = "double_descent(fit, sizes, data, test)"
+RISE = 1.2
+"""The ratio of the peak to the smallest error before it from which on there is a peak."""
+
+
+def isotropic_risk(n: int, p: int, *, noise: float, signal: float) -> float:
+    """The exact expected risk of least squares of least norm, beyond the noise of labels; equations (1) and (2).
+
+    Hypotheses: Gaussian rows with independent features of variance one; ``noise`` and ``signal`` are s^2 and r^2.
+    Reference: [hastie2022surprises].
+    Cost: none.
+
+    >>> isotropic_risk(100, 200, noise=0.0, signal=1.0)                       # half of the target is not seen
+    0.5
+    """
+    call = "isotropic_risk(n, p)"
+    n, p = integer("n", n, call=call), integer("p", p, call=call)
+    if abs(p - n) <= 1:
+        return inf if noise > 0 else (0.0 if p <= n else signal * (1 - n / p))
+    if p < n:
+        return noise * p / (n - p - 1)  # (1)
+    return signal * (1 - n / p) + noise * n / (p - n - 1)  # (2)
+
+
+def spectral_risk(
+    eigenvalues: Float[Tensor, " p"],
+    coefficients: Float[Tensor, " p"],
+    n: int,
+    *,
+    ridge: float = 0.0,
+    noise: float = 0.0,
+) -> float:
+    """The limiting risk of ridge regression for any spectrum and target, beyond the noise of labels; equation (3).
+
+    Args:
+        eigenvalues: of the kernel's operator, or of the covariance of the features.
+        coefficients: of the target in the eigenfunctions (of variance one).
+        n: rows.
+        ridge: R, added to the diagonal of the kernel matrix (that of X^T X for features).
+        noise: variance of the labels.
+
+    Hypotheses: rows as random as Gaussian ones; infinite where n is the number of features and there is no ridge.
+    Reference: [simon2023eigenlearning], [hastie2022surprises].
+    Cost: a bisection, each step a pass over the spectrum.
+
+    >>> ones = torch.ones(400).double()
+    >>> round(spectral_risk(ones, ones / 20, 200, noise=0.1), 6) == round(0.5 + 0.1 * 200 / 200, 6)
+    True
+    """
+    call = "spectral_risk(eigenvalues, coefficients, n)"
+    n, values, target = integer("n", n, call=call), eigenvalues.double(), coefficients.double()
+    if not ridge >= 0 or not noise >= 0 or bool((values < 0).any()):
+        raise InputError(out_of_range(call, "ridge, noise and eigenvalues", "at least 0", (ridge, noise)))
+    live = int((values > 0).sum())
+    if ridge == 0 and n >= live:
+        k = 0.0
+    else:
+        low, high = 0.0, float(values.sum()) / n + ridge / n + 1e-300
+        for _ in range(200):
+            k = (low + high) / 2
+            low, high = (k, high) if float((values / (values + k)).sum()) + ridge / k > n else (low, k)
+    share = torch.where(values > 0, values / (values + k), torch.zeros_like(values))
+    left = n - float(share.square().sum())
+    lost = float(((1 - share) * target).square().sum())
+    return n / left * (lost + noise) - noise if left > 1e-9 * n else (inf if noise + lost > 0 else 0.0)  # (3)
+
+
+@dataclass(frozen=True, slots=True)
+class DoubleDescent(Result):
+    """Mean errors over repetitions at each size, with their deviations of the mean; ``along`` says what the size is.
+
+    ``lowest`` are the smallest test errors of any repetition, ``threshold`` is the size at which training data begin to
+    be fitted, None where there is none.
+    """
+
+    sizes: tuple[float, ...]
+    test: tuple[float, ...]
+    deviation: tuple[float, ...]
+    train: tuple[float, ...]
+    along: str
+    repetitions: int
+    lowest: tuple[float, ...] = ()
+
+    @property
+    def threshold(self) -> float | None:
+        """Where training data begin to be fitted: to an error of at most a hundredth of the largest, or of nothing.
+
+        Along examples, where few are fitted and many are not, it is the last size at which they are.
+        """
+        top = max(self.train)
+        fitted = [e <= 0.01 * top for e in self.train]
+        if not any(fitted) or all(fitted):
+            return None
+        return self.sizes[fitted.index(False) - 1 if fitted[0] else fitted.index(True)]
+
+    @property
+    def peak(self) -> float | None:
+        """The size of the largest error between two smaller ones, where it rises above chance and by a fifth.
+
+        Above chance: by two deviations of its mean, or in every repetition. At the threshold errors have heavy tails.
+        """
+        best = None
+        for i in range(1, len(self.sizes) - 1):
+            before, after = min(self.test[:i]), min(self.test[i + 1 :])
+            sure = max(self.test[i] - 2 * self.deviation[i], self.lowest[i] if self.lowest else -inf)
+            if sure > RISE * before and sure > after:
+                best = i if best is None or self.test[i] > self.test[best] else best
+        return None if best is None else self.sizes[best]
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        best = min(range(len(self.sizes)), key=lambda i: self.test[i])
+        where = f"the smallest test error, {self.test[best]:.3g}, is at {self.sizes[best]:g}"
+        if self.peak is None:
+            return f"Along {self.along} there is no second descent; {where}."
+        fits = "" if self.threshold is None else f", where training data begin to be fitted ({self.threshold:g})"
+        return f"Along {self.along} the test error peaks at {self.peak:g}{fits} and falls again; {where}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Errors over size, with the threshold."""
+        low = [t - 2 * d for t, d in zip(self.test, self.deviation, strict=True)]
+        high = [t + 2 * d for t, d in zip(self.test, self.deviation, strict=True)]
+        marks: list[Mark] = [Line("test", self.sizes, self.test), Line("training", self.sizes, self.train, "dashed")]
+        marks += [Band("two deviations", self.sizes, low, high)]
+        if self.threshold is not None:
+            marks += [Reference("training data are fitted", self.threshold, vertical=True)]
+        return (
+            Plot("Double descent", tuple(marks), Axis(self.along, log=True), Axis("error", log=True), self.verdict),
+        )
+
+
+Fit = Callable[..., Callable[[Any], Tensor]]
+
+
+def double_descent(
+    fit: Fit,
+    sizes: Sequence[int],
+    data: Any,
+    test: Any,
+    *,
+    along: str = "size of the model",
+    repetitions: int = 3,
+    loss: Callable[[Tensor, Tensor], Tensor] = nn.functional.mse_loss,
+) -> DoubleDescent:
+    """Fit a model at each size and look for the peak of the test error where training data begin to be fitted.
+
+    ``fit(size, x, y, seed)`` returns a trained module or function from inputs to outputs. The size is the width of a
+    model, or whatever the factory makes of it; for more examples or longer training see `sample_wise`, `epoch_wise`.
+
+    Args:
+        fit: the factory.
+        sizes: in growing order.
+        data: training examples (inputs, targets).
+        test: further ones.
+        along: what the size is, for the words of the result.
+        repetitions: seeds at each size.
+        loss: of outputs and targets, a mean.
+
+    Hypotheses: none.
+    Reference: [belkin2019reconciling], [nakkiran2020deep].
+    Cost: that of all fits.
+
+    >>> g = torch.Generator().manual_seed(0)
+    >>> x, noise = torch.randn(40, 80, generator=g), torch.randn(40, generator=g)
+    >>> def least_norm(size, x, y, seed):
+    ...     w = torch.linalg.lstsq(x[:, :size], y, driver="gelsd").solution
+    ...     return lambda z: z[:, :size] @ w
+    >>> double_descent(least_norm, [5, 20, 40, 80], (x, noise), (torch.randn(500, 80, generator=g), torch.zeros(500)),
+    ...                repetitions=1).peak
+    40
+    """
+    chosen = [number("sizes", float(size), call=CALL, above=0) for size in sizes]
+    if len(chosen) < 3 or sorted(chosen) != chosen:
+        raise InputError(lesson(CALL, f"sizes is {list(sizes)}"[:80], "three growing sizes", "Pass sizes in order"))
+    repetitions = integer("repetitions", repetitions, call=CALL)
+    (x, y), (z, t) = (source(part, call=CALL).pair() for part in (data, test))
+    rows = []
+    for size in sizes:
+        pairs = []
+        for seed in range(repetitions):
+            model = fit(size, x, y, seed)
+            with torch.no_grad():
+                pairs.append([float(loss(model(inputs), targets)) for inputs, targets in ((x, y), (z, t))])
+        rows.append(torch.tensor(pairs, dtype=torch.float64))
+    return collected(list(sizes), rows, along)
+
+
+def collected(sizes: Sequence[float], rows: Sequence[Tensor], along: str) -> DoubleDescent:
+    """The record of errors (repetitions, 2), of training and of test, at each size.
+
+    Cost: none.
+
+    >>> collected([1, 2, 3], [torch.tensor([[1.0, 2.0]])] * 3, "width").test
+    (2.0, 2.0, 2.0)
+    """
+    train = tuple(float(row[:, 0].mean()) for row in rows)
+    tested = tuple(float(row[:, 1].mean()) for row in rows)
+    spread = tuple(float(row[:, 1].std() / len(row) ** 0.5) if len(row) > 1 else 0.0 for row in rows)
+    lowest = tuple(float(row[:, 1].min()) for row in rows)
+    return DoubleDescent(tuple(sizes), tested, spread, train, along, len(rows[0]), lowest)

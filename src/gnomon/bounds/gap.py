@@ -1,0 +1,116 @@
+"""The gap between the loss on training examples and on others, with an interval.
+
+    gap = (1/m) sum over test of l - (1/n) sum over training of l                                                (1)
+    interval  gap +- z sqrt(s_test^2 / m + s_train^2 / n);  for losses in [0, 1] also Hoeffding's, which is certain
+        for the test part:  +- sqrt(log(2 / a) / (2 m))                                                           (2)
+
+The mean over test examples estimates the risk without bias; that over training examples does not, for the network was
+chosen by them.
+Hypotheses: test examples are independent draws that took no part in any choice.
+Reference: [vapnik1971uniform]; [hastie2009elements], section 7.
+
+>>> import torch
+>>> from torch import nn
+>>> net, x = nn.Linear(1, 2), torch.randn(50, 1)
+>>> generalization_gap(net, (x, (x[:, 0] > 0).long()), (x, (x[:, 0] > 0).long())).gap               # the same examples
+0.0
+"""
+
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import check_readable, number
+from gnomon.core.inputs.classes import are_classes
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.outputs import outputs
+from gnomon.core.results import Axis, Bars, Interval, Plot, Result
+from gnomon.training.evaluate import by_targets
+
+__all__ = ["GeneralizationGap", "generalization_gap"]
+
+
+@dataclass(frozen=True, slots=True)
+class GeneralizationGap(Result):
+    """Mean losses on training and test examples and the gap (1) with its interval; the same for the error rate.
+
+    ``error_gap`` and ``certain`` (half the width of Hoeffding's interval (2) for the test error) are None where the
+    targets are no classes.
+    """
+
+    train: float
+    test: float
+    interval: Interval
+    error_gap: float | None
+    certain: float | None
+
+    @property
+    def gap(self) -> float:
+        """Test less training loss."""
+        return self.test - self.train  # (1)
+
+    @property
+    def verdict(self) -> str:
+        """Whether the gap is there at all."""
+        if 0 in self.interval:
+            return (
+                f"No gap can be told from chance: the loss is {self.train:.3g} in training and {self.test:.3g} on test."
+            )
+        errors = "" if self.error_gap is None else f", {self.error_gap:+.1%} of wrong decisions"
+        return f"Test examples cost {self.gap:+.3g} of loss more than training ones ({self.interval}){errors}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Both losses."""
+        bars = Bars("loss", ("training", "test"), (self.train, self.test))
+        return (Plot("Training and test", (bars,), Axis("mean loss"), caption=self.verdict),)
+
+
+def generalization_gap(module: nn.Module, train: Any, test: Any, *, confidence: float = 0.95) -> GeneralizationGap:
+    """The gap between test and training loss with its interval; cross-entropy for classes, else squared; (1), (2).
+
+    Args:
+        module: read in eval mode and left as it was.
+        train: the examples it was trained on: (inputs, targets) or other data.
+        test: others.
+        confidence: of the interval.
+
+    Hypotheses: see the module. Reference: [vapnik1971uniform].
+    Cost: a forward pass over both.
+
+    >>> net = nn.Linear(1, 1, bias=False)
+    >>> _ = nn.init.zeros_(net.weight)
+    >>> told = generalization_gap(net, (torch.ones(4, 1), torch.zeros(4)), (torch.ones(4, 1), 2 * torch.ones(4)))
+    >>> told.gap                                                                        # 2^2 / 2 against 0
+    2.0
+    """
+    call = "generalization_gap(module, train, test)"
+    check_readable(module, call=call)
+    sure = number("confidence", confidence, call=call, above=0, below=1)
+    rows = [_losses(module, part, call) for part in (train, test)]
+    from scipy.special import ndtri  # slow to import
+
+    spread = sum(float(losses.var(correction=0)) / len(losses) for losses, _ in rows) ** 0.5
+    half = float(ndtri((1 + sure) / 2)) * spread
+    means = [float(losses.mean()) for losses, _ in rows]
+    gap, wrong = means[1] - means[0], [w for _, w in rows]
+    errors = None if wrong[0] is None or wrong[1] is None else wrong[1] - wrong[0]
+    certain = None if errors is None else (log(2 / (1 - sure)) / (2 * len(rows[1][0]))) ** 0.5  # (2)
+    return GeneralizationGap(means[0], means[1], Interval(gap - half, gap + half, sure), errors, certain)
+
+
+def _losses(module: nn.Module, data: Any, call: str) -> tuple[Tensor, float | None]:
+    """The loss of each example, and the share of wrong decisions where targets are classes."""
+    x, y = source(data, module=module, call=call).pair()
+    f = outputs(module, x, call=call).double()
+    loss = by_targets(y, call=call)
+    targets = loss.targets(y, call, outputs=f.shape[1]).double().reshape(len(f), -1)
+    if targets.shape != f.shape:
+        found = f"targets of shape {tuple(y.shape)} and {f.shape[1]} outputs"
+        raise InputError(lesson(call, found, "a target for each output", "Give y a column for each output"))
+    each = torch.stack([loss.value(f[i : i + 1], targets[i : i + 1]) for i in range(len(f))])
+    wrong = float((f.argmax(1) != y.to(f.device)).double().mean()) if are_classes(y) else None
+    return each, wrong

@@ -1,0 +1,275 @@
+"""Test error against the number of examples, from the kernel of the examples at hand: no network is trained again.
+
+Kernel regression on n rows with ridge r acts on the law of the data like a filter with one number k(n, r):
+
+    sum_i l_i / (l_i + k) + r / k = n,      D1 = sum_i l_i / (l_i + k),      D2 = sum_i (l_i / (l_i + k))^2        (1)
+    test error(n, r) = n / (n - D2) * B(k),   B(k) = what the filter leaves of the target, noise included           (2)
+
+with l the eigenvalues of the kernel's operator. None of these must be known: on N rows with another ridge s,
+
+    D1 = tr K (K + s)^-1,    k = s / (N - D1),    error(N, s) = leave-one-out error at ridge s                      (3)
+
+and D2 = D1 + k dD1/dk, so each s gives one point k of (1), and (2) at n follows from (2) at N: an n with the same k has
+the error of N rows times (1 - D2 / N) / (1 - D2 / n). Fewer rows than N have the k of a larger ridge s > r, more rows
+that of a smaller one, as far as s > 0 reaches; beyond that the curve is continued as a n^-b + c. What few rows say of
+more is too hopeful, and by how much is seen at home: with e_m(N) the prediction from m of the N rows,
+
+    error at n > N:    e_N(n) * max(1, error(N) / mean of e_m(N)),    m = N^2 / n, as far below N as n is above     (4)
+
+where two standard errors of the leave-one-out error(N) are taken off it first, so that noise corrects nothing.
+
+Hypotheses: rows are independent and test rows drawn as they are (with groups, such as several rows of one writer, the
+curve is that of new rows of the same groups); squared loss; features as random as Gaussian ones of their covariance.
+Reference: [simon2023eigenlearning] for (1) and (2), [wei2022more] for estimates from the rows alone, [jacot2020kernel].
+
+>>> import torch
+>>> x = torch.randn(400, 20, generator=torch.Generator().manual_seed(0)).double()
+>>> y = x @ torch.ones(20).double() / 20**0.5
+>>> curve = learning_curve(x @ x.T, y, sizes=[5, 10], ridge=1e-9)
+>>> [round(value, 1) for value in curve.predicted]           # a linear target in 20 dimensions: 1 - n / 20
+[0.8, 0.5]
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log2
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.bounds.scaling import ScalingLaw, scaling_law
+from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.inputs.checks import integer, number
+from gnomon.core.inputs.classes import numbers
+from gnomon.core.results import Axis, Finding, Interval, Line, Plot, Result, Scatter, Value
+
+__all__ = ["LearningCurve", "learning_curve"]
+
+CALL = "learning_curve(kernel, y)"
+LEAST = 20
+"""Rows that there must be."""
+GRID = 400
+"""Ridges s at which (3) is evaluated."""
+KEPT, LOWEST = 0.1, 1e-11
+"""Least 1 - D2 / N, and s in units of the largest eigenvalue, at which (3) is read: below, few rows decide the error,
+and rounding decides the eigenvalues."""
+BEYOND = 4
+"""How many times the rows at hand are looked ahead at most."""
+PARTS, SMALLEST = 3, 50
+"""Random parts of m rows in (4), and the smallest m from which on they are asked."""
+WORTH = 0.1
+"""Share of the error that a doubling must remove for more data to be advised."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearningCurve(Result):
+    """Predicted mean squared errors at some numbers of examples, equations (1) to (4).
+
+    ``now`` is the leave-one-out error of all rows, ``doubled`` what twice the rows would give with its interval (None
+    where the curve cannot be continued), ``spread`` the variance of the targets, which is the error of their mean;
+    ``law`` continues the curve beyond ``reach`` rows, up to which (2) gives it.
+    """
+
+    sizes: tuple[int, ...]
+    predicted: tuple[float, ...]
+    examples: int
+    now: float
+    spread: float
+    doubled: Value | None
+    reach: int
+    law: ScalingLaw | None
+
+    @property
+    def gain(self) -> float | None:
+        """The share of the error that twice the examples would remove."""
+        return None if self.doubled is None or self.now <= 0 else 1 - float(self.doubled.value) / self.now
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        share = f"{self.now / self.spread:.1%} of the variance of the targets" if self.spread > 0 else f"{self.now:.3g}"
+        if self.gain is None:
+            return f"With {self.examples} examples the error is {share}; what more would bring cannot be told."
+        return f"With {self.examples} examples the error is {share}; twice as many would remove {self.gain:.0%} of it."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Whether more data or another model would help, where the curve tells."""
+        if self.gain is None or self.spread <= 0 or self.now < 0.01 * self.spread:
+            return ()
+        evidence = (Value("error removed by a doubling", self.gain, obtained="estimate"),)
+        if self.gain >= WORTH:
+            return (
+                Finding("more-data-helps", self.verdict, "Collect more examples like these.", 0.2, "inputs", evidence),
+            )
+        cure = "Look for better inputs or another model: more examples of this kind bring little."
+        return (Finding("more-data-is-little", self.verdict, cure, 0.2, "inputs", evidence),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The predicted curve, and the leave-one-out error at its end."""
+        marks = (Line("predicted", self.sizes, self.predicted), Scatter("leave-one-out", (self.examples,), (self.now,)))
+        axes = Axis("examples", log=True), Axis("mean squared error", log=True)
+        return (Plot("Learning curve", marks, *axes, self.verdict),)
+
+
+def learning_curve(
+    kernel: Float[Tensor, "n n"], y: Any, *, sizes: Sequence[int] | None = None, ridge: float | None = None
+) -> LearningCurve:
+    """Predict the test error of kernel regression at other numbers of examples, equations (1) to (4).
+
+    Args:
+        kernel: of all rows with each other, such as ``gnomon.limit(net).ntk(x)`` or ``gnomon.ntk(net, x)``.
+        y: numbers (n,) or (n, k), or integer classes, which are one-hot rows; errors are sums over outputs.
+        sizes: numbers of examples to predict, at most four times those at hand; by default halves down to 20.
+        ridge: of the regression, added to the diagonal; by default 1e-3 of the mean diagonal.
+
+    Hypotheses: those of the module.
+    Reference: [simon2023eigenlearning], [wei2022more].
+    Cost: 9 n^3 for one eigendecomposition, and three of n / 2 rows.
+
+    >>> k = torch.eye(40).double()                                      # nothing is learned: the error stays
+    >>> curve = learning_curve(k, torch.tensor([1.0, -1.0] * 20), sizes=[20])
+    >>> round(curve.predicted[0], 2)
+    1.0
+    """
+    k, n = kernel.double(), len(kernel)
+    targets = numbers(y, CALL).double()
+    targets = targets.reshape(len(targets), -1)
+    if n < LEAST or len(targets) != n:
+        found = f"the kernel has {n} rows and y {len(targets)}"
+        raise InputError(lesson(CALL, found, f"at least {LEAST} rows and a target for each", "Pass more examples"))
+    if not bool(k.isfinite().all()) or not bool(targets.isfinite().all()):
+        raise NotFiniteError(lesson(CALL, "the kernel or y is not finite", "finite numbers", "Drop those rows"))
+    chosen = 1e-3 * float(k.diagonal().mean()) if ridge is None else number("ridge", ridge, call=CALL, above=0)
+    wanted = [n // 2**j for j in range(12) if n // 2**j >= LEAST][::-1] if sizes is None else list(sizes)
+    asked = [integer("sizes", size, call=CALL) for size in wanted]
+    centered = targets - targets.mean(0)
+    known = _Known.of(k, targets, chosen)
+    now, noise = known.left_out(chosen)
+    law = _continued(known, now)
+    predicted = [
+        _told(known, law, now, size) * _too_hopeful(k, targets, chosen, now - 2 * noise, size) for size in asked
+    ]
+    spread = float(centered.square().sum(1).mean())
+    doubled = _doubled(known, law, now, noise, _too_hopeful(k, targets, chosen, now - 2 * noise, 2 * n))
+    return LearningCurve(tuple(asked), tuple(predicted), n, now, spread, doubled, known.reach, law)
+
+
+class _Known:
+    """What the rows tell: D1, D2, k and the leave-one-out error at any ridge; equation (3)."""
+
+    def __init__(self, values: Tensor, vectors: Tensor, y: Tensor, ridge: float) -> None:
+        self.values, self.squares, self.vectors = values, vectors.square(), vectors
+        self.turned, self.n, self.ridge = vectors.T @ y, len(values), ridge
+        self.table = self._table()
+        self.reach = max(self.n, min(BEYOND * self.n, int(self.table[0, 1])))
+
+    @classmethod
+    def of(cls, kernel: Tensor, targets: Tensor, ridge: float) -> "_Known":
+        """From a kernel matrix and the targets of its rows."""
+        values, vectors = torch.linalg.eigh((kernel + kernel.mT) / 2)
+        return cls(values.clamp_min(0), vectors, targets - targets.mean(0), ridge)
+
+    def left_out(self, ridge: float) -> tuple[float, float]:
+        """The leave-one-out mean squared error at a ridge, and the standard error of this mean."""
+        inverse = 1 / (self.values + ridge)
+        residual = self.vectors @ (inverse[:, None] * self.turned)
+        own = (self.squares * inverse).sum(1)
+        errors = (residual / own[:, None]).square().sum(1)
+        return float(errors.mean()), float(errors.std()) / self.n**0.5
+
+    def measures(self, ridge: float) -> tuple[float, float, float]:
+        """D1, k and D2 at a ridge s of all rows, equation (3)."""
+        share = self.values / (self.values + ridge)
+        d1, s2 = float(share.sum()), float(share.square().sum())
+        left = float((ridge / (self.values + ridge)).sum())
+        k = ridge / left
+        slope = -(d1 - s2) / ridge  # of D1 in s
+        dk = 1 / left + ridge * slope / left**2
+        return d1, k, d1 + k * slope / dk
+
+    def _table(self) -> Tensor:
+        """Ridges s, from the smallest that tells something upwards, with D1 + r / k at each: the n of equation (1)."""
+        top = float(self.values.max())
+        low, high = max(LOWEST * top, 1e-4 * self.ridge), self.n * top + self.ridge
+        grid = torch.logspace(0, 1, GRID, dtype=torch.float64).log10()
+        rows = []
+        for s in (low * (high / low) ** grid).tolist():
+            d1, k, d2 = self.measures(s)
+            if s >= self.ridge or 1 - d2 / self.n >= KEPT:
+                rows.append((s, d1 + self.ridge / k))
+        return torch.tensor(rows, dtype=torch.float64)
+
+    def at(self, size: int) -> float:
+        """The error (2) at another number of rows, up to the reach."""
+        ns = self.table[:, 1]
+        place = int((ns > size).sum().clamp(1, len(ns) - 1))
+        (s0, n0), (s1, n1) = self.table[place - 1].tolist(), self.table[place].tolist()
+        weight = 0.0 if n0 == n1 else min(max((n0 - size) / (n0 - n1), 0.0), 1.0)
+        s = s0 * (s1 / s0) ** weight
+        _, _, d2 = self.measures(s)
+        return self.left_out(s)[0] * (1 - d2 / self.n) / max(1 - d2 / size, 1e-12)  # (2)
+
+
+def _continued(known: _Known, now: float) -> ScalingLaw | None:
+    """The power law through the last four octaves of the curve; None where it is too short."""
+    sizes = sorted({int(known.reach * 2 ** (-j / 2)) for j in range(9)})
+    sizes = [size for size in sizes if size >= LEAST]
+    if len(sizes) < 5:
+        return None
+    errors = [now if size == known.n else known.at(size) for size in sizes]
+    return scaling_law(sizes, errors) if min(errors) > 0 else None
+
+
+def _told(known: _Known, law: ScalingLaw | None, now: float, size: int) -> float:
+    """The error at a number of rows, by (2) or by the law beyond its reach."""
+    if size <= known.reach:
+        return now if size == known.n else known.at(size)
+    if size > BEYOND * known.n or law is None or not law.trusted:
+        most = BEYOND * known.n if law is not None and law.trusted else known.reach
+        found = f"{size} examples are asked for and there are {known.n}"
+        raise InputError(lesson(CALL, found, f"at most {most}", f"Pass sizes of at most {most}"))
+    return float(law.at(size).value)
+
+
+def _too_hopeful(kernel: Tensor, targets: Tensor, ridge: float, least: float, size: int) -> float:
+    """The factor of (4): ``least`` of all rows' error over what parts of them say; 1 where too few rows are left."""
+    n = len(kernel)
+    m = n * n // max(size, n)
+    if m == n or m < SMALLEST:
+        return 1.0
+    generator, told = torch.Generator().manual_seed(0), []
+    for _ in range(PARTS):
+        rows = torch.randperm(n, generator=generator)[:m]
+        part = _Known.of(kernel[rows][:, rows], targets[rows], ridge)
+        own = part.left_out(ridge)[0]
+        law = _continued(part, own)
+        if n > part.reach and (law is None or not law.trusted):
+            return 1.0
+        told.append(_told(part, law, own, min(n, BEYOND * m)))
+    return max(1.0, least * PARTS / sum(told)) if min(told) > 0 else 1.0
+
+
+def _doubled(known: _Known, law: ScalingLaw | None, now: float, noise: float, factor: float) -> Value | None:
+    """The error (4) with twice as many rows; its interval is that of the mean of the leave-one-out errors.
+
+    It holds the value without the factor too, and beyond the reach the law's interval and the curve continued by the
+    slope of its last octave.
+    """
+    size, reach = 2 * known.n, known.reach
+    ends: tuple[float, ...] = ()
+    if size <= reach:
+        value = known.at(size)
+    elif law is not None and law.trusted:
+        told = law.at(size)
+        value, last, before = float(told.value), known.at(reach), known.at(reach // 2)
+        straight = last * (size / reach) ** min(0.0, log2(last / before))
+        ends = (straight, told.interval.low, told.interval.high) if told.interval is not None else (straight,)
+    else:
+        return None
+    half = 2 * noise * value / max(now, 1e-300)
+    ends = (value, factor * value, *ends, *(factor * end for end in ends))
+    interval = Interval(max(0.0, min(ends) - half), max(ends) + half, 0.95)
+    return Value(f"error at {size}", factor * value, interval, "estimate")

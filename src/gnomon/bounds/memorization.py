@@ -1,0 +1,263 @@
+"""Memorization: can the network fit random labels, which examples does it forget, and which weigh on a prediction?
+
+    random-sign correlation  Rad = E sup_f (1 / n) sum_i e_i f(x_i)  >=  2 accuracy on random labels - 1          (1)
+    forgetting events of i = times that i is right at one look and wrong at the next                             (2)
+    influence of row i on point x:  f(x) - f_{-i}(x) = G(x, i) (y_i - f_{-i}(x_i)),  G = k(x, X) (K + r)^-1        (3)
+
+(1) is for two classes; where random labels are all fitted, Rad is 1 and bounds that count labelings say nothing. (3) is
+exact for kernel regression, and for a wide network with its tangent kernel.
+
+Hypotheses: for (1) a training run as for the true labels; for (3) squared loss and a positive definite kernel.
+Reference: [zhang2017understanding] for random labels, [toneva2019empirical] for (2), [koh2017understanding] for (3).
+
+>>> found = Memorization((0, 10, 20), (0.5, 1.0, 1.0), (0.5, 0.8, 1.0), 2)
+>>> found.slowdown, found.rademacher
+(2.0, 1.0)
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.bounds.capacity import Rademacher
+from gnomon.bounds.scaling import student
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arguments import count
+from gnomon.core.inputs.checks import check_module, check_seed, integer, number
+from gnomon.core.inputs.classes import are_classes
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.outputs import outputs
+from gnomon.core.results import Axis, Histogram, Interval, Line, Plot, Result
+from gnomon.core.results.plain import HIDDEN
+from gnomon.training import Adam, train
+
+__all__ = ["Forgetting", "Memorization", "forgetting", "kernel_influence", "memorization", "network_rademacher"]
+
+CALL = "memorization(factory, data)"
+LOOKS = 40
+"""How often a run is looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memorization(Result):
+    """Training accuracy along the run with true and with random labels, and the step from which on all are fitted."""
+
+    steps: tuple[int, ...]
+    true: tuple[float, ...]
+    random: tuple[float, ...]
+    classes: int
+
+    @property
+    def fitted(self) -> tuple[int | None, int | None]:
+        """The first looked-at step at which all true, and all random, labels are fitted; None where they never are."""
+        first = [
+            next((s for s, a in zip(self.steps, c, strict=True) if a == 1.0), None) for c in (self.true, self.random)
+        ]
+        return first[0], first[1]
+
+    @property
+    def slowdown(self) -> float | None:
+        """How many times longer random labels take."""
+        true, random = self.fitted
+        return None if true is None or random is None else max(random, 1) / max(true, 1)
+
+    @property
+    def rademacher(self) -> float | None:
+        """The correlation (1) with random signs that the run reached, a lower bound; for two classes."""
+        return 2 * max(self.random) - 1 if self.classes == 2 else None  # (1)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        share = f"{max(self.random):.1%} of random labels"
+        if self.slowdown is None:
+            return f"The network fits {max(self.true):.1%} of the true and {share} within {self.steps[-1]} steps."
+        return f"The network fits all random labels, {self.slowdown:.2g} times as slowly as true ones: it can memorize."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Training accuracy over steps."""
+        lines = (Line("true labels", self.steps, self.true), Line("random labels", self.steps, self.random))
+        words = "A network that fits random labels could memorize; that it generalizes has other reasons than its size."
+        return (Plot("Random labels", lines, Axis("step"), Axis("training accuracy"), words),)
+
+
+def memorization(
+    factory: Callable[[int], nn.Module], data: Any, *, steps: int = 400, lr: float = 3e-3, seed: int = 0
+) -> Memorization:
+    """Train two fresh networks, one on the labels and one on labels drawn at random, and compare; equation (1).
+
+    Args:
+        factory: from a seed to a fresh network.
+        data: examples with integer classes.
+        steps: of Adam on all examples.
+        lr: its learning rate.
+        seed: of the networks and the random labels.
+
+    Hypotheses: those of the module.
+    Reference: [zhang2017understanding].
+    Cost: two training runs.
+
+    >>> x, y = torch.eye(6), torch.tensor([0, 1, 0, 1, 0, 1])
+    >>> found = memorization(lambda seed: nn.Linear(6, 2), (x, y), steps=60, lr=0.3)
+    >>> max(found.random), found.rademacher                                # orthogonal inputs: any labels are fitted
+    (1.0, 1.0)
+    """
+    seed, steps = check_seed(seed, call=CALL), integer("steps", steps, call=CALL)
+    x, y = _classes(data, CALL)
+    kinds = int(y.max()) + 1
+    if kinds < 2:
+        raise InputError(lesson(CALL, "all labels are one class", "two classes", "Pass examples of several classes"))
+    drawn = torch.randint(kinds, y.shape, generator=torch.Generator().manual_seed(seed))
+    looks = sorted({round(steps * k / LOOKS) for k in range(LOOKS + 1)})
+    runs = []
+    for labels in (y, drawn):
+        net = factory(seed)
+        check_module(net, call=CALL)
+
+        def right(_step: int, model: nn.Module, _loss: float, labels: Tensor = labels) -> float:
+            with torch.no_grad():
+                return float((model(x).argmax(1) == labels).double().mean())
+
+        run = train(net, x, labels, optimizer=Adam(lr), steps=steps, record=looks, watch={"right": right}, seed=seed)
+        runs.append(tuple(float(v) for v in run.watched["right"]))
+    kept = min(map(len, runs))
+    return Memorization(tuple(looks[:kept]), runs[0][:kept], runs[1][:kept], kinds)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forgetting(Result):
+    """How often each example was forgotten, equation (2), and whether it was ever right."""
+
+    events: Tensor = field(metadata=HIDDEN)
+    learned: Tensor = field(metadata=HIDDEN)
+    steps: int
+
+    @property
+    def ranked(self) -> tuple[int, ...]:
+        """Examples, those never right first, then by how often they were forgotten."""
+        score = self.events + (~self.learned) * (int(self.events.max()) + 1)
+        return tuple(score.argsort(descending=True, stable=True).tolist())
+
+    @property
+    def never(self) -> float:
+        """The share of examples that were learned and never forgotten."""
+        return float((self.learned & (self.events == 0)).double().mean())
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        return (
+            f"{self.never:.1%} of the examples are never forgotten once right; the others teach the most, or are wrong."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """How many examples were forgotten how often."""
+        marks = (Histogram.of("examples", self.events.double(), bins=20),)
+        return (Plot("Forgetting", marks, Axis("times forgotten"), Axis("examples"), self.verdict),)
+
+
+def forgetting(
+    module: nn.Module, data: Any, *, steps: int = 300, batch: int = 32, lr: float = 1e-3, seed: int = 0
+) -> Forgetting:
+    """Train a copy and count for each example how often it goes from right to wrong between looks; equation (2).
+
+    Hypotheses: none.
+    Reference: [toneva2019empirical].
+    Cost: a training run, and a forward pass on all examples at each of forty looks.
+
+    >>> x, y = torch.eye(4), torch.tensor([0, 1, 0, 1])
+    >>> forgetting(nn.Linear(4, 2), (x, y), steps=40, batch=4, lr=0.3).never
+    1.0
+    """
+    call = "forgetting(module, data)"
+    check_module(module, call=call)
+    x, y = _classes(data, call)
+    steps = integer("steps", steps, call=call)
+    looks = sorted({round(steps * k / LOOKS) for k in range(LOOKS + 1)})
+    seen: list[Tensor] = []
+
+    def look(_step: int, model: nn.Module, _loss: float) -> float:
+        with torch.no_grad():
+            seen.append(model(x).argmax(1) == y)
+        return 0.0
+
+    size = min(integer("batch", batch, call=call), len(y))
+    train(module, x, y, optimizer=Adam(lr), steps=steps, batch=size, record=looks, watch={"look": look}, seed=seed)
+    right = torch.stack(seen)
+    events = (right[:-1] & ~right[1:]).sum(0)  # (2)
+    return Forgetting(events, right.any(0), steps)
+
+
+def kernel_influence(
+    kernel: Float[Tensor, "n n"], y: Float[Tensor, "n k"], cross: Float[Tensor, "m n"], *, ridge: float
+) -> Float[Tensor, "m n k"]:
+    """What each training row adds to each prediction, exactly: the prediction minus that without the row; equation (3).
+
+    Hypotheses: kernel regression with this ridge; for networks, wide ones and their tangent kernel.
+    Reference: [koh2017understanding]; [rasmussen2006gaussian], 5.4.2, for the leave-one-out residual.
+    Cost: n^3 / 3, then m n k.
+
+    >>> k, y = torch.tensor([[2.0, 0.0], [0.0, 2.0]]), torch.tensor([[1.0], [3.0]])
+    >>> added = kernel_influence(k, y, torch.tensor([[1.0, 0.0]]), ridge=1e-9)[0, :, 0]
+    >>> [round(value, 6) for value in added.tolist()]                                       # row 2 adds nothing
+    [0.5, 0.0]
+    """
+    call = "kernel_influence(kernel, y, cross)"
+    ridge = number("ridge", ridge, call=call, above=0)
+    inverse = torch.linalg.inv(kernel.double() + ridge * torch.eye(len(kernel), dtype=torch.float64))
+    residual = (inverse @ y.double()) / inverse.diagonal()[:, None]  # y_i - f_{-i}(x_i)
+    return (cross.double() @ inverse)[:, :, None] * residual  # (3)
+
+
+def network_rademacher(
+    factory: Callable[[int], nn.Module], x: Any, *, draws: int = 5, steps: int = 200, lr: float = 3e-3, seed: int = 0
+) -> Rademacher:
+    """How well freshly trained networks follow random signs: equation (1) over several draws, with a 95 % interval.
+
+    Training does not reach the supremum, so the value is a lower bound of the complexity of the class.
+
+    Args:
+        factory: from a seed to a fresh network with two outputs.
+        x: inputs.
+        draws: of signs, each with a network of its own.
+        steps: of Adam on all inputs.
+        lr: its learning rate.
+        seed: of the first network and its signs; the others follow.
+
+    Hypotheses: those of the module.
+    Reference: [zhang2017understanding], [bartlett2002rademacher].
+    Cost: a training run for each draw.
+
+    >>> found = network_rademacher(lambda seed: nn.Linear(6, 2), torch.eye(6), draws=2, steps=60, lr=0.3)
+    >>> found.value                                                        # orthogonal inputs: any signs are followed
+    1.0
+    """
+    call = "network_rademacher(factory, x)"
+    inputs = source(x, call=call).whole().x
+    n, draws = count(inputs, call=call), integer("draws", draws, call=call, least=2)
+    reached = []
+    for k in range(draws):
+        labels = torch.randint(2, (n,), generator=torch.Generator().manual_seed(seed + k))
+        net = factory(seed + k)
+        check_module(net, call=call)
+        run = train(net, inputs, labels, optimizer=Adam(lr), steps=steps, record=steps, seed=seed + k)
+        made = outputs(run.model, inputs, call=call)
+        if made.shape[1] != 2:
+            found = f"the network has {made.shape[1]} outputs"
+            raise InputError(lesson(call, found, "two outputs, one for each sign", "Give the last layer two outputs"))
+        reached.append(2 * float((made.argmax(1) == labels).double().mean()) - 1)  # (1)
+    values = torch.tensor(reached, dtype=torch.float64)
+    mean, half = float(values.mean()), student(draws - 1) * float(values.std()) / draws**0.5
+    return Rademacher(mean, Interval(mean - half, mean + half, 0.95), 1.0, n, draws)
+
+
+def _classes(data: Any, call: str) -> tuple[Any, Tensor]:
+    x, y = source(data, call=call).pair()
+    if not are_classes(y) or int(y.min()) < 0:
+        found = f"the targets have shape {tuple(y.shape)}, {y.dtype}"
+        raise InputError(lesson(call, found, "integer classes 0, 1, ...", "Pass y.long() with one class per example"))
+    return x, y.long()

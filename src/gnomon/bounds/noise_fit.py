@@ -1,0 +1,108 @@
+"""Whether training fits the true labels before the wrong ones: accuracy on both, step by step.
+
+    clean(t) = share of examples with true labels that are fitted,   noise(t) = share of wrong labels that are     (1)
+
+Early in training clean is high and noise low; stopping at the largest difference keeps the signal and leaves noise.
+Hypotheses: it is known which labels are wrong, as where they were corrupted on purpose.
+Reference: [arpit2017closer].
+
+>>> NoiseFit((0, 10, 20), (0.5, 0.9, 1.0), (0.1, 0.2, 1.0)).best
+10
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import as_targets, check_readable
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.outputs import outputs
+from gnomon.core.results import Axis, Line, Plot, Reference, Result
+from gnomon.training import train
+from gnomon.training.native import Choice
+
+__all__ = ["NoiseFit", "noise_fit"]
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseFit(Result):
+    """The shares (1) at the recorded steps."""
+
+    steps: tuple[int, ...]
+    clean: tuple[float, ...]
+    noise: tuple[float, ...]
+
+    @property
+    def best(self) -> int:
+        """The step at which clean labels are fitted most ahead of wrong ones."""
+        ahead = [a - b for a, b in zip(self.clean, self.noise, strict=True)]
+        return self.steps[ahead.index(max(ahead))]
+
+    @property
+    def verdict(self) -> str:
+        """When the signal was learned, and what followed."""
+        i = self.steps.index(self.best)
+        return (
+            f"At step {self.best} {self.clean[i]:.0%} of the clean and {self.noise[i]:.0%} of the wrong labels are "
+            f"fitted; in the end {self.noise[-1]:.0%} of the wrong ones."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Both along the steps."""
+        marks = (Line("clean labels", self.steps, self.clean), Line("wrong labels", self.steps, self.noise),
+                 Reference("best", float(self.best), vertical=True))  # fmt: skip
+        return (Plot("Signal before noise", marks, Axis("step"), Axis("share fitted", limits=(0, 1)), self.verdict),)
+
+
+def noise_fit(
+    module: nn.Module,
+    x: Any,
+    y: Any = None,
+    *,
+    clean: Any,
+    steps: int = 500,
+    optimizer: Choice | None = None,
+    batch: int | None = None,
+    seed: int = 0,
+) -> NoiseFit:
+    """Train a copy of a network on partly wrong labels and record which of them it fits when; equation (1).
+
+    Args:
+        module: at its start; left as it was.
+        x: inputs, or data, as in `gnomon.train`.
+        y: classes, some of them wrong.
+        clean: for each example whether its label is true, a mask.
+        steps: of training; ``optimizer``, ``batch`` and ``seed`` as in `gnomon.train`.
+        optimizer: see ``steps``.
+        batch: see ``steps``.
+        seed: see ``steps``.
+
+    Hypotheses: see the module. Reference: [arpit2017closer].
+    Cost: a training run, and a forward pass at each record.
+
+    >>> net, x = nn.Linear(2, 2), torch.randn(20, 2)
+    >>> mask = torch.arange(20) > 3
+    >>> told = noise_fit(net, x, (x[:, 0] > 0).long(), clean=mask, steps=5)
+    >>> len(told.steps) == len(told.clean)
+    True
+    """
+    call = "noise_fit(module, x, y)"
+    check_readable(module, call=call)
+    inputs, labels = source(x, y, module=module, call=call).pair()
+    mask = as_targets(clean, len(labels), call=call).bool()
+    if labels.is_floating_point() or mask.all() or not mask.any():
+        found = "the targets are no classes" if labels.is_floating_point() else "all labels are of one kind"
+        raise InputError(lesson(call, found, "classes, some of them wrong", "Pass labels and a mask of true ones"))
+
+    def right(_: int, model: nn.Module, __: float) -> Tensor:
+        f = outputs(model, inputs, call=call)
+        decided = (f[:, 0] > 0).long() if f.shape[1] == 1 else f.argmax(1)
+        fitted = (decided == labels).double()
+        return torch.stack([fitted[mask].mean(), fitted[~mask].mean()])  # (1)
+
+    run = train(module, inputs, labels, optimizer=optimizer, steps=steps, batch=batch, seed=seed, watch={"fit": right})
+    rows = torch.stack(run.watched["fit"])
+    return NoiseFit(tuple(run.steps.tolist()), tuple(rows[:, 0].tolist()), tuple(rows[:, 1].tolist()))

@@ -1,0 +1,159 @@
+"""Sizes of the weights of a network, layer by layer: what bounds on generalization are made of.
+
+For a layer W (a convolution as its matrix out x (in k k)) and its start W0:
+
+    |W|_2 the largest singular value,    |W|_F,    |W^T|_{2,1} = sum over outputs of |row|_2                       (1)
+    |W|_{1,inf} = largest sum of absolute values of a row,    |W|_{1,2} = sqrt(sum over rows of (sum of |w|)^2)      (2)
+    stable rank = |W|_F^2 / |W|_2^2,    distance = |W - W0|_F                                                      (3)
+    path norm = sqrt(sum over paths from an input to an output of the product of squared weights)                 (4)
+
+(4) is one forward pass of ones through the network with squared weights.
+
+Hypotheses: layers are Linear or Conv; biases are not counted, except in (4).
+Reference: [bartlett2017spectrally] for (1), [neyshabur2015norm] for (2) and (4).
+
+>>> import torch
+>>> from torch import nn
+>>> layer = nn.Linear(2, 2, bias=False)
+>>> _ = nn.init.eye_(layer.weight)
+>>> found = norms(layer)[0]
+>>> found.spectral, round(found.stable_rank, 9), round(found.frobenius**2, 6)
+(1.0, 2.0, 2.0)
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import check_readable
+from gnomon.core.modules.pure import twin
+from gnomon.core.results.record import Record
+
+__all__ = ["LayerNorms", "norms", "path_norm"]
+
+LAYERS = (nn.Linear, nn.modules.conv._ConvNd)
+LARGEST_VALUES = (nn.modules.pooling._MaxPoolNd, nn.modules.pooling._AdaptiveMaxPoolNd)
+MEANS = (nn.modules.pooling._AvgPoolNd, nn.modules.pooling._AdaptiveAvgPoolNd)
+SUMMING = (*LAYERS, *LARGEST_VALUES, *MEANS, nn.ReLU, nn.LeakyReLU, nn.Flatten, nn.Dropout, nn.Identity)
+"""Layers that map sums over paths to sums over paths, if weights are squared and inputs are not negative."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerNorms(Record):
+    """The norms (1) to (3) of one layer; ``distance`` and ``moved`` are from the start, the whole norm without one.
+
+    ``moved`` is |W - W0| in the norm (2, 1) of (1); ``units`` are the outputs of the layer.
+
+    >>> LayerNorms("fc", 8, 2.0, 3.0, 5.0, 4.0, 6.0, 1.0).stable_rank
+    2.25
+    """
+
+    name: str
+    units: int
+    spectral: float
+    frobenius: float
+    row_sum: float
+    row_sum_square: float
+    moved: float
+    distance: float
+
+    @property
+    def stable_rank(self) -> float:
+        """|W|_F^2 / |W|_2^2, equation (3)."""
+        return (self.frobenius / self.spectral) ** 2 if self.spectral else 0.0
+
+
+def norms(module: nn.Module, start: nn.Module | None = None) -> tuple[LayerNorms, ...]:
+    """The norms of all Linear and convolution layers, equations (1) to (3), in the order of the module.
+
+    Args:
+        module: a network.
+        start: the same network as it was initialized, for distances; without it they are from zero.
+
+    Hypotheses: those of the module's docstring.
+    Reference: [bartlett2017spectrally], [neyshabur2015norm].
+    Cost: for a layer of m inputs and n outputs about (m + n) min(m, n)^2 operations.
+
+    >>> [layer.name for layer in norms(nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nn.Conv2d(1, 1, 3)))]
+    ['0', '2']
+    """
+    call = "norms(module, start)"
+    check_readable(module, call=call)
+    first = {} if start is None else dict(start.named_parameters())
+    found = []
+    for name, part in module.named_modules():
+        if not isinstance(part, LAYERS):
+            continue
+        w = matrix(part.weight)
+        before = first.get(f"{name}.weight".lstrip("."))
+        if start is not None and (before is None or before.shape != part.weight.shape):
+            what = f"the start has no weight '{name}' of shape {tuple(part.weight.shape)}"
+            raise InputError(lesson(call, what, "the same network before training", "Pass a copy made before training"))
+        moved = w if before is None else w - matrix(before)
+        sums = w.abs().sum(1)
+        found.append(
+            LayerNorms(
+                name or "module",
+                len(w),
+                _largest_singular_value(w),
+                float(w.norm()),
+                float(sums.max()),
+                float(sums.norm()),
+                float(moved.norm(dim=1).sum()),
+                float(moved.norm()),
+            )
+        )
+    if not found:
+        raise InputError(lesson(call, "no layer is Linear or Conv", "layers with weights", "Pass a module with layers"))
+    return tuple(found)
+
+
+def path_norm(module: nn.Module, shape: tuple[int, ...]) -> float:
+    """The root of the sum over all paths of products of squared weights; equation (4).
+
+    Args:
+        module: a network of Linear and convolution layers, ReLU, pooling by means or largest values, flattening.
+        shape: that of one input, without the axis of examples.
+
+    Hypotheses: layers that map ones through squared weights to sums over paths; a ReLU network.
+    Reference: [neyshabur2015norm].
+    Cost: one forward pass.
+
+    >>> net = nn.Sequential(nn.Linear(1, 2, bias=False), nn.ReLU(), nn.Linear(2, 1, bias=False))
+    >>> for p in net.parameters():
+    ...     _ = nn.init.constant_(p, 2.0)
+    >>> path_norm(net, (1,)) == (2 * 2**2 * 2**2) ** 0.5                        # two paths of 2 * 2 each
+    True
+    """
+    check_readable(module, call="path_norm(module, shape)")
+    squared = twin(module, call="path_norm(module, shape)").double().eval()
+    with torch.no_grad():
+        for p in squared.parameters():
+            p.copy_(p.square())
+        ones = torch.ones(1, *shape, dtype=torch.float64)
+        none, out, twice = squared(0 * ones), squared(ones), squared(2 * ones)  # (4)
+    pooled = any(isinstance(part, LARGEST_VALUES) for part in squared.modules())
+    affine = pooled or torch.allclose(twice - out, out - none, rtol=1e-9)  # as sums over paths are in their inputs
+    odd = [(name, part) for name, part in module.named_modules() if not (isinstance(part, SUMMING) or _has_parts(part))]
+    if odd or not affine or bool((out < 0).any()):
+        found = f"'{odd[0][0]}' is a {type(odd[0][1]).__name__}" if odd else "the outputs are not sums over paths"
+        cure = "Pass the layers before it, such as net[:-1], or a module of Linear, Conv and ReLU layers"
+        raise InputError(lesson("path_norm(module, shape)", found, "a ReLU network", cure))
+    return float(out.sum().sqrt())
+
+
+def _has_parts(module: nn.Module) -> bool:
+    return any(True for _ in module.children())
+
+
+def matrix(weight: Tensor) -> Tensor:
+    """The weight of a layer as a matrix from inputs to outputs, in float64."""
+    return weight.detach().double().flatten(1)
+
+
+def _largest_singular_value(w: Tensor) -> float:
+    """|W|_2 from the Gram matrix of the smaller side: exact to rounding for the largest, and far cheaper than all."""
+    gram = w @ w.T if w.shape[0] <= w.shape[1] else w.T @ w
+    return float(torch.linalg.eigvalsh(gram)[-1].clamp_min(0).sqrt())

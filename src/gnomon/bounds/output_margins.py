@@ -1,0 +1,121 @@
+"""Margins of a network's outputs, plain and divided by its size, which tell easy data sets from hard ones.
+
+    m_i = f(x_i)_y - max over other classes of f(x_i)_c,    normalized: m_i n / (R_A |X|_F)                       (1)
+    R_A = prod_j |W_j|_2 (sum_j (|W_j^T - W0_j^T|_{2,1} / |W_j|_2)^(2/3))^(3/2)                                  (2)
+
+R_A is the spectral complexity. Plain margins grow with the weights and say little; normalized ones are smaller for
+labels that are harder to fit.
+
+Hypotheses: activations with Lipschitz constant 1; layers are Linear (a convolution enters by its matrix).
+Reference: [bartlett2017spectrally], equation (1.2) and figure 1; it divides by R_A |X|_F / n as is done here.
+
+>>> import torch
+>>> from torch import nn
+>>> net = nn.Linear(2, 2, bias=False)
+>>> _ = nn.init.eye_(net.weight)
+>>> found = output_margins(net, (torch.tensor([[3.0, 1.0]]), torch.tensor([0])))
+>>> found.values.tolist(), round(found.complexity, 6)                     # two rows of length 1
+([2.0], 2.0)
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.bounds.norms import LayerNorms, norms
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arguments import tensors
+from gnomon.core.inputs.checks import check_readable
+from gnomon.core.inputs.classes import are_classes
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.outputs import outputs
+from gnomon.core.results import Axis, Histogram, Plot, Reference, Result
+from gnomon.core.results.plain import HIDDEN
+
+__all__ = ["OutputMargins", "output_margins", "spectral_complexity"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OutputMargins(Result):
+    """Margins (1) of all examples; ``complexity`` is R_A of (2), ``size`` the norm |X|_F of all inputs."""
+
+    values: Float[Tensor, " n"] = field(metadata=HIDDEN)
+    complexity: float
+    size: float
+    layers: tuple[LayerNorms, ...] = field(metadata=HIDDEN)
+
+    @property
+    def normalized(self) -> Tensor:
+        """The margins over the size of the network, equation (1)."""
+        scale = self.complexity * self.size / len(self.values)
+        return self.values / scale if scale > 0 else torch.zeros_like(self.values)  # (1)
+
+    @property
+    def error(self) -> float:
+        """The share of examples with no positive margin: wrong answers, ties included."""
+        return float((self.values <= 0).double().mean())
+
+    def quantile(self, share: float) -> float:
+        """The margin below which a share of the examples is."""
+        return float(torch.quantile(self.values.double(), share))
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        middle, small = float(self.values.median()), float(self.normalized.median())
+        half = f"Half of {len(self.values)} examples have a margin below {middle:.3g}"
+        beside = f" ({small:.3g} when it is divided by the size of the weights and inputs)" if self.size > 0 else ""
+        return f"{half}{beside}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """How often each margin occurs, divided by the size of the network."""
+        marks = (Histogram.of("examples", self.normalized), Reference("wrong to the left", 0.0, vertical=True))
+        words = "Labels that are harder to fit leave smaller margins for a network of this size."
+        return (Plot("Normalized margins", marks, Axis("margin / size"), Axis("examples"), words),)
+
+
+def output_margins(module: nn.Module, data: Any, *, start: nn.Module | None = None) -> OutputMargins:
+    """The margins of a classifier on data, plain and normalized by its spectral complexity; equations (1) and (2).
+
+    Hypotheses: integer classes, an output for each.
+    Reference: [bartlett2017spectrally].
+    Cost: one forward pass, and that of `norms`.
+
+    >>> x = torch.eye(2)
+    >>> output_margins(nn.Linear(2, 2), (x, torch.tensor([0, 1]))).values.shape
+    torch.Size([2])
+    """
+    call = "output_margins(module, data)"
+    check_readable(module, call=call)
+    x, y = source(data, module=module, call=call).pair()
+    made = outputs(module, x, call=call).double()
+    if not are_classes(y) or made.shape[1] < 2 or int(y.max()) >= made.shape[1] or int(y.min()) < 0:
+        found = f"the module has {made.shape[1]} outputs and the targets are {y.dtype} of shape {tuple(y.shape)}"
+        raise InputError(lesson(call, found, "an output for each class", "Pass integer classes and an output for each"))
+    index = y.long()[:, None]
+    values = made.gather(1, index)[:, 0] - made.scatter(1, index, -torch.inf).max(1).values
+    layers = norms(module, start)
+    size = float(sum(t.double().square().sum() for t in tensors(x) if t.is_floating_point()) ** 0.5)
+    return OutputMargins(values, spectral_complexity(layers), size, layers)
+
+
+def spectral_complexity(layers: tuple[LayerNorms, ...]) -> float:
+    """R_A of equation (2), from the norms of the layers.
+
+    Hypotheses: those of the module.
+    Reference: [bartlett2017spectrally].
+    Cost: none.
+
+    >>> spectral_complexity((LayerNorms("a", 1, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0),))
+    2.0
+    """
+    product, total = 1.0, 0.0
+    for layer in layers:
+        if layer.spectral == 0:
+            return 0.0
+        product *= layer.spectral
+        total += (layer.moved / layer.spectral) ** (2 / 3)
+    return product * total**1.5  # (2)

@@ -1,0 +1,26 @@
+"""PAC-Bayes: what a network whose weights are drawn from a distribution promises on new examples.
+
+`inequalities` has the bounds as functions of four numbers, `posterior` the distribution over the weights of any module,
+`prior` where it starts, `certify` the one call, `certificate` what it returns.
+"""
+
+from gnomon.bounds.pacbayes.certificate import Certificate
+from gnomon.bounds.pacbayes.certifying import certify
+from gnomon.bounds.pacbayes.inequalities import catoni, inverse_kl, mcallester, quadratic, seeger
+from gnomon.bounds.pacbayes.posterior import GaussianWeights, gaussian_kl
+from gnomon.bounds.pacbayes.prior import FreshPrior, GivenPrior, LearnedPrior
+
+__all__ = [
+    "Certificate",
+    "FreshPrior",
+    "GaussianWeights",
+    "GivenPrior",
+    "LearnedPrior",
+    "catoni",
+    "certify",
+    "gaussian_kl",
+    "inverse_kl",
+    "mcallester",
+    "quadratic",
+    "seeger",
+]

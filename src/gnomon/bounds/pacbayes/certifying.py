@@ -1,0 +1,295 @@
+"""A certificate for any module: fit a law over its weights by minimizing a bound, then state the bound.
+
+    minimize over m, s    quadratic(mean of min(-ln p(label), b) / b, KL, n),    b = ln(1 / P_LEAST)             (1)
+
+by stochastic gradients, with weights drawn anew for each batch. The error r of the law on the counted examples is a
+mean over draws of weights, each tried on some examples; r is replaced by its upper bound at a part of delta.
+
+Hypotheses: independent examples; integer classes.
+Reference: [perez2021tighter] for (1), [maurer2009empirical] for the bound of the mean over draws.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.bounds.bound import Bound
+from gnomon.bounds.pacbayes.certificate import Certificate
+from gnomon.bounds.pacbayes.inequalities import (
+    bernstein_mean,
+    catoni,
+    inverse_kl,
+    mcallester,
+    quadratic,
+    seeger,
+)
+from gnomon.bounds.pacbayes.posterior import CALL, GaussianWeights
+from gnomon.bounds.pacbayes.prior import AbstractPrior, LearnedPrior
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.batch import Batch
+from gnomon.core.inputs.checks import check_readable, check_seed, integer, number
+from gnomon.core.inputs.classes import are_classes
+from gnomon.core.inputs.source import source
+from gnomon.core.metrics import binomial_interval
+from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.pure import evaluating, random_state, undisturbed
+from gnomon.core.results import Definition, Hypothesis, Value
+
+__all__ = ["certify"]
+
+P_LEAST = 1e-4
+"""Probabilities below it count as this, so that the loss of training is bounded."""
+SHARE = 0.2
+"""Part of delta that is spent on the mean over draws of weights."""
+EXAMPLES = 32
+"""Examples on which each draw of weights is tried."""
+LEAST = 20
+"""Examples that must count, at least."""
+VOTERS, PART = 40, 512
+"""Draws of weights whose majority and mean are measured on test examples, and examples in a batch of that."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Means:
+    """Means over draws, bounded from above: of errors, of 1 - p(label)."""
+
+    error: float
+    error_bound: float
+    linear: float
+    linear_bound: float
+
+
+def certify(
+    module: nn.Module,
+    data: Any,
+    *,
+    test: Any = None,
+    prior: AbstractPrior | None = None,
+    delta: float = 0.05,
+    epochs: int = 5,
+    lr: float | None = None,
+    batch: int = 250,
+    draws: int = 20_000,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Certificate:
+    """A bound, with confidence 1 - delta, on how often a network like this one errs on new examples; equation (1).
+
+    The module is not changed, and its present weights are used only with ``prior=GivenPrior()``: a certificate must
+    start from weights that do not know the examples. What is certified is ``certificate.posterior``, a law over
+    the weights.
+
+    Args:
+        module: any classifier with a class for each output and Linear or convolution layers.
+        data: a pair (inputs, classes), a ``Dataset``, a ``DataLoader``, as `gnomon.examine` takes them.
+        test: further examples, on which the certified network is measured beside the bound.
+        prior: `LearnedPrior`, the default, trained on half of the examples; `FreshPrior`; `GivenPrior`.
+        delta: the risk that the bound does not hold.
+        epochs: passes over all examples to fit the law.
+        lr: of those passes, by Adam, in units of the prior's deviation; the prior's own ``pace`` where left out.
+        batch: examples for each draw of weights while fitting.
+        draws: of weights for the error of the law, each on 32 examples.
+        seed: of the split, the prior and all draws.
+        progress: called with (steps done, steps) while fitting.
+
+    Hypotheses: independent examples of one law; the module's other state is fixed.
+    Reference: [perez2021tighter], [dziugaite2021role].
+    Cost: training the prior, then a training step for each batch, then a forward pass of 32 examples for each draw.
+
+    >>> g = torch.Generator().manual_seed(0)
+    >>> x = torch.randn(600, 2, generator=g)
+    >>> y = (x[:, 0] > 0).long()
+    >>> found = certify(nn.Linear(2, 2), (x[:400], y[:400]), test=(x[400:], y[400:]), epochs=2, draws=400)
+    >>> found.stochastic.holds, found.stochastic.vacuous
+    (True, False)
+    """
+    check_readable(module, call=CALL)
+    delta, seed = number("delta", delta, call=CALL, above=0, below=1), check_seed(seed, call=CALL)
+    epochs, batch = integer("epochs", epochs, call=CALL, least=0), integer("batch", batch, call=CALL)
+    draws, start = integer("draws", draws, call=CALL, least=20), LearnedPrior() if prior is None else prior
+    pace = start.pace if lr is None else number("lr", lr, call=CALL, above=0)
+    whole = _classified(data, module)
+    _check_outputs(module, whole)
+    with undisturbed(module), random_state(seed):
+        order = torch.randperm(len(whole), generator=torch.Generator().manual_seed(seed))
+        used = start.used(len(whole))
+        if len(whole) - used < LEAST:
+            found = f"{len(whole) - used} of {len(whole)} examples are left to count"
+            raise InputError(lesson(CALL, found, f"at least {LEAST} examples", "Pass more data or a smaller share"))
+        whole = whole[order]
+        center = start.center(module, whole[:used], seed=seed).eval()
+        counted = whole[used:]
+        law = GaussianWeights.around(center, deviation=start.deviation)
+        with evaluating(law.module):
+            law = _fit(law, whole, len(counted), delta, epochs, pace, batch, seed, progress)
+            return _stated(law, counted, test, start, delta, draws, seed)
+
+
+def _classified(data: Any, module: nn.Module) -> Batch:
+    x, y = source(data, module=module, call=CALL).pair()
+    if not are_classes(y) or int(y.min()) < 0:
+        found = f"the targets have shape {tuple(y.shape)}, {y.dtype}"
+        raise InputError(lesson(CALL, found, "integer classes 0, 1, ...", "Pass y.long() with one class per example"))
+    return Batch(x, y.long())
+
+
+def _check_outputs(module: nn.Module, data: Batch) -> None:
+    made = outputs(module, data[:1].x, call=CALL)
+    most = int(data.y.max()) if data.y is not None else 0
+    if made.shape[1] < 2 or most >= made.shape[1]:
+        found = f"the module has {made.shape[1]} outputs and the classes are 0 to {most}"
+        raise InputError(
+            lesson(CALL, found, "an output for each class", "Give the last layer an output for each class")
+        )
+
+
+def _fit(
+    law: GaussianWeights,
+    data: Batch,
+    n: int,
+    delta: float,
+    epochs: int,
+    lr: float,
+    size: int,
+    seed: int,
+    progress: Callable[[int, int], None] | None,
+) -> GaussianWeights:
+    """Minimize (1) over means and logarithms of deviations, both in units of the prior's deviations."""
+    moves = {name: torch.zeros_like(m, requires_grad=True) for name, m in law.means.items()}
+    logs = {name: torch.zeros_like(m, requires_grad=True) for name, m in law.means.items()}
+    generator = torch.Generator().manual_seed(seed)
+    steps = epochs * -(-len(data) // size)
+    rule = torch.optim.Adam([*moves.values(), *logs.values()], lr=lr)
+    slow = torch.optim.lr_scheduler.CosineAnnealingLR(rule, max(1, steps))
+    done = 0
+    for _ in range(epochs):
+        for index in torch.randperm(len(data), generator=generator).split(size):
+            part = data[index]
+            moved = _placed(law, moves, logs)
+            made = law.outputs(part.x, moved.weights(generator))
+            loss = _loss(made, part.y)
+            half = (moved.kl().to(loss.dtype) + log(2 * n**0.5 / delta)) / (2 * n)
+            objective = ((loss + half).sqrt() + half.sqrt()).square()  # (1)
+            rule.zero_grad()
+            objective.backward()
+            rule.step()
+            slow.step()
+            done += 1
+            if progress is not None:
+                progress(done, steps)
+    with torch.no_grad():
+        return _placed(law, moves, logs)
+
+
+def _placed(law: GaussianWeights, moves: dict[str, Tensor], logs: dict[str, Tensor]) -> GaussianWeights:
+    """Q at so many prior deviations from the prior's means, with so many times its deviations."""
+    wide = law.prior_stds
+    return law.moved(
+        {name: law.prior_means[name] + wide[name] * u for name, u in moves.items()},
+        {name: wide[name] * v.exp() for name, v in logs.items()},
+    )
+
+
+def _loss(made: Tensor, y: Tensor | None) -> Tensor:
+    own = torch.log_softmax(made, 1).gather(1, y[:, None])[:, 0] if y is not None else made[:, 0]
+    return -own.clamp_min(log(P_LEAST)).mean() / -log(P_LEAST)
+
+
+def _stated(
+    law: GaussianWeights, counted: Batch, test: Any, start: AbstractPrior, delta: float, draws: int, seed: int
+) -> Certificate:
+    n, kl = len(counted), max(0.0, float(law.kl()))
+    spent, left = SHARE * delta, (1 - SHARE) * delta
+    means = _means(law, counted, draws, spent, seed)
+    generator = torch.Generator().manual_seed(seed + 1)
+    weights = law.weights(generator)
+    one = _error(law, counted, weights)
+    ratio = law.log_ratio(weights)
+    seen: dict[str, Value] = {} if test is None else _tested(law, _classified(test, law.module), weights, draws, seed)
+    odds = Value("confidence, ln(2 sqrt(n) / delta) / n", log(2 * n**0.5 / left) / n)
+    premises = (
+        Hypothesis("examples are independent and of one law", None),
+        Hypothesis("the prior does not know the counted examples", start.independent, start.words),
+        Hypothesis("the loss is in [0, 1]", True, "a share of wrong answers"),
+    )
+
+    def bound(name: str, value: float, empirical: float, term: float, words: str) -> Bound:
+        parts = (Value("training error", empirical), Value("divergence / n", term / n), odds)
+        definition = Definition("kl(r | R) <= (KL + ln(2 sqrt(n) / delta)) / n", words, "maurer2004note")
+        return Bound(name, value, parts, delta, premises, definition, seen.get(name))
+
+    gibbs = seeger(means.error_bound, kl, n, left)
+    soft = seeger(means.linear_bound, kl, n, left)
+    alone = inverse_kl(one, max(0.0, ratio + log(2 * n**0.5 / delta)) / n)
+    return Certificate(
+        bound("stochastic", gibbs, means.error, kl, "weights drawn anew for each example"),
+        bound("majority", 2 * gibbs, means.error, kl, "the class that most draws choose"),
+        bound("average", 2 * soft, means.linear, kl, "the class of the largest mean probability"),
+        bound("single", alone, one, max(0.0, ratio), "one network drawn once: posterior.draw(seed)"),
+        tuple(
+            Value(name, f(means.error_bound, kl, n, left), obtained="upper bound")
+            for name, f in (("McAllester", mcallester), ("quadratic", quadratic), ("Catoni", catoni))
+        ),
+        n,
+        start.words,
+        law,
+    )
+
+
+@torch.no_grad()
+def _draws(law: GaussianWeights, data: Batch, draws: int, seed: int) -> tuple[Tensor, Tensor]:
+    """Errors and 1 - p(label) of each draw of weights on examples drawn with it."""
+    generator = torch.Generator().manual_seed(seed)
+    errors, linear = torch.empty(draws).double(), torch.empty(draws).double()
+    for k in range(draws):
+        part = data[torch.randint(len(data), (EXAMPLES,), generator=generator)]
+        made = law.outputs(part.x, law.weights(generator))
+        if part.y is not None:
+            errors[k] = (made.argmax(1) != part.y).double().mean()
+            linear[k] = 1 - made.softmax(1).gather(1, part.y[:, None]).double().mean()
+    return errors, linear.clamp(0, 1)
+
+
+def _means(law: GaussianWeights, data: Batch, draws: int, delta: float, seed: int) -> _Means:
+    errors, linear = _draws(law, data, draws, seed)
+    above = [min(1.0, bernstein_mean(float(v.mean()), float(v.var()), draws, delta)) for v in (errors, linear)]
+    return _Means(float(errors.mean()), above[0], float(linear.mean()), above[1])
+
+
+@torch.no_grad()
+def _error(law: GaussianWeights, data: Batch, weights: dict[str, Tensor]) -> float:
+    wrong = 0
+    for start in range(0, len(data), PART):
+        part = data[start : start + PART]
+        if part.y is not None:
+            wrong += int((law.outputs(part.x, weights).argmax(1) != part.y).sum())
+    return wrong / len(data)
+
+
+@torch.no_grad()
+def _tested(law: GaussianWeights, data: Batch, weights: dict[str, Tensor], draws: int, seed: int) -> dict[str, Value]:
+    """Errors on test examples of what each bound speaks of, with the interval of that many test examples."""
+    errors, _ = _draws(law, data, max(20, min(draws, len(data) // 4)), seed + 2)
+    generator, labels = torch.Generator().manual_seed(seed + 3), data.y
+    votes, chances = torch.zeros(2, dtype=torch.float64)
+    for _ in range(min(VOTERS, draws)):
+        drawn = law.weights(generator)
+        parts = [law.outputs(data[k : k + PART].x, drawn) for k in range(0, len(data), PART)]
+        made = torch.cat(parts).double()
+        votes = votes + nn.functional.one_hot(made.argmax(1), made.shape[1]).double()
+        chances = chances + made.softmax(1)
+    shares = {
+        "stochastic": float(errors.mean()),
+        "majority": float((votes.argmax(1) != labels).double().mean()),
+        "average": float((chances.argmax(1) != labels).double().mean()),
+        "single": _error(law, data, weights),
+    }
+    n = len(data)
+    return {
+        name: Value("error on test examples", share, binomial_interval(round(share * n), n), "estimate")
+        for name, share in shares.items()
+    }

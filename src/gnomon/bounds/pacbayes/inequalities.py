@@ -1,0 +1,159 @@
+"""PAC-Bayes inequalities: from the training error of a random network, and how far its law moved, to its true error.
+
+Weights are drawn from a law Q; r is the mean error of such networks on n training examples, R on new ones, and KL the
+divergence of Q from a law P that was fixed without these examples. With probability at least 1 - delta, for all Q,
+
+    kl(r | R) <= (KL + ln(2 sqrt(n) / delta)) / n =: 2 B,   kl(r | R) = r ln(r/R) + (1 - r) ln((1 - r)/(1 - R))     (1)
+    R <= r + sqrt(B)                                                                                                (2)
+    R <= (sqrt(r + B) + sqrt(B))^2                                                                                  (3)
+    R <= (1 - exp(-c r - (KL + ln(1 / delta)) / n)) / (1 - exp(-c)),    c > 0 fixed without the examples            (4)
+
+(2) and (3) follow from (1) by Pinsker's inequality and its refinement, so (1) is never the weaker. For several c, (4)
+is taken at delta over their number, and the smallest is valid.
+
+Hypotheses: independent examples; a loss in [0, 1]; P fixed without the examples.
+Reference: [maurer2004note] for (1), [mcallester1999pac] for (2), [perez2021tighter] for (3), [catoni2007pac] for (4).
+
+>>> round(seeger(0.0, 0.0, 100, 0.05), 6) == round(1 - (0.05 / 20) ** (1 / 100), 6)      # no error seen: closed form
+True
+"""
+
+from collections.abc import Sequence
+from math import exp, expm1, inf, log, log1p, sqrt
+
+from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.inputs.checks import integer, number
+
+__all__ = ["bernstein_mean", "binary_kl", "catoni", "inverse_kl", "mcallester", "quadratic", "seeger"]
+
+CONSTANTS = (0.3, 0.5, 0.8, 1.2, 1.8, 2.7, 4.0)
+"""Values of c in (4) that are tried where nobody chooses."""
+
+
+def binary_kl(r: float, p: float) -> float:
+    """The divergence of a coin of share r from one of share p, equation (1).
+
+    Hypotheses: shares in [0, 1].
+    Reference: [maurer2004note].
+    Cost: none.
+
+    >>> binary_kl(0.5, 0.5), binary_kl(0.5, 1.0)
+    (0.0, inf)
+    """
+    first = 0.0 if r == 0 else inf if p == 0 else r * log(r / p)
+    second = 0.0 if r == 1 else inf if p == 1 else (1 - r) * (log1p(-r) - log1p(-p))
+    return max(0.0, first + second)
+
+
+def inverse_kl(risk: float, budget: float) -> float:
+    """The largest error R with kl(risk | R) <= budget, equation (1), by bisection to the last digits.
+
+        R = sup {p : kl(risk | p) <= budget}                                                                  (1)
+
+    Hypotheses: a risk in [0, 1] and a budget of at least 0.
+    Reference: [maurer2004note].
+    Cost: sixty evaluations of a logarithm.
+
+    >>> round(inverse_kl(0.0, 0.1), 12) == round(-expm1(-0.1), 12)           # kl(0 | p) = -ln(1 - p)
+    True
+    """
+    call = "inverse_kl(risk, budget)"
+    risk = _share("risk", risk, call)
+    if not budget >= 0:
+        raise InputError(out_of_range(call, "budget", "a number of at least 0", budget))
+    low, high = risk, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if binary_kl(risk, middle) <= budget else (low, middle)
+    return high
+
+
+def seeger(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
+    """A bound on the error on new examples by the inverse of kl, equation (1): the tightest of the family.
+
+    Hypotheses: those of the module.
+    Reference: [maurer2004note], Theorem 5.
+    Cost: none.
+
+    >>> seeger(0.02, 50.0, 30_000) < quadratic(0.02, 50.0, 30_000) < mcallester(0.02, 50.0, 30_000)
+    True
+    """
+    return inverse_kl(risk, 2 * _half("seeger(risk, kl, n)", risk, kl, n, delta))  # (1)
+
+
+def mcallester(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
+    """A bound on the error on new examples by a square root, equation (2); may exceed 1.
+
+    Hypotheses: those of the module.
+    Reference: [mcallester1999pac], with the constant of [maurer2004note].
+    Cost: none.
+
+    >>> mcallester(0.1, 0.0, 50, 0.05) == 0.1 + (log(2 * 50**0.5 / 0.05) / 100) ** 0.5
+    True
+    """
+    return risk + sqrt(_half("mcallester(risk, kl, n)", risk, kl, n, delta))  # (2)
+
+
+def quadratic(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
+    """A bound on the error on new examples that is tight for small errors, equation (3); may exceed 1.
+
+    Hypotheses: those of the module.
+    Reference: [perez2021tighter].
+    Cost: none.
+
+    >>> round(quadratic(0.0, 0.0, 50, 0.05), 12) == round(4 * log(2 * 50**0.5 / 0.05) / 100, 12)
+    True
+    """
+    half = _half("quadratic(risk, kl, n)", risk, kl, n, delta)
+    return (sqrt(risk + half) + sqrt(half)) ** 2  # (3)
+
+
+def catoni(risk: float, kl: float, n: int, delta: float = 0.05, *, constants: Sequence[float] = CONSTANTS) -> float:
+    """The smallest of the bounds (4) over some constants, each at its part of delta.
+
+    Hypotheses: those of the module; constants chosen without the examples.
+    Reference: [catoni2007pac], Theorem 1.2.6.
+    Cost: none.
+
+    >>> one = catoni(0.0, 0.0, 100, 0.05, constants=[1.0])
+    >>> round(one, 12) == round(-expm1(log(0.05) / 100) / -expm1(-1.0), 12)
+    True
+    """
+    call = "catoni(risk, kl, n)"
+    _half(call, risk, kl, n, delta)
+    if not len(constants) or not all(c > 0 for c in constants):
+        raise InputError(out_of_range(call, "constants", "positive numbers", list(constants)))
+    spent = (kl + log(len(constants) / delta)) / n
+    return min((1 - exp(-c * risk - spent)) / -expm1(-c) for c in constants)  # (4)
+
+
+def bernstein_mean(mean: float, variance: float, draws: int, delta: float) -> float:
+    """A bound from above on an expectation, from the mean and variance of independent draws in [0, 1].
+
+        E[X] <= mean + sqrt(2 V ln(2 / delta) / m) + 7 ln(2 / delta) / (3 (m - 1))                            (5)
+
+    Hypotheses: independent draws of one law in [0, 1]; V their unbiased variance.
+    Reference: [maurer2009empirical], Theorem 4.
+    Cost: none.
+
+    >>> bernstein_mean(0.5, 0.0, 8, 2 / exp(3)) == 0.5 + 1.0                  # 7 * 3 / (3 * 7)
+    True
+    """
+    odds = log(2 / delta)
+    return mean + sqrt(2 * variance * odds / draws) + 7 * odds / (3 * (draws - 1))  # (5)
+
+
+def _half(call: str, risk: float, kl: float, n: int, delta: float) -> float:
+    """B of the module's equations, with its arguments checked."""
+    _share("risk", risk, call)
+    n = integer("n", n, call=call)
+    delta = number("delta", delta, call=call, above=0, below=1)
+    if not 0 <= kl < inf:
+        raise InputError(out_of_range(call, "kl", "a finite number of at least 0", kl))
+    return (kl + log(2 * sqrt(n) / delta)) / (2 * n)
+
+
+def _share(name: str, value: float, call: str) -> float:
+    if not 0 <= value <= 1:
+        raise InputError(out_of_range(call, name, "a share in [0, 1]", value))
+    return float(value)

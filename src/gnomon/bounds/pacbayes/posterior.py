@@ -1,0 +1,142 @@
+"""A Gaussian law over the weights of a module, with the module left as it is: weights are handed to it at each call.
+
+    w = m + s e,  e ~ N(0, I),    KL(Q | P) = sum_i [ln(p_i / s_i) + (s_i^2 + (m_i - a_i)^2) / (2 p_i^2) - 1/2]      (1)
+
+for Q = N(m, diag s^2) and P = N(a, diag p^2). Only weights and biases of Linear and convolution layers are random; all
+else (embeddings, normalizations, running means) is fixed.
+
+Hypotheses: none on the module.
+Reference: [blundell2015weight] for weights drawn by (1), [dziugaite2017computing].
+
+>>> import torch
+>>> law = GaussianWeights.around(nn.Linear(3, 2), deviation=0.1)
+>>> float(law.kl()), law.draw(seed=0).weight.shape
+(0.0, torch.Size([2, 3]))
+"""
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arguments import Inputs, count, spread, table, take
+from gnomon.core.modules.pure import twin
+
+__all__ = ["GaussianWeights", "gaussian_kl"]
+
+CALL = "certify(module, data)"
+RANDOM = (nn.Linear, nn.modules.conv._ConvNd)
+"""Layers whose own parameters become random."""
+
+
+def gaussian_kl(mean: Tensor, std: Tensor, prior_mean: Tensor, prior_std: Tensor) -> Tensor:
+    """The divergence of one Gaussian with independent coordinates from another; equation (1), in nats.
+
+    Hypotheses: positive deviations.
+    Reference: [dziugaite2017computing].
+    Cost: one pass over the coordinates.
+
+    >>> one = torch.ones(1)
+    >>> float(gaussian_kl(one, one, 0 * one, one))                            # half the squared distance
+    0.5
+    """
+    moved = (std.square() + (mean - prior_mean).square()) / (2 * prior_std.square())
+    return ((prior_std / std).log() + moved - 0.5).sum()  # (1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GaussianWeights:
+    """The laws Q and P of (1) over some parameters of a module, by name; the deviations of P are one for each tensor.
+
+    >>> law = GaussianWeights.around(nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2)), deviation=0.5)
+    >>> list(law.means), round(law.prior_stds["0.weight"], 4)                 # half of 1 / sqrt(2)
+    (['0.weight', '0.bias'], 0.3536)
+    """
+
+    module: nn.Module
+    means: dict[str, Tensor]
+    stds: dict[str, Tensor]
+    prior_means: dict[str, Tensor]
+    prior_stds: dict[str, float]
+
+    @classmethod
+    def around(cls, module: nn.Module, *, deviation: float) -> "GaussianWeights":
+        """Q = P around the module's weights, with ``deviation`` over the root of a layer's inputs as deviation."""
+        prefix_of = [(name, part) for name, part in module.named_modules() if isinstance(part, RANDOM)]
+        means, stds, scales = {}, {}, {}
+        for prefix, part in prefix_of:
+            own = {f"{prefix}.{name}".lstrip("."): p for name, p in part.named_parameters(recurse=False)}
+            fan = max((p[0].numel() for p in own.values() if p.dim() > 1), default=1)
+            for name, p in own.items():
+                means[name] = p.detach().clone()
+                stds[name] = torch.full_like(p, deviation / fan**0.5).detach()
+                scales[name] = float(stds[name].flatten()[0])  # as the type of the weights has it
+        if not means:
+            cure = "Pass a module with nn.Linear or nn.Conv layers whose weights are plain parameters"
+            raise InputError(lesson(CALL, "no layer is Linear or Conv", "weights to draw", cure))
+        return cls(twin(module, call=CALL), means, stds, means, scales)
+
+    @property
+    def parameters(self) -> int:
+        """The number of random weights."""
+        return sum(m.numel() for m in self.means.values())
+
+    def kl(self) -> Tensor:
+        """How far Q is from P, in nats; equation (1)."""
+        parts = []
+        for name, mean in self.means.items():
+            wide = torch.tensor(self.prior_stds[name], dtype=torch.float64)
+            parts.append(gaussian_kl(mean.double(), self.stds[name].double(), self.prior_means[name].double(), wide))
+        return torch.stack(parts).sum()
+
+    def moved(self, means: dict[str, Tensor], stds: dict[str, Tensor]) -> "GaussianWeights":
+        """The same P and another Q."""
+        return replace(self, means=means, stds=stds)
+
+    def weights(self, generator: torch.Generator) -> dict[str, Tensor]:
+        """One draw from Q, differentiable in its means and deviations; equation (1)."""
+        return {
+            name: mean + self.stds[name] * torch.randn(mean.shape, generator=generator, dtype=mean.dtype)  # (1)
+            for name, mean in self.means.items()
+        }
+
+    def outputs(self, x: Inputs, weights: dict[str, Tensor]) -> Tensor:
+        """Outputs (n, k) of the module with these weights."""
+        made = spread(lambda *a, **k: functional_call(self.module, weights, a, k), x)
+        return table(made, count(x), CALL)
+
+    def log_ratio(self, weights: dict[str, Tensor]) -> float:
+        """ln dQ/dP at some weights; its mean over Q is the divergence."""
+        total = 0.0
+        for name, w in weights.items():
+            q = ((w - self.means[name]) / self.stds[name]).double()
+            p = ((w - self.prior_means[name]) / self.prior_stds[name]).double()
+            total += float(
+                (p.square() - q.square()).sum() / 2 - (self.stds[name].double() / self.prior_stds[name]).log().sum()
+            )
+        return total
+
+    def draw(self, *, seed: int = 0) -> nn.Module:
+        """A network with weights drawn from Q."""
+        drawn = twin(self.module, call=CALL).eval()
+        weights = self.weights(torch.Generator().manual_seed(seed))
+        with torch.no_grad():
+            for name, p in drawn.named_parameters():
+                if name in weights:
+                    p.copy_(weights[name])
+        return drawn
+
+    def votes(self, x: Inputs, *, draws: int = 50, seed: int = 0, size: int = 512) -> Tensor:
+        """The share of draws (n, k) that choose each class: the largest is the decision of the majority."""
+        generator, total = torch.Generator().manual_seed(seed), None
+        n = count(x)
+        with torch.no_grad():
+            for _ in range(draws):
+                weights = self.weights(generator)
+                parts = [self.outputs(take(x, slice(i, i + size)), weights) for i in range(0, n, size)]
+                made = torch.cat(parts)
+                chosen = torch.nn.functional.one_hot(made.argmax(1), made.shape[1]).double()
+                total = chosen if total is None else total + chosen
+        return total / draws if total is not None else torch.zeros(n, 0)

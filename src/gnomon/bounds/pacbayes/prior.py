@@ -1,0 +1,169 @@
+"""Where a law over weights starts, which may not depend on the examples that the certificate counts.
+
+    P = N(a, diag p^2),    p = deviation / sqrt(inputs of the layer)                                              (1)
+
+`FreshPrior`: a is drawn anew, and all examples count. `LearnedPrior`: a is trained on a share of the examples, and the
+others count. `GivenPrior`: a are the module's own weights, for a module that was trained on other data.
+
+Hypotheses: none.
+Reference: [ambroladze2007tighter] for priors from a part of the data, [dziugaite2021role].
+
+>>> FreshPrior().deviation > LearnedPrior().deviation           # far from the data weights must be free to move
+True
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.batch import Batch
+from gnomon.core.inputs.checks import integer, number
+from gnomon.core.modules.pure import random_state, twin
+from gnomon.training import Adam, train
+
+__all__ = ["AbstractPrior", "FreshPrior", "GivenPrior", "LearnedPrior"]
+
+CALL = "certify(module, data)"
+LEAST = 300
+"""Steps of training that a learned prior has at least."""
+
+
+class AbstractPrior(ABC):
+    """A way to fix P without the examples that count."""
+
+    deviation: float
+    """That of (1), in units of one over the root of a layer's inputs."""
+    pace: float = 0.002
+    """The learning rate from here, in deviations: small where the start is good already."""
+    independent: bool | None = True
+    """Whether P cannot know the counted examples; None where only the caller can tell."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """What P knows, in a sentence."""
+
+    @abstractmethod
+    def used(self, n: int) -> int:
+        """How many of n examples P is made from."""
+
+    @abstractmethod
+    def center(self, module: nn.Module, data: Batch, *, seed: int) -> nn.Module:
+        """A module with the weights a, made from the examples that P may see."""
+
+
+@dataclass(frozen=True, slots=True)
+class FreshPrior(AbstractPrior):
+    """Weights drawn anew from the layers' own initialization.
+
+    >>> FreshPrior().used(1000)
+    0
+    """
+
+    deviation: float = 1.0
+    pace = 0.05
+
+    def __post_init__(self) -> None:
+        number("deviation", self.deviation, call="FreshPrior()", above=0)
+
+    @property
+    def words(self) -> str:  # noqa: D102
+        return "weights drawn anew, without any example"
+
+    def used(self, n: int) -> int:  # noqa: D102
+        return 0
+
+    def center(self, module: nn.Module, data: Batch, *, seed: int) -> nn.Module:  # noqa: D102
+        return fresh(module, seed)
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedPrior(AbstractPrior):
+    """Weights trained on a share of the examples, by Adam from a fresh start.
+
+    >>> LearnedPrior(share=0.5).used(1000)
+    500
+    """
+
+    share: float = 0.5
+    epochs: int = 10
+    lr: float = 2e-3
+    batch: int = 100
+    deviation: float = 0.1
+
+    def __post_init__(self) -> None:
+        number("share", self.share, call="LearnedPrior()", above=0, below=1)
+        number("deviation", self.deviation, call="LearnedPrior()", above=0)
+        integer("epochs", self.epochs, call="LearnedPrior()")
+        integer("batch", self.batch, call="LearnedPrior()")
+
+    @property
+    def words(self) -> str:  # noqa: D102
+        return f"weights trained on {self.share:.0%} of the examples, which are not counted"
+
+    def used(self, n: int) -> int:  # noqa: D102
+        return max(1, round(self.share * n))
+
+    def center(self, module: nn.Module, data: Batch, *, seed: int) -> nn.Module:  # noqa: D102
+        batch = min(self.batch, len(data))
+        steps = max(LEAST, self.epochs * -(-len(data) // batch))
+        start = fresh(module, seed).requires_grad_(True)
+        rule = Adam(self.lr)
+        return train(start, data.x, data.y, optimizer=rule, steps=steps, batch=batch, record=steps, seed=seed).model
+
+
+@dataclass(frozen=True, slots=True)
+class GivenPrior(AbstractPrior):
+    """The module's own weights, which the caller promises were made without these examples.
+
+    >>> GivenPrior().used(1000)
+    0
+    """
+
+    deviation: float = 0.1
+    independent = None
+
+    def __post_init__(self) -> None:
+        number("deviation", self.deviation, call="GivenPrior()", above=0)
+
+    @property
+    def words(self) -> str:  # noqa: D102
+        return "the module's own weights, which must have been made without these examples"
+
+    def used(self, n: int) -> int:  # noqa: D102
+        return 0
+
+    def center(self, module: nn.Module, data: Batch, *, seed: int) -> nn.Module:  # noqa: D102
+        return twin(module, call=CALL)
+
+
+def fresh(module: nn.Module, seed: int) -> nn.Module:
+    """A copy whose parameters and running means are all drawn anew; refused where some cannot be.
+
+    >>> net = nn.Linear(2, 1)
+    >>> _ = nn.init.zeros_(net.weight)
+    >>> bool((fresh(net, 0).weight == fresh(net, 0).weight).all()), bool((fresh(net, 0).weight == net.weight).all())
+    (True, False)
+    """
+    copy = twin(module, call=CALL)
+    known: set[int] = set()
+    with random_state(seed):
+        for part in copy.modules():
+            reset = getattr(part, "reset_parameters", getattr(part, "_reset_parameters", None))
+            if callable(reset):
+                reset()
+                known |= {id(p) for p in (*part.parameters(), *part.buffers())}
+    left: list[str] = [name for name, p in _state(copy) if id(p) not in known]
+    if left:
+        found = f"'{left[0]}' cannot be drawn anew, and may have been trained on these examples"
+        cure = "Give its module a method reset_parameters(), or pass prior=GivenPrior() where it saw none of them"
+        raise InputError(lesson(CALL, found, "a prior that does not know the examples", cure))
+    return copy
+
+
+def _state(module: nn.Module) -> list[tuple[str, Tensor]]:
+    """Parameters, and buffers that count or average what went through; constants of a module do not matter."""
+    learned = [(name, b) for name, b in module.named_buffers() if "running" in name]
+    return [*module.named_parameters(), *learned]

@@ -1,0 +1,110 @@
+"""Stability of any way of training: what one replaced example changes, which on average is the generalization gap.
+
+With A(S) trained on n examples S, and S_i where example z_i is replaced by a fresh one,
+
+    E [l(A(S_i), z_i) - l(A(S), z_i)] = E [error on new examples - training error]                                 (1)
+
+exactly, for z_i is new to A(S_i) and drawn as the examples that it was trained on. The left side is a mean over some i.
+
+Hypotheses: independent examples of one law; training that does not look at the order of its examples beyond the seed.
+Reference: [shalev2014understanding], Theorem 13.2.
+
+>>> import torch
+>>> x, y = torch.zeros(40, 1), torch.tensor([0.0, 1.0] * 20)
+>>> def mean(x, y, seed):
+...     return lambda inputs: y.mean() + 0 * inputs[:, 0]
+>>> found = replace_one(mean, (x, y), draws=10)
+>>> 0 <= found.gap.value < 0.1
+True
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnomon.bounds.scaling import student
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arguments import count, take
+from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.inputs.classes import are_classes
+from gnomon.core.inputs.source import source
+from gnomon.core.results import Interval, Result, Value
+
+__all__ = ["ReplaceOne", "replace_one"]
+
+CALL = "replace_one(fit, data)"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceOne(Result):
+    """The mean (1) with its 95 % interval, the largest change of a loss that was seen, and the training error.
+
+    >>> ReplaceOne(Value("gap", 0.1, Interval(0.05, 0.15)), 0.3, 0.2, 90, 10).verdict
+    'An example that is left out costs 0.1 more than one that is trained on, 0.3 at most: the expected gap.'
+    """
+
+    gap: Value
+    largest: float
+    training: float
+    examples: int
+    draws: int
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        more = f"An example that is left out costs {float(self.gap.value):.3g} more than one that is trained on"
+        return f"{more}, {self.largest:.3g} at most: the expected gap."
+
+
+def replace_one(
+    fit: Callable[..., Callable[[Any], Tensor]], data: Any, *, draws: int = 10, seed: int = 0
+) -> ReplaceOne:
+    """Train once, and again with one example replaced, and again; the mean change is the expected gap; equation (1).
+
+    Args:
+        fit: ``fit(x, y, seed)`` returns a trained module or function from inputs to outputs.
+        data: examples, of which ``draws`` are kept as replacements.
+        draws: examples that are replaced, each in a training of its own.
+        seed: of the choice, and of training.
+
+    Losses are 0 or 1 for classes, and squares for numbers.
+
+    Hypotheses: those of the module.
+    Reference: [shalev2014understanding], [bousquet2002stability].
+    Cost: draws + 1 trainings.
+
+    >>> constant = lambda x, y, seed: lambda inputs: 0 * inputs[:, 0]             # learns nothing: no gap
+    >>> replace_one(constant, (torch.randn(30, 2), torch.randn(30)), draws=5).largest
+    0.0
+    """
+    draws, seed = integer("draws", draws, call=CALL, least=2), check_seed(seed, call=CALL)
+    x, y = source(data, call=CALL).pair()
+    n = count(x) - draws
+    if n < 2 or n < draws:
+        found = f"{count(x)} examples are given, of which {draws} would replace others"
+        raise InputError(lesson(CALL, found, "at least twice as many as draws", "Pass more examples or fewer draws"))
+    order = torch.randperm(n + draws, generator=torch.Generator().manual_seed(seed))
+    used, fresh = order[:n], order[n:]
+    whole = fit(take(x, used), y[used], seed)
+    before = _losses(whole, x, y, used)
+    changes = []
+    for i in range(draws):
+        other = used.clone()
+        other[i] = fresh[i]
+        model = fit(take(x, other), y[other], seed)
+        changes.append(float(_losses(model, x, y, used[i : i + 1])[0] - before[i]))  # (1)
+    table = torch.tensor(changes, dtype=torch.float64)
+    mean, half = float(table.mean()), student(draws - 1) * float(table.std()) / draws**0.5
+    gap = Value("expected gap", mean, Interval(mean - half, mean + half, 0.95), "estimate")
+    return ReplaceOne(gap, float(table.abs().max()), float(before.mean()), n, draws)
+
+
+def _losses(model: Callable[[Any], Tensor], x: Any, y: Tensor, rows: Tensor) -> Tensor:
+    with torch.no_grad():
+        made = model(take(x, rows))
+    if are_classes(y):
+        return (made.argmax(1) != y[rows]).double()
+    return (made.double().reshape(len(rows), -1) - y[rows].double().reshape(len(rows), -1)).square().mean(1)

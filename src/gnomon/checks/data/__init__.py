@@ -1,0 +1,1 @@
+"""Checks on data: copies, shift, labels, columns, targets."""

@@ -1,0 +1,82 @@
+"""What a simple model reaches on examples left out, and what more data bring it.
+
+Ridge regression on random features is fitted to three quarters of the examples, and to half of these; with the scores s
+and s_half on the rest (accuracy, or the share of the variance that is explained)
+
+    gain = s - s_half                                                                                        (1)
+
+is what the last doubling of the data brought, and about an upper end of what the next one will: curves of learning
+flatten.
+
+Hypotheses: examples in random order do not matter; independent examples.
+Reference: [hestness2017deep] for curves of learning; [rahimi2007random] for the features.
+
+>>> x = torch.randn(400, 3, generator=torch.Generator().manual_seed(0))
+>>> baseline(x, x[:, :1]).score > 0.99, baseline(x, (x[:, 0] > 0).long()).score > 0.9
+(True, True)
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnomon.checks.data.ridge import votes
+from gnomon.checks.data.rows import random_features, rows
+from gnomon.core.inputs.arguments import count
+from gnomon.core.inputs.checks import check_finite_inputs, check_seed
+from gnomon.core.inputs.classes import are_classes
+from gnomon.core.inputs.source import source
+from gnomon.core.results.record import Record
+
+__all__ = ["Baseline", "baseline"]
+
+CALL = "baseline(x, y)"
+MOST, LEAST, WIDTH = 2500, 150, 400
+"""Examples that are used at most and at least, and random features."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline(Record):
+    """The score on examples left out, the gain (1), and how many examples the model was fitted to; 0: too few."""
+
+    score: float
+    gain: float
+    examples: int
+
+
+def baseline(x: Any, y: Any = None, *, seed: int = 0) -> Baseline:
+    """The score of ridge regression on random features, and what half of the data cost it; equation (1).
+
+    ``x`` are inputs, with targets ``y``; or data that have both: a pair, a ``Dataset``, a ``DataLoader``, batches.
+    Integers (n,) are classes and scored by accuracy, numbers by the share of their variance that is explained.
+
+    Hypotheses: as above; at least 150 examples.
+    Reference: [rahimi2007random].
+    Cost: two eigendecompositions of 400 to 600 features.
+
+    >>> baseline(torch.zeros(10, 2), torch.zeros(10).long()).examples              # too few to say
+    0
+    """
+    seed = check_seed(seed, call=CALL)
+    x, y = source(x, y, call=CALL).pair()
+    check_finite_inputs(x, call=CALL)
+    n = count(x, call=CALL)
+    if n < LEAST:
+        return Baseline(0.0, 0.0, 0)
+    classes = are_classes(y)
+    table = torch.nn.functional.one_hot(y.cpu().long()).double() if classes else y.cpu().double().reshape(n, -1)
+    features = random_features(rows(x, seed=seed), width=WIDTH, seed=seed).double()
+    order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))[:MOST]
+    held, rest = order[: len(order) // 4], order[len(order) // 4 :]
+    half, whole = (_score(votes(features, table, part)[held], table[held], classes) for part in
+                   (rest[: len(rest) // 2], rest))  # fmt: skip
+    return Baseline(whole, whole - half, len(rest))  # (1)
+
+
+def _score(v: Tensor, table: Tensor, classes: bool) -> float:
+    if classes:
+        return float((v.argmax(1) == table.argmax(1)).double().mean())
+    spread = float((table - table.mean(0)).square().sum())
+    return 1 - float((v - table).square().sum()) / spread if spread > 0 else 0.0

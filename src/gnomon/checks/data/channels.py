@@ -1,0 +1,64 @@
+"""Channels that teach nothing: a sensor that is broken, or a plane of color that was never read.
+
+Series are (n, channels, times) or (n, times, channels), images (n, channels, height, width). A channel with one and the
+same number in all examples and at all positions is constant, and there is no chance in that. Of the two axes of series
+the one with at most `MOST` entries and less than half of the other is that of the channels; otherwise nothing is said,
+for rows of a picture may well be empty.
+
+Hypotheses: inputs are one tensor of real numbers.
+Reference: [lecun1998efficient], section 4.3.
+
+>>> import torch
+>>> x = torch.randn(50, 3, 40)
+>>> x[:, 1] = 0
+>>> channel_findings(x)[0].what
+'1 of 3 channels is constant, number 1: it teaches nothing.'
+"""
+
+from torch import Tensor
+
+from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.results import Finding
+
+__all__ = ["channel_findings"]
+
+MOST = 16
+"""Channels of a series at most."""
+SEVERITY = 0.42
+
+
+def channel_findings(x: Inputs) -> tuple[Finding, ...]:
+    """Channels of series or images that are constant over all examples; none of a single channel, or of tables.
+
+    Hypotheses: as above.
+    Reference: [lecun1998efficient].
+    Cost: a pass over the inputs.
+
+    >>> import torch
+    >>> channel_findings(torch.randn(50, 3, 40)), channel_findings(torch.zeros(50, 1, 8, 8))
+    ((), ())
+    """
+    parts = list(tensors(x))
+    axis = _axis(parts[0]) if len(parts) == 1 else None
+    if axis is None or len(parts[0]) < 2:
+        return ()
+    rows = parts[0].detach().movedim(axis, 0).flatten(1)
+    constant = (rows.amax(1) == rows.amin(1)).nonzero()[:, 0].tolist()
+    if not constant or len(constant) == len(rows):
+        return ()
+    one = len(constant) == 1
+    names = ", ".join(map(str, constant[:5]))
+    verb, teach = ("is", "it teaches") if one else ("are", "they teach")
+    word = "number" if one else "numbers"
+    what = f"{len(constant)} of {len(rows)} channels {verb} constant, {word} {names}: {teach} nothing."
+    cure = "Look at how they were read (a broken sensor, an empty plane of color), or drop them."
+    return (Finding("constant-features", what, cure, SEVERITY, "inputs", (), 0.0),)
+
+
+def _axis(x: Tensor) -> int | None:
+    if not x.is_floating_point() or x.dim() not in (3, 4):
+        return None
+    if x.dim() == 4:
+        return 1 if x.shape[1] > 1 else None
+    few, axis = min((x.shape[2], 2), (x.shape[1], 1))
+    return axis if 1 < few <= MOST and 2 * few < x.shape[3 - axis] else None

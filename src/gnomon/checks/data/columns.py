@@ -1,0 +1,155 @@
+"""Columns of a table that teach nothing or drown the others: constant, repeated, and wildly scaled ones.
+
+With the spreads s_j of the columns that vary, a network of usual initialization sees column j with weight s_j, and
+gradient descent needs about
+
+    (s_max / s_low)^2 steps,    s_low the lower quartile of the spreads                                       (1)
+
+times as many steps for one column as for the other: the condition number of the inputs' covariance.
+
+Hypotheses: inputs are one table (n, p) of real numbers.
+Reference: [lecun1998efficient], section 4.3.
+
+>>> import torch
+>>> x = torch.randn(100, 4, generator=torch.Generator().manual_seed(0))
+>>> columns(x).findings, [f.kind for f in columns(x * torch.tensor([1.0, 1.0, 1.0, 1000.0])).findings]
+((), ['feature-scale'])
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.results import Finding, Result, Value
+
+__all__ = ["Columns", "columns"]
+
+RATIO = 30.0
+"""Spreads may differ by so much: then (1) is a thousand."""
+OFFSET = 30.0
+"""Means may be so many spreads from zero: then a column is a constant with a thousandth of signal, squared."""
+FAR = 3.0
+"""Spreads of a usual column beyond which a mean counts as far: nearly constant columns near zero do no harm."""
+SMALL, LARGE = 0.1, 10.0
+"""Spreads of all columns beyond which a network of usual initialization hardly sees its inputs, or is swamped by them;
+for tables of at most `TABLE` columns, since rows of texts and images are sparse."""
+MENDED_FIRST = 0.475
+"""Severity of columns that teach nothing: a warning, told before how training ended, which is judged again after it."""
+TABLE = 200
+"""Columns up to which a constant or repeated one is worth a word; flattened images have constant pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns(Result):
+    """Numbers of constant columns, pairs of equal ones, and spreads: the largest, the lower quartile, their columns.
+
+    ``offset`` is the largest distance of a mean from zero in units of the column's spread.
+    ``filled``: some constant column is not zero; zeros are the borders of images. ``names`` are those of all columns,
+    where they are known.
+    """
+
+    count: int
+    constant: tuple[int, ...]
+    repeated: tuple[tuple[int, int], ...]
+    largest: float
+    low: float
+    widest: int
+    offset: float
+    filled: bool = False
+    names: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        return self.findings[0].what if self.findings else f"The {self.count} columns vary, differ, and have one scale."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong with columns, the gravest first."""
+        table = 1 < self.count <= TABLE
+        return (*self._scale(), *((*self._constant(), *self._repeated()) if table else ()))
+
+    def _name(self, i: int) -> str:
+        return f"'{self.names[i]}'" if len(self.names) == self.count else str(i)
+
+    def _scale(self) -> tuple[Finding, ...]:
+        cure = "Standardize each column: x = (x - x_train.mean(0)) / x_train.std(0), for train and test alike."
+        evidence = (Value("largest spread of a column", self.largest), Value("lower quartile of spreads", self.low))
+        ratio = self.largest / self.low if self.low > 0 else 1.0
+        if ratio > RATIO:
+            what = f"Column {self._name(self.widest)} has {ratio:.3g} times the spread of others, and drowns them."
+            return (Finding("feature-scale", what, cure, 0.91, "inputs", evidence),)
+        if self.offset > OFFSET:
+            what = f"The mean of a column is {self.offset:.3g} times its spread away from zero."
+            far = (Value("distance of a mean from zero, in spreads", self.offset),)
+            return (Finding("feature-scale", what, cure, 0.91, "inputs", far),)
+        if self.count <= TABLE and self.largest > 0 and not SMALL <= self.largest <= LARGE:
+            word = "small" if self.largest < SMALL else "large"
+            what = f"All columns are {word}: the largest spread is {self.largest:.3g}, and networks are made for 1."
+            return (Finding("feature-scale", what, cure, 0.972, "inputs", evidence),)
+        return ()
+
+    def _constant(self) -> tuple[Finding, ...]:
+        if not self.constant:
+            return ()
+        names = ", ".join(map(self._name, self.constant[:5]))
+        what = f"{len(self.constant)} of {self.count} columns are constant, such as {names}: they teach nothing."
+        cure = "Drop them, x = x[:, x_train.std(0) > 0], or look at how they were read."
+        return (Finding("constant-features", what, cure, MENDED_FIRST if self.filled else 0.2, "inputs"),)
+
+    def _repeated(self) -> tuple[Finding, ...]:
+        if not self.repeated:
+            return ()
+        names = ", ".join(f"{self._name(i)} = {self._name(j)}" for i, j in self.repeated[:5])
+        what = f"{len(self.repeated)} columns repeat another one up to scale: {names}."
+        cure = "Keep one of each, or look at how the table was joined."
+        return (Finding("repeated-features", what, cure, MENDED_FIRST, "inputs"),)
+
+
+def columns(x: Inputs, *, names: Sequence[str] = ()) -> Columns:
+    """Constant, repeated and wildly scaled columns of a table of inputs.
+
+    ``names`` of all columns are said in place of their numbers.
+    Inputs that are images, tokens or several tensors have no columns, and nothing is found in them. Thresholds are
+    exact properties of the numbers given: there is no false alarm by chance.
+
+    Hypotheses: inputs are a table of real numbers.
+    Reference: [lecun1998efficient].
+    Cost: a pass over the table, and p^2 n multiplications for at most 200 columns.
+
+    >>> columns(torch.tensor([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 0.0]])).repeated
+    ((0, 1),)
+    """
+    parts = list(tensors(x))
+    if len(parts) != 1 or parts[0].dim() != 2 or not parts[0].is_floating_point() or len(parts[0]) < 2:
+        return Columns(0, (), (), 0.0, 0.0, 0, 0.0)
+    table = parts[0].detach().cpu().double()
+    spread, mean = table.std(0, correction=0), table.mean(0)
+    size = table.abs().max(0).values
+    varies = spread > 1e-9 * size  # float32 rounds a constant to about 1e-8
+    constant = tuple((~varies).nonzero()[:, 0].tolist())
+    filled = bool((size[~varies] > 0).any())
+    if not bool(varies.any()):
+        return Columns(table.shape[1], constant, (), 0.0, 0.0, 0, 0.0, filled, tuple(names))
+    own = torch.where(varies, spread, 0.0)
+    wide = table.shape[1] > TABLE
+    low = float(spread[varies].quantile(0.5 if wide else 0.25))
+    far = varies & (mean.abs() > FAR * spread[varies].median())
+    away = torch.where(far, mean.abs() / spread.clamp_min(1e-300), 0.0)
+    repeated = () if wide else _repeated(table, mean, spread, varies)
+    spreads = float(own.max()), low, int(own.argmax())
+    return Columns(table.shape[1], constant, repeated, *spreads, float(away.max()), filled, tuple(names))
+
+
+def _repeated(table: Tensor, mean: Tensor, spread: Tensor, varies: Tensor) -> tuple[tuple[int, int], ...]:
+    """Pairs of columns whose correlation is one, or minus one, to rounding."""
+    places = varies.nonzero()[:, 0]
+    z = (table[:, places] - mean[places]) / spread[places]
+    same = ((z.mT @ z / len(z)).abs() > 1 - 1e-9).triu(1)  # 1e-9: twice the rounding of float32 inputs, squared
+    found: dict[int, int] = {}
+    for i, j in same.nonzero().tolist():
+        found.setdefault(int(places[j]), int(places[i]))
+    return tuple((i, j) for j, i in found.items())

@@ -1,0 +1,106 @@
+"""Equal inputs with different labels: whatever is learned, it is wrong for some of them.
+
+    least error = (1 / n) sum over groups of equal inputs of (size - count of the most frequent label)          (1)
+
+In a coarse table rows coincide by chance, and their labels then agree at least as often as those of any two rows. Where
+of m groups of equal rows the first two have one label in a of them, and classes have shares p_c,
+
+    (m sum_c p_c^2 - a - 1) / sqrt(m sum_c p_c^2 (1 - sum_c p_c^2)) > `DEVIATIONS`                                (2)
+
+says that rows were copied and given other labels.
+
+Reference: [bishop2006pattern], section 1.5, on the least error that any classifier has.
+
+>>> import torch
+>>> found = conflicts(torch.tensor([[1.0], [1.0], [2.0], [3.0]]), torch.tensor([0, 1, 1, 1]))
+>>> found.groups, found.least_error
+(((0, 1),), 0.25)
+"""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from gnomon.checks.data.rows import capacity, digests
+from gnomon.core.inputs.source import source
+from gnomon.core.results import Finding, Result, Value
+from gnomon.core.results.plain import HIDDEN
+
+__all__ = ["Conflicts", "conflicts"]
+
+CALL = "conflicts(x, y)"
+SHARE = 0.005
+"""Of the examples: what cannot be learned costs half a point of accuracy, about what people tune for."""
+RICH = 100.0
+"""Bits of an example from which on equal inputs are copies. In coarser tables they are chance, and differing labels
+the noise of the problem."""
+
+DEVIATIONS = 4.0
+"""Of (2), one-sided: 3e-5 of tables in which equal rows agree as often as any two rows are beyond."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflicts(Result):
+    """Groups of numbers of examples that are equal and have different labels, and the least error (1)."""
+
+    groups: tuple[tuple[int, ...], ...] = field(repr=False, metadata=HIDDEN)
+    examples: int
+    least_error: float
+    rich: bool
+
+    @property
+    def share(self) -> float:
+        """Of all examples, in such groups."""
+        return sum(map(len, self.groups)) / max(1, self.examples)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        if not self.groups:
+            return "No two equal examples have different labels."
+        numbers = f"{self.share:.1%} of the examples have an equal with another label"
+        return f"{numbers}, so that no network gets more than {1 - self.least_error:.1%} of train right."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """A fault for copies with different labels, a warning for coarse tables in which rows coincide."""
+        if self.share < SHARE:
+            return ()
+        pairs = "; ".join(" = ".join(map(str, group[:3])) for group in self.groups[:5])
+        evidence = (Value("least training error", self.least_error), Value("first of them", pairs))
+        cure = "Keep one label for each: drop these examples before training, train = [train[i] for i in kept]."
+        if not self.rich:
+            cure = "Add the features that tell these examples apart; no network can do better with these."
+        return (Finding("conflicting-labels", self.verdict, cure, 0.85 if self.rich else 0.3, "labels", evidence, 0.0),)
+
+
+def conflicts(x: Any, y: Any = None) -> Conflicts:
+    """Find equal inputs that have different labels, and what they cost; equation (1).
+
+    ``x`` are inputs, with classes ``y``; or data that have both: a pair, a ``Dataset``, a ``DataLoader``, batches.
+
+    Hypotheses: integer classes. Equal inputs are found by digests of 128 bits: no false alarms.
+    Reference: [bishop2006pattern].
+    Cost: one digest of each example.
+
+    >>> import torch
+    >>> conflicts(torch.eye(3), torch.tensor([0, 1, 1])).findings
+    ()
+    """
+    x, y = source(x, y, call=CALL).pair()
+    groups: dict[bytes, list[int]] = defaultdict(list)
+    for i, one in enumerate(digests(x)):
+        groups[one].append(i)
+    labels: list[Any] = y.tolist()
+    several = [g for g in groups.values() if len({labels[i] for i in g}) > 1]
+    copied = capacity(x) >= RICH or _contradicted([g for g in groups.values() if len(g) > 1], labels)
+    wrong = sum(len(g) - Counter(labels[i] for i in g).most_common(1)[0][1] for g in several)
+    return Conflicts(tuple(map(tuple, several)), len(y), wrong / len(y), copied)  # (1)
+
+
+def _contradicted(groups: list[list[int]], labels: list[Any]) -> bool:
+    """Whether equal examples agree less often than any two examples do, which chance does not make; equation (2)."""
+    agree = sum(labels[g[0]] == labels[g[1]] for g in groups)
+    chance = sum((count / len(labels)) ** 2 for count in Counter(labels).values())
+    m = len(groups)
+    return chance * m - agree > DEVIATIONS * (m * chance * (1 - chance)) ** 0.5 + 1

@@ -1,0 +1,84 @@
+"""Are labels related to the inputs themselves, whatever the network makes of them?
+
+    K(x, x') = exp(-|x - x'|^2 / m),  m the median of |x - x'|^2;     for whole numbers the share that is equal     (1)
+
+The kernel of a network at its start may see little of what it will learn. Before labels are called unrelated to inputs,
+the inputs are asked as well, by a kernel that sees every smooth relation and needs no network.
+
+Hypotheses: as for `gnomon.tangent.label_test`.
+Reference: [gretton2005measuring] for tests of independence with such kernels.
+
+>>> x = torch.randn(200, 3, generator=torch.Generator().manual_seed(0))
+>>> input_relation(x, (x[:, 0] * x[:, 1] > 0).long(), seed=0).related          # no line separates these
+True
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.core.inputs.arguments import Inputs, count, tensors
+from gnomon.linalg.label_test import LabelTest, label_test
+
+__all__ = ["input_kernel", "input_relation"]
+
+COLUMNS = 16
+"""Of targets, that are tested at most."""
+MOST_VALUES = 20000
+"""Different whole numbers, such as tokens, of which bags are compared."""
+
+
+def input_relation(x: Inputs, y: Tensor, *, seed: int) -> LabelTest | None:
+    """The test of the labels against shuffled ones by the kernel (1); None where all inputs are alike.
+
+    Targets of many columns, such as pixels, are summed up at random in `COLUMNS` of them: the test stays one of level
+    0.01, for shuffling rows and summing columns may be done in either order.
+    Cost: n^2 d, and n^2 k for each of 400 shuffles.
+
+    >>> input_relation(torch.ones(4, 2), torch.tensor([0, 1, 0, 1]), seed=0) is None
+    True
+    """
+    kernel = input_kernel(x)
+    if y.dim() == 2 and y.shape[1] > COLUMNS:
+        g = torch.Generator().manual_seed(seed)
+        y = y.double() @ torch.randn(y.shape[1], COLUMNS, generator=g, dtype=torch.float64)
+    centered = kernel - kernel.mean(0) - kernel.mean(1, keepdim=True) + kernel.mean()
+    return label_test(kernel, y, seed=seed) if float(centered.abs().max()) > 1e-9 else None
+
+
+def input_kernel(x: Inputs) -> Float[Tensor, "n n"]:
+    """The sum of (1) over all tensors of the inputs; features that are real are standardized.
+
+    Cost: n^2 d.
+
+    >>> input_kernel(torch.tensor([[0.0], [1.0]])).round(decimals=2)       # 1 and exp(-1)
+    tensor([[1.0000, 0.3700],
+            [0.3700, 1.0000]], dtype=torch.float64)
+    """
+    n = count(x)
+    total = torch.zeros(n, n, dtype=torch.float64)
+    for t in tensors(x):
+        flat = t.detach().cpu().reshape(n, -1)
+        total += _gaussian(flat.float()) if t.is_floating_point() else _equal(flat)
+    return total
+
+
+def _gaussian(flat: Tensor) -> Tensor:
+    spread = flat.std(0, correction=0)
+    kept = flat[:, spread > 0]
+    if not kept.shape[1]:
+        return torch.zeros(len(flat), len(flat), dtype=torch.float64)
+    z = (kept - kept.mean(0)) / spread[spread > 0]
+    squares = torch.cdist(z, z).square().double()
+    return torch.exp(-squares / squares[squares > 0].median())  # (1)
+
+
+def _equal(flat: Tensor) -> Tensor:
+    """Whole numbers: the share of places with equal ones, and of the same numbers in any place."""
+    same = torch.stack([(flat == row).double().mean(1) for row in flat])
+    values, codes = flat.unique(return_inverse=True)
+    if len(values) > MOST_VALUES:
+        return same
+    counts = torch.nn.functional.one_hot(codes.reshape(flat.shape), len(values)).sum(1).double()
+    unit = counts / counts.norm(dim=1, keepdim=True)
+    return same + unit @ unit.mT

@@ -1,0 +1,203 @@
+"""Test examples that were trained on: equal ones, and copies with small changes.
+
+Where train and test are drawn alike, a test example has an equal among the n training examples as often as a training
+example has one among the others; and the ratio of its distances to its two nearest training examples
+
+    r = d_1 / d_2                                                                                             (1)
+
+has the law that it has for training examples among themselves. A copy has r near 0. With c_0 of n_0 training examples
+and c of m test examples below a level t, both tests are Fisher's: under exchangeability
+
+    p = P(H >= c),    H hypergeometric: m draws from n_0 + m examples of which c_0 + c are below t               (2)
+
+and t is the lowest percent of the training examples' ratios, or a half or an eighth of that, for which p is tripled. An
+alarm needs p < `LEVEL` and an excess of at least `EXCESS` of the test examples, so that what it reports also matters.
+
+Hypotheses: examples are exchangeable within each set.
+Reference: [fisher1922interpretation].
+
+>>> import torch
+>>> x = torch.randn(400, 10, generator=torch.Generator().manual_seed(0))
+>>> leaks(x[:300], x[300:]).findings, leaks(x[:300], torch.cat([x[310:], x[:10]])).exact
+((), 10)
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from math import lgamma
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnomon.checks.data.rows import capacity, digests, joint_rows, nearest
+from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.inputs.checks import check_seed
+from gnomon.core.inputs.source import AbstractSource, source
+from gnomon.core.inputs.strata import stratified
+from gnomon.core.results import Finding, Result, Value
+from gnomon.core.results.plain import HIDDEN
+
+__all__ = ["Leaks", "fisher", "leaks"]
+
+CALL = "leaks(train, test)"
+LEVEL = 1e-4
+"""False-alarm rate of each of the two tests on clean splits."""
+EXCESS = 0.01
+"""Share of leaked test examples from which on a test score is worth less than it says."""
+MOST, TRIED = 60000, 1500
+"""Training examples that are searched, and examples of either set whose neighbors are looked for, at most."""
+LEVELS = (1.0, 0.5, 0.125)
+"""Parts of the lowest percent of the usual ratios at which copies are counted."""
+LEAST = 30
+"""Examples of either set from which on there is an answer."""
+RICH, COUNTED = 100.0, 4000
+"""Bits of an example from which on equal ones are copies, not chance, and examples that this is told by."""
+SPLIT_FIRST = (
+    "Split first and augment or oversample only train: call train_test_split before that line, and drop these test "
+    "examples."
+)
+REPEATED = "The data repeat examples, in train as often as in test: drop the copies before you split."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaks(Result):
+    """Test examples with an equal or a near copy in train, and how many there would be by chance.
+
+    ``copies`` are pairs (number in test, number in train) of the examples that were found, ``p_exact`` and ``p_near``
+    the p-values (2), ``rich`` whether rows are long enough that no two are equal by chance.
+    """
+
+    exact: int
+    near: int
+    test: int
+    expected: float
+    p_exact: float
+    p_near: float
+    rich: bool
+    copies: tuple[tuple[int, int], ...] = field(repr=False, metadata=HIDDEN)
+
+    @property
+    def share(self) -> float:
+        """Of the test examples that were looked at, with an equal or a near copy in train."""
+        return len(self.copies) / max(1, self.test)
+
+    @property
+    def leaked(self) -> bool:
+        """Whether there are more copies than chance explains, or copies that chance does not make."""
+        by_chance = self.p_exact >= LEVEL and self.p_near >= LEVEL
+        return not by_chance or (self.rich and self.exact >= 2 and self.exact / self.test >= EXCESS)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        if not self.leaked:
+            known = f"; {self.exact} have an equal there, as many as chance explains" if self.exact else ""
+            return f"No test example is a copy of a training example{known}."
+        near = f" and {self.near} nearly equal" if self.near else ""
+        return f"Of {self.test} test examples, {self.exact} equal{near} examples are in train ({self.share:.1%})."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """That test examples were trained on; a warning where train has as many copies within itself."""
+        if not self.leaked:
+            return ()
+        inherited = self.p_exact >= LEVEL and self.p_near >= LEVEL  # train has as many copies within itself
+        cure = REPEATED if inherited else SPLIT_FIRST
+        evidence = (
+            Value("equal in both sets", self.exact, meaning=f"by chance: {self.expected:.3g}"),
+            Value("nearly equal in both sets", self.near),
+            Value("first of them", ", ".join(f"test {i} = train {j}" for i, j in self.copies[:5])),
+        )
+        return (Finding("leaked-test", self.verdict, cure, 0.45 if inherited else 0.93, "test", evidence, 2 * LEVEL),)
+
+
+def leaks(train: Any, test: Any, *, seed: int = 0) -> Leaks:
+    """Find test examples that are copies of training examples, equal or slightly changed; equations (1) and (2).
+
+    ``train`` and ``test`` are inputs, or data as `gnomon.examine` takes them; targets are not used. False alarms: at
+    most 2e-4 of clean splits. Power: 5 % of copies among 200 test examples are found whenever their distance is below
+    half of that to other examples.
+
+    Hypotheses: examples are exchangeable within each set. In one or two dimensions near copies cannot be told.
+    Reference: [fisher1922interpretation].
+    Cost: a digest of each example, and `TRIED` times n distances in 96 dimensions.
+
+    >>> x = torch.rand(300, 20, generator=torch.Generator().manual_seed(0))
+    >>> leaks(x[:200], torch.cat([x[210:], 0.999 * x[:10]])).near
+    10
+    """
+    seed = check_seed(seed, call=CALL)
+    (a, of_a), (b, of_b) = _drawn(train, seed), _drawn(test, seed)
+    n, m = count(a), count(b)
+    if min(n, m) < LEAST:
+        return Leaks(0, 0, m, 0.0, 1.0, 1.0, False, ())
+    mine = digests(a)
+    first = {one: i for i, one in reversed([*enumerate(mine)])}
+    equal = [(j, first[one]) for j, one in enumerate(digests(b)) if one in first]
+    inside = sum(k for k in Counter(mine).values() if k > 1)
+    expected = inside / n * m
+    p_exact = fisher(len(equal), m, inside, n) if len(equal) - expected >= EXCESS * m else 1.0
+    near, p_near = _near(a, b, {j for j, _ in equal}, seed)
+    pairs = tuple((int(of_b[j]), int(of_a[i])) for j, i in (*equal, *near))
+    rich = capacity(take(a, slice(0, COUNTED))) >= RICH
+    return Leaks(len(equal), len(near), m, expected, p_exact, p_near, rich, pairs)
+
+
+def _near(x: Inputs, of: Inputs, known: set[int], seed: int) -> tuple[list[tuple[int, int]], float]:
+    """Test examples whose ratio (1) is below the level, where they are too many, and the p-value."""
+    n, m = count(x), count(of)
+    both = joint_rows(x, of, call=CALL, seed=seed)
+    a, b = both[:n], both[n:]
+    generator = torch.Generator().manual_seed(seed)
+    own = torch.randperm(n, generator=generator)[:TRIED]
+    rest = torch.tensor([j for j in range(m) if j not in known], dtype=torch.long)
+    rest = rest[torch.randperm(len(rest), generator=generator)[:TRIED]]
+    if len(rest) < LEAST:
+        return [], 1.0
+    null, _ = nearest(a, a[own], own=own, seed=seed)
+    seen, partner = nearest(a, b[rest], seed=seed)
+    usual, ratio = _ratio(null), _ratio(seen)
+    top = min(float(usual[usual > 0].quantile(0.01)) if bool((usual > 0).any()) else 0.0, 0.8)
+    found: list[tuple[float, Tensor]] = []
+    for level in [top * part for part in LEVELS]:
+        below, inside = ratio < level, int((usual < level).sum())
+        p = len(LEVELS) * fisher(int(below.sum()), len(ratio), inside, len(usual))
+        excess = float(below.double().mean()) - inside / len(usual)
+        found.append((p if excess >= EXCESS else 1.0, below))
+    p, below = min(found, key=lambda one: one[0])
+    if p >= LEVEL:
+        return [], 1.0
+    return list(zip(rest[below].tolist(), partner[below].tolist(), strict=True)), p
+
+
+def _ratio(distances: Tensor) -> Tensor:
+    return distances[:, 0] / distances[:, 1].clamp_min(1e-30)  # (1)
+
+
+def fisher(c: int, m: int, c0: int, n: int) -> float:
+    """The p-value (2) of c among m examples being marked, where c0 among n others are.
+
+    Cost: at most m terms.
+
+    >>> round(fisher(2, 2, 0, 2), 6)                                             # 1 of the 6 ways to mark two of four
+    0.166667
+    """
+    marked = c0 + c
+    k = torch.arange(c, min(m, marked) + 1, dtype=torch.float64)
+    ways = _log_choose(m, k) + _log_choose(n, marked - k)
+    return min(1.0, float((ways - _log_choose(n + m, torch.tensor(marked))).exp().sum()))  # (2)
+
+
+def _log_choose(n: int, k: Tensor) -> Tensor:
+    """The logarithm of the number of ways to choose k of n; none for k beyond n."""
+    k = k.double()
+    value = lgamma(n + 1) - torch.lgamma(k + 1) - torch.lgamma((n - k).clamp_min(0) + 1)
+    return torch.where((k < 0) | (k > n), -torch.inf, value)
+
+
+def _drawn(data: Any, seed: int) -> tuple[Inputs, Tensor]:
+    """All inputs, or `MOST` of them, drawn by the seed, with their numbers."""
+    given = data if isinstance(data, AbstractSource) else source(data, call=CALL)
+    index = stratified(len(given), None, MOST, seed=seed)
+    return (given.whole() if len(index) == len(given) else given.at(index)).x, index

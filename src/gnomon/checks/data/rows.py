@@ -1,0 +1,177 @@
+"""Examples as rows of numbers, whatever tensors they are made of, for checks that compare examples with each other.
+
+Real inputs are flattened; a table (n, p) is divided by the spread of each column, so that no unit of measurement
+decides what is near. Integers, such as tokens, become sums of random signs, one for each pair of position and value,
+so that the squared distance of two rows counts the positions at which they differ, and one for each value, so that rows
+with the same words are near.
+
+>>> import torch
+>>> rows(torch.tensor([[1.0, 100.0], [-1.0, -100.0]])).tolist()
+[[1.0, 1.0], [-1.0, -1.0]]
+"""
+
+import hashlib
+from math import sqrt
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arguments import Inputs, count, tensors
+from gnomon.core.inputs.batch import Batch, joined
+from gnomon.core.inputs.checks import check_finite_inputs
+
+__all__ = ["capacity", "digests", "joint_rows", "nearest", "random_features", "rows"]
+
+CODE = 64
+"""Random signs for each value of an integer."""
+SKETCH = 96
+"""Dimensions in which neighbors are looked for; their distances are then computed in all of them."""
+TILE = 4096
+"""Rows that are compared at once."""
+
+
+def rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
+    """One row of float32 numbers for each example.
+
+    Cost: a copy of the inputs; for integers 2 `CODE` numbers for each example.
+
+    >>> rows((torch.zeros(3, 2, 2), torch.zeros(3, 5, dtype=torch.long))).shape
+    torch.Size([3, 132])
+    """
+    parts = []
+    for t in tensors(x):
+        flat = t.detach().cpu().reshape(len(t), -1)
+        if not t.is_floating_point():
+            parts.append(_coded(flat.long(), seed))
+            continue
+        flat = flat.float()
+        if t.dim() == 2:
+            spread = flat.std(0, correction=0)
+            flat = (flat - flat.mean(0)) / torch.where(spread > 0, spread, 1.0)
+        parts.append(flat)
+    return torch.cat(parts, 1)
+
+
+def joint_rows(x: Inputs, of: Inputs, *, call: str, seed: int = 0) -> Float[Tensor, "n p"]:
+    """The rows of training examples and, below them, of test examples, on one scale.
+
+    Cost: that of `rows`, and a check that both have one shape and finite numbers.
+
+    >>> joint_rows(torch.zeros(2, 3), torch.ones(1, 3), call="shift(train, test)").shape
+    torch.Size([3, 3])
+    """
+    shapes = [[tuple(t.shape[1:]) for t in tensors(part)] for part in (x, of)]
+    if shapes[0] != shapes[1]:
+        found = f"training examples have shape {str(shapes[0])[1:-1]} and test examples {str(shapes[1])[1:-1]}"
+        raise InputError(lesson(call, found, "examples of one kind", "Prepare both sets in the same way"))
+    for part in (x, of):
+        check_finite_inputs(part, call=call)
+    return rows(joined([Batch(x, None), Batch(of, None)]).x, seed=seed)
+
+
+def _coded(flat: Tensor, seed: int) -> Tensor:
+    """Random signs of each value summed over positions, and the same times random signs of the position."""
+    _, code = torch.unique(flat, return_inverse=True)
+    generator = torch.Generator().manual_seed(seed)
+    values = 2.0 * torch.randint(0, 2, (int(code.max()) + 1, CODE), generator=generator) - 1
+    places = 2.0 * torch.randint(0, 2, (flat.shape[1], CODE), generator=generator) - 1
+    total, bag = torch.zeros(len(flat), CODE), torch.zeros(len(flat), CODE)
+    for j in range(flat.shape[1]):
+        signs = values[code[:, j]]
+        total += signs * places[j]
+        bag += signs
+    return torch.cat([total, bag], 1) / sqrt(CODE)
+
+
+def digests(x: Inputs) -> list[bytes]:
+    """A digest of each example: two are equal where all their numbers are.
+
+    Cost: one pass over the inputs, about a second for a gigabyte.
+
+    >>> a, b, c = digests(torch.tensor([[0.0, 1.0], [-0.0, 1.0], [2.0, 1.0]]))
+    >>> a == b, a == c
+    (True, False)
+    """
+    parts = []
+    for t in tensors(x):
+        numbers = t.detach().cpu()
+        numbers = numbers.double() + 0.0 if t.is_floating_point() else numbers.long()  # -0.0 + 0.0 is 0.0
+        parts.append(numbers.reshape(len(t), -1).contiguous().numpy())
+    return [hashlib.blake2b(b"".join(p[i].tobytes() for p in parts), digest_size=16).digest() for i in range(count(x))]
+
+
+def capacity(x: Inputs) -> float:
+    """Bits that would tell examples apart if their features were independent: the sum of log2 of distinct values.
+
+    Small for tables of a few categories, where equal rows are no accident.
+    Cost: a sort of each of at most 200 features.
+
+    >>> capacity(torch.tensor([[0.0, 1.0], [1.0, 1.0]]))
+    1.0
+    """
+    bits = 0.0
+    for t in tensors(x):
+        flat = t.detach().cpu().reshape(len(t), -1)
+        chosen = flat[:, torch.linspace(0, flat.shape[1] - 1, min(200, flat.shape[1])).long()]
+        distinct = 1 + (chosen.sort(0).values.diff(dim=0) != 0).sum(0)
+        bits += float(distinct.double().log2().mean()) * flat.shape[1]
+    return bits
+
+
+def random_features(x: Float[Tensor, "n p"], *, width: int, seed: int = 0) -> Float[Tensor, "n d"]:
+    """The rows, sketched to at most ``width / 2`` directions, and ``width`` random rectified combinations of them.
+
+    Ridge regression on these approximates regression with the kernel of a wide network of one hidden layer.
+    Reference: [rahimi2007random].
+    Cost: n p width multiplications.
+
+    >>> random_features(torch.randn(4, 3), width=8).shape
+    torch.Size([4, 11])
+    """
+    centered = x - x.mean(0)
+    centered = centered / centered.square().mean().sqrt().clamp_min(1e-12) / sqrt(x.shape[1])
+    generator = torch.Generator().manual_seed(seed)
+    weights = torch.randn(x.shape[1], width, generator=generator)
+    hidden = torch.relu(centered @ weights + 0.5 * torch.randn(width, generator=generator))
+    few = width // 2
+    linear = centered if x.shape[1] <= few else centered @ torch.randn(x.shape[1], few, generator=generator)
+    return torch.cat([linear, hidden * sqrt(2 / width)], 1)
+
+
+def nearest(
+    x: Float[Tensor, "n p"], of: Float[Tensor, "m p"], *, own: Tensor | None = None, seed: int = 0
+) -> tuple[Float[Tensor, "m 2"], Tensor]:
+    """Distances from each row of ``of`` to its two nearest rows of x, and the numbers of the nearer one.
+
+    ``own`` holds the number of each row within x, which is then not its own neighbor. Neighbors are found among four
+    candidates that are nearest in a random sketch of `SKETCH` dimensions.
+
+    Reference: [johnson1984extensions].
+    Cost: n p SKETCH + m n SKETCH multiplications.
+
+    >>> d, i = nearest(torch.tensor([[0.0], [3.0], [10.0]]), torch.tensor([[1.0]]))
+    >>> d.tolist(), i.tolist()
+    ([[1.0, 2.0]], [0])
+    """
+    p = x.shape[1]
+    if p > SKETCH:
+        plane = torch.randn(p, SKETCH, generator=torch.Generator().manual_seed(seed)) / sqrt(SKETCH)
+        a, b = x @ plane, of @ plane
+    else:
+        a, b = x, of
+    k = min(4, len(x) - (own is not None))
+    found, numbers = [], []
+    for start in range(0, len(of), max(1, TILE * TILE // max(1, len(x)))):
+        part = slice(start, start + max(1, TILE * TILE // max(1, len(x))))
+        distance = torch.cdist(b[part], a)
+        if own is not None:
+            distance[torch.arange(len(distance)), own[part]] = torch.inf
+        candidates = distance.topk(k, largest=False).indices
+        exact = (x[candidates] - of[part, None]).square().sum(-1).sqrt()
+        order = exact.argsort(1)[:, :2]
+        found.append(exact.gather(1, order))
+        numbers.append(candidates.gather(1, order)[:, 0])
+    both = torch.cat(found)
+    return (both if both.shape[1] == 2 else torch.cat([both, torch.full_like(both, torch.inf)], 1)), torch.cat(numbers)

@@ -1,0 +1,1 @@
+"""Checks on the network: signals, activity, wiring, normalization, modes."""

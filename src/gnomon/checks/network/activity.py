@@ -1,0 +1,132 @@
+"""Units that do no work: dead or saturated ones.
+
+    dead        phi'(h) = 0 at every example (relu: never active)                                                (1)
+    saturated   |phi'(h)| below 1 % of its maximum, as a share of all units and examples                         (2)
+
+Hypotheses: activations are layers or functions of torch.nn, or of tensors, that act on each number alone.
+Reference: [glorot2010understanding]; [goodfellow2013maxout] on units that die.
+
+>>> import torch
+>>> net = nn.Sequential(nn.Linear(1, 2, bias=False), nn.ReLU())
+>>> net[0].weight.data = torch.tensor([[1.0], [-1.0]])
+>>> unit_activity(net, torch.ones(4, 1)).dead                                               # one of two
+{'1': 0.5}
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.checks.network.functions import ELEMENTWISE, Watcher, calls_of_functions
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arguments import invoke
+from gnomon.core.inputs.checks import check_weights
+from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.modules.pure import plain_kernels, twin
+from gnomon.core.modules.untouched import untouched
+from gnomon.core.results import Axis, Bars, Plot, Result
+
+__all__ = ["UnitActivity", "unit_activity"]
+
+SATURATED = 0.01
+"""Of the largest slope, below which a unit passes on next to no gradient."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitActivity(Result):
+    """By activation layer: the share of dead units (1), and of saturated numbers (2)."""
+
+    dead: dict[str, float]
+    saturated: dict[str, float]
+    examples: int
+
+    @property
+    def verdict(self) -> str:
+        """The worst layers."""
+        one = max(self.dead, key=self.dead.__getitem__)
+        two = max(self.saturated, key=self.saturated.__getitem__)
+        return (
+            f"At most {self.dead[one]:.0%} of the units of a layer are dead on {self.examples} examples ('{one}'), at "
+            f"most {self.saturated[two]:.0%} saturated ('{two}')."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Both for each layer."""
+        names = tuple(self.dead)
+        return (
+            Plot("Dead units", (Bars("share", names, tuple(self.dead.values())),), Axis("share of units")),
+            Plot("Saturated", (Bars("share", names, tuple(self.saturated.values())),), Axis("share of outputs")),
+        )
+
+
+def unit_activity(module: nn.Module, x: Any) -> UnitActivity:
+    """The share of dead units and of saturated outputs of every activation layer, over the inputs; (1), (2).
+
+    Hypotheses: see the module. Units are on the axis after the examples'.
+    Reference: [glorot2010understanding].
+    Cost: a forward pass, and one more through each activation.
+
+    >>> unit_activity(nn.Sequential(nn.Tanh()), torch.tensor([[0.0], [9.0]])).saturated
+    {'0': 0.5}
+    """
+    call = "unit_activity(module, x)"
+    check_weights(module, call=call)
+    parts = {name: part for name, part in module.named_modules() if isinstance(part, ELEMENTWISE)}
+    alive: dict[str, Tensor] = {}
+    counts: dict[str, list[float]] = {}
+    tops: dict[str, float] = {}
+
+    def watch(name: str, function: Callable[[Tensor], Tensor], h: Tensor) -> None:
+        if name not in tops:
+            tops[name] = float(_slope(function, torch.linspace(-6, 6, 2401)[:, None].to(h)).max())
+        slope = _slope(function, h)
+        units = slope.flatten(2).amax(2) if slope.dim() > 2 else slope
+        used = (units > 0).any(0)
+        alive[name] = used if name not in alive else alive[name] | used
+        seen = counts.setdefault(name, [0.0, 0.0])
+        seen[0], seen[1] = seen[0] + float((slope < SATURATED * tops[name]).sum()), seen[1] + slope.numel()
+
+    n = 0
+    copies = {name: _copy(part) for name, part in parts.items()}
+    with untouched(module), plain_kernels(module), calls_of_functions(module, watch):
+        handles = [part.register_forward_pre_hook(_told(watch, name, copies[name])) for name, part in parts.items()]
+        try:
+            for batch in source_of_inputs(x, module, call=call).batches():
+                invoke(module, batch.x, call=call)
+                n += len(batch)
+        finally:
+            for handle in handles:
+                handle.remove()
+    if not counts:
+        cure = "Pass a network with activations such as nn.ReLU or torch.relu"
+        raise InputError(lesson(call, "no activation of torch was met", "activation layers", cure))
+    dead = {name: 1 - float(used.double().mean()) for name, used in alive.items()}  # (1)
+    return UnitActivity(dead, {name: few / whole for name, (few, whole) in counts.items()}, n)  # (2)
+
+
+def _told(watch: Watcher, name: str, own: nn.Module) -> Any:
+    """A hook that tells of the argument of a layer, before the layer can change it in place."""
+
+    def hook(_: nn.Module, args: Any) -> None:
+        watch(name, own, args[0])
+
+    return hook
+
+
+def _copy(part: nn.Module) -> nn.Module:
+    """A copy of an activation that does not work in place."""
+    own = twin(part, call="unit_activity(module, x)")
+    if hasattr(own, "inplace"):
+        setattr(own, "inplace", False)  # noqa: B010  # a plain attribute, not a parameter
+    return own
+
+
+def _slope(function: Callable[[Tensor], Tensor], h: Tensor) -> Tensor:
+    """|phi'| at each number."""
+    leaf = h.detach().clone().requires_grad_()
+    with torch.enable_grad(), torch._C.DisableTorchFunction():
+        (g,) = torch.autograd.grad(function(leaf).sum(), leaf)
+    return g.abs()

@@ -1,0 +1,116 @@
+"""Outputs that depend on chance, or on the other examples of the batch, where they should depend on the example alone.
+
+In eval mode, two passes with different random seeds must agree, and so must a pass over each example alone. Where they
+do not, dropout is on (``F.dropout(x)`` without ``self.training`` is), or the network mixes examples: an LSTM without
+``batch_first=True``, softmax or a norm over axis 0, a reshape that moves numbers between examples, or batch norm kept
+in training mode.
+
+    difference = max |f - f'| / max |f - mean f|                                                               (1)
+
+is about 1e-6 for sums in another order; `NOTHING` is a thousand times that.
+
+Hypotheses: eval mode.
+Reference: [srivastava2014dropout] for what eval mode means for dropout.
+
+>>> import torch
+>>> class Forgetful(nn.Module):
+...     def forward(self, x):
+...         return nn.functional.dropout(x)
+>>> chance_findings(Forgetful(), torch.randn(8, 4))[0].kind
+'random-in-eval'
+"""
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.inputs.arguments import Inputs, count, invoke, table, take
+from gnomon.core.modules.pure import random_state
+from gnomon.core.modules.untouched import untouched
+from gnomon.core.results import Finding, Value
+
+__all__ = ["chance_findings", "difference"]
+
+NOTHING = 1e-3
+"""Difference (1) up to which outputs agree: single precision loses up to this much in deep networks."""
+ROUNDINGS = 16
+"""Roundings of the largest output that two passes may differ by, where outputs hardly vary over examples."""
+EXAMPLES = 8
+AGAIN = 5
+"""Passes with one seed after the first: a choice of ten by Python's random is the same in all of them in 1e-5 of cases,
+in a second pass alone in a tenth."""
+
+
+def chance_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
+    """Whether outputs in eval mode depend on chance, or on the other examples of the batch; no false alarms.
+
+    Cost: eight forward passes of at most eight examples.
+
+    >>> chance_findings(nn.Sequential(nn.Dropout(), nn.Linear(4, 2)), torch.randn(8, 4))
+    ()
+    """
+    few = take(x, slice(0, EXAMPLES))
+    first, *again = _repeated(module, few)
+    apart = max(difference(first, other) for other in again)
+    if apart > NOTHING:
+        what = f"Passes over the same examples with the same seed differ by {apart:.0%} of the spread of the outputs."
+        cure = "Look for state that forward changes (counters, caches, python's random), and seed or remove it."
+        return (Finding("not-deterministic", what, cure, 0.95, "outputs", (Value("difference", apart),), 0.0),)
+    apart = difference(first, _outputs(module, few, 1))
+    if apart > NOTHING:
+        what = f"In eval mode two passes over the same examples differ by {apart:.0%} of the spread of the outputs."
+        cure = "Write F.dropout(x, training=self.training) in forward, or use nn.Dropout, which model.eval() turns off."
+        return (Finding("random-in-eval", what, cure, 0.956, "outputs", (Value("difference", apart),), 0.0),)
+    return _mixing(module, few, first)
+
+
+def _mixing(module: nn.Module, few: Inputs, first: Tensor) -> tuple[Finding, ...]:
+    n = count(few)
+    if n < 3:
+        return ()
+    part = slice(n // 2, n)  # not the first ones, which a recurrence over examples leaves as they are
+    try:
+        alone = _outputs(module, take(few, part), 0)
+    except Exception:  # a network that needs a batch of this size says so elsewhere
+        return ()
+    apart = difference(first[part], alone) if len(alone) == n - n // 2 else 0.0
+    if apart <= NOTHING:
+        return ()
+    what = f"The outputs of an example change by {apart:.0%} of their spread with the other examples of its batch."
+    cure = (
+        "Keep examples apart: nn.LSTM(..., batch_first=True), softmax(dim=-1) instead of dim=0, no view that moves "
+        "numbers between rows, and no batch statistics in eval mode."
+    )
+    return (Finding("examples-mixed", what, cure, 0.958, "outputs", (Value("difference", apart),), 0.0),)
+
+
+def difference(a: Tensor, b: Tensor) -> float:
+    """How far two tables of outputs are apart in units of the spread of the first over examples; equation (1).
+
+    Cost: one pass.
+
+    >>> difference(torch.tensor([[0.0], [2.0]]), torch.tensor([[0.0], [2.0]]))
+    0.0
+    """
+    rounding = ROUNDINGS * torch.finfo(a.dtype if a.is_floating_point() else torch.float32).eps
+    a, b = a.double(), b.double()
+    if not bool(a.isfinite().all()) or not bool(b.isfinite().all()):
+        return 0.0
+    spread = float((a - a.mean(0)).abs().max())
+    size = max(spread, rounding / NOTHING * float(a.abs().max()), 1e-30)  # outputs that hardly vary are only rounded
+    return float((a - b).abs().max()) / size  # (1)
+
+
+def _repeated(module: nn.Module, x: Inputs) -> list[Tensor]:
+    """Passes with one seed of torch; counters, and the draws of Python and numpy, go on between them."""
+    with untouched(module):
+        return [_pass(module, x, 0) for _ in range(1 + AGAIN)]
+
+
+def _outputs(module: nn.Module, x: Inputs, seed: int) -> Tensor:
+    with untouched(module):
+        return _pass(module, x, seed)
+
+
+def _pass(module: nn.Module, x: Inputs, seed: int) -> Tensor:
+    with random_state(seed), torch.no_grad():
+        return table(invoke(module, x), count(x), "examine(module, train=(x, y))").detach().clone()

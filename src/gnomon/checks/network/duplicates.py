@@ -1,0 +1,71 @@
+"""Units that repeat others: the same incoming weights and bias, and so the same gradient forever.
+
+    duplicates = units of a layer - different rows of [W, b]                                                     (1)
+
+Hypotheses: equal numbers, as constant initialization makes them. Reference: [rumelhart1986learning].
+
+>>> UnitDuplicates({"0": 8}, {"0": 7}, {"0": 0}).verdict[:18]
+'7 of 8 units repea'
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import check_weights
+from gnomon.core.results import Axis, Bars, Plot, Result
+
+__all__ = ["UnitDuplicates", "unit_duplicates"]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitDuplicates(Result):
+    """By layer: its units, how many of them repeat another one (1), and how many have no incoming weight at all."""
+
+    units: dict[str, int]
+    duplicates: dict[str, int]
+    empty: dict[str, int]
+
+    @property
+    def verdict(self) -> str:
+        """How many units are wasted."""
+        lost = sum(self.duplicates.values()) + sum(self.empty.values())
+        if not lost:
+            return f"All {sum(self.units.values())} units differ."
+        return f"{lost} of {sum(self.units.values())} units repeat another one or have no weights: draw them at random."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Wasted units of each layer."""
+        names = tuple(self.units)
+        wasted = [self.duplicates[name] + self.empty[name] for name in names]
+        return (Plot("Units that repeat others", (Bars("units", names, wasted),), Axis("units"), caption=self.verdict),)
+
+
+def unit_duplicates(module: nn.Module) -> UnitDuplicates:
+    """How many units of each linear or convolutional layer repeat another or have no incoming weights; equation (1).
+
+    Hypotheses: equal to rounding of the parameters' type. Reference: [rumelhart1986learning].
+    Cost: a sort of the rows of each weight.
+
+    >>> net = nn.Linear(3, 4)
+    >>> _ = nn.init.constant_(net.weight, 0.5), nn.init.zeros_(net.bias)
+    >>> unit_duplicates(net).duplicates                                                      # three repeat the first
+    {'': 3}
+    """
+    call = "unit_duplicates(module)"
+    check_weights(module, call=call)
+    units, duplicates, empty = {}, {}, {}
+    for name, part in module.named_modules():
+        if isinstance(part, nn.Linear | nn.modules.conv._ConvNd):
+            rows = part.weight.detach().flatten(1)
+            none = ~rows.any(1)
+            if part.bias is not None:
+                rows = torch.cat([rows, part.bias.detach()[:, None]], 1)
+            kept = rows[~none]
+            units[name], empty[name] = len(rows), int(none.sum())
+            duplicates[name] = len(kept) - len(torch.unique(kept, dim=0)) if len(kept) else 0  # (1)
+    if not units:
+        raise InputError(lesson(call, "there is no linear or convolutional layer", "layers with units", "Pass one"))
+    return UnitDuplicates(units, duplicates, empty)

@@ -1,0 +1,73 @@
+"""What an activation does to the size of a Gaussian signal, and the factor that keeps it.
+
+For z ~ N(0, 1):
+
+    E[phi(z)^2]    the mean square it passes on,       E[phi'(z)^2]    that of gradients                 (1)
+    gain = 1 / sqrt(E[phi(z)^2])                       so that E[(gain phi(z))^2] = 1                    (2)
+
+>>> import torch
+>>> print(activation_gain(torch.nn.ReLU()))
+A gain of 1.414 keeps the mean square of signals; that of gradients it then keeps.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from gnomon.checks.network.meanfield import Activation
+from gnomon.core.errors import InputError, called, lesson
+from gnomon.core.inputs.checks import check_kind
+from gnomon.core.results import Axis, Bars, Plot, Result
+from gnomon.expectations import Moments
+
+__all__ = ["ActivationGain", "activation_gain"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ActivationGain(Result):
+    """The mean squares of equation (1) and the gain of equation (2)."""
+
+    square: float
+    slope_square: float
+    gain: float
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        backward = self.gain**2 * self.slope_square
+        fate = "keeps" if abs(backward - 1) < 1e-3 else "shrinks" if backward < 1 else "grows"
+        return f"A gain of {self.gain:.4g} keeps the mean square of signals; that of gradients it then {fate}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Both mean squares, before and after the gain."""
+        names = ("signal", "gradient", "signal with gain", "gradient with gain")
+        factor = self.gain**2
+        sizes = (self.square, self.slope_square, factor * self.square, factor * self.slope_square)
+        return (Plot("Mean squares passed on", (Bars("mean square", names, sizes),), Axis("mean square")),)
+
+
+def activation_gain(activation: Activation) -> ActivationGain:
+    """The mean squares that an activation passes on, and the factor that keeps signals at size one.
+
+        gain = 1 / sqrt(E[phi(z)^2]), z ~ N(0, 1)                                                      (1)
+
+    Args:
+        activation: an elementwise function or module; its slope is taken by autograd.
+
+    Hypotheses: piecewise analytic.
+    Reference: [he2015delving], for the ReLU.
+    Cost: some 0.1 s.
+
+    >>> round(activation_gain(torch.nn.Softplus(5.0)).gain, 4)
+    1.4044
+    """
+    call = "activation_gain(activation)"
+    check_kind("activation", activation, Callable, call=call, cure="Pass a function such as torch.tanh or nn.ReLU()")
+    phi, one = Moments(activation), torch.ones((), dtype=torch.float64)
+    with called(call):
+        square, slope_square = float(phi.square(one).detach()), float(phi.slope_square(one).detach())
+    if not square > 0:
+        found, cure = f"E[phi(z)^2] is {square:.3g}", "Pass an activation that is not zero everywhere"
+        raise InputError(lesson(call, found, "a signal that passes", cure))
+    return ActivationGain(square, slope_square, square**-0.5)

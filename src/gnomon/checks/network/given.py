@@ -1,0 +1,49 @@
+"""What the first layer with weights is given: inputs that a network scales itself need no scaling before.
+
+Batch norm as the first layer, or ``x / 255`` in ``forward``, takes away what is wrong with the scale of the inputs.
+What counts is the scale at the first layer that multiplies by weights, in training mode, for batch norm has not yet
+learned its statistics.
+
+Reference: [lecun1998efficient], section 4.3, on the scale of inputs.
+
+>>> net = nn.Sequential(nn.BatchNorm1d(2), nn.Linear(2, 1))
+>>> first_given(net, 1000 * torch.randn(50, 2)).std().round(decimals=1)
+tensor(1.)
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.inputs.arguments import Inputs, count, invoke, tensors
+from gnomon.core.modules.pure import random_state, twin
+
+__all__ = ["first_given"]
+
+WEIGHTED = (nn.Linear, nn.modules.conv._ConvNd, nn.RNNBase, nn.Bilinear)
+CALL = "examine(module, train=(x, y))"
+
+
+def first_given(module: nn.Module, x: Inputs) -> Tensor | None:
+    """The input of the first layer with weights that is called; None where there is none, or it has no row per example.
+
+    Cost: a forward pass of a copy.
+
+    >>> first_given(nn.ReLU(), torch.zeros(3, 1)) is None
+    True
+    """
+    seen: list[Tensor] = []
+
+    def look(part: nn.Module, args: Any, kwargs: Any) -> None:
+        given = next(tensors((args, kwargs)), None)
+        if given is not None and given.is_floating_point():
+            seen.append(given.detach().clone())
+
+    model = twin(module, call=CALL).train()
+    for part in model.modules():
+        if isinstance(part, WEIGHTED):
+            part.register_forward_pre_hook(look, with_kwargs=True)
+    with random_state(0), torch.no_grad():
+        invoke(model, x, call=CALL)
+    return seen[0] if seen and len(seen[0]) == count(x) else None

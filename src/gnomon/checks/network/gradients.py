@@ -1,0 +1,130 @@
+"""Whether the gradient that autograd gives is the slope of the loss: along random directions, by differences.
+
+    error = |g.v - (L(w + h v) - L(w - h v)) / 2h| / max(|g.v|, |difference|)                                     (1)
+
+A custom backward with a mistake, an in-place write or a detached part shows here. The difference errs by h^2 and by
+rounding / h, so that float64 is used; a kink of relu between the two ends shows as an error of single directions.
+Hypotheses: a differentiable loss; a deterministic network.
+Reference: [rumelhart1986learning]; [higham2002accuracy] for the step.
+
+>>> import torch
+>>> gradient_check(nn.Linear(2, 1), torch.randn(4, 2), torch.randn(4)).worst < 1e-6
+True
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
+
+from gnomon.core.inputs.arguments import transform
+from gnomon.core.inputs.checks import check_readable, check_seed, integer
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.pure import twin
+from gnomon.core.modules.untouched import untouched
+from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
+from gnomon.training.evaluate import Loss, Objective
+from gnomon.training.gradient import loss_gradient, moved_parameters
+
+__all__ = ["GradientCheck", "gradient_check"]
+
+STEP = 1e-6
+"""Of the norm of the parameters, near eps^(1/3) of float64."""
+WRONG = 1e-3
+"""Relative error above which a gradient is called wrong: a thousand times what rounding and the step make."""
+
+
+@dataclass(frozen=True, slots=True)
+class GradientCheck(Result):
+    """The relative error (1) along each direction, by parameter: of each a random one, and one of all together."""
+
+    errors: dict[str, float]
+    examples: int
+
+    @property
+    def worst(self) -> float:
+        """The largest error."""
+        return max(self.errors.values())
+
+    @property
+    def verdict(self) -> str:
+        """Whether gradients are right."""
+        name = max(self.errors, key=self.errors.__getitem__)
+        if self.worst < WRONG:
+            return f"Gradients agree with differences of the loss to {self.worst:.1g}."
+        return f"The gradient of '{name}' differs from the slope of the loss by {self.worst:.1%}."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The parameter whose gradient is wrong, where there is one."""
+        if self.worst < WRONG:
+            return ()
+        name = max(self.errors, key=self.errors.__getitem__)
+        cure = "Look for a custom backward, .detach(), .data or in-place writes on the way to it."
+        return (Finding("wrong-gradient", self.verdict, cure, 0.8, name, (Value("relative error", self.worst),)),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The error of each parameter."""
+        bars = Bars("error", tuple(self.errors), tuple(self.errors.values()))
+        return (Plot("Gradients and differences", (bars,), Axis("relative error"), caption=self.verdict),)
+
+
+def gradient_check(
+    module: nn.Module, x: Any, y: Any = None, *, examples: int = 32, loss: Loss | None = None, seed: int = 0
+) -> GradientCheck:
+    """Compare the gradient of every parameter with differences of the loss along random directions; equation (1).
+
+    Args:
+        module: left as it was; a copy in float64 and eval mode is looked at.
+        x: inputs, or data, as in `gnomon.train`.
+        y: targets.
+        examples: that are used, drawn by the seed.
+        loss: as in `gnomon.train`.
+        seed: of examples and directions.
+
+    Hypotheses: see the module. Reference: [rumelhart1986learning].
+    Cost: a gradient, and two forward passes for each parameter tensor.
+
+    >>> class Detached(nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.w = nn.Parameter(torch.ones(1))
+    ...     def forward(self, x):
+    ...         return x * self.w * self.w.detach()                                   # half of the slope is lost
+    >>> round(gradient_check(Detached(), torch.ones(2, 1), torch.zeros(2)).worst, 3)
+    0.5
+    """
+    call = "gradient_check(module, x, y)"
+    check_readable(module, call=call)
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    model = twin(module, call=call).double()
+    data = source(x, y, module=module, call=call)
+    batch = data.probe(integer("examples", examples, call=call), seed=seed)
+    inputs = transform(lambda t: t.double() if t.is_floating_point() else t, batch.x)
+    with untouched(model):
+        objective = Objective.of(inputs, batch.y, model, loss, call)
+        leaves = moved_parameters(model, call)
+        names = [name for name, p in model.named_parameters() if p.requires_grad]
+        g = loss_gradient(model, objective)[1]
+        w = parameters_to_vector(leaves).detach().clone()
+        h = STEP * max(float(w.norm()), 1.0)
+        errors, start = {}, 0
+        for name, leaf in [*zip(names, leaves, strict=True), ("all parameters", None)]:
+            v = torch.randn(w.shape, generator=generator, dtype=w.dtype)
+            if leaf is not None:
+                mask = torch.zeros_like(w)
+                mask[start : start + leaf.numel()] = 1
+                v, start = v * mask, start + leaf.numel()
+            v = v / v.norm()
+            ends = []
+            for sign in (1, -1):
+                vector_to_parameters(w + sign * h * v, leaves)
+                ends.append(objective.measure(model, None)[0])
+            slope, difference = float(g @ v), (ends[0] - ends[1]) / (2 * h)
+            rounding = 1e-14 * max(abs(ends[0]), abs(ends[1])) / h
+            error = max(0.0, abs(slope - difference) - rounding)
+            errors[name] = error / max(abs(slope), abs(difference), 1e-300) if error else 0.0  # (1)
+        vector_to_parameters(w, leaves)
+    return GradientCheck(errors, len(batch))

@@ -1,0 +1,177 @@
+"""Inputs that have no effect on the outputs: all of them, one of several, or a part of one.
+
+A feature that varies over examples and whose gradient is zero at every one of them is not seen, unless the network
+reads it through a step; then moving all such features between examples changes the outputs. Both must say the same:
+
+    sum over examples of |df/dx_j| = 0 for j in S,    f(x with x_S permuted over examples) = f(x)               (1)
+
+Integer inputs have no gradient; their positions are permuted one by one. Weights that are all zero, as those at the end
+of residual branches may begin, are moved away from zero in a copy first: training does so in its first step.
+
+Hypotheses: eval mode; features outside of every window of a stride, such as the last row of an image, are few.
+
+>>> import torch
+>>> class First(nn.Module):
+...     def forward(self, x):
+...         return x[:, :1]
+>>> ignored_findings(First(), torch.randn(30, 4))[0].kind
+'inputs-ignored'
+"""
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.checks.network.chance import difference
+from gnomon.core.inputs.arguments import Inputs, count, invoke, table, tensors, transform
+from gnomon.core.modules.pure import random_state, twin
+from gnomon.core.modules.untouched import untouched
+from gnomon.core.results import Finding, Value
+
+__all__ = ["ignored_findings"]
+
+SHARE = 0.3
+"""Of the features that vary, which may be unseen: a stride that does not fit loses a row and a column, below that."""
+NOTHING = 1e-6
+"""Relative effect on the outputs that counts as none: the rounding of float32."""
+PLACES = 48
+"""Positions of integer inputs that are tried."""
+CALL = "examine(module, train=(x, y))"
+
+
+def ignored_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
+    """Whether outputs ignore the inputs or a large part of them; no false alarms by chance.
+
+    Cost: a forward and a backward pass, and a forward pass for each tensor of inputs; for integers one for each of at
+    most 48 positions.
+
+    >>> ignored_findings(nn.Linear(4, 2), torch.randn(30, 4))
+    ()
+    """
+    module = _woken(module)
+    with untouched(module), random_state(0):
+        first = _outputs(module, x)
+        moved = _outputs(module, transform(_turned, x))
+        effect = difference(first, moved)
+        size = float(first.double().abs().max())
+        spread = float((first - first.mean(0)).double().abs().max())
+        if count(x) > 2 and spread <= NOTHING * size and effect <= NOTHING + 1e4 * NOTHING:
+            return _all_of_them(module, x, spread)
+        found: list[Finding] = []
+        parts = list(tensors(x))
+        seen = _gradients(module, x)
+        for i, t in enumerate(parts):
+            found += _part(module, x, i, t, seen[i], first, several=len(parts) > 1)
+    return tuple(sorted(found, key=lambda finding: -finding.severity))[:1]
+
+
+def _all_of_them(module: nn.Module, x: Inputs, spread: float) -> tuple[Finding, ...]:
+    """Outputs that are the same for all inputs: these are not read, or so little is left of them that it is rounded."""
+    evidence = (Value("spread of outputs", spread),)
+    if any(g is not None and bool(g.any()) for g in _gradients(module, x)):
+        what = "Inputs change the outputs by less than a millionth of their size: their signal vanishes on the way."
+        cure = "Raise the weights to variance 2 / fan_in for relu, 1 / fan_in for tanh; or add normalization."
+        return (Finding("vanishing-activations", what, cure, 0.92, "outputs", evidence, 0.0),)
+    what = "The outputs are the same for all inputs: the network ignores them."
+    cure = "Follow x through forward: it is overwritten, multiplied by zero, or only its shape is used."
+    return (Finding("inputs-ignored", what, cure, 0.92, "inputs", evidence, 0.0),)
+
+
+def _woken(module: nn.Module) -> nn.Module:
+    """The module, or a copy in which weights that begin at zero do not: after one step they let inputs through."""
+    asleep = [name for name, p in module.named_parameters()
+              if p.requires_grad and not name.endswith("bias") and not bool(p.detach().any())]  # fmt: skip
+    if not asleep:
+        return module
+    copy = twin(module, call=CALL)
+    own = dict(copy.named_parameters())
+    with torch.no_grad():
+        for name in asleep:
+            own[name].fill_(0.1)
+            own[name].view(-1)[::2] *= -1  # rows that are alike would cancel in a norm
+    return copy
+
+
+def _part(
+    module: nn.Module, x: Inputs, i: int, t: Tensor, seen: Tensor | None, first: Tensor, *, several: bool
+) -> list[Finding]:
+    flat = t.reshape(len(t), -1)
+    varies = (flat != flat[:1]).any(0)
+    if not bool(varies.any()):
+        return []
+    if seen is not None:
+        unseen = varies & (seen.reshape(len(flat), -1).abs().sum(0) == 0)
+    else:
+        unseen = _unseen_places(module, x, i, varies, first)
+    share = float(unseen.sum() / varies.sum())
+    if share < SHARE or difference(first, _outputs(module, _permuted(x, i, unseen))) > 1e3 * NOTHING:
+        return []
+    where = f"input {i}" if several else "inputs"
+    all_of = "all" if share == 1 else f"{share:.0%}"
+    place = "" if share == 1 or t.dim() < 2 else _place(unseen.reshape(t.shape[1:]))
+    what = f"The outputs do not depend on {all_of} of the features of {where}{place}."
+    cure = (
+        "Look at where forward takes its slice: for sequences out[:, -1] or a mean over time instead of out[:, 0]; all "
+        "channels; every argument."
+    )
+    severity = 0.62 if several and not t.is_floating_point() else 0.875
+    return [Finding("inputs-ignored", what, cure, severity, where, (Value("share of features", share),), 0.0)]
+
+
+def _place(unseen: Tensor) -> str:
+    """Where along the first axis nothing is seen, such as positions or channels."""
+    whole = unseen.reshape(len(unseen), -1).all(1).nonzero()[:, 0].tolist()
+    if not whole or len(whole) == len(unseen):
+        return ""
+    return f" (positions {whole[0]} to {whole[-1]} along their first axis)"
+
+
+def _gradients(module: nn.Module, x: Inputs) -> list[Tensor | None]:
+    """The sizes of the gradients of a random sum of the outputs at each real input; None for integers."""
+    tracked = transform(lambda t: t.detach().clone().requires_grad_() if t.is_floating_point() else t, x)
+    leaves = [t for t in tensors(tracked) if t.requires_grad]
+    if not leaves:
+        return [None for _ in tensors(x)]
+    with torch.enable_grad():
+        out = table(invoke(module, tracked), count(x), CALL)
+        weights = torch.rand(out.shape[1], device=out.device, dtype=out.dtype) + 0.5
+        value = (out * weights).sum()
+        grads = torch.autograd.grad(value, leaves, allow_unused=True) if value.requires_grad else [None] * len(leaves)
+    known = iter(torch.zeros_like(t) if g is None else g for t, g in zip(leaves, grads, strict=True))
+    return [next(known) if t.is_floating_point() else None for t in tensors(x)]
+
+
+def _unseen_places(module: nn.Module, x: Inputs, i: int, varies: Tensor, first: Tensor) -> Tensor:
+    """Positions of integer inputs that can be moved between examples without effect."""
+    places = varies.nonzero()[:, 0]
+    places = places[torch.linspace(0, len(places) - 1, min(PLACES, len(places))).long()]
+    unseen = torch.zeros_like(varies)
+    for place in places.tolist():
+        mask = torch.zeros_like(varies)
+        mask[place] = True
+        unseen[place] = difference(first, _outputs(module, _permuted(x, i, mask))) <= 10 * NOTHING
+    if len(places) < int(varies.sum()) and bool(unseen[places].all()):
+        unseen = varies.clone()
+    return unseen
+
+
+def _permuted(x: Inputs, i: int, mask: Tensor) -> Inputs:
+    """x with the marked features of its tensor number i moved on by one example."""
+    numbers = iter(range(10**6))
+
+    def change(t: Tensor) -> Tensor:
+        if next(numbers) != i:
+            return t
+        flat = t.reshape(len(t), -1).clone()
+        flat[:, mask] = flat.roll(1, 0)[:, mask]
+        return flat.reshape(t.shape)
+
+    return transform(change, x)
+
+
+def _turned(t: Tensor) -> Tensor:
+    return t.roll(1, 0)
+
+
+def _outputs(module: nn.Module, x: Inputs) -> Tensor:
+    with torch.no_grad():
+        return table(invoke(module, x), count(x), CALL).detach().clone()

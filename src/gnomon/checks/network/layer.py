@@ -1,0 +1,92 @@
+"""What one layer passes on, forwards and backwards, as numbers.
+
+>>> layer = LayerSignal("0", "Linear", "nonzero", 8, 8, Forward(1.0, 0.0, 0.0), Backward(1.0, 1.0))
+>>> layer.weighted, layer.activation, layer.finite
+(True, 1.0, True)
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gnomon.core.results.record import Record
+
+__all__ = ["Backward", "Forward", "LayerSignal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Forward(Record):
+    """Equations (1) to (3) of `signal` for the outputs of a layer.
+
+    ``activation`` is None where an output is not finite, the others where they cannot be measured.
+    """
+
+    activation: float | None
+    correlation: float | None
+    dead: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Backward(Record):
+    """Equations (1) and (4) of `signal` for the gradients at a layer; None where no gradient passed."""
+
+    gradient: float | None
+    update: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LayerSignal(Record):
+    """A call of a layer: its name in the module, its class, its weights and sizes, and what it passes on.
+
+    ``size`` counts the numbers it puts out for an example, ``units`` those of them that are not positions of one
+    another, ``fan`` the weights for each unit. The parts of ``forward`` and ``backward`` can be read from the layer
+    itself, as ``layer.activation``.
+    """
+
+    name: str
+    kind: str
+    weights: Literal["none", "zero", "nonzero"]
+    units: int
+    size: int
+    forward: Forward
+    backward: Backward
+    fan: float = 1.0
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the layer has weights."""
+        return self.weights != "none"
+
+    @property
+    def zero(self) -> bool:
+        """Whether all its weights are zero."""
+        return self.weights == "zero"
+
+    @property
+    def finite(self) -> bool:
+        """Whether all its outputs are finite."""
+        return self.forward.activation is not None
+
+    @property
+    def activation(self) -> float | None:
+        """Mean square of the outputs."""
+        return self.forward.activation
+
+    @property
+    def correlation(self) -> float | None:
+        """Mean correlation of the outputs of different examples."""
+        return self.forward.correlation
+
+    @property
+    def dead(self) -> float | None:
+        """Share of units with the same output for all examples."""
+        return self.forward.dead
+
+    @property
+    def gradient(self) -> float | None:
+        """Mean square of the gradient at the outputs, for each example."""
+        return self.backward.gradient
+
+    @property
+    def update(self) -> float | None:
+        """Squared gradient of the weights in units of the squared weights."""
+        return self.backward.update

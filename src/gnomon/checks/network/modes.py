@@ -1,0 +1,77 @@
+"""Training mode against eval mode: outputs that have little in common.
+
+With outputs f_i^s of example i in training mode under seed s,
+
+    noise = V / (variance over i of mean_s f_i^s - V / draws),    V = mean over i of the variance over s of f_i^s  (1)
+
+is the variance that chance makes over that which examples make: what dropout leaves of the signal must be seen in
+training mode, for a norm behind it keeps outputs of one size, whatever they consist of. One layer of dropout with rate
+p before the last layer gives about p / (1 - p) times the size of a feature's square over its variance: 1 to 3 at
+p = 1/2, whatever the network. Noise of more than `NOISE` together with a rate of at least `RATE` drowns what training
+could learn.
+
+Hypotheses: none.
+Reference: [srivastava2014dropout].
+
+>>> import torch
+>>> net = nn.Sequential(nn.Linear(8, 64), nn.ReLU(), nn.Dropout(0.97), nn.Linear(64, 2))
+>>> mode_findings(net, torch.randn(64, 8))[0].kind
+'modes-disagree'
+"""
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.checks.network.normalization import NORMS
+from gnomon.core.inputs.arguments import Inputs, count, invoke, table
+from gnomon.core.modules.pure import random_state
+from gnomon.core.modules.untouched import untouched
+from gnomon.core.results import Finding, Value
+
+__all__ = ["mode_findings"]
+
+NOISE = 5.0
+RATE = 0.75
+"""Of dropout, beyond which nobody recommends it for hidden layers; inputs of wide layers bear a half."""
+DRAWS, MOST = 6, 100.0
+"""Passes in training mode, and the noise beyond which what is left of the signal cannot be measured by them."""
+DROPS = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout, nn.FeatureAlphaDropout)
+CALL = "examine(module, train=(x, y))"
+
+
+def mode_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
+    """Whether dropout leaves nothing of the outputs in training mode; equation (1).
+
+    Batch norm has its own check. False alarms: none by chance, for the rate must be beyond `RATE` as well.
+
+    Hypotheses: none.
+    Reference: [srivastava2014dropout].
+    Cost: six forward passes.
+
+    >>> mode_findings(nn.Sequential(nn.Linear(8, 64), nn.Dropout(0.5), nn.Linear(64, 2)), torch.randn(64, 8))
+    ()
+    """
+    drops = [(name, part) for name, part in module.named_modules() if isinstance(part, DROPS) and part.p >= RATE]
+    if not drops or count(x) < 8:
+        return ()
+    with untouched(module), torch.no_grad():
+        for part in module.modules():  # all: attention in eval mode takes a way without the dropout inside of it
+            part.training = not isinstance(part, NORMS)
+        drawn = torch.stack([_outputs(module, x, seed) for seed in range(DRAWS)])
+    chance = float(drawn.var(0).sum(1).mean())
+    signal = float(drawn.mean(0).var(0).sum()) - chance / DRAWS
+    noise = chance / max(signal, chance / MOST, 1e-300)  # (1)
+    if noise < NOISE:
+        return ()
+    name, part = max(drops, key=lambda one: one[1].p)
+    what = (
+        f"In training mode the outputs are mostly noise, {noise:.3g} times their signal: '{name}' drops {part.p:.0%}."
+    )
+    cure = f"Lower the rate: nn.Dropout(0.1) to nn.Dropout(0.5) instead of nn.Dropout({part.p:g})."
+    evidence = (Value("noise over signal", noise), Value("accepted", NOISE))
+    return (Finding("modes-disagree", what, cure, 0.9, name, evidence, 0.0),)
+
+
+def _outputs(module: nn.Module, x: Inputs, seed: int) -> Tensor:
+    with random_state(seed):
+        return table(invoke(module, x), count(x), CALL).detach().double()

@@ -1,0 +1,85 @@
+"""How the mean and deviation of every layer's outputs move in training.
+
+    shift = rms over units of |mean_1 - mean_0| / std_0,    ratio = mean over units of std_1 / std_0             (1)
+
+Hypotheses: checkpoints of one architecture. Reference: [ioffe2015batch]; [santurkar2018how].
+
+>>> MomentShift({"0": (0.0, 0.5)}, {"0": (1.0, 2.0)}).verdict[:26]
+"The outputs of '0' moved m"
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn, no_grad
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arguments import invoke, take
+from gnomon.core.inputs.checks import check_weights
+from gnomon.core.inputs.source import whole_inputs
+from gnomon.core.modules.layers import activations, captured, layer_names
+from gnomon.core.modules.untouched import untouched
+from gnomon.core.results import Axis, Line, Plot, Result
+
+__all__ = ["MomentShift", "moment_shift"]
+
+
+@dataclass(frozen=True, slots=True)
+class MomentShift(Result):
+    """By layer, at each checkpoint: the root mean square shift of unit means, and the mean ratio of deviations (1)."""
+
+    means: dict[str, tuple[float, ...]]
+    deviations: dict[str, tuple[float, ...]]
+
+    @property
+    def verdict(self) -> str:
+        """The layer whose outputs moved most."""
+        name = max(self.means, key=lambda n: self.means[n][-1])
+        return (
+            f"The outputs of '{name}' moved most: their means by {self.means[name][-1]:.2g} standard deviations, which "
+            f"themselves changed by the factor {self.deviations[name][-1]:.2g}."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The shift of the means along the checkpoints."""
+        lines = tuple(Line(name, range(len(row)), row) for name, row in self.means.items())
+        return (Plot("Shift of layers", lines, Axis("checkpoint"), Axis("shift in deviations"), self.verdict),)
+
+
+def moment_shift(checkpoints: Sequence[nn.Module], x: Any) -> MomentShift:
+    """How the mean and deviation of every layer's units move along checkpoints of a run; equation (1).
+
+    Hypotheses: one architecture; the first checkpoint is the start. Reference: [santurkar2018how].
+    Cost: a forward pass of each checkpoint, and the outputs of all layers in memory.
+
+    >>> import torch
+    >>> net = nn.Sequential(nn.Linear(1, 1))
+    >>> moment_shift([net, net], torch.randn(8, 1)).means
+    {'0': (0.0, 0.0)}
+    """
+    call = "moment_shift(checkpoints, x)"
+    if len(checkpoints) < 2:
+        raise InputError(lesson(call, f"there are {len(checkpoints)} checkpoints", "at least two", "Pass more"))
+    for one in checkpoints:
+        check_weights(one, call=call)
+    inputs = whole_inputs(x, checkpoints[0], call=call)
+    first = checkpoints[0]
+    names = [name for name in layer_names(first) if any(True for _ in first.get_submodule(name).parameters())]
+    with untouched(first), no_grad(), captured(first, names, call=call) as kept:
+        invoke(first, take(inputs, slice(0, 1)), call=call)
+        names = [name for name in names if name in kept]  # attention takes the weights of a layer without calling it
+    if not names:
+        raise InputError(lesson(call, "no layer has parameters", "layers with outputs to follow", "Pass a network"))
+    rows = [{name: _moments(h) for name, h in activations(m, inputs, names, call=call).items()} for m in checkpoints]
+    means, deviations = {}, {}
+    for name in names:
+        mean, std = rows[0][name]
+        means[name] = tuple(float(((r[name][0] - mean) / std.clamp_min(1e-30)).square().mean().sqrt()) for r in rows)
+        deviations[name] = tuple(float((r[name][1] / std.clamp_min(1e-30)).mean()) for r in rows)  # (1)
+    return MomentShift(means, deviations)
+
+
+def _moments(h: Tensor) -> tuple[Tensor, Tensor]:
+    units = h.double().movedim(1, 0).flatten(1) if h.dim() > 1 else h.double()[None]
+    return units.mean(1), units.std(1)

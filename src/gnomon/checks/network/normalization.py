@@ -1,0 +1,125 @@
+"""Batch normalization whose running statistics are not those of the data, or are made of too few examples.
+
+In eval mode batch norm uses running means and variances; in training mode those of the batch. On training data, in
+large batches, both must give about the same loss. With the losses a_i of single examples by running statistics and b_i
+by those of the batch,
+
+    d = mean(a) - mean(b),    z = d / (std(a - b) / sqrt(n))                                                    (1)
+
+running statistics disagree where z > `LEVEL` and d is a large part of b: the network is then another one in eval mode.
+A batch of m examples has variances with a relative error of (2 / (m - 1))^(1/2) for inputs without positions, which is
+80 % at 4 examples.
+
+Hypotheses: examples are independent; the statistics were accumulated by training (num_batches_tracked > 0).
+Reference: [ioffe2015batch]; [wu2018group] for small batches.
+
+>>> import torch
+>>> net = nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 2))
+>>> net[1].weight.data = torch.tensor([[-4.0, 0.0, 0.0], [4.0, 0.0, 0.0]])    # the sign of the first column
+>>> _ = net(torch.randn(64, 3))
+>>> x = torch.randn(64, 3) + 8.0                                                     # not what it was trained on
+>>> normalization_findings(net, x, x[:, 0].gt(8).long(), nn.functional.cross_entropy)[0].kind
+'batch-norm-statistics'
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.inputs.arguments import Inputs, count, invoke, tensor_of
+from gnomon.core.modules.pure import random_state, twin
+from gnomon.core.results import Finding, Value
+
+__all__ = ["batch_size_findings", "normalization_findings"]
+
+LEVEL = 4.0
+"""Deviations: 3e-5 of healthy networks are beyond, one-sided."""
+WORSE, LOSS = 0.5, 0.1
+"""The loss must be larger by so large a part of itself, and by so much, for a difference to matter."""
+TINY, SMALL = 2, 8
+"""Examples in a batch at which batch norm is mostly noise, and below which it does worse than other norms."""
+NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+CALL = "examine(module, train=(x, y))"
+
+
+def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callable[..., Tensor]) -> tuple[Finding, ...]:
+    """Whether running statistics give another loss than those of the batch; equation (1).
+
+    ``loss`` takes ``reduction="none"``, or is a mean over examples: then single examples are passed to it.
+    False alarms: 3e-5 where both agree. Without batch norm, or before its first batch, nothing is found. Statistics
+    that are exactly those of a new layer, in one that was trained, are found without (1), and without false alarms.
+
+    Hypotheses: as above.
+    Reference: [ioffe2015batch].
+    Cost: two forward passes.
+
+    >>> normalization_findings(nn.Linear(2, 2), torch.zeros(4, 2), torch.zeros(4).long(), nn.functional.cross_entropy)
+    ()
+    """
+    norms = [part for part in module.modules() if isinstance(part, NORMS) and part.track_running_stats]
+    lost = [name for name, part in module.named_modules() if isinstance(part, NORMS) and _lost(part)]
+    if lost and any(int(part.num_batches_tracked or 0) > 0 for part in norms):
+        what = f"The running statistics of batch norm ('{lost[0]}') are those of a new layer, though it was trained."
+        cure = "Save and load buffers with the weights: model.load_state_dict(state) with all of state_dict()."
+        missing = Value("layers without statistics", len(lost), meaning=f"of {len(norms)} with batch norm")
+        return (Finding("batch-norm-statistics", what, cure, 0.89, lost[0], (missing,), 0.0),)
+    if count(x) < 16 or not (lost or any(int(part.num_batches_tracked or 0) > 0 for part in norms)):
+        return ()
+    model = twin(module, call=CALL).eval()  # batch norm writes to its buffers
+    with random_state(0), torch.no_grad():
+        running = tensor_of(invoke(model, x), CALL).clone()
+        for part in model.modules():
+            part.training = isinstance(part, NORMS)
+        batch = tensor_of(invoke(model, x), CALL).clone()
+    a, b = (torch.stack([loss(f[i : i + 1], y[i : i + 1]) for i in range(len(y))]).double() for f in (running, batch))
+    d, error = float((a - b).mean()), float((a - b).std()) / len(y) ** 0.5
+    if not (d > LEVEL * error and d > WORSE * float(b.mean()) and d > LOSS):  # (1)
+        return ()
+    what = (
+        f"In eval mode the loss is {float(a.mean()):.3g}, by statistics of the batch it is {float(b.mean()):.3g}: "
+        "the running statistics of batch norm are not those of the data."
+    )
+    cure = (
+        "Use one preprocessing for training and eval, keep BatchNorm's momentum near 0.1, save buffers with weights "
+        "(model.state_dict()), and call model.train() while training."
+    )
+    evidence = (Value("loss, running statistics", float(a.mean())), Value("loss, of the batch", float(b.mean())))
+    return (Finding("batch-norm-statistics", what, cure, 0.89, "", evidence, 3e-5),)
+
+
+def _lost(norm: nn.Module) -> bool:
+    """Whether running statistics are those that the layer was made with, 0 and 1, after batches were seen.
+
+    It has seen some where it counts them, or where its biases, which all begin alike, have come apart by training.
+    """
+    mean, var = norm.running_mean, norm.running_var
+    if not isinstance(mean, Tensor) or not isinstance(var, Tensor):
+        return False
+    bias, seen = norm.bias, norm.num_batches_tracked
+    trained = isinstance(bias, Tensor) and bool((bias != bias[0]).any())
+    counted = isinstance(seen, Tensor) and int(seen) > 0
+    return (trained or counted) and bool((mean == 0).all()) and bool((var == 1).all())
+
+
+def batch_size_findings(module: nn.Module, batch: int | None, examples: int) -> tuple[Finding, ...]:
+    """Whether batches are too small for batch norm; ``batch`` is their size, None where it is not known.
+
+    Reference: [wu2018group].
+    Cost: none.
+
+    >>> [f.kind for f in batch_size_findings(nn.BatchNorm1d(2), 2, 100)], batch_size_findings(nn.ReLU(), 2, 100)
+    (['batch-too-small'], ())
+    """
+    names = [name for name, part in module.named_modules() if isinstance(part, NORMS)]
+    if not names or batch is None:
+        return ()
+    if batch < SMALL:
+        what = f"Batch norm ('{names[0]}') takes its statistics from batches of {batch}: they are mostly noise."
+        cure = "Use DataLoader(..., batch_size=32) or more, or nn.GroupNorm in place of BatchNorm."
+        grave = 0.86 if batch <= TINY else 0.6
+        return (Finding("batch-too-small", what, cure, grave, names[0], (Value("examples in a batch", batch),), 0.0),)
+    if examples > batch and examples % batch == 1 and any(isinstance(p, nn.BatchNorm1d) for p in module.modules()):
+        what = f"The last batch of {examples} examples in batches of {batch} has one: batch norm fails on it."
+        return (Finding("last-batch-of-one", what, "Pass drop_last=True to the DataLoader.", 0.45, names[0], (), 0.0),)
+    return ()

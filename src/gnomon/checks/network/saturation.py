@@ -1,0 +1,79 @@
+"""Units of sigmoid and tanh that stand at the end of their range, where they pass on no gradient.
+
+A unit is saturated at an example where its slope is below 2 % of the largest: |tanh| > 0.99, or a sigmoid beyond 0.005
+of either end. With inputs of size one and usual weights this is rare; a layer in which most units stand there hardly
+learns. The states of RNN and GRU are values of tanh, or between such values, and are judged alike.
+
+Reference: [glorot2010understanding].
+
+>>> import torch
+>>> net = nn.Sequential(nn.Linear(4, 50), nn.Tanh(), nn.Linear(50, 2))
+>>> saturation_findings(net, torch.randn(20, 4)), saturation_findings(net, 1e4 * torch.randn(20, 4))[0].kind
+((), 'saturated-units')
+"""
+
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.inputs.arguments import Inputs, invoke, tensors
+from gnomon.core.modules.untouched import untouched
+from gnomon.core.results import Finding, Value
+
+__all__ = ["saturation_findings"]
+
+SHARE = 0.5
+"""Of the numbers of a layer, beyond which it hardly learns: gradients through three such layers are below an eighth."""
+ENDS = {nn.Tanh: (-1.0, 1.0), nn.Sigmoid: (0.0, 1.0), nn.Softsign: (-1.0, 1.0), nn.RNN: (-1.0, 1.0),
+        nn.GRU: (-1.0, 1.0)}  # fmt: skip
+PART = 0.005
+"""Of the range, that is its end."""
+
+
+def saturation_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
+    """The first layer of tanh, sigmoid, softsign or recurrent modules with most outputs at the end of their range.
+
+    Functions in ``forward`` are not seen. The last layer of the module is not judged: there an end may be meant.
+
+    Reference: [glorot2010understanding].
+    Cost: one forward pass.
+
+    >>> saturation_findings(nn.Linear(2, 2), torch.randn(5, 2))
+    ()
+    """
+    shares: dict[str, float] = {}
+
+    def look(name: str, ends: tuple[float, float], part: nn.Module, args: Any, out: Any) -> None:
+        low, high = ends
+        out = next(iter(tensors(out)))  # of a recurrent layer: its states at all times
+        edge = PART * (high - low)
+        at_end = (out.detach() < low + edge) | (out.detach() > high - edge)
+        shares.setdefault(name, float(at_end.double().mean()))
+
+    named = [
+        (name, part)
+        for name, part in module.named_modules()
+        if type(part) in ENDS and getattr(part, "nonlinearity", "tanh") == "tanh" and not getattr(part, "proj_size", 0)
+    ]
+    with untouched(module), torch.no_grad():
+        handles = [part.register_forward_hook(partial(look, name, ENDS[type(part)])) for name, part in named]
+        try:
+            outputs = invoke(module, x)
+        finally:
+            for handle in handles:
+                handle.remove()
+    if shares and isinstance(outputs, Tensor) and named[-1][1] is _last(module):
+        shares.pop(named[-1][0], None)
+    name = next((name for name, share in shares.items() if share > SHARE), None)
+    if name is None:
+        return ()
+    what = f"{shares[name]:.0%} of the outputs of '{name}' stand at the end of its range, and pass on no gradient."
+    cure = "Standardize the inputs, draw the weights before it with nn.init.xavier_uniform_, or put nn.LayerNorm there."
+    evidence = (Value("share at the end of the range", shares[name]), Value("accepted share", SHARE))
+    return (Finding("saturated-units", what, cure, 0.93, name, evidence),)
+
+
+def _last(module: nn.Module) -> nn.Module:
+    return [part for part in module.modules() if not list(part.children())][-1]

@@ -1,0 +1,62 @@
+"""Batch norm that has seen no batch, as it will be in training.
+
+Before its first batch the running mean is 0 and the running variance 1, so that batch norm does nothing in eval mode.
+Twenty layers of small weights then pass on nothing, though in training each norm divides by the spread of the batch.
+What is measured before training is therefore measured with the statistics of the examples at hand:
+
+    running mean = mean over the batch,    running variance = variance over the batch                             (1)
+
+layer by layer, each norm reading what the ones before it give.
+
+Hypotheses: examples are like those of training.
+Reference: [ioffe2015batch].
+
+>>> import torch
+>>> net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8)).requires_grad_(False)
+>>> x = 100 * torch.randn(64, 4)
+>>> bool(net.eval()(x).std() > 10), bool(settled(net, x, call="settled(module, x)")(x).std() < 1.1)
+(True, True)
+"""
+
+import torch
+from torch import nn
+
+from gnomon.checks.network.normalization import NORMS
+from gnomon.core.inputs.arguments import Inputs, count, invoke
+from gnomon.core.modules.pure import random_state, twin
+
+__all__ = ["settled"]
+
+LEAST = 4
+"""Examples from which on statistics are taken."""
+
+
+def settled(module: nn.Module, x: Inputs, *, call: str) -> nn.Module:
+    """A copy in eval mode whose norms that have seen no batch have the statistics (1); the module where there is none.
+
+    Hypotheses: as above.
+    Reference: [ioffe2015batch].
+    Cost: a copy of the module and a forward pass.
+
+    >>> import torch
+    >>> net = nn.Linear(2, 2)
+    >>> settled(net, torch.zeros(9, 2), call="settled(module, x)") is net
+    True
+    """
+    fresh = [name for name, part in module.named_modules() if isinstance(part, NORMS) and _is_fresh(part)]
+    if not fresh or count(x) < LEAST:
+        return module
+    model = twin(module, call=call).eval()
+    norms = [model.get_submodule(name) for name in fresh]
+    for part in norms:
+        assert isinstance(part, NORMS)
+        part.momentum = 1.0  # (1): the last batch is all that counts
+        part.train()
+    with random_state(0), torch.no_grad():
+        invoke(model, x, call=call)
+    return model.eval()
+
+
+def _is_fresh(part: nn.Module) -> bool:
+    seen = getattr(part, "num_batches_tracked", None)
+    return seen is not None and int(seen) == 0

@@ -1,0 +1,171 @@
+"""Signal propagation, measured: what each layer of a module passes on, forwards and backwards.
+
+For the output h of a layer, over all examples, its units and positions, and for a mean loss L over n examples,
+
+    activation   mean of h^2                            gradient   mean of (n dL/dh)^2                  (1)
+    correlation  mean over pairs of examples of <h(x), h(x')> / |h(x)| |h(x')|                          (2)
+    dead         the share of units with one and the same output for all examples and positions        (3)
+    update       |dL/dW|^2 / |W|^2 for the weights W of the layer: what a step changes of them          (4)
+
+Layers are the modules without parts of their own, in the order in which they are called; functions called in between,
+such as ``F.relu``, show in the outputs of the next layer. Examples pass in batches, in eval mode.
+
+Reference: [poole2016exponential], [schoenholz2017deep] for what (1) and (2) do in theory; [glorot2010understanding].
+
+>>> import torch
+>>> result = signal(nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 1)), torch.randn(32, 4))
+>>> [layer.name for layer in result.layers], [layer.kind for layer in result.layers]
+(['0', '1', '2'], ['Linear', 'ReLU', 'Linear'])
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from math import log
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.checks.network.hooks import LayerSums, hooked
+from gnomon.checks.network.layer import LayerSignal
+from gnomon.checks.network.signal_findings import signal_findings
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arguments import Inputs, count, table, tensors, transform
+from gnomon.core.inputs.checks import check_readable, check_seed
+from gnomon.core.inputs.source import SIZE, AbstractSource, source, source_of_inputs
+from gnomon.core.modules.pure import Pure, evaluating, undisturbed
+from gnomon.core.results import Axis, Finding, Line, Plot, Result
+from gnomon.training.evaluate import Loss, Objective
+
+CALL = "signal(module, x)"
+
+
+@dataclass(frozen=True, slots=True)
+class Signal(Result):
+    """Layers in the order of their calls, as equations (1) to (4) say, and the mean square of the inputs.
+
+    ``inputs`` is None where no input is real; ``findings`` are empty for a healthy module.
+    """
+
+    layers: tuple[LayerSignal, ...]
+    inputs: float | None
+    examples: int
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def worst(self) -> Finding | None:
+        """The gravest finding, None for a healthy module."""
+        return self.findings[0] if self.findings else None
+
+    def rate(self, quantity: str = "activation") -> float:
+        """The mean change per layer with weights of log activation or log gradient, forwards; 0 for a single layer."""
+        values = [getattr(layer, quantity) for layer in self.layers if layer.weighted]
+        values = [v for v in values if v is not None and v > 0]
+        return log(values[-1] / values[0]) / (len(values) - 1) if len(values) > 1 else 0.0
+
+    @property
+    def verdict(self) -> str:
+        """One sentence, or what is wrong and its cure."""
+        if self.worst is not None:
+            return str(self.worst)
+        count = sum(layer.weighted for layer in self.layers)
+        if not count:
+            return "There is no layer with weights: nothing can vanish, explode or die."
+        return f"Signals and gradients pass through all {count} layers with weights: none vanish, explode or die."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Mean squares of activations and gradients of each layer; zeros have no place on a logarithmic axis."""
+        marks = []
+        for name in ("activation", "gradient"):
+            values = [(i, getattr(layer, name)) for i, layer in enumerate(self.layers, start=1)]
+            shown = [(i, v) for i, v in values if v]
+            marks.append(Line(name, [i for i, _ in shown], [v for _, v in shown]))
+        axes = Axis("layer, in the order of calls"), Axis("mean square", log=True)
+        return (Plot("Signal propagation", tuple(marks), *axes, caption=self.verdict),)
+
+
+def signal(module: nn.Module, x: Any, y: Any = None, *, loss: Loss | None = None, seed: int = 0) -> Signal:
+    """What every layer passes on, forwards and backwards, with the layer at fault and the cure.
+
+        activation = mean h^2,    gradient = mean (n dL/dh)^2                                         (1)
+
+    Args:
+        module: any module; read in eval mode, and left as it was.
+        x: inputs as the module takes them, a tensor, a tuple or a dict; or data, a ``Dataset``, a ``DataLoader`` or a
+            generator of batches, whose targets are used where they have some.
+        y: targets, as in `gnomon.train`; without them L is the sum of the outputs with random signs, over n.
+        loss: as in `gnomon.train`.
+        seed: of the random signs.
+
+    Hypotheses: none; thresholds of the findings are those of `signal_findings`.
+    Reference: [schoenholz2017deep], [glorot2010understanding].
+    Cost: one forward and one backward pass over the examples.
+
+    >>> result = signal(nn.Linear(3, 5, bias=False), torch.eye(3))
+    >>> bool(abs(result.layers[0].gradient - 1) < 1e-6)                        # random signs: dL/df = +-1 / n
+    True
+    """
+    check_readable(module, call=CALL)
+    generator = torch.Generator().manual_seed(check_seed(seed, call=CALL))
+    sums = _Sums({}, {})
+    with undisturbed(module), evaluating(module):
+        f = Pure(module, {name: p.detach().requires_grad_() for name, p in module.named_parameters()}, {}, CALL)
+        data = source_of_inputs(x, module, call=CALL) if y is None else source(x, y, module=module, call=CALL)
+        for inputs, loss_of in _batches(data, module, loss, generator):
+            sums.add(f, inputs, loss_of)
+    if not sums.layers:
+        raise InputError(lesson(CALL, "no layer was called", "a module with layers", "Pass the module that computes"))
+    gradients = {key: g / sums.examples for key, g in sums.gradients.items()} if sums.differentiable else None
+    layers = tuple(layer.result(gradients) for layer in sums.layers.values())
+    square = None if sums.squares is None else sums.squares / sums.examples
+    return Signal(layers, square, sums.examples, signal_findings(layers, square))
+
+
+@dataclass(slots=True, eq=False)
+class _Sums:
+    """Over batches: layers by the names of their calls, gradients by the ids of parameters, squares of the inputs."""
+
+    layers: dict[str, LayerSums]
+    gradients: dict[int, Tensor]
+    examples: int = 0
+    squares: float | None = None
+    differentiable: bool = True
+
+    def add(self, f: Pure, inputs: Inputs, loss_of: Callable[[Any], Tensor]) -> None:
+        """Pass a batch forwards and backwards."""
+        x = transform(lambda t: t.clone().requires_grad_() if t.is_floating_point() else t, inputs)
+        n = count(x)
+        with hooked(f.module, n, self.layers):
+            value = loss_of(f.returned(x))
+        real = [t for t in tensors(x) if t.requires_grad]
+        self.examples += n
+        if real:
+            self.squares = (self.squares or 0.0) + n * float(real[0].detach().double().square().mean())
+        self.differentiable = self.differentiable and value.requires_grad and bool(value.detach().isfinite())
+        if self.differentiable:  # and the hooks see gradients pass
+            leaves = list(f.leaves.values())
+            passed = torch.autograd.grad(value, [*leaves, *real], allow_unused=True)[: len(leaves)]
+            for w, g in zip(leaves, passed, strict=True):
+                if g is not None:
+                    self.gradients[id(w)] = self.gradients.get(id(w), 0) + n * g
+
+
+def _batches(
+    data: AbstractSource, module: nn.Module, loss: Loss | None, generator: torch.Generator
+) -> Iterator[tuple[Inputs, Callable[[Any], Tensor]]]:
+    """Inputs, and the loss as a function of what the module returns for them."""
+    if data.first(1).y is None:
+        for batch in data.batches():
+            yield batch.x, partial(_signed_sum, n=len(batch), generator=generator)
+        return
+    objective = Objective.of(data, None, module, loss, CALL)
+    for x, y in objective.batches(SIZE):
+        yield x, partial(objective.loss_of, y=y)
+
+
+def _signed_sum(returned: Any, n: int, generator: torch.Generator) -> Tensor:
+    """The sum of the outputs with random signs, over n."""
+    outputs = table(returned, n, CALL)
+    signs = torch.randint(0, 2, outputs.shape, generator=generator) * 2 - 1
+    return (outputs * signs.to(outputs)).sum() / n

@@ -1,0 +1,1 @@
+"""Checks on a training run: outcome, learning rate, weight decay, divergence."""

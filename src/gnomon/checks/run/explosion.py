@@ -1,0 +1,128 @@
+"""Where an exploding run began: the step, and the layer whose outputs grew first.
+
+Steps are taken again on a copy, and the root mean square q_l of each layer's outputs is followed. The explosion begins
+at the first step at which some layer has
+
+    q_l > `GROWTH` times its value at the start, or is not finite                                               (1)
+
+and at the first layer, in the order of calls, for which that holds.
+
+Reference: [pascanu2013difficulty].
+
+>>> import torch
+>>> from gnomon.training import SGD
+>>> net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+>>> x = torch.randn(32, 4)
+>>> explosion(net, x, x[:, :1], loss=nn.functional.mse_loss, optimizer=SGD(50.0)).step <= 5
+True
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from math import isfinite
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.inputs.arguments import Inputs, count, invoke, take, tensor_of
+from gnomon.core.modules.pure import evaluating, random_state, twin
+from gnomon.core.results import Finding, Result, Value
+from gnomon.training import AbstractOptimizer
+
+__all__ = ["Explosion", "explosion"]
+
+CALL = "explosion(module, x, y)"
+GROWTH = 1e3
+"""Growth of a layer's outputs that no healthy training has: it takes weights up by that factor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explosion(Result):
+    """The first step, counted from 1, and the layer at which outputs grew by `GROWTH`; step 0 where none did."""
+
+    step: int
+    layer: str
+    growth: float
+    lr: float
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        if not self.step:
+            return "No layer's outputs explode in the first steps."
+        size = "are no longer finite" if not isfinite(self.growth) else f"grew {self.growth:.1g} times"
+        return f"Training explodes at step {self.step}, first in '{self.layer}': its outputs {size}."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """That the loss explodes, where and when."""
+        if not self.step:
+            return ()
+        cure = f"Lower lr={self.lr:.3g} in the optimizer, or clip: nn.utils.clip_grad_norm_(model.parameters(), 1.0)."
+        return (Finding("exploding-loss", self.verdict, cure, 0.88, self.layer, (Value("step", self.step),), 0.0),)
+
+
+def explosion(
+    module: nn.Module,
+    x: Inputs,
+    y: Tensor,
+    *,
+    loss: Callable[[Tensor, Tensor], Tensor],
+    optimizer: AbstractOptimizer,
+    steps: int = 40,
+    batch: int = 32,
+    seed: int = 0,
+    late: Callable[[], bool] = lambda: False,
+) -> Explosion:
+    """Take steps on a copy of the module until a layer explodes, and say which; equation (1).
+
+    ``late`` is asked before each step but the first, and ends the search where it says so.
+
+    Hypotheses: the explosion begins within these steps.
+    Reference: [pascanu2013difficulty].
+    Cost: at most so many training steps.
+
+    >>> from gnomon.training import SGD
+    >>> x = torch.randn(8, 2)
+    >>> explosion(nn.Linear(2, 1), x, x[:, :1], loss=nn.functional.mse_loss, optimizer=SGD(0.1)).findings
+    ()
+    """
+    sizes: dict[str, float] = {}
+    first: dict[str, float] = {}
+    n = count(x)
+    with torch.inference_mode(False), torch.enable_grad(), random_state(seed):
+        model = twin(module, call=CALL)
+        moved = [p for p in model.parameters() if p.requires_grad]
+        memory = optimizer.memory(moved)
+        leaves = [(name, part) for name, part in model.named_modules() if not list(part.children())]
+        for name, part in leaves:
+            part.register_forward_hook(partial(_measure, name, sizes))
+        with evaluating(model, training=True):
+            for step in range(1, steps + 1):
+                if step > 1 and late():
+                    break
+                index = torch.randint(0, n, (min(batch, n),))
+                sizes.clear()
+                slope = partial(_slope, model, take(x, index), y[index.to(y.device)], loss, moved)
+                optimizer.move(moved, slope, memory, step)
+                first = first or dict(sizes)
+                for name, size in sizes.items():
+                    if not isfinite(size) or size > GROWTH * max(first.get(name, size), 1e-6):
+                        grown = size / max(first.get(name, 0.0), 1e-6)
+                        return Explosion(step, name, grown, optimizer.lr)  # (1)
+    return Explosion(0, "", 1.0, optimizer.lr)
+
+
+def _measure(name: str, sizes: dict[str, float], part: nn.Module, args: Any, out: Any) -> None:
+    if isinstance(out, Tensor) and out.is_floating_point() and name not in sizes:
+        sizes[name] = float(out.detach().double().square().mean().sqrt())
+
+
+def _slope(
+    model: nn.Module, x: Inputs, y: Tensor, loss: Callable[[Tensor, Tensor], Tensor], moved: list[nn.Parameter]
+) -> tuple[Tensor, Any]:
+    with torch.enable_grad():
+        value = loss(tensor_of(invoke(model, x), CALL), y)
+        return value.detach(), torch.autograd.grad(value, moved, allow_unused=True)

@@ -1,0 +1,113 @@
+"""Does the network do better than guessing? A network that was never trained, or learned nothing, does not.
+
+With the share a of right decisions, the share e that would be right if decisions and labels were unrelated, the mean
+cross-entropy L of the probabilities, and the cross-entropy H of always predicting the shares of the classes,
+
+    kappa = (a - e) / (1 - e),    e = sum over classes c of (share decided c) (share labeled c)                (1)
+    gain = 1 - L / H                                                                                           (2)
+
+Both are about 0 for a guess. A network guesses if kappa and gain are both small: one that ranks rare events well but
+never decides for them has a gain, and one that is too sure of many right decisions has a kappa. An untrained network is
+a random function of the inputs, so its decisions are slightly related to the labels by luck. After training only luck
+in the draw of the examples is left, and z = (a - e) / sqrt(e (1 - e) / n) judges it.
+
+A regression guesses if it explains no more of the variance than predicting the mean does.
+
+Hypotheses: independent examples.
+Reference: [cohen1960coefficient] for (1).
+
+>>> guess = torch.full((100, 2), 0.5)
+>>> [f.kind for f in guessing_findings(guess, torch.arange(100) % 2, which="test", trained=False)]
+['untrained']
+"""
+
+from math import sqrt
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from gnomon.checks.run.outcome_numbers import NOTHING
+from gnomon.core.metrics import decisions
+from gnomon.core.results import Finding, Value
+
+__all__ = ["MIN_EXAMPLES", "guessing_findings", "number_guessing_findings"]
+
+MIN_EXAMPLES = 16
+"""With fewer, the 95 % interval of a share reaches 25 points to each side: 75 % right looks like a coin."""
+MAX_KAPPA_UNTRAINED = 0.2
+"""Of (1), for a network that was given. Agreement up to here is called slight; untrained networks reach it by luck."""
+MAX_KAPPA_TRAINED = 0.1
+"""Of (1), after training: the share of a guess's errors that training must save, as for `outcome_findings`."""
+MAX_Z_TRAINED = 3.0
+"""Standard errors from a guess, after training; beyond, the network has learned a little, however little."""
+MAX_GAIN = 0.02
+"""Of (2). Untrained networks on digits reach 0.02 by luck; a calibrated network that is 59 % right on a coin has it."""
+SEVERITY = 0.45
+"""A warning: nothing is known to be wrong, and nothing is known to work."""
+TRAIN = "Train it: pass fit=True (--fit) or a function that builds the network, or load trained weights (--checkpoint)."
+CHECK = "Fix the other findings first; then check that each target belongs to its input, and train longer."
+
+
+def guessing_findings(
+    p: Float[Tensor, "n k"], y: Int[Tensor, " n"], *, which: str, trained: bool
+) -> tuple[Finding, ...]:
+    """Says that a classifier does no better than a guess, by the probabilities p of n examples; none if it does.
+
+    ``which`` names the examples, "training" or "test"; ``trained`` says that the network was trained here. With fewer
+    than `MIN_EXAMPLES` examples nothing is said.
+
+    Hypotheses: rows of p are probabilities, labels are classes 0 to k - 1.
+    Reference: [cohen1960coefficient].
+    Cost: one pass.
+
+    >>> y = torch.arange(100) % 2
+    >>> guessing_findings(torch.nn.functional.one_hot(y).double(), y, which="test", trained=True)
+    ()
+    """
+    n, classes = p.shape
+    if n < MIN_EXAMPLES or classes < 2:
+        return ()
+    decided = decisions(p)
+    shares, answers = (torch.bincount(t.cpu().long(), minlength=classes).double() / n for t in (y, decided))
+    right, chance = float((decided == y).double().mean()), float((shares * answers).sum())
+    kappa = (right - chance) / (1 - chance) if chance < 1 else 0.0  # (1)
+    present = shares[shares > 0]
+    entropy = -float((present * present.log()).sum())
+    own = p.double().gather(1, y[:, None].long()).clamp_min(torch.finfo(torch.float64).tiny)
+    gain = 1 + float(own.log().mean()) / entropy if entropy > 0 else 0.0  # (2)
+    if entropy == 0.0 or gain >= MAX_GAIN or kappa >= (MAX_KAPPA_TRAINED if trained else MAX_KAPPA_UNTRAINED):
+        return ()
+    if trained and right - chance > MAX_Z_TRAINED * sqrt(chance * (1 - chance) / n):
+        return ()
+    score = f"{right:.1%} of {which} examples are right (always guessing the largest class: {float(shares.max()):.1%})"
+    evidence = (Value("agreement beyond chance (kappa)", kappa), Value("gain over the shares of the classes", gain))
+    return (_finding(score, evidence, trained=trained),)
+
+
+def number_guessing_findings(explained: float, n: int, *, which: str, trained: bool) -> tuple[Finding, ...]:
+    """Says that a regression does no better than the mean, by the share of the variance of n targets it explains.
+
+    Hypotheses: a squared error.
+    Reference: [hastie2009elements].
+    Cost: none.
+
+    >>> [f.kind for f in number_guessing_findings(-0.3, 100, which="test", trained=True)]
+    ['chance-level']
+    >>> number_guessing_findings(0.5, 100, which="test", trained=True)
+    ()
+    """
+    if n < MIN_EXAMPLES or explained > NOTHING:
+        return ()
+    score = (
+        f"{max(explained, 0.0):.1%} of the variance of {which} targets is explained (always predicting their mean: 0%)"
+    )
+    return (_finding(score, (Value("variance explained", explained),), trained=trained),)
+
+
+def _finding(score: str, evidence: tuple[Value, ...], *, trained: bool) -> Finding:
+    if trained:
+        what = f"After training the network still performs like random guessing: {score}."
+        return Finding("chance-level", what, CHECK, SEVERITY, "", evidence)
+    what = f"The network performs like random guessing because nothing was trained: {score}."
+    return Finding("untrained", what, TRAIN, SEVERITY, "", evidence)

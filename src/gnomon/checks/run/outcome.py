@@ -1,0 +1,145 @@
+"""How training ended: on par with a guess, below a simple model, or far better on train than on test.
+
+With k of n training and l of m test examples right, the gap of the two shares is judged by the pooled normal test
+
+    z = (k / n - l / m) / sqrt(p (1 - p) (1 / n + 1 / m)),    p = (k + l) / (n + m)                             (1)
+
+Reference: [hastie2009elements], chapter 7.
+
+>>> [f.kind for f in outcome_findings(Outcome(0.99, 0.7, 2000, 500, guess=0.1, simple=0.75))]
+['overfit']
+>>> outcome_findings(Outcome(0.99, 0.97, 2000, 500, guess=0.1, simple=0.95))
+()
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+
+from gnomon.core.results import Finding, Value
+from gnomon.core.results.record import Record
+
+__all__ = ["Outcome", "outcome_findings", "overfit_cure"]
+
+LEVEL = 4.0
+"""Deviations of (1): 3e-5 of networks that do as well on test are beyond."""
+GAP = 0.1
+"""Of train over test, from which on closing it is worth an effort."""
+BELOW = 0.1
+"""Accuracy of train below that of a simple model on examples left out, from which on training failed."""
+
+HARDLY, EVEN = 0.1, 0.6
+"""Share of a guess's errors that training must save on its own examples to have learned anything worth the name, where
+no class has more than `EVEN` of them: where one class is most of the data a good network may save as few."""
+
+WORTH = 0.01
+"""Gain of a doubling of the data from which on it is worth collecting them."""
+
+NOT_LEARNING = "Mend the other findings first; then check lr, and that loss.backward() and optimizer.step() are called."
+UNRELATED = "Check that each target belongs to its input: shuffle both alike, x[order] and y[order]; or train longer."
+TOO_SMALL = "Use more units or layers, or other ones; and check that each target belongs to its input."
+UNDERFIT = "It underfits: use more units or layers, train longer, or lower dropout and weight_decay."
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Record):
+    """Accuracy on train and on test (None without), the numbers of examples, and what others reach.
+
+    ``guess`` is the accuracy of always guessing the largest class, ``simple`` that of kernel regression on
+    examples left out (0 where it is not known), ``gain`` what doubling the data to ``fitted`` examples brought a simple
+    model (0 where it is not known), ``alike`` the accuracy on test with classes as frequent as in train, where known.
+    """
+
+    train: float
+    test: float | None
+    examples: int
+    tested: int
+    guess: float
+    simple: float = 0.0
+    gain: float = 0.0
+    fitted: int = 0
+    alike: float | None = None
+
+
+def outcome_findings(found: Outcome) -> tuple[Finding, ...]:
+    """Overfitting, underfitting or no learning at all, with what would help.
+
+    For runs that were long enough. False alarms: 3e-5 by (1) for overfitting; underfitting is told by a difference of
+    ten points in accuracy, which has a deviation of at most 2 points from 600 examples on.
+
+    Hypotheses: independent examples.
+    Reference: [hastie2009elements].
+    Cost: none.
+
+    >>> outcome_findings(Outcome(0.12, 0.1, 2000, 500, guess=0.1, simple=0.9))[0].kind
+    'not-learning'
+    """
+    return (*_underfit(found), *_overfit(found))
+
+
+def _underfit(found: Outcome) -> tuple[Finding, ...]:
+    deviation = sqrt(found.guess * (1 - found.guess) / max(1, found.examples))
+    evidence = (
+        Value("accuracy on train", found.train),
+        Value("accuracy of kernel regression", found.simple, meaning="examples left out"),
+        Value("accuracy of always guessing the largest class", found.guess),
+    )
+    if found.train <= found.guess + 2 * deviation and 0 < found.simple <= found.guess + 2 * deviation:
+        what = (
+            f"After training {found.train:.1%} of train are right, as many as by always guessing the largest class "
+            f"({found.guess:.1%}), and a simple model does no better."
+        )
+        return (Finding("not-learning", what, UNRELATED, 0.45, "", evidence),)
+    if found.simple - found.train <= BELOW:
+        return _hardly(found, evidence)
+    if found.train <= found.guess + max(0.03, 4 * deviation) < found.simple:
+        what = (
+            f"After training {found.train:.1%} of train are right, hardly more than by always guessing the largest "
+            f"class ({found.guess:.1%}); a simple model reaches {found.simple:.1%}."
+        )
+        return (Finding("not-learning", what, NOT_LEARNING, 0.56, "", evidence, 1e-4),)
+    what = f"Training ended with {found.train:.1%} of train right, where a simple model reaches {found.simple:.1%}."
+    return (Finding("underfit", what, UNDERFIT, 0.48, "", evidence, 1e-4),)
+
+
+def _hardly(found: Outcome, evidence: tuple[Value, ...]) -> tuple[Finding, ...]:
+    """Training that saved next to nothing of a guess's errors, where no simple model shows what could be saved."""
+    if found.guess > EVEN or found.train - found.guess >= HARDLY * (1 - found.guess):
+        return ()
+    beside = f"; a simple model reaches {found.simple:.1%}" if found.simple else ""
+    what = (
+        f"After training {found.train:.1%} of train are right, hardly more than by always guessing the largest class "
+        f"({found.guess:.1%}){beside}."
+    )
+    return (Finding("not-learning", what, TOO_SMALL, 0.45, "", evidence),)
+
+
+def overfit_cure(gain: float, fitted: int, unit: str) -> str:
+    """What helps against overfitting; ``gain`` is what doubling the data to ``fitted`` examples brought a simple model.
+
+    Cost: none.
+
+    >>> overfit_cure(0.04, 300, "accuracy").partition(";")[0]
+    'Collect more examples (300 instead of 150 gave a simple model +4.0 points of accuracy)'
+    """
+    others = "stop earlier, add weight_decay or dropout, or augment"
+    if not fitted:
+        return f"{others[0].upper()}{others[1:]}; more examples help as well."
+    told = f"({fitted:,} instead of {fitted // 2:,} gave a simple model {100 * gain:+.1f} points of {unit})"
+    if gain >= WORTH:
+        return f"Collect more examples {told}; or {others}."
+    return f"{others[0].upper()}{others[1:]}; more examples would help little {told}."
+
+
+def _overfit(found: Outcome) -> tuple[Finding, ...]:
+    if found.test is None or not found.tested or not found.examples:
+        return ()
+    n, m = found.examples, found.tested
+    p = (found.train * n + found.test * m) / (n + m)
+    z = (found.train - found.test) / sqrt(max(p * (1 - p), 1e-9) * (1 / n + 1 / m))  # (1)
+    explained = found.alike is not None and found.train - found.alike < GAP  # by classes that are more frequent
+    if z < LEVEL or found.train - found.test < GAP or explained:
+        return ()
+    what = f"It is right on {found.train:.1%} of train and {found.test:.1%} of test: it overfits."
+    cure = overfit_cure(found.gain, found.fitted, "accuracy")
+    evidence = (Value("gap of train over test", found.train - found.test), Value("deviations from none", z))
+    return (Finding("overfit", what, cure, 0.47, "", evidence, 3e-5),)

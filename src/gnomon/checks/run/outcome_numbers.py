@@ -1,0 +1,92 @@
+"""How the training of a regression ended: below a simple model, or far better on train than on test.
+
+With the squared errors a_i of n training and b_j of m test examples in units of the variance of the targets, the gap of
+their means is judged by Welch's
+
+    z = (mean b - mean a) / sqrt(var a / n + var b / m)                                                         (1)
+
+Reference: [welch1947generalization]; [hastie2009elements], chapter 7.
+
+>>> import torch
+>>> a, b = torch.full((400,), 0.01), torch.full((200,), 0.6) + 0.1 * torch.randn(200)
+>>> [f.kind for f in number_outcome_findings(a, b, simple=0.4)], number_outcome_findings(a, a + 1e-3, simple=0.9)
+(['overfit'], ())
+"""
+
+from math import sqrt
+
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.checks.run.outcome import BELOW, GAP, LEVEL, NOT_LEARNING, UNDERFIT, UNRELATED, overfit_cure
+from gnomon.core.results import Finding, Value
+
+__all__ = ["number_outcome_findings"]
+
+NOTHING = 0.03
+"""Share of the variance that is explained, up to which nothing was learned."""
+
+
+def number_outcome_findings(
+    train: Float[Tensor, " n"], test: Float[Tensor, " m"] | None, *, simple: float = 0.0, cure: str = ""
+) -> tuple[Finding, ...]:
+    """Overfitting, underfitting or no learning at all, from squared errors in units of the variance of the targets.
+
+    ``simple`` is the share of the variance that a simple model explains on examples left out, 0 where it is not known,
+    ``cure`` what helps against overfitting.
+
+    Hypotheses: independent examples. False alarms: 3e-5 by (1) for overfitting; underfitting is a difference of ten
+    points of explained variance, and three deviations of the training error beside it.
+    Reference: [welch1947generalization].
+    Cost: one pass over the errors.
+
+    >>> import torch
+    >>> number_outcome_findings(torch.ones(100), None, simple=0.8)[0].kind                    # the mean, no more
+    'not-learning'
+    """
+    explained = 1 - float(train.mean())
+    evidence = (
+        Value("variance explained on train", explained),
+        Value("variance explained by ridge regression on random features", simple, meaning="examples left out"),
+    )
+    error = float(train.std()) / len(train) ** 0.5 if len(train) > 1 else 1.0
+    if explained <= NOTHING and simple <= NOTHING and simple:
+        what = (
+            f"After training {max(explained, 0.0):.1%} of the variance of the targets is explained, no more than by "
+            f"their mean, and a simple model explains {max(simple, 0.0):.1%}."
+        )
+        return (Finding("not-learning", what, UNRELATED, 0.45, "", evidence),)
+    if test is not None and simple and max(simple, 1 - float(test.mean())) <= NOTHING:
+        what = (
+            f"It explains {explained:.1%} of the variance of training targets and none of test targets, and a simple "
+            "model explains none either: the targets look unrelated to the inputs."
+        )
+        return (Finding("labels-unrelated", what, UNRELATED, 0.49, "labels", evidence),)
+    if simple - explained > BELOW + 3 * error:
+        if explained <= NOTHING:
+            what = (
+                f"After training {max(explained, 0.0):.1%} of the variance of the targets is explained, no more than "
+                f"by their mean; a simple model reaches {simple:.1%}."
+            )
+            return (Finding("not-learning", what, NOT_LEARNING, 0.56, "", evidence, 1e-4),)
+        what = (
+            f"Training ended with {explained:.1%} of the variance of its own targets explained, where a simple model "
+            f"reaches {simple:.1%} on new ones."
+        )
+        return (Finding("underfit", what, UNDERFIT, 0.48, "", evidence, 1e-4),)
+    return _overfit(train, test, cure or overfit_cure(0.0, 0, ""))
+
+
+def _overfit(train: Tensor, test: Tensor | None, cure: str) -> tuple[Finding, ...]:
+    if test is None or len(test) < 2 or len(train) < 2:
+        return ()
+    gap = float(test.mean() - train.mean())
+    z = gap / max(sqrt(float(train.var()) / len(train) + float(test.var()) / len(test)), 1e-12)  # (1)
+    if z < LEVEL or gap < GAP:
+        return ()
+    what = (
+        f"It explains {1 - float(train.mean()):.1%} of the variance of training targets and "
+        f"{max(1 - float(test.mean()), 0.0):.1%} of that of test targets: it overfits."
+    )
+    evidence = (Value("gap of train over test", gap), Value("deviations from none", z))
+    return (Finding("overfit", what, cure, 0.47, "", evidence, 3e-5),)

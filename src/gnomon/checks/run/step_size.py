@@ -1,0 +1,185 @@
+"""A learning rate that is far too large or far too small, for any optimizer: short runs with other ones, side by side.
+
+From one start, with the same batches, k steps are taken with the learning rate times c, for c = 1, 1/10 and 10, and
+for 1/100 or 100 where these do better; where the loss does not fall at all, down to c = 1e-4, for a rate may be wrong
+by more than a hundred. With g(c) the fall of the loss on fixed examples,
+
+    too large    the loss is not finite, or g(1) < `LESS` max over c < 1 of g(c), or it rises in the short run and in
+                 the whole one by more than `SEEN` and does not for some c < 1                                   (1)
+    too small    g(1) < `FRACTION` max over c > 1 of g(c)                                                        (2)
+
+While steps are small g grows like c, so that (2) means a rate far below one that works. Where a whole run is known, it
+must also have brought less than half of what the larger rate brings in k steps: a small rate with patience is no fault.
+Where no rate brings the loss down by `SEEN` in k steps, the whole run must have done so to be patient: its examples are
+others than those of the short runs, and the losses of two samples differ by more than such a fall.
+Nor is a large one whose whole run came as far as the smaller rate did in k steps: momentum may overshoot at first.
+Without a run, `ALONE` takes the place of `FRACTION`. The loss is that of batch statistics where there is batch norm: by
+running ones it falls while these settle, whatever the rate.
+
+Hypotheses: the first steps tell; schedules with a warmup begin small on purpose and are not judged.
+Reference: [smith2017cyclical], on learning rates found by short runs.
+
+>>> step_size_findings({0.1: 1e-5, 1.0: 1e-4, 10.0: 0.001, 100.0: 0.01}, start=1.0, lr=1e-6, steps=30)[0].kind
+'learning-rate-too-small'
+>>> step_size_findings({0.1: 0.4, 1.0: 0.6, 10.0: 0.2, 100.0: float("nan")}, start=1.0, lr=1e-3, steps=30)
+()
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from math import isfinite, nan
+from statistics import mean
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.checks.network.normalization import NORMS
+from gnomon.core.modules.untouched import untouched
+from gnomon.core.results import Finding, Value
+from gnomon.training import AbstractOptimizer, train
+from gnomon.training.evaluate import Objective
+from gnomon.training.native import TorchOptimizer
+
+__all__ = ["RUNS", "scaled", "short_runs", "step_size_findings"]
+
+CALL = "examine(module, train=(x, y), optimizer=...)"
+RUNS = 5
+"""Short runs at most, but for two more where the loss falls in none."""
+LEAST = 1e-4
+"""The smallest factor of the learning rate that is tried."""
+LESS = 0.2
+"""Fall of the loss, in units of that of a smaller rate, below which a learning rate is too large."""
+FRACTION, ALONE = 0.04, 0.02
+"""Fall of the loss, in units of that of a larger rate, below which one is too small, with a whole run and without.
+
+While steps are small, a rate a hundred times as large brings a hundred times the fall, and (2) is 1/100. Where it still
+brings fifty times the fall, the present rate is more than ten times below those at which the fall stops to grow."""
+SEEN, TRACE = 0.1, 1e-7
+"""Parts of the first loss that the best of the runs must save for a comparison, and that rounding does not make."""
+
+
+def step_size_findings(
+    falls: Mapping[float, float], *, start: float, lr: float, steps: int, reached: float | None = None
+) -> tuple[Finding, ...]:
+    """What the falls g(c) of the loss in short runs say of a learning rate; NaN where a run diverged.
+
+    ``reached`` is the fall of the loss in a whole run, where there was one.
+
+    Hypotheses: as above. All short runs share start and batches: what differs between them is the rate alone.
+    Reference: [smith2017cyclical].
+    Cost: none.
+
+    >>> step_size_findings({0.1: 0.5, 1.0: float("nan")}, start=1.0, lr=10.0, steps=30)[0].kind
+    'learning-rate-too-large'
+    >>> step_size_findings({0.1: 0.5, 1.0: 0.05}, start=1.0, lr=0.1, steps=30, reached=0.8)
+    ()
+    """
+    own = falls.get(1.0, float("nan"))
+    evidence = tuple(Value(f"fall of the loss at {lr * c:.2g}", g) for c, g in sorted(falls.items()))
+    smaller = {c: g for c, g in falls.items() if c < 1 and isfinite(g)}
+    larger = {c: g for c, g in falls.items() if c > 1 and isfinite(g)}
+    factor, best = max(smaller.items(), key=lambda one: one[1], default=(0.01, 0.0))
+    settled = reached is not None and reached >= best  # it only began badly, as momentum may
+    rose = reached is not None and max(own, reached) < -SEEN * start and best > 0
+    if not isfinite(own) or rose or (best > SEEN * start and own < LESS * best and not settled):  # (1)
+        result = "the loss is no longer finite" if not isfinite(own) else f"the loss changed by {-own:+.2g}"
+        what = f"After {steps} steps with lr={lr:.3g} {result}, with lr={factor * lr:.3g} it changed by {-best:+.2g}."
+        cure = f"Lower it in the optimizer: lr={factor * lr:.2g} or less."
+        return (Finding("learning-rate-too-large", what, cure, 0.87, "optimizer", evidence, 1e-3),)
+    factor, best = max(larger.items(), key=lambda one: one[1], default=(1.0, 0.0))
+    patient = reached is not None and reached >= (best / 2 if best > SEEN * start else SEEN * start)
+    small = own < (ALONE if reached is None else FRACTION) * best  # (2)
+    rising = [g for _, g in sorted({1.0: own, **larger}.items())]
+    known = best > SEEN * start or (best > TRACE * start and rising == sorted(rising) and len(rising) > 2)
+    if not small or patient or not known:
+        return ()
+    what = f"In {steps} steps with lr={lr:.3g} the loss fell by {own:.2g}, with lr={factor * lr:.3g} by {best:.2g}."
+    cure = f"Raise it in the optimizer: lr={factor * lr:.2g}{'' if best > SEEN * start else ' or more'}."
+    return (Finding("learning-rate-too-small", what, cure, 0.7, "optimizer", evidence, 1e-3),)
+
+
+def short_runs(
+    module: nn.Module,
+    x: Any,
+    y: Tensor,
+    *,
+    loss: Any,
+    optimizer: AbstractOptimizer,
+    steps: int,
+    batch: int,
+    seed: int = 0,
+    factors: tuple[float, ...] = (),
+) -> tuple[dict[float, float], float]:
+    """The falls of the loss after some steps with multiples of the learning rate, and the loss at the start.
+
+    ``factors`` are those multiples, where they are not chosen on the way as above.
+    Cost: steps for each of at most `RUNS` runs, and four passes over x without gradients for each.
+
+    >>> import torch
+    >>> from gnomon.training import SGD, Squared
+    >>> x, y, rule = torch.ones(8, 1), torch.zeros(8), SGD(0.1)
+    >>> falls, start = short_runs(nn.Linear(1, 1), x, y, loss=Squared(), optimizer=rule, steps=5, batch=8)
+    >>> falls[1.0] > falls[0.1] > 0, sorted(falls)
+    (True, [0.1, 1.0, 10.0])
+    """
+    falls: dict[float, float] = {}
+    start = 0.0
+    by_batch = partial(_loss_by_batch, x=x, y=y, loss=loss)
+
+    def add(c: float) -> float:
+        nonlocal start
+        record = [steps - 2, steps - 1, steps] if steps > 4 else None
+        run = train(module, x, y, loss=loss, optimizer=scaled(optimizer, c), steps=steps, batch=batch, record=record,
+                    watch={"loss": by_batch}, seed=seed)  # fmt: skip
+        start, *later = run.watched["loss"]
+        falls[c] = start - mean(later[-3:]) if run.stopped == "finished" else nan
+        return falls[c]
+
+    if factors:
+        return {c: add(c) for c in factors}, start
+    own, less, more = add(1.0), add(0.1), add(10.0)
+    if not (own > less):
+        add(0.01)
+    if more > own:
+        add(100.0)
+    while not own > 0 and min(falls) > LEAST and not any(fall > SEEN * start for fall in falls.values()):
+        add(min(falls) / 10)
+    return falls, start
+
+
+def _loss_by_batch(step: int, model: nn.Module, measured: float, *, x: Any, y: Tensor, loss: Any) -> float:
+    """The loss with the statistics of all examples in batch norm; the one that was measured where there is none."""
+    norms = [part for part in model.modules() if isinstance(part, NORMS)]
+    if not norms:
+        return measured
+    objective = Objective.of(x, y, model, loss, CALL)
+    with untouched(model), torch.no_grad():
+        for part in norms:
+            part.training = True
+        return mean(float(objective.value(model, *pair)) for pair in objective.batches())
+
+
+def scaled(optimizer: AbstractOptimizer, factor: float) -> AbstractOptimizer:
+    """The same optimizer with its learning rates times a factor.
+
+    Cost: none.
+
+    >>> from gnomon.training import SGD
+    >>> scaled(SGD(0.1), 10.0).lr
+    1.0
+    """
+    if not isinstance(optimizer, TorchOptimizer):
+        own: Any = optimizer
+        changed: AbstractOptimizer = replace(own, lr=optimizer.lr * factor)
+        return changed
+    inner = optimizer.build
+
+    def build(parameters: Any) -> Any:
+        made = inner(parameters)
+        for group in made.param_groups:
+            group["lr"] = group["lr"] * factor
+        return made
+
+    return replace(optimizer, lr=optimizer.lr * factor, build=build)

@@ -1,0 +1,123 @@
+"""A batch: inputs as a module takes them, and targets; what loaders give, as one.
+
+>>> import torch
+>>> batch = batch_of((torch.zeros(3, 2), torch.tensor([0, 1, 1])), "f(data)")
+>>> len(batch), batch[:2].y.tolist()
+(3, [0, 1])
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arguments import Inputs, count, take, tensors
+from gnomon.core.inputs.checks import as_numbers, dense, is_array
+
+__all__ = ["Batch", "batch_of", "joined", "read_examples"]
+
+TARGETS = ("labels", "label", "target", "targets", "y")
+"""Keys under which a batch that is a dict may hold its targets, in the order in which they are looked for."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Inputs as a module takes them, and targets; None where the data have none."""
+
+    x: Inputs
+    y: Tensor | None
+
+    def __len__(self) -> int:
+        return count(self.x)
+
+    def __getitem__(self, index: Tensor | slice) -> "Batch":
+        return Batch(take(self.x, index), None if self.y is None else self.y[index])
+
+    @property
+    def bytes(self) -> int:
+        """Memory that the examples take."""
+        targets = () if self.y is None else (self.y,)
+        return sum(t.numel() * t.element_size() for t in (*tensors(self.x), *targets))
+
+
+def batch_of(raw: Any, call: str) -> Batch:
+    """What a loader gives as a batch: a pair, a dict with a target key, or inputs alone.
+
+    Cost: none.
+
+    >>> batch_of({"ids": torch.zeros(2, 3), "labels": torch.tensor([0, 1])}, "f(data)").y.tolist()
+    [0, 1]
+    """
+    if isinstance(raw, Batch):
+        return raw
+    if isinstance(raw, Mapping):
+        key = next((key for key in TARGETS if key in raw), None)
+        rest = {name: value for name, value in raw.items() if name != key}
+        x = rest["x"] if set(rest) == {"x"} else rest
+        return Batch(dense(x, call), None if key is None else as_numbers(raw[key], "y", call=call))
+    if isinstance(raw, tuple | list) and len(raw) > 1:
+        x = raw[0] if len(raw) == 2 else tuple(raw[:-1])
+        return Batch(dense(x, call), None if raw[-1] is None else as_numbers(raw[-1], "y", call=call))
+    if isinstance(raw, Tensor) or is_array(raw):
+        return Batch(dense(raw, call), None)
+    if isinstance(raw, tuple | list) and len(raw) == 1:
+        return batch_of(raw[0], call)
+    cure = "Let the loader give (inputs, targets) or a dict with the key 'labels'"
+    raise InputError(lesson(call, f"a batch is a {type(raw).__name__}", "inputs and targets", cure))
+
+
+def read_examples(dataset: Any, index: Sequence[int], collate: Callable[[list[Any]], Any], call: str) -> Any:
+    """Some examples of a data set, collated; what the data set or the collation raises is told with its example.
+
+    Cost: that of reading them.
+
+    >>> read_examples([torch.zeros(2), torch.ones(2)], [1], torch.stack, "f(data)")
+    tensor([[1., 1.]])
+    """
+    examples = []
+    for i in index:
+        try:
+            examples.append(dataset[i])
+        except Exception as reason:  # of the user's own data set
+            what = f"example {i} of the data set raised {type(reason).__name__}: {reason}"[:200]
+            raise InputError(lesson(call, what, "examples that can be read", f"Run dataset[{i}] alone")) from reason
+    try:
+        return collate(examples)
+    except Exception as reason:
+        words = " ".join(str(reason).split())
+        some = f"examples {index[0]} to {index[-1]}" if len(index) > 1 else f"example {index[0]}"
+        what = f"{some} cannot be put into one batch ({words[:160]})"
+        cure = "Give tensors of one shape, or a DataLoader whose collate_fn pads them"
+        raise InputError(lesson(call, what, "examples of one shape", cure)) from reason
+
+
+def joined(batches: Sequence[Batch]) -> Batch:
+    """Batches as one.
+
+    Cost: a copy of the examples.
+
+    >>> len(joined([Batch(torch.zeros(2, 1), None), Batch(torch.zeros(3, 1), None)]))
+    5
+    """
+    if len(batches) == 1:
+        return batches[0]
+    y = None if any(b.y is None for b in batches) else torch.cat([b.y for b in batches if b.y is not None])
+    return Batch(_joined([b.x for b in batches]), y)
+
+
+def _joined(parts: list[Any]) -> Any:
+    first = parts[0]
+    if isinstance(first, Tensor):
+        if len({part.shape[1:] for part in parts}) > 1:
+            shapes = " and ".join(sorted({str(tuple(part.shape[1:])) for part in parts})[:2])
+            cure = "Pad all batches to one length, not each to its own"
+            raise InputError(lesson("the data", f"batches hold examples of shapes {shapes}", "one shape", cure))
+        return torch.cat(parts)
+    if isinstance(first, Mapping):
+        return {key: _joined([part[key] for part in parts]) for key in first}
+    if isinstance(first, tuple | list):
+        return tuple(_joined(list(column)) for column in zip(*parts, strict=True))
+    return first

@@ -1,0 +1,101 @@
+"""Rows of named columns, as Hugging Face's data sets give them, as the batches that modules take.
+
+Columns of words are left out, as are those that the module's forward does not name: a tokenized data set keeps its
+text beside the tokens. Pictures become bytes (n, c, h, w), lists of numbers become tensors.
+
+>>> import torch
+>>> batch = columns_batch({"pixels": [[1.0, 2.0], [3.0, 4.0]], "text": ["a", "b"], "label": [0, 1]}, None, "f(data)")
+>>> list(batch), batch["x"].shape
+(['x', 'label'], torch.Size([2, 2]))
+"""
+
+from collections.abc import Mapping
+from inspect import Parameter, signature
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.batch import TARGETS
+
+__all__ = ["columns_batch", "target_column"]
+
+
+def target_column(names: Any) -> str | None:
+    """The column that holds the targets.
+
+    Cost: none.
+
+    >>> target_column(["text", "label"])
+    'label'
+    """
+    return next((key for key in TARGETS if key in (names or ())), None)
+
+
+def columns_batch(columns: Mapping[str, Any], module: nn.Module | None, call: str) -> dict[str, Tensor]:
+    """Columns of some rows as a batch: tensors by name, a single input under the name x unless forward names it.
+
+    Cost: one pass over the rows.
+
+    >>> columns_batch({"ids": [[1, 2], [3, 4]], "labels": [0, 1]}, None, "f(data)")["labels"].tolist()
+    [0, 1]
+    """
+    target = target_column(columns)
+    named = _parameters(module)
+    read = {name: _column(name, list(values), call) for name, values in columns.items()}
+    kept = {name: column for name, column in read.items() if column is not None}
+    inputs = {name: column for name, column in kept.items() if name != target}
+    if named is not None and len(inputs) > 1 and named & inputs.keys():
+        inputs = {name: column for name, column in inputs.items() if name in named}
+    if not inputs:
+        what = f"the columns {', '.join(columns)} hold no numbers and no pictures to give to the module"
+        cure = "Tokenize or encode them first, with data.map(...)"
+        raise InputError(lesson(call, what, "inputs as numbers", cure))
+    if len(inputs) == 1 and not (named is not None and named & inputs.keys()):
+        inputs = {"x": next(iter(inputs.values()))}
+    return inputs | ({target: kept[target]} if target in kept else {})
+
+
+def _parameters(module: nn.Module | None) -> set[str] | None:
+    """Names that forward takes; None where it takes any."""
+    if module is None:
+        return None
+    found = signature(module.forward).parameters
+    return None if any(p.kind is Parameter.VAR_KEYWORD for p in found.values()) else set(found)
+
+
+def _column(name: str, values: list[Any], call: str) -> Tensor | None:
+    """The values of a column as one tensor; None for words and other things that are no numbers."""
+    first = values[0]
+    if isinstance(first, Tensor):
+        parts = values
+    elif hasattr(first, "convert") and hasattr(first, "getbands"):  # a picture of Pillow's
+        parts = [_picture(value) for value in values]
+    elif isinstance(first, bool | int | float | list | np.ndarray | np.generic) and not _has_words(first):
+        try:
+            return torch.as_tensor(np.array(values))
+        except (ValueError, TypeError):  # rows of unlike lengths
+            return _ragged(name, call)
+    else:
+        return None
+    return torch.stack(parts) if len({part.shape for part in parts}) == 1 else _ragged(name, call)
+
+
+def _picture(value: Any) -> Tensor:
+    array = torch.as_tensor(np.array(value if value.mode in ("L", "RGB") else value.convert("RGB")))
+    return array[None] if array.dim() == 2 else array.permute(2, 0, 1)
+
+
+def _has_words(value: Any) -> bool:
+    while isinstance(value, list):
+        if not value:
+            return False
+        value = value[0]
+    return isinstance(value, str | bytes | dict) or value is None
+
+
+def _ragged(name: str, call: str) -> Tensor:
+    what = f"the rows of column '{name}' have unlike shapes"
+    raise InputError(lesson(call, what, "rows of one shape", "Pad or resize them: padding='max_length' for tokens"))

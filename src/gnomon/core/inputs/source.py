@@ -1,0 +1,324 @@
+"""Data as people have them, as one source of batches.
+
+A source is made by `source` from a pair of tensors, arrays or tables, a ``torch.utils.data.Dataset``, a ``DataLoader``,
+any re-iterable of batches, or a function that returns an iterator of batches; a batch is (inputs, targets) or a dict
+with a target key ("labels", "label", "target", "targets" or "y"), as Hugging Face has them. Whatever it is made from,
+it says how many examples there are, gives them in batches in one fixed order, draws a reproducible probe, and sums.
+With a module, every batch is on its device, in its dtype, and checked: finite, dense, a target for each input.
+
+>>> import torch
+>>> pair = source((torch.arange(6.0)[:, None], torch.tensor([0, 0, 0, 0, 1, 1])))
+>>> len(pair), [len(batch) for batch in pair.batches(4)]
+(6, [4, 2])
+>>> pair.probe(3, seed=0).y.tolist()                                  # each class has its share
+[0, 0, 1]
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from itertools import islice
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils.data import DataLoader, Dataset, IterableDataset, default_collate
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arguments import Inputs, count
+from gnomon.core.inputs.batch import Batch, batch_of, joined, read_examples
+from gnomon.core.inputs.checks import as_inputs, as_targets, dense, is_array
+from gnomon.core.inputs.rows import columns_batch, target_column
+from gnomon.core.inputs.strata import stratified
+
+__all__ = ["AbstractSource", "Batch", "Pair", "SIZE", "Stream", "source", "source_of_inputs", "whole_inputs"]
+
+SIZE = 256
+"""Examples in a batch where nobody says how many."""
+
+
+class AbstractSource(ABC):
+    """Examples in one fixed order. ``call`` is what the user called, for messages."""
+
+    call: str
+    module: nn.Module | None
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """The number of examples; a stream of batches is read once to count them."""
+
+    @abstractmethod
+    def batches(self, size: int | None = None) -> Iterator[Batch]:
+        """All examples in order; ``size`` is not used where the batches are already made."""
+
+    @abstractmethod
+    def at(self, index: Tensor) -> Batch:
+        """The examples with these numbers, in the order of the numbers."""
+
+    def labels(self) -> Tensor | None:
+        """All targets."""
+        targets = [batch.y for batch in self.batches()]
+        return None if any(y is None for y in targets) else torch.cat([y for y in targets if y is not None])
+
+    def whole(self) -> Batch:
+        """All examples as one batch, in memory."""
+        return joined(list(self.batches()))
+
+    def pair(self) -> tuple[Inputs, Tensor]:
+        """All inputs and all targets, in memory; refused where the data have no targets."""
+        batch = self.whole()
+        if batch.y is None:
+            cure = "Pass y, or data whose batches are (inputs, targets) or dicts with the key 'labels'"
+            raise InputError(lesson(self.call, "the data have no targets", "a target for each input", cure))
+        return batch.x, batch.y
+
+    def first(self, n: int) -> Batch:
+        """The first n examples (fewer if there are fewer)."""
+        parts, seen = [], 0
+        for batch in self.batches(n):
+            parts.append(batch[: n - seen] if len(batch) > n - seen else batch)
+            seen += len(parts[-1])
+            if seen >= n:
+                break
+        return joined(parts)
+
+    def probe(self, n: int, *, seed: int = 0) -> Batch:
+        """At most n examples drawn by the seed, in their order; integer targets: of each class its share."""
+        return self.at(stratified(len(self), self.labels(), n, seed=seed))
+
+    def mean(self, function: Callable[[Batch], Any], *, size: int | None = None) -> Any:
+        """The mean over examples of what a function gives as a mean over each batch: numbers or tensors."""
+        total: Any = 0
+        n = 0
+        for batch in self.batches(size):
+            total, n = total + function(batch) * len(batch), n + len(batch)
+        return total / n
+
+    def _ready(self, batch: Batch) -> Batch:
+        """The batch checked and, with a module, as the module takes it."""
+        if self.module is None:
+            return batch
+        x = as_inputs(batch.x, self.module, call=self.call)
+        return Batch(x, None if batch.y is None else as_targets(batch.y, count(x), call=self.call))
+
+
+class Pair(AbstractSource):
+    """Examples in memory."""
+
+    def __init__(self, batch: Batch, call: str, module: nn.Module | None) -> None:
+        self.call, self.module = call, module
+        self.batch = self._ready(batch)
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def batches(self, size: int | None = None) -> Iterator[Batch]:  # noqa: D102
+        for start in range(0, len(self), size or SIZE):
+            yield self.batch[start : start + (size or SIZE)]
+
+    def at(self, index: Tensor) -> Batch:  # noqa: D102
+        return self.batch[index]
+
+    def labels(self) -> Tensor | None:  # noqa: D102
+        return self.batch.y
+
+    def whole(self) -> Batch:  # noqa: D102
+        return self.batch
+
+
+class Indexed(AbstractSource):
+    """A ``Dataset`` with a length, read example by example; ``collate`` makes a batch of some."""
+
+    def __init__(self, dataset: Any, collate: Callable[[list[Any]], Any], call: str, module: nn.Module | None) -> None:
+        self.dataset, self.collate, self.call, self.module = dataset, collate, call, module
+        if not len(dataset):
+            raise InputError(lesson(call, "the data set is empty", "at least one example", "Pass data with examples"))
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def batches(self, size: int | None = None) -> Iterator[Batch]:  # noqa: D102
+        for start in range(0, len(self), size or SIZE):
+            yield self.at(torch.arange(start, min(start + (size or SIZE), len(self))))
+
+    def at(self, index: Tensor) -> Batch:  # noqa: D102
+        return self._ready(batch_of(read_examples(self.dataset, index.tolist(), self.collate, self.call), self.call))
+
+    def labels(self) -> Tensor | None:
+        """All targets: the data set's own list ``targets`` where it has one, else by reading every example."""
+        known = getattr(self.dataset, "targets", None)
+        if known is not None and isinstance(known, Sized) and len(known) == len(self):
+            return as_targets(known, len(self), call=self.call)
+        return super().labels()
+
+
+class Columns(Indexed):
+    """A data set of Hugging Face's: rows of named columns, many read at once."""
+
+    def __init__(self, dataset: Any, call: str, module: nn.Module | None) -> None:
+        super().__init__(dataset, default_collate, call, module)
+
+    def at(self, index: Tensor) -> Batch:  # noqa: D102
+        rows = columns_batch(self.dataset[index.tolist()], self.module, self.call)
+        return self._ready(batch_of(rows, self.call))
+
+    def labels(self) -> Tensor | None:
+        """All targets: their column, which the data set gives at once."""
+        name = target_column(self.dataset.column_names)
+        return None if name is None else as_targets(list(self.dataset[name]), len(self), call=self.call)
+
+
+class Stream(AbstractSource):
+    """Batches that come as they come; ``again`` starts a new pass over them."""
+
+    def __init__(self, again: Callable[[], Iterable[Any]], call: str, module: nn.Module | None) -> None:
+        self.again, self.call, self.module = again, call, module
+        self._count: int | None = None
+
+    def __len__(self) -> int:
+        if self._count is None:
+            for _ in self.batches():
+                pass
+        return self._count or 0
+
+    def batches(self, size: int | None = None) -> Iterator[Batch]:  # noqa: D102
+        seen = 0
+        for raw in self.again():
+            batch = self._ready(batch_of(raw, self.call))
+            seen += len(batch)
+            yield batch
+        if not seen or self._count not in (None, seen):
+            what = "no batch came" if not seen else f"one pass gave {self._count} examples and another {seen}"
+            cure = "Pass a list of batches, a DataLoader, or a function that returns a new iterator at each call"
+            raise InputError(lesson(self.call, what, "data that can be read again", cure))
+        self._count = seen
+
+    def at(self, index: Tensor) -> Batch:  # noqa: D102
+        order = index.argsort()
+        wanted, parts, start = index[order], [], 0
+        for batch in self.batches():
+            inside = wanted[(wanted >= start) & (wanted < start + len(batch))] - start
+            if len(inside):
+                parts.append(batch[inside])
+            start += len(batch)
+            if start > int(wanted[-1]):
+                break
+        return joined(parts)[order.argsort()]
+
+
+def source(data: Any, y: Any = None, *, module: nn.Module | None = None, call: str = "source(data)") -> AbstractSource:
+    """A source of examples from data as people have them.
+
+    Args:
+        data: inputs, when ``y`` is given; otherwise a pair (inputs, targets), a dict of columns with a target key, a
+            ``Dataset``, a ``DataLoader``, a list or other re-iterable of batches, or a function that returns an
+            iterator of batches. A generator can be read only once: its batches are kept in memory.
+        y: targets.
+        module: whose device and dtype the batches take; without it they stay as they are.
+        call: what the user called, for messages.
+
+    A ``DataLoader`` over a data set with a length is read in the order of the data set, not of its sampler, so that
+    every pass gives the same examples.
+    Cost: a check of the examples for a pair; otherwise none, batches are read when they are asked for.
+
+    >>> from torch.utils.data import TensorDataset
+    >>> x, y = torch.eye(3), torch.tensor([0, 1, 1])
+    >>> kinds = (x, y), DataLoader(TensorDataset(x, y), batch_size=2), [{"x": x, "labels": y}]
+    >>> [len(source(data)) for data in kinds]
+    [3, 3, 3]
+    """
+    if isinstance(data, AbstractSource) and y is None:
+        return data
+    if y is not None:
+        return _pair(data, y, call, module)
+    if _is_pair(data):
+        return _pair(data[0], data[1], call, module)
+    if is_array(data) or isinstance(data, Tensor):
+        return _pair(data, None, call, module)
+    if isinstance(data, Mapping):
+        if hasattr(data, "column_names"):  # Hugging Face's dict of data sets
+            what, first = f"the data are a dict of the data sets {', '.join(data)}", next(iter(data), "train")
+            raise InputError(lesson(call, what, "one data set", f"Pass data['{first}'], and test=data['test']"))
+        return Pair(batch_of(data, call), call, module)
+    return _batched(data, call, module)
+
+
+def source_of_inputs(x: Any, module: nn.Module, *, call: str) -> AbstractSource:
+    """A source for instruments that need no targets: of inputs alone, or of data whose targets may be used.
+
+    A tensor, an array, a table, a tuple, a list or a dict is what the module is called with; a ``Dataset``, a
+    ``DataLoader``, another iterable of batches or a function that returns one is a source of batches.
+    Cost: a check of inputs that are in memory; otherwise none.
+
+    >>> source_of_inputs((torch.zeros(4, 2), torch.zeros(4, 3)), nn.Linear(2, 1), call="signal(module, x)").labels()
+    """
+    arguments = isinstance(x, Tensor | tuple | list | Mapping | str | bytes) or is_array(x)
+    batched = isinstance(x, AbstractSource | Dataset | Iterable) or hasattr(x, "column_names") or callable(x)
+    if arguments or not batched or isinstance(x, type | nn.Module):
+        return Pair(Batch(dense(x, call), None), call, module)
+    return source(x, module=module, call=call)
+
+
+def whole_inputs(x: Any, module: nn.Module, *, call: str) -> Inputs:
+    """All inputs as one batch that the module takes; targets, where the data have them, are left out.
+
+    ``x`` is as in `source_of_inputs`; data that come in batches are read to their end.
+    Cost: that of reading the data, and all inputs in memory.
+
+    >>> from torch.utils.data import TensorDataset
+    >>> loader = DataLoader(TensorDataset(torch.eye(3), torch.zeros(3)), batch_size=2)
+    >>> whole_inputs(loader, nn.Linear(3, 1), call="ntk(module, x)").shape
+    torch.Size([3, 3])
+    """
+    return source_of_inputs(x, module, call=call).whole().x
+
+
+def _batched(data: Any, call: str, module: nn.Module | None) -> AbstractSource:
+    """Data that are not arrays: data sets, loaders, iterables and functions."""
+    if isinstance(data, DataLoader):
+        if isinstance(data.dataset, IterableDataset) or data.collate_fn is None:
+            return Stream(lambda: data, call, module)
+        return Indexed(data.dataset, data.collate_fn, call, module)
+    if hasattr(data, "column_names"):  # Hugging Face's; a stream of rows where it has no length
+        whole = isinstance(data, Sized)
+        return Columns(data, call, module) if whole else Stream(lambda: _rows(data, module, call), call, module)
+    if isinstance(data, IterableDataset):
+        return Stream(lambda: DataLoader(data, batch_size=SIZE), call, module)
+    if isinstance(data, Dataset):
+        return Indexed(data, default_collate, call, module)
+    if callable(data) and not isinstance(data, Iterable) and not isinstance(data, type | nn.Module):
+        return Stream(data, call, module)
+    if isinstance(data, Iterator):
+        kept = list(data)
+        return Stream(lambda: kept, call, module)
+    if isinstance(data, Iterable) and not isinstance(data, str | bytes):
+        return Stream(lambda: data, call, module)
+    what = "the data are None" if data is None else f"the data are a {type(data).__name__}"
+    cure = "Pass inputs and targets, a Dataset, a DataLoader, or a list of batches"
+    raise InputError(lesson(call, what, "a source of examples", cure))
+
+
+def _rows(data: Iterable[Mapping[str, Any]], module: nn.Module | None, call: str) -> Iterator[Any]:
+    """Single rows, gathered to batches."""
+    rows = iter(data)
+    while some := list(islice(rows, SIZE)):
+        yield columns_batch({name: [row[name] for row in some] for name in some[0]}, module, call)
+
+
+def _pair(x: Any, y: Any, call: str, module: nn.Module | None) -> Pair:
+    inputs = dense(x, call)
+    n = count(inputs, call=call)
+    return Pair(Batch(inputs, None if y is None else as_targets(y, n, call=call)), call, module)
+
+
+def _is_pair(data: Any) -> bool:
+    """(inputs, targets): two of them, the second numbers or None; two batches are two tuples or two dicts."""
+    if not isinstance(data, tuple | list) or len(data) != 2:
+        return False
+    return data[1] is None or isinstance(data[1], Tensor) or is_array(data[1]) or _is_list_of_numbers(data[1])
+
+
+def _is_list_of_numbers(y: Any) -> bool:
+    """Whether targets are a list of numbers, or of lists of numbers; a batch holds tensors or arrays."""
+    if isinstance(y, tuple | list) and y:
+        return isinstance(y[0], int | float) or _is_list_of_numbers(y[0])
+    return False

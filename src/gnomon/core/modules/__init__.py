@@ -1,0 +1,1 @@
+"""The user's module: run it, capture its layers, leave it unchanged."""

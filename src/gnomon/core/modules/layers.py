@@ -1,0 +1,97 @@
+"""What the layers of a module put out, kept by hooks while inputs pass.
+
+>>> import torch
+>>> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
+>>> found = activations(net, torch.ones(4, 2), ("0", "1"), call="layer_activations(module, x)")
+>>> {name: tuple(h.shape) for name, h in found.items()}
+{'0': (4, 3), '1': (4, 3)}
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arguments import Inputs, count, invoke, take
+from gnomon.core.modules.untouched import untouched
+
+__all__ = ["activations", "captured", "layer_names"]
+
+SIZE = 256
+"""Examples that are passed at once."""
+
+
+def layer_names(module: nn.Module) -> tuple[str, ...]:
+    """The names of all parts without parts of their own, in the order they are registered.
+
+    Cost: a walk over the parts.
+
+    >>> layer_names(nn.Sequential(nn.Linear(1, 1), nn.ReLU()))
+    ('0', '1')
+    """
+    return tuple(name for name, part in module.named_modules() if name and not any(True for _ in part.children()))
+
+
+@contextmanager
+def captured(module: nn.Module, layers: Sequence[str], *, call: str) -> Iterator[dict[str, Tensor]]:
+    """A dict that every forward pass fills with the outputs of these layers, gradients kept.
+
+    Cost: none beyond the pass.
+
+    >>> net = nn.Sequential(nn.Linear(1, 2))
+    >>> with captured(net, ("0",), call="cam(module, x)") as kept:
+    ...     _ = net(torch.ones(3, 1))
+    >>> kept["0"].shape
+    torch.Size([3, 2])
+    """
+    parts = dict(module.named_modules())
+    unknown = [name for name in layers if name not in parts or not name]
+    if unknown:
+        cure = "Use one of: " + ", ".join([name for name in parts if name][:20])
+        raise InputError(lesson(call, f"there is no layer {unknown[0]!r}", "a layer of the module", cure))
+    kept: dict[str, Tensor] = {}
+
+    def keep(name: str) -> Any:
+        def hook(_: nn.Module, __: Any, output: Any) -> None:
+            first = output[0] if isinstance(output, tuple) and output else output
+            if isinstance(first, Tensor):
+                kept[name] = first
+
+        return hook
+
+    handles = [parts[name].register_forward_hook(keep(name)) for name in layers]
+    try:
+        yield kept
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def activations(
+    module: nn.Module, x: Inputs, layers: Sequence[str], *, call: str, keep: Callable[[Tensor], Tensor] = Tensor.detach
+) -> dict[str, Tensor]:
+    """The outputs of some layers for all inputs, in eval mode and without gradients; the module stays as it was.
+
+    ``keep`` says what is kept of the output for each batch; all of it where nothing is said.
+    Cost: one forward pass, and what is kept in memory.
+
+    >>> sorted(activations(nn.Sequential(nn.Flatten()), torch.ones(2, 1, 2), ("0",), call="probe")["0"].shape)
+    [2, 2]
+    """
+    found: dict[str, list[Tensor]] = {name: [] for name in layers}
+    with untouched(module), torch.no_grad(), captured(module, layers, call=call) as kept:
+        for start in range(0, count(x, call=call), SIZE):
+            kept.clear()
+            invoke(module, take(x, slice(start, start + SIZE)), call=call)
+            for name in layers:
+                if name in kept:
+                    found[name].append(keep(kept[name].detach()))
+    missing = [name for name, parts in found.items() if not parts]
+    if missing:
+        raise InputError(
+            lesson(call, f"the layer '{missing[0]}' was not used", "a layer that runs", "Name another layer")
+        )
+    return {name: torch.cat(parts) for name, parts in found.items()}

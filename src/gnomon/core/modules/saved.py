@@ -1,0 +1,51 @@
+"""How much memory a computation keeps for its derivatives, and how many examples fit.
+
+>>> import torch
+>>> from torch import nn
+>>> net, x = nn.Sequential(nn.Linear(3, 4), nn.Tanh()), torch.zeros(1, 3)
+>>> saved_bytes(lambda: net(x), net)                                   # the input and what tanh gave, in float32
+28
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.machine.memory import SHARE, free_bytes
+
+__all__ = ["fitting", "saved_bytes"]
+
+
+def saved_bytes(run: Callable[[], Any], module: nn.Module) -> int:
+    """Bytes that a computation keeps for its derivatives, those of the module itself left out.
+
+    Cost: the computation.
+
+    >>> saved_bytes(lambda: None, nn.Linear(1, 1))
+    0
+    """
+    own = {t.untyped_storage().data_ptr() for t in (*module.parameters(), *module.buffers())}
+    kept: dict[int, int] = {}
+
+    def keep(t: Tensor) -> Tensor:
+        storage = t.untyped_storage()
+        if storage.data_ptr() not in own:
+            kept[storage.data_ptr()] = storage.nbytes()
+        return t
+
+    with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(keep, lambda t: t):
+        run()
+    return sum(kept.values())
+
+
+def fitting(each: int, most: int) -> int:
+    """How many examples of so many bytes fit in half of the free memory: at least one, at most ``most``.
+
+    Cost: none.
+
+    >>> fitting(1, 512)
+    512
+    """
+    return max(1, min(most, int(SHARE * free_bytes() / max(1, each))))

@@ -1,0 +1,230 @@
+"""Margins of homogeneous networks in units of their weights: what descent makes large after all examples fit.
+
+For f(x; c w) = c^L f(x; w), margins m_i = f_y(x_i) - max over other classes, n examples and the exponential loss,
+
+    g = min m_i / |w|^L,    smooth  g~ = -log( sum_i exp(-m_i) ) / |w|^L,    g - log n / |w|^L <= g~ <= g          (1)
+    stationarity: min over l >= 0 of | w / |w| - sum_i l_i grad m_i | over examples near the smallest margin      (2)
+
+g~ never falls under gradient flow once it is positive, and limits of w / |w| make (2) zero.
+Hypotheses: a network without biases (but the first) and normalization, relu-like units; all examples fitted.
+Reference: [lyu2020gradient], Theorems 4.1 and 4.4.
+
+>>> import torch
+>>> net = nn.Linear(2, 1, bias=False)
+>>> net.weight.data = torch.tensor([[3.0, 4.0]])
+>>> found = normalized_margin(net, torch.eye(2), torch.tensor([1, 1]))                # margins 3 and 4, norm 5
+>>> round(found.margin, 5), found.degree
+(0.6, 1)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arguments import Inputs, take
+from gnomon.core.inputs.checks import check_weights
+from gnomon.core.inputs.classes import one_hot
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.pure import Pure, evaluating, twin, undisturbed
+from gnomon.core.results import Axis, Line, Plot, Result
+
+__all__ = [
+    "MarginPath",
+    "NormalizedMargin",
+    "checked_margins",
+    "class_margins",
+    "degree",
+    "margin_path",
+    "normalized_margin",
+]
+
+HOMOGENEOUS = 1e-3
+"""Relative error of f(c w) = c^L f(w) below which a network counts as homogeneous: float32 through some ten layers."""
+NEAR, MOST = 1.1, 64
+"""Margins up to this multiple of the smallest one hold the solution; at most so many of them are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class NormalizedMargin(Result):
+    """The margins of (1), the degree L, the residual (2), and log n / |w|^L, by which the two margins may differ."""
+
+    margin: float
+    smooth: float
+    degree: int
+    stationarity: float
+    width: float
+
+    @property
+    def verdict(self) -> str:
+        """Whether all examples are fitted, and how near to a solution of largest margin."""
+        if self.margin <= 0:
+            return f"Not all examples are fitted: the smallest normalized margin is {self.margin:.3g}."
+        return (
+            f"The normalized margin is {self.margin:.3g} (degree {self.degree}); {self.stationarity:.1%} of the "
+            "weights is not explained by the examples at the margin."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MarginPath(Result):
+    """Normalized and smooth margins (1) at each checkpoint."""
+
+    margins: tuple[float, ...]
+    smooth: tuple[float, ...]
+    degree: int
+
+    @property
+    def verdict(self) -> str:
+        """Whether the margin grew."""
+        word = "grew" if self.smooth[-1] > self.smooth[0] else "did not grow"
+        return f"The smooth margin {word}, from {self.smooth[0]:.3g} to {self.smooth[-1]:.3g}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Both along the checkpoints."""
+        places = range(len(self.margins))
+        marks = (Line("smallest margin", places, self.margins), Line("smooth margin", places, self.smooth))
+        return (Plot("Normalized margin", marks, Axis("checkpoint"), Axis("margin"), self.verdict),)
+
+
+def degree(module: nn.Module, x: Inputs, *, call: str = "degree(module, x)") -> int | None:
+    """The degree L with f(c w) = c^L f(w) for c = 1/2 and 2, or None where there is none.
+
+    Hypotheses: none. Reference: [lyu2020gradient].
+    Cost: three forward passes.
+
+    >>> net = nn.Sequential(nn.Linear(2, 4, bias=False), nn.ReLU(), nn.Linear(4, 1, bias=False))
+    >>> degree(net, torch.eye(2)), degree(nn.Sequential(nn.Linear(2, 4), nn.Tanh()), torch.eye(2))
+    (2, None)
+    """
+    base = outputs(module, x, call=call).double()
+    powers = []
+    for c in (0.5, 2.0):
+        scaled = twin(module, call=call)
+        with torch.no_grad():
+            for p in scaled.parameters():
+                p.mul_(c)
+        f = outputs(scaled, x, call=call).double()
+        ratio = float((f * base).sum() / base.square().sum().clamp_min(1e-300))
+        power = round(float(torch.tensor(max(ratio, 1e-12)).log2()) / (1 if c == 2 else -1))
+        if float((f - c**power * base).norm()) > HOMOGENEOUS * float((c**power * base).norm()):
+            return None
+        powers.append(power)
+    return powers[0] if powers[0] == powers[1] and powers[0] > 0 else None
+
+
+def class_margins(f: Float[Tensor, "n k"], y: Int[Tensor, " n"]) -> Float[Tensor, " n"]:
+    """The output of the right class less the largest other one; for a single output, that with the sign of its class.
+
+    Cost: one pass over f.
+
+    >>> class_margins(torch.tensor([[2.0, 5.0]]), torch.tensor([0])), class_margins(torch.ones(1, 1), torch.tensor([0]))
+    (tensor([-3.]), tensor([-1.]))
+    """
+    if f.shape[1] == 1:
+        return (2.0 * y - 1) * f[:, 0]
+    return f.gather(1, y[:, None])[:, 0] - f.scatter(1, y[:, None], -torch.inf).amax(1)
+
+
+def checked_margins(f: Float[Tensor, "n k"], y: Int[Tensor, " n"], call: str) -> Float[Tensor, " n"]:
+    """`class_margins`, with labels that name no output refused.
+
+    Cost: one pass over f.
+
+    >>> checked_margins(torch.tensor([[2.0, 5.0]]), torch.tensor([0]), "margin_distribution(module, x, y)")
+    tensor([-3.])
+    """
+    one_hot(y.long(), max(2, f.shape[1]), call)
+    return class_margins(f, y)
+
+
+def normalized_margin(module: nn.Module, x: Any, y: Any = None) -> NormalizedMargin:
+    """The margin of a homogeneous network in units of its weights, and how near it is to the largest; (1), (2).
+
+    Args:
+        module: homogeneous in its parameters, which is measured first; read in eval mode and left as it was.
+        x: inputs, or data.
+        y: classes.
+
+    Hypotheses: see the module. Reference: [lyu2020gradient].
+    Cost: four forward passes, and a backward pass for each of at most 64 examples near the margin.
+
+    >>> net = nn.Linear(2, 1, bias=False)
+    >>> net.weight.data = torch.tensor([[1.0, 1.0]])
+    >>> x, y = torch.tensor([[1.0, 0.0], [0.0, -1.0]]), torch.tensor([1, 0])
+    >>> round(normalized_margin(net, x, y).stationarity, 5)                          # the maximum margin solution
+    0.0
+    """
+    call = "normalized_margin(module, x, y)"
+    inputs, labels, power = _checked(module, x, y, call)
+    margins, norm = _margins(module, inputs, labels, call), _norm(module)
+    size = norm**power
+    return NormalizedMargin(
+        float(margins.min()) / size,
+        -float(torch.logsumexp(-margins, 0)) / size,  # (1)
+        power,
+        _stationarity(module, inputs, labels, margins, norm, call),
+        log(len(margins)) / size,
+    )
+
+
+def margin_path(checkpoints: Sequence[nn.Module], x: Any, y: Any = None) -> MarginPath:
+    """Normalized margins of a homogeneous network along checkpoints of a run; equation (1).
+
+    Hypotheses: see the module. Reference: [lyu2020gradient].
+    Cost: a forward pass for each checkpoint, and three more.
+
+    >>> net = nn.Linear(1, 1, bias=False)
+    >>> margin_path([net, net], torch.ones(1, 1), torch.tensor([1])).degree
+    1
+    """
+    call = "margin_path(checkpoints, x, y)"
+    if not checkpoints:
+        raise InputError(lesson(call, "there are no checkpoints", "at least one", "Pass a list of modules"))
+    inputs, labels, power = _checked(checkpoints[-1], x, y, call)
+    rows = [(_margins(module, inputs, labels, call), _norm(module) ** power) for module in checkpoints]
+    hard = tuple(float(m.min()) / size for m, size in rows)
+    return MarginPath(hard, tuple(-float(torch.logsumexp(-m, 0)) / size for m, size in rows), power)
+
+
+def _checked(module: nn.Module, x: Any, y: Any, call: str) -> tuple[Inputs, Tensor, int]:
+    check_weights(module, call=call)
+    inputs, labels = source(x, y, module=module, call=call).pair()
+    if labels.is_floating_point() or labels.dim() != 1:
+        raise InputError(lesson(call, "the targets are no classes", "classes 0, 1, ...", "Pass integer labels"))
+    power = degree(module, take(inputs, slice(0, 64)), call=call)
+    if power is None:
+        cure = "Leave out biases and normalization, and use relu units"
+        raise InputError(lesson(call, "f(c w) is no power of c times f(w)", "a homogeneous network", cure))
+    return inputs, labels, power
+
+
+def _margins(module: nn.Module, x: Inputs, y: Tensor, call: str) -> Tensor:
+    return checked_margins(outputs(module, x, call=call).double(), y, call)
+
+
+def _norm(module: nn.Module) -> float:
+    return float(sum(float(p.detach().double().square().sum()) for p in module.parameters()) ** 0.5)
+
+
+def _stationarity(module: nn.Module, x: Inputs, y: Tensor, margins: Tensor, norm: float, call: str) -> float:
+    """Equation (2), by non-negative least squares on the gradients of the smallest margins."""
+    from scipy.optimize import nnls  # slow to import
+
+    least = float(margins.min())
+    near = (margins <= NEAR * least if least > 0 else margins == least).nonzero().flatten()[:MOST]
+    with undisturbed(module), evaluating(module):
+        f = Pure.of(module, "*", call=call)
+        leaves, rows = list(f.leaves.values()), []
+        for i in near.tolist():
+            margin = class_margins(f(take(x, slice(i, i + 1))), y[i : i + 1])[0]
+            parts = torch.autograd.grad(margin, leaves, allow_unused=True, materialize_grads=True)
+            rows.append(torch.cat([g.flatten() for g in parts]).double() / norm)
+        w = torch.cat([leaf.detach().flatten() for leaf in leaves]).double() / norm
+    return float(nnls(torch.stack(rows, 1).cpu().numpy(), w.cpu().numpy())[1])

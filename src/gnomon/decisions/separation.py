@@ -1,0 +1,221 @@
+"""Whether features separate two classes by a plane, by how much, and how many points they could separate.
+
+    separable  iff  some (w, b) has y_i (w.x_i + b) >= 1 for all i        (a linear program)                      (1)
+    perceptron makes at most  R^2 / g^2  mistakes,  R = max |x_i|,  g = largest min_i y_i w.x_i / |w|             (2)
+    n points in general position in d dimensions are separated for a share C(n, d) / 2^n of labels,
+        C(n, d) = 2 sum_(i < d) binom(n - 1, i):  one half at n = 2 d                                             (3)
+
+Hypotheses: two classes. (3) turned round tells the dimension that a layer's features really have.
+Reference: [boyd2004convex] for (1); [novikoff1962convergence] for (2); [cover1965geometrical] for (3).
+
+>>> import torch
+>>> corners = torch.tensor([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+>>> separability(corners, torch.tensor([0, 0, 1, 1])).separable                                # XOR
+False
+"""
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arrays import Array
+from gnomon.core.inputs.checks import as_numbers, as_targets, check_finite_inputs, check_seed, integer
+from gnomon.core.results import Axis, Line, Plot, Reference, Result
+
+__all__ = [
+    "LinearCapacity",
+    "NovikoffBound",
+    "Separability",
+    "linear_capacity",
+    "novikoff_bound",
+    "separability",
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Separability(Result):
+    """Whether a plane separates the classes, one that does (or the one with the least slack), and the slack (1)."""
+
+    separable: bool
+    w: Float[Tensor, " d"]
+    b: float
+    slack: float
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        if self.separable:
+            return "A plane separates the two classes."
+        return f"No plane separates the two classes: the least mean slack is {self.slack:.3g}."
+
+
+@dataclass(frozen=True, slots=True)
+class NovikoffBound(Result):
+    """R, the largest margin g through the origin (zero where there is none), and the bound (2) on mistakes."""
+
+    radius: float
+    margin: float
+    examples: int
+
+    @property
+    def mistakes(self) -> float:
+        """floor(R^2 / g^2), infinite for g = 0."""
+        return inf if self.margin <= 0 else float(int(self.radius**2 / self.margin**2 * (1 + 1e-12)))  # (2)
+
+    @property
+    def verdict(self) -> str:
+        """How hard the features make the problem."""
+        if self.margin <= 0:
+            return "No plane through the origin separates the classes: a perceptron never stops."
+        return f"A perceptron on these features makes at most {self.mistakes:.0f} mistakes (margin {self.margin:.3g})."
+
+
+@dataclass(frozen=True, slots=True)
+class LinearCapacity(Result):
+    """For several numbers of points, the share of random labels that a plane separates; and the features' number."""
+
+    points: tuple[int, ...]
+    shares: tuple[float, ...]
+    features: int
+
+    @property
+    def dimension(self) -> float:
+        """The effective dimension: half the number of points at which half of the labels are separated, by (3)."""
+        for a, b, high, low in zip(self.points, self.points[1:], self.shares, self.shares[1:], strict=False):
+            if high >= 0.5 > low:
+                return (a + (high - 0.5) / (high - low) * (b - a)) / 2
+        return inf if self.shares[-1] >= 0.5 else self.points[0] / 2
+
+    @property
+    def verdict(self) -> str:
+        """How many dimensions of the features count."""
+        found = self.dimension
+        told = f"more than {self.points[-1] / 2:.0f}" if found == inf else f"about {found:.1f}"
+        return f"The {self.features} features separate random labels like {told} dimensions."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The share along the number of points."""
+        marks = (Line("separated", self.points, self.shares), Reference("one half", 0.5))
+        return (
+            Plot("Capacity of features", marks, Axis("points"), Axis("share of labels", limits=(0, 1)), self.verdict),
+        )
+
+
+def separability(features: Array, labels: Array) -> Separability:
+    """Whether a plane separates two classes, by linear programming; equation (1).
+
+    Args:
+        features: a row for each example: inputs, or the activations of a layer.
+        labels: two classes, whole numbers.
+
+    Hypotheses: see the module. Reference: [boyd2004convex].
+    Cost: one linear program of n constraints and n + d + 1 variables.
+
+    >>> separability(torch.tensor([[0.0], [1.0], [2.0]]), torch.tensor([0, 0, 1])).separable
+    True
+    """
+    x, y = _two_classes(features, labels, "separability(features, labels)")
+    w, b, slack = _program(x, y, intercept=True)
+    return Separability(slack <= 1e-7, torch.from_numpy(w), b, slack)
+
+
+def novikoff_bound(features: Array, labels: Array) -> NovikoffBound:
+    """The largest margin of a plane through the origin, and how many mistakes a perceptron makes at most; equation (2).
+
+    Args:
+        features: a row for each example; add a column of ones for planes off the origin.
+        labels: two classes, whole numbers.
+
+    Hypotheses: see the module. Reference: [novikoff1962convergence].
+    Cost: a quadratic program over n multipliers.
+
+    >>> x = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    >>> told = novikoff_bound(x, torch.tensor([1, 0]))                            # margin 1 / sqrt 2, radius 1
+    >>> round(told.margin, 4), told.mistakes
+    (0.7071, 2.0)
+    """
+    from scipy.optimize import nnls  # slow to import
+
+    x, y = _two_classes(features, labels, "novikoff_bound(features, labels)")
+    signed = y[:, None] * x
+    n = len(x)
+    radius = float(np.linalg.norm(x, axis=1).max())
+    # The nearest point of the hull of y_i x_i to the origin has norm g: min |sum l_i z_i|^2 + c (sum l_i - 1)^2, then
+    # scaled to sum l_i = 1. The solution for any c > 0 is the nearest point times one factor.
+    rows = np.vstack([signed.T, np.full((1, n), radius or 1.0)])
+    right = np.append(np.zeros(x.shape[1]), radius or 1.0)
+    weights = nnls(rows, right)[0]
+    near = signed.T @ (weights / weights.sum())
+    norm = float(np.linalg.norm(near))
+    margin = float((signed @ near).min()) / norm if norm > 1e-12 * radius else 0.0
+    return NovikoffBound(radius, max(0.0, margin) if margin > 1e-9 * radius else 0.0, n)
+
+
+def linear_capacity(features: Array, *, draws: int = 40, seed: int = 0) -> LinearCapacity:
+    """The number of points at which random labels stop being separable in these features; equation (3).
+
+    Args:
+        features: a row for each example; twice as many examples as dimensions show the drop.
+        draws: random labels at each number of points.
+        seed: of labels and points.
+
+    Hypotheses: see the module; planes through the origin. Reference: [cover1965geometrical].
+    Cost: about 8 draws linear programs.
+
+    >>> found = linear_capacity(torch.randn(40, 4, generator=torch.Generator().manual_seed(0)))
+    >>> 3 < found.dimension < 5
+    True
+    """
+    call = "linear_capacity(features)"
+    table = as_numbers(features, "features", call=call).detach().flatten(1).double()
+    check_finite_inputs(table, call=call)
+    x = table.numpy()
+    m, generator = (
+        integer("draws", draws, call=call, least=2),
+        np.random.default_rng(check_seed(seed, call=call) % 2**63),
+    )
+    n, d = x.shape
+    if n < 4:
+        raise InputError(lesson(call, f"there are {n} points", "at least four", "Pass more rows"))
+    rank = int(np.linalg.matrix_rank(x))
+    places = sorted({max(2, min(n, round(c * rank))) for c in (0.5, 1, 1.5, 1.8, 2, 2.2, 2.5, 3)})
+    shares = []
+    for points in places:
+        hits = 0
+        for _ in range(m):
+            rows = x[generator.choice(n, points, replace=False)]
+            y = generator.choice((-1.0, 1.0), points)
+            hits += _program(rows, y, intercept=False)[2] <= 1e-7
+        shares.append(hits / m)
+    return LinearCapacity(tuple(places), tuple(shares), d)
+
+
+def _two_classes(features: Any, labels: Any, call: str) -> tuple[np.ndarray, np.ndarray]:
+    x = as_numbers(features, "features", call=call).detach().flatten(1).double()
+    check_finite_inputs(x, call=call)
+    y = as_targets(labels, len(x), call=call)
+    kinds = torch.unique(y)
+    if len(kinds) != 2:
+        found = f"the labels have {len(kinds)} values"
+        raise InputError(lesson(call, found, "two classes", "Take one class against the others"))
+    return x.cpu().numpy(), torch.where(y == kinds[1], 1.0, -1.0).double().cpu().numpy()
+
+
+def _program(x: np.ndarray, y: np.ndarray, *, intercept: bool) -> tuple[np.ndarray, float, float]:
+    """min mean slack s >= 0 with y_i (w.x_i + b) >= 1 - s_i; the plane and the least mean slack."""
+    from scipy.optimize import linprog  # slow to import
+    from scipy.sparse import csr_matrix, eye, hstack
+
+    n, d = x.shape
+    scale = float(np.abs(x).max()) or 1.0
+    rows = np.hstack([x / scale, np.ones((n, 1)) if intercept else np.zeros((n, 1))])
+    signed = hstack([csr_matrix(-y[:, None] * rows), -eye(n)])
+    cost = np.append(np.zeros(d + 1), np.full(n, 1 / n))
+    found = linprog(cost, A_ub=signed, b_ub=-np.ones(n), bounds=[(None, None)] * (d + 1) + [(0, None)] * n)
+    return found.x[:d] / scale, float(found.x[d]) if intercept else 0.0, float(found.fun)

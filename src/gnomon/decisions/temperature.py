@@ -1,0 +1,207 @@
+"""Softened targets and probabilities: temperature, label smoothing, distillation, with their closed forms.
+
+    temperature   p = softmax(f / T);  T minimizes the mean of -ln p(label) on held-out examples                   (1)
+    smoothing     targets (1 - s) e_y + s / k;  the best logits differ by ln((1 - s + s/k) / (s/k))                 (2)
+    distillation  l = -sum_c softmax(F/T)_c ln softmax(G/T)_c,   dl/dG = (softmax(G/T) - softmax(F/T)) / T          (3)
+    limit         T large, centered logits:  dl/dG = (G - F) / (k T^2)                                             (4)
+
+F are the teacher's logits and G the student's.
+
+Hypotheses: for (1) held-out examples that are independent; for (2) logits that are free at each example.
+Reference: [guo2017calibration] for (1), [szegedy2016rethinking] for (2), [hinton2015distilling] for (3) and (4).
+
+>>> import torch
+>>> round(smoothed_gap(0.1, 10), 4) == round(float(torch.tensor(0.91 / 0.01).log()), 4)
+True
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.inputs.checks import check_module, integer, number
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.outputs import outputs
+from gnomon.core.results import Axis, Finding, Interval, Line, Plot, Reference, Result, Value
+from gnomon.training import Adam, train
+
+__all__ = ["Distilled", "Temperature", "distill", "distillation_loss", "smoothed_gap", "temperature"]
+
+GRID = torch.logspace(-2, 2, 161, dtype=torch.float64)
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Temperature(Result):
+    """The temperature (1) with its interval, and the loss before and after.
+
+    >>> Temperature(2.0, Interval(1.8, 2.2, 0.95), 0.5, 0.4, 100).findings[0].kind
+    'overconfident-logits'
+    """
+
+    value: float
+    interval: Interval
+    before: float
+    after: float
+    examples: int
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        word = (
+            "too sure" if self.interval.low > 1 else "less sure than it could be" if self.interval.high < 1 else "right"
+        )
+        return f"The best temperature is {self.value:.3g} ({self.interval}): the network is {word} about its answers."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """A note where the interval is above 1: the network is too sure."""
+        if self.interval.low <= 1:
+            return ()
+        cure = f"Divide the logits by {self.value:.3g} before the softmax."
+        evidence = (Value("temperature", self.value, self.interval, "estimate"),)
+        return (Finding("overconfident-logits", self.verdict, cure, 0.2, "outputs", evidence, (1 - CONFIDENCE) / 2),)
+
+
+def temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Temperature:
+    """The temperature that makes held-out probabilities the most likely, equation (1), with a likelihood interval.
+
+    The interval holds all temperatures whose likelihood is not rejected at 5 % by the likelihood-ratio test.
+
+    Hypotheses: examples that were not trained on, with right and wrong answers among them.
+    Reference: [guo2017calibration]; [wilks1938large] for the interval.
+    Cost: some 400 passes over the logits.
+
+    >>> p = torch.tensor([[0.8, 0.2]] * 5)
+    >>> round(temperature(3 * p.log(), torch.tensor([0, 0, 0, 0, 1])).value, 2)              # three times too sure
+    3.0
+    """
+    call = "temperature(logits, labels)"
+    if logits.shape[1] < 2 or int(labels.min()) < 0 or int(labels.max()) >= logits.shape[1]:
+        found = f"{logits.shape[1]} logits and labels {int(labels.min())} to {int(labels.max())}"
+        raise InputError(lesson(call, found, "a logit for each class", "Pass logits (n, k) and classes 0 to k - 1"))
+    f, y = logits.double(), labels.long()
+
+    def loss(t: float) -> float:
+        return float(nn.functional.cross_entropy(f / t, y))
+
+    losses = torch.tensor([loss(t) for t in GRID.tolist()])
+    best = int(losses.argmin())
+    if best in (0, len(GRID) - 1):
+        end = "smaller" if best == 0 else "larger"
+        found = f"the {end} the temperature the better, as where all answers are {'right' if best == 0 else 'wrong'}"
+        found = found if float(losses.max()) > float(losses.min()) else "all logits are equal"
+        cure = "Pass more held-out examples, among them right and wrong answers"
+        raise InputError(lesson(call, found, "right and wrong answers", cure))
+    low, high = float(GRID[best - 1]), float(GRID[best + 1])
+    for _ in range(60):  # the loss is convex in 1 / T: golden section
+        a, b = high - 0.618034 * (high - low), low + 0.618034 * (high - low)
+        low, high = (low, b) if loss(a) < loss(b) else (a, high)
+    value = (low + high) / 2
+    least = loss(value)
+    top = least + 3.841459 / (2 * len(f))  # Wilks: twice the log likelihood ratio is chi-square
+    ends = [_crossing(loss, top, value, float(end)) for end in (GRID[0], GRID[-1])]
+    interval = Interval(ends[0], ends[1], CONFIDENCE)
+    before = float(nn.functional.cross_entropy(f, labels.long()))
+    return Temperature(value, interval, before, least, len(f))
+
+
+def _crossing(loss: Callable[[float], float], top: float, inside: float, outside: float) -> float:
+    """Where the loss is the top one, between a temperature that is below it and one that is above, or that end."""
+    if loss(outside) <= top:
+        return outside
+    for _ in range(50):
+        middle = (inside * outside) ** 0.5
+        inside, outside = (middle, outside) if loss(middle) <= top else (inside, middle)
+    return inside
+
+
+def smoothed_gap(smoothing: float, classes: int) -> float:
+    """By how much the logit of the right class is above the others where training with smoothed labels is over; (2).
+
+        gap = ln((1 - s + s / k) / (s / k))                                                                      (2)
+
+    Hypotheses: logits that are free at each example.
+    Reference: [szegedy2016rethinking].
+    Cost: none.
+
+    >>> smoothed_gap(0.5, 2) == log(3)
+    True
+    """
+    call = "smoothed_gap(smoothing, classes)"
+    s, k = number("smoothing", smoothing, call=call, above=0, below=1), integer("classes", classes, call=call, least=2)
+    return log((1 - s + s / k) / (s / k))  # (2)
+
+
+def distillation_loss(student: Float[Tensor, "n k"], teacher: Float[Tensor, "n k"], t: float = 1.0) -> Tensor:
+    """Cross-entropy of a student's softened probabilities with a teacher's, a mean over examples; equation (3).
+
+    Hypotheses: a temperature t above 0.
+    Reference: [hinton2015distilling].
+    Cost: two softmaxes.
+
+    >>> round(float(distillation_loss(torch.zeros(1, 4), torch.zeros(1, 4))), 6)               # ln 4
+    1.386294
+    """
+    if not t > 0:
+        raise InputError(out_of_range("distillation_loss(student, teacher, t)", "t", "above 0", t))
+    return -(torch.softmax(teacher / t, 1) * torch.log_softmax(student / t, 1)).sum(1).mean()  # (3)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distilled(Result):
+    """A student that was taught by a teacher, how often they agree, and the divergence of their probabilities."""
+
+    student: nn.Module
+    agreement: float
+    divergence: float
+    losses: tuple[float, ...]
+    temperature: float
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        same = f"Student and teacher choose the same class in {self.agreement:.1%} of cases"
+        return f"{same}; divergence {self.divergence:.3g}."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The loss (3) over recorded steps."""
+        marks = (Line("distillation loss", range(len(self.losses)), self.losses), Reference("last", self.losses[-1]))
+        return (Plot("Distillation", marks, Axis("record"), Axis("loss"), self.verdict),)
+
+
+def distill(
+    teacher: nn.Module, student: nn.Module, x: Any, *, t: float = 2.0, steps: int = 500, lr: float = 3e-3, seed: int = 0
+) -> Distilled:
+    """Train a copy of the student to give the teacher's softened probabilities on inputs, with no labels; equation (3).
+
+    Hypotheses: both have an output for each class.
+    Reference: [hinton2015distilling].
+    Cost: one pass of the teacher, a training run of the student.
+
+    >>> teacher = nn.Linear(2, 2)
+    >>> distill(teacher, nn.Linear(2, 2), torch.randn(50, 2), steps=300, lr=0.1).agreement >= 0.95
+    True
+    """
+    call = "distill(teacher, student, x)"
+    for module in (teacher, student):
+        check_module(module, call=call)
+    inputs = source(x, module=student, call=call).whole().x
+    told = outputs(teacher, inputs, call=call)
+    t = number("t", t, call=call, above=0)
+
+    def loss(made: Tensor, target: Tensor) -> Tensor:
+        return distillation_loss(made, target.to(made.dtype), t)
+
+    run = train(student, inputs, told, loss=loss, optimizer=Adam(lr), steps=steps, seed=seed)
+    made = outputs(run.model, inputs, call=call)
+    agreement = float((made.argmax(1) == told.argmax(1)).double().mean())
+    entropy = distillation_loss(told, told)
+    divergence = float(distillation_loss(made, told) - entropy)
+    return Distilled(run.model, agreement, max(0.0, divergence), tuple(float(v) for v in run.loss), t)

@@ -1,6 +1,0 @@
-"""Lipschitz constants: of layers, exactly, and of networks, from both sides."""
-
-from gnomon.geometry.lipschitz.network import LipschitzBounds, lipschitz_bounds
-from gnomon.geometry.lipschitz.operators import operator_norm
-
-__all__ = ["LipschitzBounds", "lipschitz_bounds", "operator_norm"]

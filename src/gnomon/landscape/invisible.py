@@ -1,0 +1,95 @@
+"""The part of the weights that no example sees.
+
+    invisible share of a weight W = |W (1 - P)|^2 / |W|^2,  P the projector on the layer's inputs                 (1)
+
+Descent never moves it: it stays what it was at the start, or fades by weight decay.
+Hypotheses: linear layers, whose inputs are all examples. Reference: [soudry2018implicit], section 2.
+
+>>> InvisibleWeights({"0": 0.5}, {"0": 3}).shares["0"]
+0.5
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arguments import invoke
+from gnomon.core.inputs.checks import check_weights
+from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.modules.untouched import untouched
+from gnomon.core.results import Axis, Bars, Plot, Result
+
+__all__ = ["InvisibleWeights", "invisible_weights"]
+
+
+@dataclass(frozen=True, slots=True)
+class InvisibleWeights(Result):
+    """By layer: the share (1) of its weights that no example sees, and the rank of its inputs."""
+
+    shares: dict[str, float]
+    ranks: dict[str, int]
+
+    @property
+    def verdict(self) -> str:
+        """The layer with the largest share."""
+        name = max(self.shares, key=self.shares.__getitem__)
+        return (
+            f"Up to {self.shares[name]:.0%} of the squared weights of a layer are not seen by the data ('{name}', "
+            f"whose inputs span {self.ranks[name]} directions): only weight decay moves them."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The share of each layer."""
+        bars = Bars("share", tuple(self.shares), tuple(self.shares.values()))
+        return (Plot("Weights that data do not see", (bars,), Axis("share of the square"), caption=self.verdict),)
+
+
+def invisible_weights(module: nn.Module, x: Any) -> InvisibleWeights:
+    """The share of each linear layer's weights that no example's input to it sees; equation (1).
+
+    Args:
+        module: read in eval mode and left as it was.
+        x: inputs, or data.
+
+    Hypotheses: see the module; linear layers. Reference: [soudry2018implicit].
+    Cost: a forward pass, and the eigenvectors of the covariance of each layer's inputs.
+
+    >>> net = nn.Linear(2, 1, bias=False)
+    >>> net.weight.data = torch.tensor([[3.0, 4.0]])
+    >>> told = invisible_weights(net, torch.tensor([[1.0, 0.0]]))                      # the second weight is not seen
+    >>> round(told.shares[""], 4)
+    0.64
+    """
+    call = "invisible_weights(module, x)"
+    check_weights(module, call=call)
+    layers = {name: part for name, part in module.named_modules() if isinstance(part, nn.Linear)}
+    if not layers:
+        raise InputError(lesson(call, "there is no linear layer", "a network with nn.Linear", "Pass such a network"))
+    seen: dict[str, Tensor] = {}
+
+    def keep(name: str) -> Any:
+        def hook(_: nn.Module, args: Any) -> None:
+            h = args[0].detach().double().reshape(-1, args[0].shape[-1])
+            seen[name] = seen.get(name, 0) + h.T @ h
+
+        return hook
+
+    with untouched(module), torch.no_grad():
+        handles = [part.register_forward_pre_hook(keep(name)) for name, part in layers.items()]
+        try:
+            for batch in source_of_inputs(x, module, call=call).batches():
+                invoke(module, batch.x, call=call)
+        finally:
+            for handle in handles:
+                handle.remove()
+    shares, ranks = {}, {}
+    for name, gram in seen.items():
+        values, vectors = torch.linalg.eigh(gram)
+        inside = values > 1e-10 * float(values[-1].clamp_min(1e-300))
+        w = layers[name].weight.detach().double()
+        ranks[name] = int(inside.sum())
+        shares[name] = float((w @ vectors[:, ~inside]).square().sum() / w.square().sum().clamp_min(1e-300))  # (1)
+    return InvisibleWeights(shares, ranks)

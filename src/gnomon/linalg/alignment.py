@@ -1,0 +1,109 @@
+"""Two kernels compared, and a kernel compared with labels.
+
+With <A, B> = sum_ij A_ij B_ij, H = I - 1 1^T / n, and lambda the eigenvalues of a positive kernel:
+
+    rotation(A, B)        = 1 - <A, B> / (|A| |B|)                        0 when B is a multiple of A          (1)
+    alignment(K, y)       = <HKH, H y y^T H> / (|HKH| |H y y^T H|)        1 when K is a multiple of y y^T       (2)
+    effective_rank(K)     = exp(- sum_i p_i log p_i), p = lambda / sum lambda                                  (3)
+    participation(K)      = (sum lambda)^2 / sum lambda^2                                                      (4)
+"""
+
+import torch
+from torch import Tensor
+
+from gnomon.core import metrics
+from gnomon.core.errors import InputError, NotFiniteError, lesson
+from gnomon.core.inputs.arrays import Array
+from gnomon.core.inputs.checks import as_numbers, as_targets
+from gnomon.core.inputs.classes import numbers
+from gnomon.linalg.square import square
+
+__all__ = ["alignment", "effective_rank", "participation", "rotation"]
+
+
+def rotation(first: Array, second: Array) -> float:
+    """How far a kernel has turned, independent of its scale; equation (1).
+
+    Hypotheses: neither kernel is zero.
+    Reference: [fort2020deep], the kernel distance.
+    Cost: O(n m).
+
+    >>> round(rotation(torch.eye(2), 5 * torch.eye(2)), 4), round(rotation(torch.eye(2), torch.ones(2, 2)), 4)
+    (0.0, 0.2929)
+    """
+    call = "rotation(first, second)"
+    a, b = (_finite(as_numbers(k, "the kernel", call=call), call) for k in (first, second))
+    if a.shape != b.shape:
+        what = f"kernels of shape {tuple(a.shape)} and {tuple(b.shape)}"
+        cure = "Pass the kernels of the same points"
+        raise InputError(lesson(call, what, "one shape", cure))
+    return max(0.0, 1 - float((a * b).sum() / (a.norm() * b.norm())))  # (1)
+
+
+def alignment(kernel: Array, y: Array) -> float:
+    """Centered kernel-target alignment, between -1 and 1; equation (2).
+
+    Integer labels (n,) are classes, taken as one-hot rows; floating-point ones, (n,) or (n, k), are numbers.
+
+    Hypotheses: labels that are not all equal.
+    Reference: [cortes2012algorithms].
+    Cost: O(n^2 k).
+
+    >>> y = torch.tensor([1.0, -1.0, 1.0, -1.0])
+    >>> round(alignment(torch.outer(y, y), y), 4), round(alignment(torch.eye(4), y), 4)   # 1 and 1 / sqrt(3)
+    (1.0, 0.5774)
+    >>> classes = torch.tensor([0, 1, 2])
+    >>> round(alignment(torch.eye(3), classes), 4)                               # the kernel of one-hot rows is eye(3)
+    1.0
+    """
+    call = "alignment(kernel, y)"
+    k = _kernel(kernel, call)
+    labels = numbers(as_targets(y, len(k), call=call), call).to(k)
+    labels = labels.reshape(len(k), -1)
+    centered = labels - labels.mean(0)
+    target = centered @ centered.T
+    k = k - k.mean(0) - k.mean(1, keepdim=True) + k.mean()
+    if not (target.norm() > 0 and k.norm() > 0):
+        what = "labels or kernel are constant"
+        raise InputError(lesson(call, what, "labels and kernel that vary", "Give labels that differ"))
+    return float((k * target).sum() / (k.norm() * target.norm()))  # (2)
+
+
+def effective_rank(kernel: Array) -> float:
+    """How many directions a positive kernel has: the exponential of its spectral entropy; equation (3).
+
+    Hypotheses: positive semidefinite; eigenvalues below zero by rounding count as zero.
+    Reference: [roy2007effective].
+    Cost: O(n^3).
+
+    >>> round(effective_rank(torch.eye(5)), 4), round(effective_rank(torch.ones(5, 5)), 4)
+    (5.0, 1.0)
+    """
+    eigenvalues = torch.linalg.eigvalsh(_kernel(kernel, "effective_rank(kernel)"))
+    return metrics.effective_rank(eigenvalues.clamp(min=0))  # (3)
+
+
+def participation(kernel: Array) -> float:
+    """The participation ratio of a positive kernel's spectrum; equation (4), never above `effective_rank`.
+
+    Hypotheses: positive semidefinite.
+    Cost: O(n^2): traces suffice.
+
+    >>> participation(torch.diag(torch.tensor([1.0, 1.0, 0.0])))
+    2.0
+    """
+    k = _kernel(kernel, "participation(kernel)")
+    return float(k.trace() ** 2 / (k * k).sum())  # (4)
+
+
+def _kernel(kernel: Array, call: str) -> Tensor:
+    return _finite(square(kernel, call), call)
+
+
+def _finite(kernel: Tensor, call: str) -> Tensor:
+    k = kernel.detach().double()
+    if not torch.isfinite(k).all():
+        raise NotFiniteError(lesson(call, "the kernel holds NaN", "a finite kernel", "Check the model's outputs"))
+    if not k.any():
+        raise InputError(lesson(call, "the kernel is zero", "a kernel that is not zero", "Choose other parameters"))
+    return k

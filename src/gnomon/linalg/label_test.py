@@ -1,0 +1,102 @@
+"""Are labels related to inputs as a kernel sees them? A permutation test of the alignment.
+
+    A(y) = <HKH, y y^T> / (|HKH| |y y^T|),    p = (1 + #{s : A(y_s) >= A(y)}) / (1 + number of shuffles)        (1)
+
+with centered labels y and their shuffles y_s. Where labels are unrelated to inputs, every order of them is as likely,
+and p is below any level a with probability at most a: the test is exact for every kernel and every n.
+
+Hypotheses: examples are exchangeable; labels and kernel are not constant.
+Reference: [cortes2012algorithms] for the alignment.
+
+>>> import torch
+>>> y = torch.tensor([1.0, -1.0]).repeat(20)
+>>> label_test(torch.outer(y, y), y).p_value == 1 / 401           # no shuffle is aligned as well
+True
+"""
+
+from dataclasses import dataclass, field
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from gnomon.core.errors import called
+from gnomon.core.inputs.arrays import Array
+from gnomon.core.inputs.checks import as_targets, check_seed, integer
+from gnomon.core.inputs.classes import numbers
+from gnomon.core.results import Axis, Histogram, Interval, Plot, Reference, Result
+from gnomon.core.results.plain import HIDDEN
+from gnomon.linalg.alignment import alignment
+from gnomon.linalg.square import square
+
+__all__ = ["LabelTest", "label_test"]
+
+CALL = "label_test(kernel, y)"
+LEVEL = 0.01
+"""The false-alarm rate at which the verdict calls labels related."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelTest(Result):
+    """The alignment with the labels, with each shuffle of them, and the p-value (1)."""
+
+    alignment: float
+    p_value: float
+    shuffled: Float[Tensor, " s"] = field(metadata=HIDDEN)
+
+    @property
+    def related(self) -> bool:
+        """Whether shuffled labels are aligned as well in less than `LEVEL` of all cases."""
+        return self.p_value < LEVEL
+
+    @property
+    def shuffled_interval(self) -> Interval:
+        """What 95 % of the shuffles have."""
+        low, high = torch.quantile(self.shuffled, torch.tensor([0.025, 0.975], dtype=self.shuffled.dtype)).tolist()
+        return Interval(low, high, 0.95)
+
+    @property
+    def detectable(self) -> float:
+        """The alignment that would be called related in 80 % of cases: the power of the test, by normal tails."""
+        return float(self.shuffled.mean() + (2.326 + 0.842) * self.shuffled.std())  # quantiles at 1 % and 80 %
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        word = "far from" if self.related else "no better than"
+        return f"The alignment {self.alignment:.2g} is {word} that of shuffled labels (p = {self.p_value:.2g})."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The alignments of shuffled labels, and that of the labels."""
+        marks = (Histogram.of("shuffled labels", self.shuffled), Reference("labels", self.alignment, vertical=True))
+        return (Plot("Alignment with the labels", marks, Axis("alignment"), Axis("shuffles"), self.verdict),)
+
+
+def label_test(kernel: Array, y: Array, *, shuffles: int = 400, seed: int = 0) -> LabelTest:
+    """Compare the alignment of a kernel with labels to its alignment with shuffled labels; equation (1).
+
+    Integer labels (n,) are classes, taken as one-hot rows; floating-point ones, (n,) or (n, k), are numbers.
+
+    Hypotheses: examples are exchangeable. On few examples, or with a kernel that does not see the structure of the
+    labels, related labels may fail the test too.
+    Reference: [cortes2012algorithms].
+    Cost: n^2 k for each shuffle.
+
+    >>> x = torch.randn(50, 3, generator=torch.Generator().manual_seed(0))
+    >>> label_test(x @ x.T, x[:, 0]).related
+    True
+    """
+    shuffles, seed = integer("shuffles", shuffles, call=CALL), check_seed(seed, call=CALL)
+    with called(CALL):
+        aligned = alignment(kernel, y)
+    k = square(kernel, CALL).detach().double()
+    labels = numbers(as_targets(y, len(k), call=CALL), CALL).to(k).reshape(len(k), -1)
+    labels = labels - labels.mean(0)
+    centered = k - k.mean(0) - k.mean(1, keepdim=True) + k.mean()
+    scale = float(centered.norm() * (labels @ labels.mT).norm())
+    generator = torch.Generator().manual_seed(seed)
+    orders = (torch.randperm(len(k), generator=generator) for _ in range(shuffles))
+    values = [float((labels[order] * (centered @ labels[order])).sum()) / scale for order in orders]
+    shuffled = torch.tensor(values, dtype=torch.float64)
+    p = float(1 + (shuffled >= aligned).sum()) / (1 + shuffles)  # (1)
+    return LabelTest(aligned, p, shuffled)

@@ -1,0 +1,266 @@
+"""A piecewise linear network as a list of steps: affine maps, relu-like functions, max-pools, sums.
+
+Certificates, Lipschitz bounds and linear regions need to know which steps a network takes, not only what it computes.
+
+>>> import torch
+>>> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+>>> [step.kind for step in read_graph(net, torch.zeros(1, 2), call="certify(module, data)").steps]
+['input', 'affine', 'relu', 'affine']
+"""
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, fx, nn
+from torch.nn import functional as F
+
+from gnomon.core.errors import GnomonError, InputError, ReadError, lesson
+from gnomon.core.inputs.checks import check_weights
+from gnomon.core.results.record import Record
+from gnomon.program.trace import attribute, trace
+
+__all__ = ["Graph", "GraphStep", "read_graph"]
+
+Kind = Literal["input", "affine", "relu", "max"]
+ZERO_PRESERVING = (
+    nn.Flatten, nn.Identity, nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d,
+    nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.Unflatten, nn.ZeroPad2d,
+)  # fmt: skip
+WEIGHTED = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.modules.batchnorm._BatchNorm)
+RESHAPED: set[Any] = {torch.flatten, "flatten", "view", "reshape", torch.reshape, "squeeze", "unsqueeze", torch.squeeze,
+                      torch.unsqueeze}  # fmt: skip
+SHAPED: set[Any] = {
+    "mean", "sum", "permute", "transpose", "contiguous", torch.mean, torch.sum, torch.permute, torch.transpose,
+    F.avg_pool2d, F.adaptive_avg_pool2d, F.avg_pool1d, F.adaptive_avg_pool1d, torch.cat,
+}  # fmt: skip
+PLAIN: dict[Any, Any] = {
+    operator.add: operator.add, torch.add: operator.add, operator.iadd: operator.add, "add": operator.add,
+    "add_": operator.add, operator.sub: operator.sub, torch.sub: operator.sub, operator.isub: operator.sub,
+    "sub": operator.sub, operator.mul: operator.mul, torch.mul: operator.mul, operator.imul: operator.mul,
+    "mul": operator.mul, operator.truediv: operator.truediv, torch.div: operator.truediv, "div": operator.truediv,
+    operator.itruediv: operator.truediv,
+}  # fmt: skip
+"""Arithmetic by its plain operator, which changes nothing in place."""
+RELU: set[Any] = {torch.relu, F.relu, "relu", "relu_", torch.relu_}
+LEAKY: set[Any] = {F.leaky_relu}
+IDLE: set[Any] = {F.dropout, F.dropout1d, F.dropout2d, torch.dropout}
+SOFTMAX: set[Any] = {torch.softmax, F.softmax, F.log_softmax, torch.log_softmax, "softmax", "log_softmax"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphStep(Record):
+    """One step: its kind, the numbers of the steps it takes, what computes it, the slope below zero of a relu.
+
+    ``absolute`` maps the radii of boxes around the inputs of an affine step to the radius around its output; ``layer``
+    is the module of the step, where it is one.
+    """
+
+    kind: Kind
+    inputs: tuple[int, ...]
+    function: Callable[..., Tensor]
+    absolute: Callable[..., Tensor] | None
+    slope: float
+    where: str
+    layer: nn.Module | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graph(Record):
+    """The steps in the order in which they run; the first is the input, the last the output."""
+
+    steps: tuple[GraphStep, ...]
+
+    def values(self, x: Tensor, last: int | None = None) -> list[Tensor]:
+        """What every step gives for x, up to the step ``last``.
+
+        >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 2), call="certify(module, data)")
+        >>> graph.values(torch.tensor([[-1.0, 2.0]]))[-1].tolist()
+        [[0.0, 2.0]]
+        """
+        found: list[Tensor] = []
+        for step in self.steps if last is None else self.steps[: last + 1]:
+            found.append(x if step.kind == "input" else step.function(*(found[i] for i in step.inputs)))
+        return found
+
+
+def read_graph(module: nn.Module, example: Tensor, *, call: str, decisions: bool = False) -> Graph:
+    """The steps of a network of affine maps, relu, leaky relu and max-pool, in eval mode; others are refused by name.
+
+    With ``decisions`` a last softmax or log-softmax, which changes no decision and no difference of log-scores, is left
+    out.
+
+    Cost: one symbolic pass.
+
+    >>> read_graph(nn.Sigmoid(), torch.zeros(1, 2), call="certify(module, data)")
+    Traceback (most recent call last):
+    gnomon.core.errors.ReadError: certify(module, data): 'the module' is a Sigmoid [H: a piecewise linear network]...
+    """
+    check_weights(module, call=call)
+    if not example.is_floating_point():
+        cure = "Pass x.float(); for tokens pass their embeddings"
+        raise InputError(lesson(call, f"the inputs are {example.dtype}", "inputs that can move", cure))
+    try:
+        graph = trace(module, example)
+    except GnomonError as error:
+        found = f"forward cannot be followed ({str(error.__cause__ or error)[:120]})"
+        raise ReadError(lesson(call, found, "a forward without branches on data", CURE)) from error
+    steps: list[GraphStep] = []
+    places: dict[fx.Node, int] = {}
+    reader = _Reader(module, places, call)
+    for node in graph.nodes:
+        if node.op == "output":
+            last = node.args[0]
+            if not isinstance(last, fx.Node) or places.get(last) != len(steps) - 1:
+                raise ReadError(lesson(call, "the output is no single tensor", "one tensor of scores", CURE))
+            break
+        if node.op == "get_attr" or not isinstance(node.meta.get("result"), Tensor):
+            continue  # constants, and sizes, which reshapes know by themselves
+        if decisions and reader.is_softmax(node):
+            places[node] = places[node.all_input_nodes[0]]
+            continue
+        steps.append(reader.step(node))
+        places[node] = len(steps) - 1
+    if sum(step.kind == "input" for step in steps) != 1:
+        raise ReadError(lesson(call, "forward takes several inputs", "one tensor of inputs", CURE))
+    return Graph(tuple(steps))
+
+
+CURE = "Use layers such as Linear, Conv2d, ReLU and MaxPool2d; of other networks smoothed_radius proves a robust radius"
+
+
+class _Reader:
+    """What each call of a module is as a step."""
+
+    def __init__(self, module: nn.Module, places: dict[fx.Node, int], call: str) -> None:
+        self.module, self.places, self.call = module, places, call
+
+    def is_softmax(self, node: fx.Node) -> bool:
+        """Whether a node is a softmax over classes and nothing but the output reads it."""
+        if not all(user.op == "output" for user in node.users):
+            return False
+        if node.op == "call_module":
+            return isinstance(self.module.get_submodule(str(node.target)), nn.Softmax | nn.LogSoftmax)
+        return node.target in SOFTMAX
+
+    def step(self, node: fx.Node) -> GraphStep:
+        inputs = tuple(self.places[n] for n in node.all_input_nodes if n in self.places)
+        if node.op == "placeholder":
+            return GraphStep("input", (), lambda x: x, None, 0.0, node.name)
+        if node.op == "call_module":
+            name = str(node.target)
+            return _layer(self.module.get_submodule(name), inputs, name or "the module", self.call)
+        return self._function(node, inputs)
+
+    def _function(self, node: fx.Node, inputs: tuple[int, ...]) -> GraphStep:
+        where, target = node.name, node.target
+        if target in RELU:
+            return GraphStep("relu", inputs, F.relu, None, 0.0, where)
+        if target in LEAKY:
+            slope = float(_argument(node, 1, "negative_slope", 0.01))
+            if 0 <= slope <= 1:
+                return GraphStep("relu", inputs, lambda x: F.leaky_relu(x, slope), None, slope, where)
+        if target in (F.max_pool1d, F.max_pool2d, torch.max_pool1d, torch.max_pool2d):
+            pool = _pool(node, nn.MaxPool1d if target in (F.max_pool1d, torch.max_pool1d) else nn.MaxPool2d)
+            return GraphStep("max", inputs, pool, None, 0.0, where, pool)
+        if target in IDLE:
+            return GraphStep("affine", inputs, _same, _same, 0.0, where)
+        if target in RESHAPED and len(inputs) == 1:
+            shape = tuple(node.meta["result"].shape[1:])
+
+            def reshaped(v: Tensor) -> Tensor:
+                return v.reshape(len(v), *shape)
+
+            return GraphStep("affine", inputs, reshaped, reshaped, 0.0, where)
+        rows = {n.meta["result"].shape[:1] for n in (node, *node.all_input_nodes) if n is node or n in self.places}
+        if target in SHAPED and len(rows) == 1:
+            function = self._called(node, target)
+            return GraphStep("affine", inputs, function, function, 0.0, where)
+        if target in PLAIN and not node.kwargs and len(node.args) == 2:
+            kind, moving = PLAIN[target], [n for n in node.args if isinstance(n, fx.Node) and n in self.places]
+            if kind in (operator.add, operator.sub):
+                return GraphStep("affine", inputs, self._called(node, kind), self._summed(node), 0.0, where)
+            if len(moving) == 1 and (kind is operator.mul or moving[0] is node.args[0]):
+                function = self._called(node, kind)
+                return GraphStep("affine", inputs, function, lambda r: function(r).abs(), 0.0, where)
+        name = target if isinstance(target, str) else getattr(target, "__name__", str(target))
+        raise ReadError(lesson(self.call, f"'{where}' calls {name}", "a piecewise linear network", CURE))
+
+    def _called(self, node: fx.Node, target: Any) -> Callable[..., Tensor]:
+        """The function of a node of its tensor inputs, constants filled in."""
+        moving = [n for n in dict.fromkeys(node.all_input_nodes) if n in self.places]
+        fixed = {n: attribute(self.module, str(n.target)) for n in node.all_input_nodes if n.op == "get_attr"}
+        fixed = {n: v.detach() if isinstance(v, Tensor) else v for n, v in fixed.items()}
+
+        def run(*tensors: Tensor) -> Tensor:
+            known: dict[fx.Node, Any] = {**dict(zip(moving, tensors, strict=True)), **fixed}
+            args, options = fx.node.map_arg((node.args, node.kwargs), known.__getitem__)
+            if isinstance(target, str):
+                return getattr(args[0], target)(*args[1:], **options)
+            return target(*args, **options)
+
+        return run
+
+    def _summed(self, node: fx.Node) -> Callable[..., Tensor]:
+        """Radii of a sum or a difference: they add up, each as often as it occurs, and constants have none."""
+        moving = [n for n in dict.fromkeys(node.all_input_nodes) if n in self.places]
+        counts = [sum(arg is n for arg in node.args) for n in moving]
+        shape = tuple(node.meta["result"].shape[1:])
+
+        def run(*radii: Tensor) -> Tensor:
+            total = radii[0].new_zeros(len(radii[0]), *shape)
+            for count, radius in zip(counts, radii, strict=True):
+                total = total + count * radius
+            return total
+
+        return run
+
+
+def _same(x: Tensor) -> Tensor:
+    return x
+
+
+def _argument(node: fx.Node, place: int, name: str, default: Any) -> Any:
+    return node.args[place] if len(node.args) > place else node.kwargs.get(name, default)
+
+
+def _pool(node: fx.Node, kind: type[nn.MaxPool1d] | type[nn.MaxPool2d]) -> nn.Module:
+    size = _argument(node, 1, "kernel_size", 2)
+    names = (("stride", None), ("padding", 0), ("dilation", 1))
+    stride, padding, dilation = (_argument(node, 2 + i, name, default) for i, (name, default) in enumerate(names))
+    return kind(size, stride or size, padding, dilation, ceil_mode=bool(_argument(node, 5, "ceil_mode", False)))
+
+
+def _layer(layer: nn.Module, inputs: tuple[int, ...], where: str, call: str) -> GraphStep:
+    if isinstance(layer, nn.ReLU):
+        return GraphStep("relu", inputs, F.relu, None, 0.0, where)
+    if isinstance(layer, nn.LeakyReLU) or isinstance(layer, nn.PReLU) and layer.num_parameters == 1:
+        slope = float(layer.negative_slope if isinstance(layer, nn.LeakyReLU) else layer.weight.detach())
+        if 0 <= slope <= 1:
+            return GraphStep("relu", inputs, lambda x: F.leaky_relu(x, slope), None, slope, where)
+    if isinstance(layer, nn.MaxPool1d | nn.MaxPool2d) and not layer.return_indices:
+        return GraphStep("max", inputs, layer, None, 0.0, where, layer)
+    if isinstance(layer, ZERO_PRESERVING):
+        return GraphStep("affine", inputs, layer, layer, 0.0, where, layer)
+    zeros = getattr(layer, "padding_mode", "zeros") == "zeros" or isinstance(layer, nn.modules.conv._ConvNd)
+    if isinstance(layer, WEIGHTED) and zeros:
+        return GraphStep("affine", inputs, layer, _absolute(layer), 0.0, where, layer)
+    what = f"'{where}' is a {type(layer).__name__}"
+    raise ReadError(lesson(call, what, "a piecewise linear network", CURE))
+
+
+def _absolute(layer: nn.Module) -> Callable[..., Tensor]:
+    """|A| r of a layer A x + b."""
+    if isinstance(layer, nn.Linear):
+        return lambda r: F.linear(r, layer.weight.abs())
+    if isinstance(layer, nn.modules.conv._ConvNd):
+        conv: Any = layer
+        return lambda r: conv._conv_forward(r, conv.weight.abs(), None)
+
+    def scaled(r: Tensor) -> Tensor:
+        zero = torch.zeros_like(r[:1])
+        return r * (layer(zero + 1) - layer(zero)).abs()
+
+    return scaled

@@ -1,0 +1,65 @@
+"""How far can inputs move before the decision changes, and what is proven about it?
+
+Contains: attacks, certificates, Lipschitz constants, linear regions, and sensitivity to inputs.
+May import: core, data, expectations, linalg, models, program, training.
+"""
+
+from gnomon.robustness.attacks import Attack, attack, minimal_distance, universal_perturbation
+from gnomon.robustness.certificates import output_bounds, smoothed_radius
+from gnomon.robustness.distances import MarginDistribution, NoiseSensitivity, margin_distribution, noise_sensitivity
+from gnomon.robustness.inverse import Invertibility, invertibility
+from gnomon.robustness.jacobian import JacobianSpectrum, LinearMap, jacobian_spectrum, linear_map
+from gnomon.robustness.lipschitz import LipschitzBounds, lipschitz_bounds, operator_norm
+from gnomon.robustness.preflight import Preflight, preflight
+from gnomon.robustness.radii import RobustRadii
+from gnomon.robustness.radius import robust_radius
+from gnomon.robustness.regions import (
+    BallPatterns,
+    LineRegions,
+    PlaneRegions,
+    maximal_regions,
+    patterns_in_ball,
+    regions_in_plane,
+    regions_on_line,
+)
+from gnomon.robustness.robust import ENSEMBLE, THOROUGH, RobustAccuracy, robust_accuracy
+from gnomon.robustness.supremum import SupDistance, sup_distance
+
+__all__ = [
+    "Attack",
+    "BallPatterns",
+    "ENSEMBLE",
+    "Invertibility",
+    "JacobianSpectrum",
+    "LineRegions",
+    "LinearMap",
+    "LipschitzBounds",
+    "MarginDistribution",
+    "NoiseSensitivity",
+    "PlaneRegions",
+    "Preflight",
+    "RobustAccuracy",
+    "RobustRadii",
+    "SupDistance",
+    "THOROUGH",
+    "attack",
+    "invertibility",
+    "jacobian_spectrum",
+    "linear_map",
+    "lipschitz_bounds",
+    "margin_distribution",
+    "maximal_regions",
+    "minimal_distance",
+    "noise_sensitivity",
+    "operator_norm",
+    "output_bounds",
+    "patterns_in_ball",
+    "preflight",
+    "regions_in_plane",
+    "regions_on_line",
+    "robust_accuracy",
+    "robust_radius",
+    "smoothed_radius",
+    "sup_distance",
+    "universal_perturbation",
+]

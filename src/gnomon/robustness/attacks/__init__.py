@@ -1,0 +1,31 @@
+"""Attacks, one family in a file: objects that say how to look for a wrong decision, and what runs them."""
+
+from gnomon.robustness.attacks.apgd import APGD, TargetedAPGD
+from gnomon.robustness.attacks.base import AbstractAttack
+from gnomon.robustness.attacks.closest import Closest, Sampled
+from gnomon.robustness.attacks.deepfool import DeepFool
+from gnomon.robustness.attacks.gradient import FGSM, PGD
+from gnomon.robustness.attacks.minimum import MinimumNorm
+from gnomon.robustness.attacks.run import Attack, attack, minimal_distance
+from gnomon.robustness.attacks.shrinking import Shrinking
+from gnomon.robustness.attacks.square import Square
+from gnomon.robustness.attacks.universal import UniversalPerturbation, universal_perturbation
+
+__all__ = [
+    "APGD",
+    "FGSM",
+    "PGD",
+    "Sampled",
+    "AbstractAttack",
+    "Attack",
+    "Closest",
+    "DeepFool",
+    "MinimumNorm",
+    "Shrinking",
+    "Square",
+    "TargetedAPGD",
+    "UniversalPerturbation",
+    "attack",
+    "minimal_distance",
+    "universal_perturbation",
+]

@@ -1,0 +1,164 @@
+"""What attacks share: the classifier under attack, the losses that they raise, and what an attack is.
+
+With the scores f of an example of class y, sorted f_(1) >= f_(2) >= ...,
+
+    margin  f_y - max over j != y of f_j                                                                     (1)
+    DLR     - margin / (f_(1) - f_(3)),     aimed at t:  - (f_y - f_t) / (f_(1) - (f_(3) + f_(4)) / 2)       (2)
+
+An example is fooled where (1) is below zero. (2) does not change when all scores are multiplied or shifted.
+Reference: [croce2020reliable] for (2).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.inputs.arguments import invoke, table
+from gnomon.core.metrics import decisions
+from gnomon.core.modules.pure import evaluating, undisturbed
+from gnomon.robustness.attacks.threat import Threat
+from gnomon.robustness.attacks.through import SeenThrough
+
+__all__ = ["AbstractAttack", "Victim", "cross_entropy", "dlr", "input_gradient", "margin", "targeted_dlr"]
+
+SIZE = 250
+"""Examples that pass at once."""
+Score = Callable[[Tensor, Tensor], Tensor]
+"""(scores (n, k), classes (n,)) -> what an attack raises, (n,)."""
+
+
+class Victim:
+    """A classifier in eval mode: scores, decisions, and gradients in its inputs, never in its parameters.
+
+    With ``through`` gradients see through rounding and the like, `SeenThrough`.
+
+    >>> net = nn.Linear(2, 2, bias=False)
+    >>> victim = Victim(net, "attack(model, data)")
+    >>> with victim.attacked():
+    ...     victim.right(torch.zeros(1, 2), torch.tensor([0])).tolist()
+    [True]
+    """
+
+    def __init__(self, module: nn.Module, call: str, *, through: bool = False) -> None:
+        self.module, self.call, self.through, self.queries = module, call, through, 0
+
+    @contextmanager
+    def attacked(self) -> Any:
+        """The module in eval mode and without gradients of parameters; afterwards as it was."""
+        wanted = [(p, p.requires_grad) for p in self.module.parameters()]
+        try:
+            with undisturbed(self.module), evaluating(self.module):
+                for p, _ in wanted:
+                    p.requires_grad = False
+                yield self
+        finally:
+            for p, before in wanted:
+                p.requires_grad = before
+
+    def scores(self, x: Tensor) -> Tensor:
+        """The outputs (n, k), with their graph where x has one; a single output f becomes two, (-f, f) / 2."""
+        self.queries += len(x)
+        with SeenThrough() if self.through and x.requires_grad else nullcontext():
+            f = table(invoke(self.module, x, call=self.call), len(x), self.call)
+        return f if f.shape[1] > 1 else torch.cat([-f, f], 1) / 2
+
+    @torch.no_grad()
+    def all_scores(self, x: Tensor) -> Tensor:
+        """The outputs (n, k) without a graph, in pieces."""
+        return torch.cat([self.scores(part) for part in x.split(SIZE)])
+
+    def right(self, x: Tensor, y: Tensor) -> Tensor:
+        """Whether each example is classified as y; scores that are not finite are wrong."""
+        return decisions(self.all_scores(x)) == y
+
+    def slope(self, x: Tensor, y: Tensor, score: Score) -> tuple[Tensor, Tensor, Tensor]:
+        """What is raised, its gradient in the inputs, and whether each example is still classified as y."""
+        with torch.enable_grad():
+            leaf = x.detach().requires_grad_()
+            f = self.scores(leaf)
+            value = score(f, y)
+            gradient = input_gradient(value.sum(), leaf)
+        return value.detach(), gradient, f.detach().argmax(1) == y
+
+
+def input_gradient(value: Tensor, leaf: Tensor) -> Tensor:
+    """The gradient of a number in the inputs, its graph kept; zero where no derivative leads from one to the other.
+
+    Cost: a backward pass.
+
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> input_gradient((x > 0).double().sum(), x).tolist()
+    [0.0, 0.0]
+    """
+    if not value.requires_grad:
+        return torch.zeros_like(leaf)
+    return torch.autograd.grad(value, leaf, retain_graph=True, allow_unused=True, materialize_grads=True)[0]
+
+
+class AbstractAttack(ABC):
+    """A way to look for a wrongly classified point within a threat."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What the attack is called in a table."""
+
+    @abstractmethod
+    def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:
+        """A point within the threat for each example, wrongly classified where one was found."""
+
+
+def margin(f: Tensor, y: Tensor) -> Tensor:
+    """By how much the score of y is above the best other; equation (1).
+
+    Cost: one pass over the scores.
+
+    >>> margin(torch.tensor([[3.0, 1.0, 2.0]]), torch.tensor([0])).tolist()
+    [1.0]
+    """
+    own = f.gather(1, y[:, None])[:, 0]
+    return own - f.scatter(1, y[:, None], float("-inf")).amax(1)  # (1)
+
+
+def dlr(f: Tensor, y: Tensor) -> Tensor:
+    """Minus the margin in units of the spread of the scores; equation (2), with f_(1) - f_(2) for two classes.
+
+    Cost: a partial sort of the scores.
+
+    >>> dlr(torch.tensor([[3.0, 1.0, 2.0]]), torch.tensor([0])).tolist()
+    [-0.5]
+    """
+    best = f.topk(min(3, f.shape[1]), 1).values
+    return -margin(f, y) / (best[:, 0] - best[:, -1] + 1e-12)  # (2)
+
+
+def targeted_dlr(target: Tensor) -> Score:
+    """The score that an attack raises to have examples classified as ``target``; equation (2).
+
+    Cost: none.
+
+    >>> targeted_dlr(torch.tensor([1]))(torch.tensor([[4.0, 3.0, 1.0, 1.0]]), torch.tensor([0])).tolist()
+    [-0.333...]
+    """
+
+    def score(f: Tensor, y: Tensor) -> Tensor:
+        best = f.topk(min(4, f.shape[1]), 1).values
+        away = f.gather(1, y[:, None])[:, 0] - f.gather(1, target[:, None])[:, 0]
+        return -away / (best[:, 0] - best[:, 2:].mean(1) + 1e-12) if f.shape[1] > 3 else -away  # (2)
+
+    return score
+
+
+def cross_entropy(f: Tensor, y: Tensor) -> Tensor:
+    """The cross-entropy of each example.
+
+    Cost: one pass over the scores.
+
+    >>> round(float(cross_entropy(torch.zeros(1, 2), torch.tensor([0]))), 4)                  # log 2
+    0.6931
+    """
+    return nn.functional.cross_entropy(f, y, reduction="none")

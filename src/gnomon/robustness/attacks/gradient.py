@@ -1,0 +1,77 @@
+"""FGSM and projected gradient ascent: the attacks that every other is measured by.
+
+    FGSM   z = x + eps s(g),                      g = dl / dx,  s the steepest direction of norm 1          (1)
+    PGD    z <- P(z + step s(g(z))),              P the projection onto the threat, not a rescaling         (2)
+
+In the largest-entry norm s is the sign and P clips every entry; in the Euclidean norm s = g / |g| and P shortens
+what is too long and leaves the rest.
+Reference: [goodfellow2015explaining] for (1), [madry2018towards] for (2).
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gnomon.core.results.record import Record
+from gnomon.robustness.attacks.base import AbstractAttack, Victim, cross_entropy, dlr
+from gnomon.robustness.attacks.threat import Threat
+
+__all__ = ["FGSM", "PGD"]
+
+
+@dataclass(frozen=True, slots=True)
+class FGSM(Record, AbstractAttack):
+    """One step of length eps along the gradient; equation (1).
+
+    >>> from gnomon.robustness.attacks import attack
+    >>> net = torch.nn.Linear(2, 2, bias=False)
+    >>> with torch.no_grad():
+    ...     _ = net.weight.copy_(torch.tensor([[1.0, 0.0], [-1.0, 0.0]]))
+    >>> data = torch.tensor([[0.5, 0.5]]), torch.tensor([0])
+    >>> attack(net, data, eps=0.2, norm="inf", bounds=(-1, 1), method=FGSM()).examples.tolist()
+    [[0.30..., 0.5]]
+    """
+
+    name = "FGSM"
+
+    def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
+        _, gradient, _ = victim.slope(x, y, cross_entropy)
+        return threat.project(x, x + threat.eps * threat.steepest(gradient))  # (1)
+
+
+@dataclass(frozen=True, slots=True)
+class PGD(Record, AbstractAttack):
+    """Projected gradient ascent with a fixed step, from the input and then from random starts; equation (2).
+
+    ``step`` is in units of eps; examples that are fooled are left alone.
+
+    >>> from gnomon.robustness.attacks import attack
+    >>> net = torch.nn.Linear(2, 2, bias=False)
+    >>> with torch.no_grad():
+    ...     _ = net.weight.copy_(torch.tensor([[1.0, 0.0], [-1.0, 0.0]]))
+    >>> data = torch.tensor([[0.5, 0.5]]), torch.tensor([0])
+    >>> found = attack(net, data, eps=0.2, norm="inf", bounds=(-1, 1), method=PGD(steps=20))
+    >>> torch.allclose(found.examples, torch.tensor([[0.3, 0.5]]))      # the corner of the threat: scores are linear
+    True
+    """
+
+    steps: int = 40
+    step: float = 0.1
+    restarts: int = 1
+    name = "PGD"
+
+    def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
+        best, left = x.clone(), torch.arange(len(x))
+        for restart in range(self.restarts):
+            z = x[left] if restart == 0 else threat.random(x[left], generator)
+            score = cross_entropy if restart % 2 == 0 else dlr
+            for _ in range(self.steps):
+                _, gradient, right = victim.slope(z, y[left], score)
+                moved = threat.project(x[left], z + self.step * threat.eps * threat.steepest(gradient))  # (2)
+                z = torch.where(right.reshape(-1, *[1] * (x.dim() - 1)), moved, z)
+            best[left] = z
+            left = left[victim.right(z, y[left])]
+            if not len(left):
+                break
+        return best

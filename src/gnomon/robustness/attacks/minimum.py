@@ -1,0 +1,91 @@
+"""A minimum-norm attack: the nearest wrongly classified point, by ascent in a ball whose radius follows the decision.
+
+    not fooled yet   radius <- 1.02 (|d| + margin / |g|_*)     (a little beyond what the linearization asks for)  (1)
+    fooled           radius <- min(radius (1 - c), |best|)                                                     (2)
+    lost again       radius <- radius (1 + c)                                                                  (3)
+    d <- P_radius(d + a s(g)),    c and a fall along a cosine                                                  (4)
+
+At the end each point found is drawn towards its input by bisection.
+Reference: [pintor2021fast].
+"""
+
+from dataclasses import dataclass
+from math import cos, pi
+
+import torch
+from torch import Tensor
+
+from gnomon.core.results.record import Record
+from gnomon.robustness.attacks.base import AbstractAttack, Victim, margin
+from gnomon.robustness.attacks.deepfool import DeepFool
+from gnomon.robustness.attacks.threat import Threat, wide
+
+__all__ = ["MinimumNorm", "drawn_back"]
+
+
+@dataclass(frozen=True, slots=True)
+class MinimumNorm(Record, AbstractAttack):
+    """The search (1) to (4), from the point of DeepFool and then from random ones; eps of the threat is the first step.
+
+    >>> from gnomon.robustness.attacks import minimal_distance
+    >>> net = torch.nn.Linear(2, 2, bias=False)
+    >>> with torch.no_grad():
+    ...     _ = net.weight.copy_(torch.tensor([[1.0, 0.0], [-1.0, 0.0]]))
+    >>> data = torch.tensor([[0.5, 0.5]]), torch.tensor([0])
+    >>> round(float(minimal_distance(net, data, norm="inf", bounds=(-9, 9), method=MinimumNorm()).above[0]), 3)
+    0.5
+    """
+
+    steps: int = 100
+    restarts: int = 1
+    name = "minimum norm"
+
+    def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
+        best, size = x.clone(), torch.full((len(x),), float("inf")).to(x)
+        for restart in range(self.restarts):
+            start = DeepFool().run(victim, x, y, threat, generator) if restart == 0 else threat.random(x, generator)
+            z, found = self._search(victim, x, y, start, threat)
+            best = torch.where(wide(found < size, x), z, best)
+            size = torch.minimum(size, found)
+        return drawn_back(victim, x, y, best)
+
+    def _search(self, victim: Victim, x: Tensor, y: Tensor, start: Tensor, threat: Threat) -> tuple[Tensor, Tensor]:
+        best, size = start.clone(), torch.full((len(x),), float("inf")).to(x)
+        z, radius = start, threat.size(start - x)
+        for k in range(self.steps):
+            fall = (1 + cos(pi * k / self.steps)) / 2
+            c, a = 0.05 * max(fall, 0.02), max(fall, 0.02)
+            value, gradient, _ = victim.slope(z, y, lambda f, y: -margin(f, y))
+            gradient = threat.free(z, gradient)
+            fooled, distance = value > 0, threat.size(z - x)
+            better = fooled & (distance < size)
+            best, size = torch.where(wide(better, z), z, best), torch.where(better, distance, size)
+            asked = 1.02 * (distance - value / threat.dual(gradient).clamp_min(1e-30)) + 1e-6  # (1)
+            shrunk = torch.minimum(radius * (1 - c), size)  # (2)
+            grown = torch.where(size.isfinite(), radius * (1 + c), asked)  # (3)
+            radius = torch.where(fooled, shrunk, grown)
+            step = torch.where(size.isfinite(), a * size, asked.clamp_max(threat.eps)).clamp_min(1e-6)
+            z = threat.project(x, z + wide(step, z) * threat.steepest(gradient), radius)  # (4)
+        return best, size
+
+
+def drawn_back(victim: Victim, x: Tensor, y: Tensor, z: Tensor, *, steps: int = 12) -> Tensor:
+    """Each wrongly classified point drawn towards its input by bisection; it stays wrongly classified.
+
+    Cost: steps + 1 forward passes.
+
+    >>> net = torch.nn.Linear(1, 2, bias=False)
+    >>> with torch.no_grad():
+    ...     _ = net.weight.copy_(torch.tensor([[1.0], [-1.0]]))
+    >>> victim = Victim(net, "attack(model, data)")
+    >>> point = drawn_back(victim, torch.tensor([[0.5]]), torch.tensor([0]), torch.tensor([[-1.5]]))
+    >>> -0.01 < float(point) < 0
+    True
+    """
+    fooled = ~victim.right(z, y)
+    low, high = torch.zeros(len(x)).to(x), torch.ones(len(x)).to(x)
+    for _ in range(steps):
+        middle = (low + high) / 2
+        wrong = ~victim.right(x + wide(middle, x) * (z - x), y)
+        high, low = torch.where(wrong, middle, high), torch.where(wrong, low, middle)
+    return torch.where(wide(fooled, x), x + wide(high, x) * (z - x), z)

@@ -1,0 +1,202 @@
+"""One attack on the examples of a data set, and the smallest distance at which attacks succeed.
+
+>>> import torch
+>>> from gnomon.robustness.attacks.gradient import FGSM
+>>> net = nn.Linear(2, 2, bias=False)
+>>> with torch.no_grad():
+...     _ = net.weight.copy_(torch.tensor([[1.0, 0.0], [-1.0, 0.0]]))
+>>> data = torch.tensor([[0.5, 0.5], [0.1, 0.0]]), torch.tensor([0, 0])
+>>> attack(net, data, eps=0.2, bounds=(-1, 1), method=FGSM()).fooled.tolist()            # |w x| over 1: 0.5 and 0.1
+[False, True]
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.checks import check_finite_inputs, check_module, check_seed
+from gnomon.core.inputs.classes import are_classes, numbers
+from gnomon.core.inputs.source import source
+from gnomon.core.modules.saved import fitting, saved_bytes
+from gnomon.core.results import Axis, Histogram, Plot, Result
+from gnomon.core.results.plain import HIDDEN
+from gnomon.robustness.attacks.apgd import APGD
+from gnomon.robustness.attacks.base import AbstractAttack, Victim
+from gnomon.robustness.attacks.minimum import MinimumNorm, drawn_back
+from gnomon.robustness.attacks.threat import Norm, Threat, wide
+from gnomon.robustness.radii import RobustRadii
+
+__all__ = ["Attack", "attack", "examples_of", "minimal_distance"]
+
+PIECE = 1000
+"""Examples that are attacked at once, fewer where their graphs would take half of the free memory."""
+SEEN = 32
+"""Examples whose scores are looked at before an attack."""
+ROUNDING = 1e-5
+"""Of eps and of the bounds, by which a returned example may exceed them; single precision rounds moves this much."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attack(Result):
+    """The points that an attack returned, whether each is wrongly classified, and how far each moved.
+
+    ``clean`` tells whether each example was classified rightly before.
+    """
+
+    examples: Float[Tensor, "n ..."] = field(metadata=HIDDEN)
+    fooled: Bool[Tensor, " n"] = field(metadata=HIDDEN)
+    sizes: Float[Tensor, " n"] = field(metadata=HIDDEN)
+    clean: Bool[Tensor, " n"] = field(metadata=HIDDEN)
+    threat: Threat
+    method: str
+
+    @property
+    def success(self) -> float:
+        """The share of the rightly classified examples that were fooled."""
+        return float((self.fooled & self.clean).sum()) / max(1, int(self.clean.sum()))
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        n = int(self.clean.sum())
+        return f"{self.method} fooled {self.success:.1%} of {n} rightly classified examples ({self.threat})."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """How far the examples that were fooled moved."""
+        moved = self.sizes[self.fooled & self.clean]
+        marks = (Histogram.of("examples", moved),) if len(moved) else ()
+        return (Plot("Moves that fooled", marks, Axis("size of the move"), Axis("examples"), self.verdict),)
+
+
+def examples_of(module: nn.Module, data: Any, call: str) -> tuple[Tensor, Tensor]:
+    """Inputs and classes in memory, checked for an attack: one floating tensor, whole-number labels.
+
+    Cost: a pass over the data.
+
+    >>> examples_of(nn.Linear(2, 3), (torch.zeros(1, 2), torch.tensor([2])), "attack(model, data)")[1].tolist()
+    [2]
+    """
+    check_module(module, call=call)
+    x, y = source(data, module=module, call=call).pair()
+    if not isinstance(x, Tensor):
+        cure = "Wrap the model in one that takes the tensor to attack and holds the other arguments"
+        raise InputError(lesson(call, f"the inputs are a {type(x).__name__}", "one tensor of inputs", cure))
+    if not x.is_floating_point():
+        cure = "Pass x.float() scaled to the bounds; for tokens attack their embeddings"
+        raise InputError(lesson(call, f"x holds {x.dtype}", "inputs that can move a little", cure))
+    if not are_classes(y):
+        found = f"y has shape {tuple(y.shape)}, {y.dtype}"
+        raise InputError(lesson(call, found, "class labels", "Pass classes as integers 0, 1, ..."))
+    with Victim(module, call).attacked() as victim:
+        scores = victim.all_scores(x[:SEEN])
+        numbers(y, call, outputs=scores.shape[1])  # refuses labels out of range
+    if not bool(scores.isfinite().all()):
+        raise InputError(lesson(call, "the scores are not finite", "finite scores", "Look for NaN in the weights"))
+    return x, y.long().to(x.device)
+
+
+def attack(
+    module: nn.Module,
+    data: Any,
+    *,
+    eps: float,
+    norm: Norm = "inf",
+    bounds: tuple[float, float] = (0, 1),
+    method: AbstractAttack | None = None,
+    seed: int = 0,
+) -> Attack:
+    """Run one attack, by default `APGD`, on all rightly classified examples, and classify what it returns again.
+
+    Args:
+        module: a classifier of one input tensor, read in eval mode and left as it was.
+        data: a pair (inputs, classes), a ``Dataset``, a ``DataLoader``, ...
+        eps: how far an example may move.
+        norm: "inf", the largest change of an entry, or "2", the Euclidean length.
+        bounds: the least and the largest value that an input may have.
+        method: one of `gnomon.robustness.attacks`.
+        seed: of random starts.
+
+    Hypotheses: scores that differ from zero gradient; what no attack fools may still be fooled by another.
+    Reference: that of the method.
+    Cost: that of the method.
+
+    >>> net, data = nn.Linear(2, 2), (torch.full((3, 2), 0.5), torch.tensor([0, 0, 1]))
+    >>> len(attack(net, data, eps=0.1).sizes)
+    3
+    """
+    call = "attack(module, data)"
+    threat = Threat.of(eps, norm, bounds, call)
+    x, y = examples_of(module, data, call)
+    check_bounds(x, threat, call)
+    method = APGD() if method is None else method
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    with Victim(module, call).attacked() as victim:
+        clean = victim.right(x, y)
+        z = x.clone()
+        _run(method, victim, x, y, z, clean, threat, generator)
+        fooled = ~victim.right(z, y)
+    return Attack(z, fooled, threat.size(z - x), clean, threat, method.name)
+
+
+def minimal_distance(
+    module: nn.Module,
+    data: Any,
+    *,
+    norm: Norm = "inf",
+    bounds: tuple[float, float] = (0, 1),
+    method: AbstractAttack | None = None,
+    seed: int = 0,
+) -> RobustRadii:
+    """The least distance at which an attack, by default `MinimumNorm`, found a wrong decision, for each example.
+
+    These are upper bounds of the true distances: zero for what is wrong already, infinite where nothing was found.
+
+    Hypotheses: those of `attack`.
+    Reference: that of the method.
+    Cost: that of the method, and 13 forward passes.
+
+    >>> net, data = nn.Linear(2, 2), (torch.full((3, 2), 0.5), torch.tensor([0, 0, 1]))
+    >>> minimal_distance(net, data).above.shape
+    torch.Size([3])
+    """
+    call = "minimal_distance(module, data)"
+    width = float(bounds[1]) - float(bounds[0]) if isinstance(bounds, tuple | list) and len(bounds) == 2 else 1.0
+    threat = Threat.of(max(width, 1e-12) / 4, norm, bounds, call)
+    x, y = examples_of(module, data, call)
+    check_bounds(x, threat, call)
+    method = MinimumNorm() if method is None else method
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    with Victim(module, call).attacked() as victim:
+        clean = victim.right(x, y)
+        z = x.clone()
+        _run(method, victim, x, y, z, clean, threat, generator)
+        z = torch.where(wide(clean, x), drawn_back(victim, x, y, z), x)
+        found = torch.where(victim.right(z, y), torch.inf, threat.size(z - x))
+    return RobustRadii(torch.zeros_like(found), found, clean, threat.norm, "none", method.name)
+
+
+def _run(method: AbstractAttack, victim: Victim, x: Tensor, y: Tensor, z: Tensor, clean: Tensor, threat: Threat,
+         generator: torch.Generator) -> None:  # fmt: skip
+    """Attack what is rightly classified, in pieces whose graphs fit in memory; the points go into z."""
+    each = saved_bytes(lambda: victim.scores(x[:1].detach().requires_grad_()), victim.module)
+    for part in clean.nonzero()[:, 0].split(fitting(each, PIECE)):
+        if len(part):
+            z[part] = method.run(victim, x[part], y[part], threat, generator)
+
+
+def check_bounds(x: Tensor, threat: Threat, call: str) -> None:
+    """Refuse data that are not finite, and bounds that do not contain them.
+
+    >>> check_bounds(torch.zeros(1, 2), Threat(0.1, "inf", 0.0, 1.0), "attack(model, data)")
+    """
+    check_finite_inputs(x, call=call)
+    low, high = float(x.min()), float(x.max())
+    slack = ROUNDING * (threat.high - threat.low)
+    if low < threat.low - slack or high > threat.high + slack:
+        found = f"x ranges from {low:.4g} to {high:.4g}, outside the bounds ({threat.low:g}, {threat.high:g})"
+        cure = "Pass the bounds of the inputs, or move normalization into the model and pass raw inputs"
+        raise InputError(lesson(call, found, "inputs within the bounds", cure))

@@ -1,0 +1,73 @@
+"""Ascent in balls that shrink to the threat, from points anywhere within the bounds.
+
+    z_0 uniform within the bounds,    r_k = eps w^(1 - k / K),    k = 1, ..., K                                     (1)
+    z_k = ascent of minus the margin within r_k of x, from the projection of z_{k-1}                               (2)
+
+A network that hardly reacts to small changes has no useful gradient near an example, so that ascent within eps gets
+nowhere. Farther away it has: a wrong decision is found there first, and then followed inwards.
+Reference: [croce2021mind], which begins with larger balls where changes are measured by their sum; [croce2020reliable].
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gnomon.core.results.record import Record
+from gnomon.robustness.attacks.apgd import ascend
+from gnomon.robustness.attacks.base import AbstractAttack, Victim, margin
+from gnomon.robustness.attacks.threat import Threat
+
+__all__ = ["Shrinking"]
+
+BALLS = 6
+"""K in equation (1); one ball where w is 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shrinking(Record, AbstractAttack):
+    """Ascents (2) of ``steps`` steps in all, from at most ``restarts`` points, with the ``widths`` w in turn.
+
+    A width that breaks no example ``patience`` times in a row is left out from then on, so that the search ends where
+    it finds nothing and goes on with what helps where it does.
+
+    >>> from gnomon.robustness.attacks import attack
+    >>> net = torch.nn.Linear(2, 2, bias=False)
+    >>> with torch.no_grad():
+    ...     _ = net.weight.copy_(torch.tensor([[1.0, 0.0], [-1.0, 0.0]]))
+    >>> data = torch.tensor([[0.19, 0.5], [0.21, 0.5]]), torch.tensor([0, 0])
+    >>> attack(net, data, eps=0.2, norm="2", bounds=(-1, 1), method=Shrinking()).fooled.tolist()
+    [True, False]
+    """
+
+    steps: int = 60
+    restarts: int = 18
+    widths: tuple[float, ...] = (5.0, 2.0, 1.0)
+    patience: int = 2
+    name = "shrinking balls"
+
+    def run(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, generator: torch.Generator) -> Tensor:  # noqa: D102
+        best, left, failures = x.clone(), torch.arange(len(x)), dict.fromkeys(self.widths, 0)
+        for k in range(self.restarts):
+            useful = [w for w, failed in failures.items() if failed < self.patience]
+            if not useful or not len(left):
+                break
+            width = useful[k % len(useful)]
+            best[left] = self._inwards(victim, x[left], y[left], threat, width, generator)
+            right = victim.right(best[left], y[left])
+            failures[width] = failures[width] + 1 if bool(right.all()) else 0
+            left = left[right]
+        return best
+
+    def _inwards(self, victim: Victim, x: Tensor, y: Tensor, threat: Threat, width: float,
+                 generator: torch.Generator) -> Tensor:  # fmt: skip
+        z = threat.low + (threat.high - threat.low) * torch.rand(x.shape, generator=generator).to(x)
+        balls = BALLS if width > 1 else 1
+        for k in range(balls):
+            ball = threat.at(threat.eps * width ** (1 - (k + 1) / balls))  # (1)
+            z = ascend(victim, x, y, ball.project(x, z), ball, _lost, max(1, self.steps // balls))  # (2)
+        return z
+
+
+def _lost(f: Tensor, y: Tensor) -> Tensor:
+    return -margin(f, y)

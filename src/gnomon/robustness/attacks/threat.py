@@ -1,0 +1,134 @@
+"""What an attacker may do: move an input by at most eps in a norm, within the bounds of inputs.
+
+    B(x) = { z : |z - x| <= eps,  low <= z <= high },      | . | the largest entry or the Euclidean length          (1)
+
+Reference: [madry2018towards].
+
+>>> import torch
+>>> threat = Threat.of(0.5, "inf", (0, 1), "attack(model, data)")
+>>> threat.project(torch.zeros(1, 2), torch.tensor([[0.9, -0.2]])).tolist()
+[[0.5, 0.0]]
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.inputs.checks import number
+from gnomon.core.results.record import Record
+
+__all__ = ["Threat", "dot", "lengths", "wide"]
+
+Norm = str
+"""How a change of an input is measured: "inf", its largest entry, or "2", its Euclidean length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threat(Record):
+    """The set of equation (1)."""
+
+    eps: float
+    norm: Norm
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, eps: Any, norm: Any, bounds: Any, call: str) -> "Threat":
+        """Check the options of an attack."""
+        eps = number("eps", eps, call=call, above=0)
+        if norm not in ("inf", "2"):
+            raise InputError(out_of_range(call, "norm", '"inf" or "2"', norm))
+        try:
+            low, high = (number("bounds", b, call=call) for b in bounds)
+        except (TypeError, ValueError) as error:
+            raise InputError(out_of_range(call, "bounds", "two numbers such as (0, 1)", bounds)) from error
+        if not low < high:
+            raise InputError(out_of_range(call, "bounds", "(low, high) with low below high", bounds))
+        return cls(eps, norm, low, high)
+
+    def at(self, eps: float) -> "Threat":
+        """The same with another eps."""
+        return Threat(eps, self.norm, self.low, self.high)
+
+    def size(self, move: Tensor) -> Tensor:
+        """The norm of each example's move, (n,)."""
+        flat = move.flatten(1)
+        return flat.abs().amax(1) if self.norm == "inf" else flat.norm(dim=1)
+
+    def project(self, x: Tensor, z: Tensor, eps: Tensor | float | None = None) -> Tensor:
+        """z brought into B(x), of radius ``eps`` where one is given, alone or for each example.
+
+        In the Euclidean norm the ball comes first and the bounds second, which ends inside both.
+        """
+        eps = self.eps if eps is None else eps
+        radius = wide(eps, x) if isinstance(eps, Tensor) else eps
+        if self.norm == "inf":
+            return torch.minimum(torch.maximum(z, x - radius), x + radius).clamp(self.low, self.high)  # (1)
+        move = z - x
+        size = wide(move.flatten(1).norm(dim=1), x).clamp_min(1e-30)
+        return (x + move * (radius / size).clamp(max=1.0)).clamp(self.low, self.high)  # (1)
+
+    def steepest(self, gradient: Tensor) -> Tensor:
+        """The move of norm 1 that follows a gradient best: its signs, or the gradient over its length."""
+        if self.norm == "inf":
+            return gradient.sign()
+        return gradient / wide(gradient.flatten(1).norm(dim=1), gradient).clamp_min(1e-30)
+
+    def free(self, z: Tensor, gradient: Tensor) -> Tensor:
+        """The gradient without the entries that would push z out of the bounds at once."""
+        blocked = ((z <= self.low) & (gradient < 0)) | ((z >= self.high) & (gradient > 0))
+        return gradient.masked_fill(blocked, 0.0)
+
+    def dual(self, gradient: Tensor) -> Tensor:
+        """The largest change per unit of norm that a gradient foretells, (n,): its sum of sizes, or its length."""
+        flat = gradient.flatten(1)
+        return flat.abs().sum(1) if self.norm == "inf" else flat.norm(dim=1)
+
+    def random(self, x: Tensor, generator: torch.Generator) -> Tensor:
+        """A point of B(x) for each example: uniform in the cube, or in a random direction at a random distance."""
+        if self.norm == "inf":
+            move = (torch.rand(x.shape, generator=generator) * 2 - 1).to(x)
+        else:
+            move = torch.randn(x.shape, generator=generator).to(x)
+            move = self.steepest(move) * wide(torch.rand(len(x), generator=generator).to(x), x)
+        return self.project(x, x + self.eps * move)
+
+    def __str__(self) -> str:
+        name = "largest change of an entry" if self.norm == "inf" else "Euclidean length of the change"
+        return f"{name} at most {self.eps:g}"
+
+
+def wide(values: Tensor, x: Tensor) -> Tensor:
+    """One number for each example, shaped to multiply x.
+
+    >>> wide(torch.ones(2), torch.zeros(2, 3, 4)).shape
+    torch.Size([2, 1, 1])
+
+    Cost: none.
+    """
+    return values.reshape(-1, *[1] * (x.dim() - 1))
+
+
+def dot(a: Tensor, b: Tensor) -> Tensor:
+    """The inner product of each example's entries, (n,).
+
+    >>> dot(torch.ones(1, 2, 3), torch.ones(1, 2, 3)).tolist()
+    [6.0]
+
+    Cost: one pass.
+    """
+    return (a * b).flatten(1).sum(1)
+
+
+def lengths(a: Tensor) -> Tensor:
+    """The Euclidean length of each example, (n,).
+
+    >>> lengths(torch.ones(1, 4)).tolist()
+    [2.0]
+
+    Cost: one pass.
+    """
+    return a.flatten(1).norm(dim=1)

@@ -1,0 +1,103 @@
+"""One perturbation for all inputs that changes many decisions.
+
+    max over |v| <= eps of  share { i : f(x_i + v) != f(x_i) }                                               (1)
+
+by projected ascent on the DLR loss of whole batches, which is the mean over their examples.
+Reference: [moosavi2017universal] for (1).
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.core.inputs.checks import check_seed, integer
+from gnomon.core.metrics import binomial_interval
+from gnomon.core.results import Interval, Result
+from gnomon.core.results.plain import HIDDEN
+from gnomon.robustness.attacks.base import Victim, dlr
+from gnomon.robustness.attacks.run import check_bounds, examples_of
+from gnomon.robustness.attacks.threat import Norm, Threat
+
+__all__ = ["UniversalPerturbation", "universal_perturbation"]
+
+BATCH = 100
+"""Examples of a step of the ascent."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UniversalPerturbation(Result):
+    """The perturbation, how many of n decisions it changes, and how many a random one of the same norm changes.
+
+    >>> found = UniversalPerturbation(torch.zeros(2), 30, 5, 100, Threat(0.1, "inf", 0.0, 1.0))
+    >>> print(found.verdict)
+    One perturbation changes 30.0% of 100 decisions, random noise 5.0%.
+    """
+
+    perturbation: Float[Tensor, "..."] = field(metadata=HIDDEN)
+    changed: int
+    changed_by_noise: int
+    examples: int
+    threat: Threat
+
+    @property
+    def rate(self) -> float:
+        """The share of decisions that it changes."""
+        return self.changed / self.examples
+
+    @property
+    def interval(self) -> Interval:
+        """The 95 % interval of the rate."""
+        return binomial_interval(self.changed, self.examples)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        noise = self.changed_by_noise / self.examples
+        return f"One perturbation changes {self.rate:.1%} of {self.examples} decisions, random noise {noise:.1%}."
+
+
+def universal_perturbation(
+    module: nn.Module,
+    data: Any,
+    *,
+    eps: float,
+    norm: Norm = "inf",
+    bounds: tuple[float, float] = (0, 1),
+    test: Any = None,
+    steps: int = 100,
+    seed: int = 0,
+) -> UniversalPerturbation:
+    """Find one perturbation on the examples of ``data``, and count the decisions that it changes on ``test``.
+
+    Without ``test`` they are counted on the same examples, which flatters it. Other arguments are those of `attack`.
+
+    Reference: [moosavi2017universal]; hypotheses are those of `attack`.
+    Cost: ``steps`` gradients of 100 examples, and three forward passes over the test examples.
+
+    >>> net, data = nn.Linear(2, 2), (torch.full((3, 2), 0.5), torch.tensor([0, 0, 1]))
+    >>> universal_perturbation(net, data, eps=0.1, steps=3).perturbation.shape
+    torch.Size([2])
+    """
+    call = "universal_perturbation(module, data)"
+    threat, steps = Threat.of(eps, norm, bounds, call), integer("steps", steps, call=call)
+    x, _ = examples_of(module, data, call)
+    seen = x if test is None else examples_of(module, test, call)[0]
+    check_bounds(x, threat, call)
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    with Victim(module, call).attacked() as victim:
+        decided, v = victim.all_scores(x).argmax(1), torch.zeros_like(x[:1])
+        whole = Threat(threat.eps, threat.norm, -torch.inf, torch.inf)  # the perturbation itself has no bounds
+        for k in range(steps):
+            pick = torch.randperm(len(x), generator=generator)[:BATCH]
+            moved = (x[pick] + v).clamp(threat.low, threat.high)
+            _, gradient, _ = victim.slope(moved, decided[pick], dlr)
+            step = 0.25 * threat.eps * (1 - k / steps)
+            v = whole.project(torch.zeros_like(v), v + step * threat.steepest(gradient.mean(0, keepdim=True)))  # (1)
+        noise = threat.eps * threat.steepest(torch.randn(v.shape, generator=generator).to(x))
+        before = victim.all_scores(seen).argmax(1)
+        counts = [int((victim.all_scores((seen + d).clamp(threat.low, threat.high)).argmax(1) != before).sum())
+                  for d in (v, noise)]  # fmt: skip
+    return UniversalPerturbation(v[0], counts[0], counts[1], len(seen), threat)

@@ -1,0 +1,132 @@
+"""Linear bounds of a piecewise linear network passed backwards, step by step: from coefficients of what a step gives to
+coefficients of what it takes.
+
+    <a, A z + b> = <A^T a, z> + <a, b>                                      an affine step                          (1)
+    a relu(z) >= a s(a) z + min(a, 0) (1 - k) u                             s(a) = the lower slope, k for a < 0     (2)
+
+with the lines of `gnomon.robustness.certificates.bounds`. Of a dense layer, a convolution and a batch norm the transposed
+map is known; other affine steps are asked by autograd.
+Reference: [zhang2018efficient].
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.program.piecewise_linear import Graph, GraphStep
+from gnomon.robustness.certificates.region import Region
+
+__all__ = ["Box", "lowest"]
+
+Box = tuple[Tensor, Tensor]
+"""The least and the largest value of each number."""
+CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
+
+
+@torch.no_grad()
+def lowest(graph: Graph, region: Region, boxes: list[Box], number: int, rows: Tensor) -> Tensor:
+    """A lower bound of <row, what a step gives> over the region, for rows (n, s, ...); (n, s).
+
+    Cost: a backward pass for each row of each example.
+
+    >>> from gnomon.program.piecewise_linear import read_graph
+    >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 1), call="f()")
+    >>> region = Region.of(torch.ones(1, 1), torch.full((1,), 0.5), "inf", (-9.0, 9.0))
+    >>> boxes = [(region.low, region.high), (region.low, region.high)]
+    >>> float(lowest(graph, region, boxes, 1, torch.ones(1, 1, 1)))                     # relu is the identity here
+    0.5
+    """
+    coefficients: dict[int, Tensor] = {number: rows}
+    total = torch.zeros(rows.shape[:2]).to(rows)
+    for i in range(number, 0, -1):
+        if i not in coefficients:
+            continue
+        a, step = coefficients.pop(i), graph.steps[i]
+        if step.kind == "affine":
+            pulled, shift = _pulled(step, a, [boxes[j][0] for j in step.inputs])
+        elif step.kind == "relu":
+            pulled, shift = _relu(step.slope, a, boxes[step.inputs[0]])
+        else:
+            pulled, shift = _max(step, a, boxes[step.inputs[0]], boxes[i])
+        total = total + shift
+        for j, part in zip(step.inputs, pulled, strict=True):
+            coefficients[j] = coefficients[j] + part if j in coefficients else part
+    return total + region.least(coefficients[0]) if 0 in coefficients else total
+
+
+def _pulled(step: GraphStep, a: Tensor, like: list[Tensor]) -> tuple[list[Tensor], Tensor]:
+    """a A for each input, and <a, b>, of an affine step A z + b; (1)."""
+    layer = step.layer
+    if isinstance(layer, nn.Linear):
+        return [a @ layer.weight], _constant(a, layer.bias, -1)
+    if isinstance(layer, CONVOLUTIONS) and isinstance(layer.padding, tuple) and layer.padding_mode == "zeros":
+        return [_transposed(layer, a, like[0])], _constant(a, layer.bias, 2)
+    if isinstance(layer, nn.modules.batchnorm._BatchNorm):
+        zero = torch.zeros_like(like[0][:1])
+        offset = layer(zero)
+        return [a * (layer(zero + 1) - offset)], (a * offset).flatten(2).sum(2)
+    n, s = a.shape[:2]
+    with torch.enable_grad():
+        zeros = [torch.zeros(n * s, *v.shape[1:]).to(v).requires_grad_() for v in like]
+        output = step.function(*zeros)
+        pulled = torch.autograd.grad(output, zeros, a.reshape(n * s, *a.shape[2:]))
+    shift = (output.detach().reshape(a.shape) * a).flatten(2).sum(2)
+    return [p.reshape(n, s, *p.shape[1:]) for p in pulled], shift
+
+
+def _constant(a: Tensor, bias: Tensor | None, axis: int) -> Tensor:
+    """<a, b> for a bias along one axis of what a layer gives; axis 2 is that of channels."""
+    if bias is None:
+        return a.new_zeros(a.shape[:2])
+    return (a.movedim(axis, 2).flatten(3).sum(3) if a.dim() > 3 else a) @ bias
+
+
+def _transposed(layer: Any, a: Tensor, like: Tensor) -> Tensor:
+    """A^T a of a convolution, at the size of its input."""
+    n, s = a.shape[:2]
+    shape = (n * s, *like.shape[1:])
+    known = (layer.weight, None, layer.stride, layer.padding, layer.dilation, False, [0] * len(layer.stride))
+    found = torch.ops.aten.convolution_backward(
+        a.reshape(n * s, *a.shape[2:]), a.new_empty(1).expand(shape), *known, layer.groups, (True, False, False)
+    )
+    return found[0].reshape(n, s, *like.shape[1:])
+
+
+def _relu(slope: float, a: Tensor, box: Box) -> tuple[list[Tensor], Tensor]:
+    low, high = box[0][:, None], box[1][:, None]
+    crossing = (low < 0) & (high > 0)
+    k = torch.where(crossing, (high - slope * low) / (high - low).clamp_min(1e-30), torch.where(low >= 0, 1.0, slope))
+    below = torch.where(crossing, torch.where(high > -low, 1.0, slope), k)
+    constant = torch.where(crossing, (1 - k) * high, 0.0).flatten(2)[:, 0]
+    shift = torch.einsum("nsd,nd->ns", a.clamp_max(0).flatten(2), constant)
+    return [a * torch.where(a > 0, below, k)], shift  # (2)
+
+
+def _max(step: GraphStep, a: Tensor, box: Box, outer: Box) -> tuple[list[Tensor], Tensor]:
+    """max z_j >= z_best for the input with the largest lower end; <= its upper end, or z_best where that is certain."""
+    layer = step.layer
+    assert isinstance(layer, nn.MaxPool1d | nn.MaxPool2d)
+    pool = nn.functional.max_pool1d if isinstance(layer, nn.MaxPool1d) else nn.functional.max_pool2d
+    options = (layer.kernel_size, layer.stride, layer.padding, layer.dilation, layer.ceil_mode)
+    best, index = pool(box[0], *options, return_indices=True)
+    flat = box[1].flatten(2).clone()
+    winner = flat.gather(2, index.flatten(2)).reshape(index.shape)
+    others = _largest_other(box[1], index, pool, options)
+    certain = (best >= others)[:, None]
+    to_best = torch.where(certain, a, a.clamp_min(0))
+    shift = (torch.where(certain, 0.0, a.clamp_max(0)) * torch.maximum(winner, others)[:, None]).flatten(2).sum(2)
+    pulled = torch.zeros(*a.shape[:3], flat.shape[2]).to(a)
+    spread = index.flatten(2)[:, None].expand(*a.shape[:3], -1)
+    pulled.scatter_add_(3, spread, to_best.flatten(3))
+    return [pulled.reshape(*a.shape[:2], *box[0].shape[1:])], shift
+
+
+def _largest_other(high: Tensor, index: Tensor, pool: Any, options: tuple[Any, ...]) -> Tensor:
+    """The largest upper end in each window among the inputs that are not its winner; overlapping windows are safe."""
+    top, where = pool(high, *options, return_indices=True)
+    masked = high.flatten(2).clone()
+    masked.scatter_(2, index.flatten(2), float("-inf"))
+    second = pool(masked.reshape(high.shape), *options)
+    overlap = options[0] != options[1]
+    return torch.where(where == index, top if overlap else second, top)

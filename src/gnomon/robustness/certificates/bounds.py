@@ -1,0 +1,187 @@
+"""Bounds of a piecewise linear network over a region of inputs: intervals, and linear bounds passed backwards (CROWN).
+
+Intervals go forward: through an affine step by |A|, through a relu by its ends. Linear bounds go backward: a relu-like
+function with slope s below zero whose argument lies in [l, u], l < 0 < u, is between two lines,
+
+    a z  <=  relu(z)  <=  k z + (1 - k) u,     k = (u - s l) / (u - l),   a = 1 where u > -l, else s             (1)
+
+and a positive coefficient takes the lower line, a negative one the upper. Replacing every such function by its line
+leaves one linear function of the input below each output, whose least value over the region is known.
+
+Hypotheses: affine steps, relu, leaky relu and max-pool; eval mode.
+Reference: [zhang2018efficient] for (1), [gowal2019scalable] for intervals.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import BudgetError, lesson
+from gnomon.core.inputs.checks import integer
+from gnomon.core.machine.memory import SHARE, free_bytes, human
+from gnomon.core.machine.progress import Progress
+from gnomon.core.modules.pure import evaluating, undisturbed
+from gnomon.core.modules.saved import fitting
+from gnomon.core.results.record import Record
+from gnomon.program.piecewise_linear import Graph, GraphStep, read_graph
+from gnomon.robustness.attacks.run import check_bounds
+from gnomon.robustness.attacks.threat import Threat
+from gnomon.robustness.certificates.backward import Box, lowest
+from gnomon.robustness.certificates.region import Region
+
+__all__ = ["DEAREST", "Bounds", "examples_at_once", "interval_bounds", "linear_bounds", "output_bounds"]
+
+DEAREST = 4096
+"""Open units of a step up to which each has linear bounds; above, the step keeps its intervals, or it took hours."""
+NUMBERS = 2**22
+"""Coefficients of a step that are held at once: more take no less time, and pages of memory of their own."""
+LIVE = 8
+"""Tables of that size that are held at once: those of a step, of the one before, of residual sums, and in between."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bounds(Record):
+    """The least and the largest value of every output over the region of each example, (n, k).
+
+    >>> found = Bounds(low=torch.tensor([[1.0, -1.0]]), high=torch.tensor([[2.0, 0.5]]))
+    >>> bool((found.low[:, 0] > found.high[:, 1]).all())                # so class 0 wins everywhere in the region
+    True
+    """
+
+    low: Tensor
+    high: Tensor
+
+
+def output_bounds(
+    module: nn.Module,
+    x: Tensor,
+    eps: float,
+    *,
+    norm: str = "inf",
+    bounds: tuple[float, float] = (0, 1),
+    most: int = DEAREST,
+) -> Bounds:
+    """Bounds of the outputs within eps of each input, by linear bounds (1) passed backwards.
+
+    ``most`` are the units of a step, of those whose sign intervals do not tell, up to which each has linear bounds; a
+    step with more keeps its intervals. Fewer is faster and looser, 0 are intervals but for the outputs.
+
+    Hypotheses: see the module. Reference: [zhang2018efficient].
+    Cost: for each example two backward passes for each unit whose sign is not certain. Memory: at most half of what is
+    free, examples and units in pieces that fit. A terminal shows how far it is.
+
+    >>> net = nn.Linear(2, 1, bias=False)
+    >>> with torch.no_grad():
+    ...     _ = net.weight.copy_(torch.tensor([[1.0, -2.0]]))
+    >>> found = output_bounds(net, torch.full((1, 2), 0.5), 0.1)                # affine: exact, -0.5 -+ 3 eps
+    >>> round(float(found.low), 4), round(float(found.high), 4)
+    (-0.8, -0.2)
+    """
+    call = "output_bounds(module, x, eps)"
+    check_bounds(x, Threat.of(eps, norm, bounds, call), call)
+    most = integer("most", most, call=call, least=0)
+    with undisturbed(module), evaluating(module):
+        graph = read_graph(module, x[:1], call=call)
+        ends = []
+        for part in x.split(examples_at_once(graph, x, call)):
+            region = Region.of(part, part.new_full((len(part),), float(eps)), norm, bounds)
+            ends.append(linear_bounds(graph, region, most)[-1])
+    return Bounds(torch.cat([low for low, _ in ends]), torch.cat([high for _, high in ends]))
+
+
+@torch.no_grad()
+def examples_at_once(graph: Graph, x: Tensor, call: str) -> int:
+    """How many examples have their bounds computed at once within half of the free memory; refused where none has.
+
+    Cost: a forward pass of one example.
+
+    >>> examples_at_once(read_graph(nn.ReLU(), torch.zeros(1, 1), call="f()"), torch.zeros(5, 1), "f()")
+    5
+    """
+    each = LIVE * x.element_size() * max(value.numel() for value in graph.values(x[:1]))
+    if each > SHARE * free_bytes():
+        found = f"the coefficients of one unit take {human(each)}, and {human(free_bytes())} are free"
+        raise BudgetError(lesson(call, found, "a row of coefficients that fits", "Pass smaller inputs"))
+    return fitting(each, len(x))
+
+
+@torch.no_grad()
+def interval_bounds(graph: Graph, region: Region) -> list[Box]:
+    """The box around what every step gives, step by step.
+
+    Cost: two forward passes.
+
+    >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 1), call="f()")
+    >>> region = Region.of(torch.zeros(1, 1), torch.ones(1), "inf", (-9.0, 9.0))
+    >>> [float(end) for end in interval_bounds(graph, region)[-1]]
+    [0.0, 1.0]
+    """
+    boxes: list[Box] = []
+    for step in graph.steps:
+        boxes.append(_forward(step, [boxes[i] for i in step.inputs], region))
+    return boxes
+
+
+def _forward(step: GraphStep, boxes: list[Box], region: Region) -> Box:
+    if step.kind == "input":
+        return region.low, region.high
+    if step.kind in ("relu", "max"):
+        return step.function(boxes[0][0]), step.function(boxes[0][1])
+    center = step.function(*((low + high) / 2 for low, high in boxes))
+    assert step.absolute is not None
+    radius = step.absolute(*((high - low) / 2 for low, high in boxes))
+    return center - radius, center + radius
+
+
+@torch.no_grad()
+def linear_bounds(graph: Graph, region: Region, most: int = DEAREST) -> list[Box]:
+    """The box around what every step gives, those before a relu and the last one by (1), the others by intervals.
+
+    Steps with more than ``most`` units whose sign intervals do not tell keep their intervals.
+
+    Cost: a backward pass for each unit whose sign intervals do not tell, for every example.
+
+    >>> graph = read_graph(nn.Linear(1, 1), torch.zeros(1, 1), call="f()")
+    >>> region = Region.of(torch.zeros(1, 1), torch.ones(1), "inf", (-9.0, 9.0))
+    >>> low, high = linear_bounds(graph, region)[-1]
+    >>> bool(low <= high)
+    True
+    """
+    boxes: list[Box] = []
+    used = {i for step in graph.steps if step.kind in ("relu", "max") for i in step.inputs} | {len(graph.steps) - 1}
+    for number, step in enumerate(graph.steps):
+        box = _forward(step, [boxes[i] for i in step.inputs], region)
+        boxes.append(box)
+        if number in used and step.kind != "input":
+            last = number == len(graph.steps) - 1
+            units = _open(graph, boxes, number, last=last)
+            if len(units) <= most or last:
+                boxes[number] = _tightened(graph, region, boxes, number, units)
+    return boxes
+
+
+def _open(graph: Graph, boxes: list[Box], number: int, *, last: bool) -> Tensor:
+    """The units of a step whose bounds matter: those of no certain sign; of the last step and before a max-pool all."""
+    low, high = (end.flatten(1) for end in boxes[number])
+    if last or any(step.kind == "max" and number in step.inputs for step in graph.steps):
+        return torch.arange(low.shape[1], device=low.device)
+    return ((low < 0) & (high > 0)).any(0).nonzero()[:, 0]
+
+
+def _tightened(graph: Graph, region: Region, boxes: list[Box], number: int, units: Tensor) -> Box:
+    low, high = (end.flatten(1).clone() for end in boxes[number])
+    n, m = low.shape
+    largest = n * max(int(b[0][0].numel()) for b in boxes)
+    size = fitting(LIVE * low.element_size() * largest, max(1, NUMBERS // largest))
+    with Progress(len(units), f"units of step {number} of {len(graph.steps)}") as progress:
+        for part in units.split(size):
+            rows = torch.zeros(n, len(part), m).to(low)
+            rows[:, torch.arange(len(part)), part] = 1
+            rows = rows.reshape(n, len(part), *boxes[number][0].shape[1:])
+            low[:, part] = torch.maximum(low[:, part], lowest(graph, region, boxes, number, rows))
+            high[:, part] = torch.minimum(high[:, part], -lowest(graph, region, boxes, number, -rows))
+            progress.advance(len(part))
+            progress.show()
+    shape = boxes[number][0].shape
+    return low.reshape(shape), torch.maximum(low, high).reshape(shape)

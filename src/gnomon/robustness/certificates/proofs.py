@@ -1,0 +1,164 @@
+"""How a radius is proven: intervals, linear bounds, or a Lipschitz constant; and the largest radius each can prove.
+
+    proven at eps:   min over j != y of  low(f_y - f_j over the region of eps)  > 0                            (1)
+
+and the largest eps is found by bisection, for all examples at once: bounds over a larger region are never tighter.
+Reference: [gowal2019scalable], [zhang2018efficient].
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.results.record import Record
+from gnomon.program.piecewise_linear import Graph, read_graph
+from gnomon.robustness.certificates.backward import lowest
+from gnomon.robustness.certificates.bounds import DEAREST, examples_at_once, interval_bounds, linear_bounds
+from gnomon.robustness.certificates.region import Region
+from gnomon.robustness.lipschitz.network import pair_bounds
+
+__all__ = ["AbstractProof", "Crown", "Intervals", "LipschitzMargin"]
+
+Ends = tuple[float, float]
+"""The least and the largest value that an input may have."""
+STEPS = 16
+"""Halvings of the interval in which the radius lies, where nothing is known of it."""
+FEWER = 10
+"""Halvings where an attack has told an upper end: radii are proven to a thousandth of it."""
+BEYOND = 1.25
+"""Of that upper end, up to which a proof is tried: a proof beyond what an attack broke would be a contradiction."""
+PIECE = 64
+"""Examples whose bounds are computed at once."""
+SURE = 1e-5
+"""Of the scale of the scores, that a proven margin must exceed: more than rounding adds up to."""
+
+
+class AbstractProof(ABC):
+    """A method that proves radii."""
+
+    name: str
+    """What it is called in a table."""
+
+    @abstractmethod
+    def radii(
+        self,
+        module: nn.Module,
+        x: Tensor,
+        y: Tensor,
+        norm: str,
+        bounds: tuple[float, float],
+        most: Tensor | None = None,
+    ) -> Tensor:
+        """A proven radius for each example, zero where nothing is proven; ``most`` are distances that break them."""
+
+
+class AbstractBounding(AbstractProof):
+    """Bisection over eps with bounds of the margins; equation (1)."""
+
+    def radii(  # noqa: D102
+        self,
+        module: nn.Module,
+        x: Tensor,
+        y: Tensor,
+        norm: str,
+        bounds: tuple[float, float],
+        most: Tensor | None = None,
+    ) -> Tensor:
+        graph = read_graph(module, x[:1], call="robust_radius(module, data)", decisions=True)
+        widest = float(bounds[1] - bounds[0]) * (x[0].numel() ** 0.5 if norm == "2" else 1.0)
+        high = torch.full((len(x),), widest).to(x)
+        high, steps = (high, STEPS) if most is None else (torch.minimum(high, BEYOND * most.to(high)), FEWER)
+        size = min(PIECE, examples_at_once(graph, x, "robust_radius(module, data)"))
+        pieces = zip(x.split(size), y.split(size), high.split(size), strict=True)
+        with torch.no_grad():
+            return torch.cat([self._bisect(graph, a, b, h, steps, norm, bounds) for a, b, h in pieces])
+
+    def _bisect(
+        self, graph: Graph, x: Tensor, y: Tensor, high: Tensor, steps: int, norm: str, bounds: tuple[float, float]
+    ) -> Tensor:
+        scale, low = graph.values(x)[-1].abs().amax(1), torch.zeros_like(high)
+        for _ in range(steps):
+            middle = (low + high) / 2
+            proven = self.margins(graph, Region.of(x, middle, norm, bounds), y) > SURE * scale  # (1)
+            low, high = torch.where(proven, middle, low), torch.where(proven, high, middle)
+        return low
+
+    @abstractmethod
+    def margins(self, graph: Graph, region: Region, y: Tensor) -> Tensor:
+        """A lower bound of the margin over the region of each example."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals(Record, AbstractBounding):
+    """Intervals passed forward; cheap and loose.
+
+    >>> net = nn.Linear(2, 2, bias=False)
+    >>> with torch.no_grad():
+    ...     _ = net.weight.copy_(torch.eye(2))
+    >>> radius = Intervals().radii(net, torch.tensor([[0.8, 0.2]]), torch.tensor([0]), "inf", (0.0, 1.0))
+    >>> round(float(radius), 3)                                       # margin 0.6 over 2
+    0.3
+    """
+
+    name = "intervals"
+
+    def margins(self, graph: Graph, region: Region, y: Tensor) -> Tensor:  # noqa: D102
+        low, high = interval_bounds(graph, region)[-1]
+        return low.gather(1, y[:, None])[:, 0] - high.scatter(1, y[:, None], float("-inf")).amax(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Crown(Record, AbstractBounding):
+    """Linear bounds passed backwards; dearer and tighter. ``most`` as in `output_bounds`: fewer is faster and looser.
+
+    >>> net = nn.Linear(2, 2, bias=False)
+    >>> with torch.no_grad():
+    ...     _ = net.weight.copy_(torch.eye(2))
+    >>> radius = Crown().radii(net, torch.tensor([[0.8, 0.2]]), torch.tensor([0]), "2", (-9.0, 9.0))
+    >>> round(float(radius), 3)                                       # margin 0.6 over sqrt 2
+    0.424
+    """
+
+    most: int = DEAREST
+    name = "CROWN"
+
+    def margins(self, graph: Graph, region: Region, y: Tensor) -> Tensor:  # noqa: D102
+        boxes = linear_bounds(graph, region, self.most)
+        k = boxes[-1][0].shape[1]
+        others = torch.stack([torch.tensor([j for j in range(k) if j != c]) for c in y.tolist()]).to(y.device)
+        rows = torch.nn.functional.one_hot(y, k)[:, None] - torch.nn.functional.one_hot(others, k)
+        return lowest(graph, region, boxes, len(graph.steps) - 1, rows.to(region.x)).amin(1)
+
+
+@dataclass(frozen=True, slots=True)
+class LipschitzMargin(Record, AbstractProof):
+    """margin over the Lipschitz constant of a difference of scores; in the largest-entry norm over sqrt(d) of it.
+
+    >>> net = nn.Linear(2, 2, bias=False)
+    >>> with torch.no_grad():
+    ...     _ = net.weight.copy_(torch.eye(2))
+    >>> radius = LipschitzMargin().radii(net, torch.tensor([[0.8, 0.2]]), torch.tensor([0]), "2", (-9.0, 9.0))
+    >>> round(float(radius), 3)                                       # margin 0.6 over sqrt 2
+    0.424
+    """
+
+    name = "Lipschitz margin"
+
+    def radii(  # noqa: D102
+        self,
+        module: nn.Module,
+        x: Tensor,
+        y: Tensor,
+        norm: str,
+        bounds: tuple[float, float],
+        most: Tensor | None = None,
+    ) -> Tensor:
+        pairs = pair_bounds(module, x[:1], call="robust_radius(module, data)").to(x)
+        graph = read_graph(module, x[:1], call="robust_radius(module, data)", decisions=True)
+        with torch.no_grad():
+            f = torch.cat([graph.values(part)[-1] for part in x.split(PIECE)])
+        gaps = (f.gather(1, y[:, None]) - f) / pairs[y].clamp_min(1e-30)
+        radius = gaps.scatter(1, y[:, None], float("inf")).amin(1).clamp_min(0) * (1 - SURE)
+        return radius if norm == "2" else radius / x[0].numel() ** 0.5

@@ -1,0 +1,200 @@
+"""How far each example is from a change of its decision, to first order; what noise at the inputs costs.
+
+    margin_i = f_y(x_i) - max over other classes,    distance_i = margin_i / |grad_x margin_i|                    (1)
+    E L(x + s e) - L(x)  =  (s^2 / 2) mean_i tr(J_i^T H_i J_i)  +  terms with second derivatives of f  +  O(s^4)  (2)
+
+e is standard Gaussian noise, J the Jacobian in the inputs, H the Hessian of the loss in the outputs (1 for squared
+loss). (1) is exact for linear networks: the signed distance to the border. (2) is a penalty on the Jacobian.
+Hypotheses: inputs are one tensor of real numbers.
+Reference: [bartlett1998sample]; [moosavi2016deepfool] for (1); [bishop1995training] for (2).
+
+>>> import torch
+>>> net = nn.Linear(2, 1)
+>>> net.weight.data, net.bias.data = torch.tensor([[3.0, 4.0]]), torch.tensor([5.0])
+>>> margin_distribution(net, torch.zeros(1, 2), torch.tensor([1])).distances.tolist()             # |b| / |w|
+[1.0]
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arguments import table
+from gnomon.core.inputs.checks import check_seed, check_weights, integer, number
+from gnomon.core.inputs.source import source
+from gnomon.core.losses import AbstractLoss, CrossEntropy
+from gnomon.core.modules.untouched import untouched
+from gnomon.core.results import Axis, Histogram, Interval, Plot, Reference, Result
+from gnomon.core.results.plain import HIDDEN
+from gnomon.decisions.homogeneous import checked_margins
+from gnomon.training.evaluate import Loss, Objective
+
+__all__ = ["MarginDistribution", "NoiseSensitivity", "margin_distribution", "noise_sensitivity"]
+
+SIZE = 256
+"""Examples that pass at once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MarginDistribution(Result):
+    """The margin of each example, and its distance to the border to first order (1); negative where it is wrong."""
+
+    margins: Float[Tensor, " n"] = field(metadata=HIDDEN)
+    distances: Float[Tensor, " n"] = field(metadata=HIDDEN)
+
+    @property
+    def smallest(self) -> float:
+        """The smallest distance: the margin of the data set."""
+        return float(self.distances.min())
+
+    def quantile(self, share: float) -> float:
+        """The distance that a share of the examples lies below."""
+        return float(self.distances.double().quantile(number("share", share, call="quantile(share)")))
+
+    @property
+    def verdict(self) -> str:
+        """The share of wrong decisions, and how near the border is."""
+        right = self.distances[self.margins > 0].double()
+        wrong = 1 - len(right) / len(self.margins)
+        if not len(right):
+            return "All decisions are wrong."
+        near = right.quantile(right.new_tensor([0.5, 0.1])).tolist()
+        return (
+            f"{wrong:.1%} of decisions are wrong; half of the right ones are within {near[0]:.3g} of a change of "
+            f"decision, one in ten within {near[1]:.3g}."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """How often each distance occurs."""
+        marks = (Histogram.of("examples", self.distances), Reference("wrong to the left", 0.0, vertical=True))
+        return (Plot("Distance to the border", marks, Axis("distance"), Axis("examples"), self.verdict),)
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseSensitivity(Result):
+    """The rise of the loss by noise with its 95 % interval, the penalty of (2), the loss without noise, and s."""
+
+    rise: float
+    interval: Interval
+    penalty: float
+    loss: float
+    sigma: float
+
+    @property
+    def verdict(self) -> str:
+        """What the noise costs, beside the penalty on the Jacobian."""
+        return (
+            f"Noise of {self.sigma:.3g} at the inputs changes the loss by {self.rise:.3g} (from {self.loss:.3g}); a "
+            f"penalty on the Jacobian would cost {self.penalty:.3g}."
+        )
+
+
+def margin_distribution(module: nn.Module, x: Any, y: Any = None) -> MarginDistribution:
+    """The margin of every example and its distance to the border of its decision, to first order; equation (1).
+
+    Args:
+        module: read in eval mode and left as it was.
+        x: inputs, or data.
+        y: classes.
+
+    Hypotheses: see the module; exact for a linear network. Reference: [bartlett1998sample].
+    Cost: a forward and a backward pass.
+
+    >>> net = nn.Linear(1, 2, bias=False)
+    >>> net.weight.data = torch.tensor([[1.0], [-1.0]])
+    >>> margin_distribution(net, torch.tensor([[3.0]]), torch.tensor([0])).smallest                   # 6 / 2
+    3.0
+    """
+    call = "margin_distribution(module, x, y)"
+    check_weights(module, call=call)
+    data, margins, distances = source(x, y, module=module, call=call), [], []
+    with untouched(module):
+        for batch in data.batches(SIZE):
+            inputs, labels = _real(batch.x, call), batch.y
+            if labels is None or labels.is_floating_point() or labels.dim() != 1:
+                raise InputError(lesson(call, "the targets are no classes", "classes 0, 1, ...", "Pass integer labels"))
+            m = checked_margins(table(module(inputs), len(inputs), call), labels, call)
+            (g,) = torch.autograd.grad(m.sum(), inputs)
+            margins.append(m.detach())
+            distances.append(m.detach() / g.flatten(1).norm(dim=1).clamp_min(1e-30))  # (1)
+    return MarginDistribution(torch.cat(margins), torch.cat(distances))
+
+
+def noise_sensitivity(
+    module: nn.Module,
+    x: Any,
+    y: Any = None,
+    *,
+    sigma: float,
+    draws: int = 20,
+    loss: Loss | None = None,
+    seed: int = 0,
+) -> NoiseSensitivity:
+    """What Gaussian noise at the inputs adds to the loss, beside the equivalent penalty on the Jacobian; equation (2).
+
+    Args:
+        module: read in eval mode and left as it was.
+        x: inputs, or data, as in `gnomon.train`.
+        y: targets.
+        sigma: the standard deviation s of the noise.
+        draws: of noise for each example; for each, noise and its negative, which cancels the first order.
+        loss: one of `gnomon.training`; by default that of the targets.
+        seed: of the noise.
+
+    Hypotheses: see the module; a smooth network for small s. Reference: [bishop1995training].
+    Cost: two forward passes and one backward pass for each draw.
+
+    >>> net = nn.Linear(2, 1)
+    >>> net.weight.data = torch.tensor([[3.0, 4.0]])
+    >>> told = noise_sensitivity(net, torch.zeros(200, 2), torch.zeros(200), sigma=0.1)               # s^2 |w|^2 / 2
+    >>> round(told.penalty, 4), abs(told.rise - 0.125) < 0.02
+    (0.125, True)
+    """
+    call = "noise_sensitivity(module, x, y)"
+    check_weights(module, call=call)
+    s, m = number("sigma", sigma, call=call, above=0), integer("draws", draws, call=call, least=2)
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    rises, penalties, plain = torch.zeros(m, dtype=torch.float64), 0.0, 0.0
+    with untouched(module):
+        objective = Objective.of(x, y, module, loss, call)
+        if not isinstance(objective.loss, AbstractLoss):
+            raise InputError(lesson(call, "the loss is a function", "a loss with a known Hessian",
+                                    "Pass Squared(), CrossEntropy(), ... of gnomon.training"))  # fmt: skip
+        n = len(objective)
+        for given, target in objective.batches(SIZE):
+            inputs = _real(given, call)
+            f = table(module(inputs), len(inputs), call)
+            share, value = len(inputs) / n, float(objective.loss.value(f, target).detach())
+            plain += share * value
+            for i in range(m):
+                v = _probe(objective.loss, f.detach(), target, generator)
+                (g,) = torch.autograd.grad((f * v).sum(), inputs, retain_graph=True)
+                penalties += s**2 / 2 * share / m * float(g.double().square().sum()) / len(inputs)  # (2)
+                noise = s * torch.randn(inputs.shape, generator=generator).to(inputs)
+                with torch.no_grad():
+                    noisy = [objective.loss_of(module(inputs.detach() + e), target) for e in (noise, -noise)]
+                rises[i] += share * (float(sum(noisy)) / 2 - value)
+    half = 1.96 * float(rises.std()) / m**0.5
+    rise = float(rises.mean())
+    return NoiseSensitivity(rise, Interval(rise - half, rise + half, 0.95), penalties, plain, s)
+
+
+def _real(x: Any, call: str) -> Tensor:
+    if not isinstance(x, Tensor) or not x.is_floating_point():
+        raise InputError(lesson(call, "the inputs are not one tensor of real numbers", "inputs to differentiate in",
+                                "Pass images or columns; for tokens pass their embeddings"))  # fmt: skip
+    return x.detach().clone().requires_grad_()
+
+
+def _probe(loss: AbstractLoss, f: Tensor, y: Tensor, generator: torch.Generator) -> Tensor:
+    """Random vectors whose covariance is the Hessian of the loss in the outputs of each example."""
+    if isinstance(loss, CrossEntropy):
+        p = f.double().softmax(1)
+        drawn = torch.multinomial(p.cpu(), 1, generator=generator)[:, 0].to(f.device)
+        return (torch.nn.functional.one_hot(drawn, f.shape[1]) - p).to(f)
+    signs = (torch.randint(0, 2, f.shape, generator=generator) * 2 - 1).to(f)
+    return signs * loss.hessian(f, y).diagonal(dim1=1, dim2=2).clamp_min(0).sqrt().to(f)

@@ -1,0 +1,107 @@
+"""Is anything lost: whether inputs can be told from outputs, by the Jacobian and by an inverse where there is one.
+
+    J(x) = df / dx,   lost = directions with singular value below 1e-6 of the largest,   condition = s_max / s_min  (1)
+    error = max |inverse(f(x)) - x| / max |x|      for modules with ``inverse``                                     (2)
+
+Reference: [jacobsen2018revnet], [behrmann2021understanding].
+"""
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import torch
+from torch import nn
+
+from gnomon.core.inputs.checks import check_weights
+from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.modules.untouched import untouched
+from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
+from gnomon.robustness.distances import _real
+from gnomon.robustness.jacobian import jacobian_spectrum
+
+__all__ = ["Invertibility", "invertibility"]
+
+EXAMPLES = 8
+LOST = 1e-6
+"""Of the largest singular value: below it a direction is lost in the rounding of float32."""
+FAR = 1e-3
+"""Relative error of a reconstruction that is no longer rounding in float32."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invertibility(Result):
+    """The least number of directions that survive (1) over the examples, of ``inputs``; the median condition number,
+    infinite where some are lost; log sqrt(det J^T J), which is log |det J| for a square J, where none is; the error (2)
+    where the module has an inverse.
+
+    >>> Invertibility(4, 4, 2.0, 0.0, 1e-7).invertible
+    True
+    """
+
+    inputs: int
+    kept: int
+    condition: float
+    log_det: float | None
+    error: float | None
+
+    @property
+    def invertible(self) -> bool:
+        """Whether all directions survive, and the inverse, where there is one, gives the inputs again."""
+        return self.kept == self.inputs and (self.error is None or self.error < FAR)
+
+    @property
+    def verdict(self) -> str:
+        """What is kept."""
+        kept = f"{self.kept} of {self.inputs} directions of the inputs survive"
+        number = "" if self.condition == inf else f", with condition number {self.condition:.3g}"
+        back = "" if self.error is None else f"; its inverse gives inputs again to {self.error:.1e}"
+        return f"{kept}{number}{back}."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """An inverse that does not invert."""
+        if self.error is None or self.error < FAR:
+            return ()
+        what = f"The inverse of the module gives its inputs again with a relative error of {self.error:.1e}."
+        cure = "Compute in float64, or bound the Lipschitz constants of its blocks: the condition number says how much."
+        evidence = (Value("error", self.error), Value("condition number", self.condition))
+        return (Finding("inverse-unstable", what, cure, 0.6, evidence=evidence, false_alarm=0.0),)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Directions kept and lost."""
+        bars = Bars("directions", ["kept", "lost"], [self.kept, self.inputs - self.kept])
+        return (Plot("What survives", (bars,), Axis("directions")),)
+
+
+def invertibility(module: nn.Module, x: Any) -> Invertibility:
+    """Whether inputs can be told from outputs: singular values of the Jacobian (1), and the inverse (2).
+
+    Args:
+        module: any network of one real tensor; one with a method ``inverse`` is tried both ways.
+        x: inputs, or data, of which the first eight examples are used.
+
+    Hypotheses: (1) is local: a network may still send two inputs far apart to one output.
+    Reference: [jacobsen2018revnet], [behrmann2021understanding].
+    Cost: a backward pass for each output, and the singular values of each Jacobian.
+
+    >>> net = nn.Linear(3, 2, bias=False)
+    >>> invertibility(net, torch.randn(4, 3)).kept
+    2
+    """
+    call = "invertibility(module, x)"
+    check_weights(module, call=call)
+    inputs = _real(source_of_inputs(x, module, call=call).first(EXAMPLES).x, call).detach()
+    values = jacobian_spectrum(module, inputs, examples=EXAMPLES).values
+    size = inputs[0].numel()
+    kept = int((values > LOST * values[:, :1]).sum(1).min())
+    square = values.shape[1] == size
+    whole = square and kept == size
+    condition = float((values[:, 0] / values[:, -1]).median()) if whole else inf
+    volume = float(values.log().sum(1).median()) if whole else None  # (1)
+    error = None
+    back = getattr(module, "inverse", None)
+    if callable(back):
+        with untouched(module), torch.no_grad():
+            error = float((back(module(inputs)) - inputs).abs().max() / inputs.abs().max().clamp(min=1e-30))  # (2)
+    return Invertibility(size, kept, condition, volume, error)

@@ -1,0 +1,152 @@
+"""The Jacobian of a network in its inputs: its singular values, and the one linear map of a network without bends.
+
+    J(x) = df / dx,    isometry: all singular values near one another                                            (1)
+    a network of linear layers is f(x) = f(0) + b^T x:    b-hat = unitary Fourier transform of b                  (2)
+
+Where singular values spread over orders of magnitude, signals and gradients of some directions die.
+Hypotheses: inputs are one tensor of real numbers; (2) for networks that are affine, which is measured.
+Reference: [saxe2014exact], [pennington2017resurrecting] for (1); [gunasekar2018implicit] for (2).
+
+>>> import torch
+>>> net = nn.Linear(2, 2, bias=False)
+>>> net.weight.data = torch.diag(torch.tensor([4.0, 1.0]))
+>>> jacobian_spectrum(net, torch.zeros(3, 2)).condition
+4.0
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.inputs.arguments import table
+from gnomon.core.inputs.checks import check_weights, integer
+from gnomon.core.inputs.source import source_of_inputs
+from gnomon.core.modules.untouched import untouched
+from gnomon.core.results import Axis, Histogram, Line, Plot, Result
+from gnomon.core.results.plain import HIDDEN
+from gnomon.robustness.distances import _real
+
+__all__ = ["JacobianSpectrum", "LinearMap", "jacobian_spectrum", "linear_map"]
+
+STRAIGHT = 1e-4
+"""Relative error of f(x + z) - f(x) - f(z) + f(0) = 0 below which a network counts as affine, in float32."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JacobianSpectrum(Result):
+    """The singular values of (1), largest first, for each example; the mean of their squares is ``gain``."""
+
+    values: Float[Tensor, "n k"] = field(metadata=HIDDEN)
+    gain: float
+    condition: float
+
+    @property
+    def verdict(self) -> str:
+        """Whether the network is near an isometry."""
+        near = "near an isometry" if self.condition < 3 and 0.3 < self.gain < 3 else "far from an isometry"
+        return (
+            f"The network is {near}: half of the examples have singular values that differ by more than a factor "
+            f"{self.condition:.3g}; the mean square is {self.gain:.3g}."
+        )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """How often each singular value occurs."""
+        marks = (Histogram.of("singular values", self.values.flatten()),)
+        return (Plot("Jacobian in the inputs", marks, Axis("singular value"), Axis("count"), self.verdict),)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearMap(Result):
+    """The weights b of a network that is affine, one row for each output, and the sizes of their Fourier transform.
+
+    ``sparsity`` is |b-hat|_1 / |b-hat|_2 over sqrt(d): 1 for all frequencies alike, 1 / sqrt(d) for a single one.
+    """
+
+    weights: Float[Tensor, "k d"] = field(metadata=HIDDEN)
+    frequencies: Float[Tensor, "k d"] = field(metadata=HIDDEN)
+    sparsity: tuple[float, ...]
+
+    @property
+    def verdict(self) -> str:
+        """How many frequencies the map uses."""
+        d = self.weights.shape[1]
+        used = d * min(self.sparsity) ** 2
+        return f"The network is one linear map of {d} inputs that uses about {used:.1f} frequencies."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """The sizes of the frequencies."""
+        places = range(self.frequencies.shape[1])
+        lines = tuple(Line(f"output {i}", places, row) for i, row in enumerate(self.frequencies[:8]))
+        return (Plot("Frequencies of the linear map", lines, Axis("frequency"), Axis("size"), self.verdict),)
+
+
+def jacobian_spectrum(module: nn.Module, x: Any, *, examples: int = 32) -> JacobianSpectrum:
+    """The singular values of the Jacobian of a network in its inputs, at some of them; equation (1).
+
+    Args:
+        module: read in eval mode and left as it was; its outputs are flattened.
+        x: inputs, or data, of which the first ``examples`` are used.
+        examples: that are looked at.
+
+    Hypotheses: see the module. Reference: [pennington2017resurrecting].
+    Cost: a backward pass for each output, and the singular values of each (k x d) matrix.
+
+    >>> round(jacobian_spectrum(nn.Flatten(), torch.zeros(2, 3)).gain, 6)                            # the identity
+    1.0
+    """
+    call = "jacobian_spectrum(module, x)"
+    check_weights(module, call=call)
+    most = integer("examples", examples, call=call)
+    inputs = _real(source_of_inputs(x, module, call=call).first(most).x, call)
+    with untouched(module):
+        jacobian = _jacobian(module, inputs, call)
+    values = torch.linalg.svdvals(jacobian.double())
+    ratios = values[:, 0] / values[:, -1].clamp_min(1e-300)
+    return JacobianSpectrum(values, float(values.square().mean()), float(ratios.median()))  # (1)
+
+
+def linear_map(module: nn.Module, x: Any) -> LinearMap:
+    """The one linear map that a network of linear layers computes, and its frequencies; equation (2).
+
+    Args:
+        module: affine in its inputs, which is measured on x; read in eval mode and left as it was.
+        x: inputs, at least two.
+
+    Hypotheses: see the module. Reference: [gunasekar2018implicit].
+    Cost: four forward passes and a backward pass for each output.
+
+    >>> net = nn.Sequential(nn.Linear(4, 3, bias=False), nn.Linear(3, 1, bias=False))
+    >>> found = linear_map(net, torch.randn(5, 4))
+    >>> bool((found.weights - net[1].weight.detach() @ net[0].weight.detach()).abs().max() < 1e-6)
+    True
+    """
+    call = "linear_map(module, x)"
+    check_weights(module, call=call)
+    inputs = _real(source_of_inputs(x, module, call=call).first(32).x, call)
+    with untouched(module):
+        with torch.no_grad():
+            z = inputs.flip(0)
+            zero = torch.zeros_like(inputs)
+            f = [table(module(part), len(inputs), call) for part in (inputs + z, inputs, z, zero)]
+        bent = float((f[0] - f[1] - f[2] + f[3]).norm() / f[0].norm().clamp_min(1e-30))
+        if bent > STRAIGHT:
+            cure = "Pass a network of linear layers alone, or use jacobian_spectrum"
+            raise InputError(lesson(call, f"f(x + z) differs from f(x) + f(z) - f(0) by {bent:.1%}", "a linear network",
+                                    cure))  # fmt: skip
+        weights = _jacobian(module, torch.zeros_like(inputs[:1]).requires_grad_(), call)[0]
+    sizes = torch.fft.fft(weights.double(), norm="ortho").abs()  # (2)
+    d = sizes.shape[1]
+    sparsity = sizes.sum(1) / (sizes.norm(dim=1).clamp_min(1e-300) * d**0.5)
+    return LinearMap(weights, sizes, tuple(sparsity.tolist()))
+
+
+def _jacobian(module: nn.Module, x: Tensor, call: str) -> Float[Tensor, "n k d"]:
+    """df / dx of each example, by a backward pass for each output."""
+    f = table(module(x), len(x), call)
+    rows = [torch.autograd.grad(f[:, a].sum(), x, retain_graph=True, materialize_grads=True, allow_unused=True)[0]
+            for a in range(f.shape[1])]  # fmt: skip
+    return torch.stack([row.flatten(1) for row in rows], 1)

@@ -1,0 +1,6 @@
+"""Lipschitz constants: of layers, exactly, and of networks, from both sides."""
+
+from gnomon.robustness.lipschitz.network import LipschitzBounds, lipschitz_bounds
+from gnomon.robustness.lipschitz.operators import operator_norm
+
+__all__ = ["LipschitzBounds", "lipschitz_bounds", "operator_norm"]

@@ -1,0 +1,228 @@
+"""Whether a measurement of robustness can be believed, checked before it is made.
+
+An attack that fails says nothing where it could not have worked: gradients that are zero or point nowhere, decisions
+that depend on chance or on the batch, inputs on another scale than the model's. Each premise is measured:
+
+    gradient     g = d margin / dx is not zero, and (m(x - h s) - m(x)) / (-h |g|_*) is near 1 for small h      (1)
+
+Reference: [carlini2019evaluating], [athalye2018obfuscated].
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson
+from gnomon.core.metrics import binomial_interval, decisions
+from gnomon.core.modules.untouched import untouched
+from gnomon.core.results import Bars, Finding, Hypothesis, Plot, Result, Value
+from gnomon.robustness.attacks.base import Victim, margin
+from gnomon.robustness.attacks.run import ROUNDING, examples_of
+from gnomon.robustness.attacks.threat import Norm, Threat
+
+__all__ = ["GRADIENTS", "PROBE", "Preflight", "flight_check", "gradients_tell", "preflight"]
+
+PROBE = 200
+"""Examples on which premises about gradients and batches are checked."""
+ALONE = 16
+"""Examples that are classified alone as well as in a batch."""
+ZERO = 0.02
+"""Share of examples with a zero gradient of the margin above which gradients count as masked; a network of relu units
+that classifies an example has such a gradient only where all its units are dead."""
+FORETOLD = 0.3
+"""Median share of the foretold change that must happen over a step of eps / 50; 1 for a smooth function."""
+FILLED = 0.02
+"""Share of the width of the bounds that the inputs must fill."""
+AGREE = 1e-3
+"""Of the spread of the scores, by which two computations of them may differ."""
+GRADIENTS = "gradients of the model tell where its scores fall"
+"""The premise that fails where gradients are masked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight(Result):
+    """The premises of an attack, each with whether it holds and what was measured.
+
+    >>> found = Preflight((Hypothesis(GRADIENTS, False, "gradients are zero at 90% of the examples"),))
+    >>> found.ready, found.masked
+    (False, True)
+    >>> print(found.verdict)
+    Robustness cannot be trusted here: gradients are zero at 90% of the examples.
+    """
+
+    premises: tuple[Hypothesis, ...]
+
+    @property
+    def failed(self) -> tuple[Hypothesis, ...]:
+        """Those that do not hold."""
+        return tuple(p for p in self.premises if p.holds is False)
+
+    @property
+    def ready(self) -> bool:
+        """Whether all premises hold."""
+        return not self.failed
+
+    @property
+    def masked(self) -> bool:
+        """Whether gradients are of no use to an attack."""
+        return any(p.statement == GRADIENTS for p in self.failed)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        if self.ready:
+            return f"All {len(self.premises)} premises of an attack hold: robustness can be measured."
+        return "Robustness cannot be trusted here: " + "; ".join(f"{p.checked}" for p in self.failed) + "."
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """A finding for each premise that does not hold."""
+        return tuple(
+            Finding("gradient-masking" if p.statement == GRADIENTS else "robustness-premise",
+                    f"{p.checked}.".capitalize(),
+                    CURES.get(p.statement, "Mend this before measuring robustness."), 0.6,
+                    evidence=(Value("premise", p.statement),))
+            for p in self.failed
+        )  # fmt: skip
+
+    def plots(self) -> tuple[Plot, ...]:
+        """A bar of length 1 for each premise that holds."""
+        bars = Bars("holds", [p.statement for p in self.premises], [float(p.holds is not False) for p in self.premises])
+        return (Plot("Premises of an attack", (bars,), caption=self.verdict),)
+
+
+EVAL = "decisions are those of eval mode"
+SAME = "the same input gives the same scores"
+BATCH = "scores do not depend on the other examples of a batch"
+INSIDE = "inputs lie within the bounds"
+FILL = "inputs fill the bounds"
+CHANCE = "clean accuracy is above chance"
+CURES = {
+    GRADIENTS: "Trust only attacks without gradients, or attack a model without the layer that masks them.",
+    EVAL: "Call model.eval() first.",
+    SAME: "Fix the random numbers inside the model, or measure their average.",
+    BATCH: "Use eval mode, or layers that treat examples apart.",
+    INSIDE: "Move normalization into the model and pass raw inputs with their bounds.",
+    FILL: "Pass the bounds of these inputs; scaling outside the model changes what eps means.",
+    CHANCE: "Train the model, or check labels and preprocessing.",
+}
+
+
+def preflight(
+    module: nn.Module, data: Any, *, eps: float, norm: Norm = "inf", bounds: tuple[float, float] = (0, 1)
+) -> Preflight:
+    """Check the premises of `robust_accuracy` and say which fail.
+
+    Hypotheses: none.
+    Reference: [carlini2019evaluating].
+    Cost: two passes over the examples and a gradient of 200 of them.
+
+    >>> net, x = nn.Linear(2, 2, bias=False), torch.tensor([[0.0, 1.0], [1.0, 0.0]])
+    >>> with torch.no_grad():
+    ...     _ = net.weight.copy_(torch.eye(2))
+    >>> preflight(net, (x, torch.tensor([1, 0])), eps=0.1).ready
+    True
+    """
+    call = "preflight(module, data)"
+    threat = Threat.of(eps, norm, bounds, call)
+    return flight_check(module, *examples_of(module, data, call), threat, call)
+
+
+def flight_check(module: nn.Module, x: Tensor, y: Tensor, threat: Threat, call: str) -> Preflight:
+    """The premises for examples in memory; see `preflight`.
+
+    Cost: as `preflight`.
+
+    >>> x, y = torch.rand(4, 1), torch.tensor([0, 1, 0, 1])
+    >>> flight_check(nn.Linear(1, 2), x, y, Threat(0.1, "2", 0, 1), "f()").premises[0].holds
+    True
+    """
+    premises = [_inside(x, threat), _filled(x, threat), _eval(module, x, call)]
+    with Victim(module, call).attacked() as victim:
+        f = victim.all_scores(x)
+        if not bool(f.isfinite().all()):
+            cure = "Look for NaN in the weights"
+            raise InputError(lesson(call, "the scores are not finite", "finite scores", cure))
+        premises += [_same(victim, x, f), _alone(victim, x, f), _chance(f, y)]
+        right = (f.argmax(1) == y).nonzero()[:PROBE, 0]
+        if len(right):
+            premises.append(gradients_tell(victim, x[right], y[right], threat))
+    return Preflight(tuple(premises))
+
+
+def _inside(x: Tensor, threat: Threat) -> Hypothesis:
+    low, high, slack = float(x.min()), float(x.max()), ROUNDING * (threat.high - threat.low)
+    words = f"inputs range from {low:.4g} to {high:.4g}, the bounds are ({threat.low:g}, {threat.high:g})"
+    return Hypothesis(INSIDE, low >= threat.low - slack and high <= threat.high + slack, words)
+
+
+def _filled(x: Tensor, threat: Threat) -> Hypothesis:
+    share = float(x.max() - x.min()) / (threat.high - threat.low)
+    return Hypothesis(FILL, share >= FILLED or len(x) < 2, f"inputs fill {share:.2%} of the width of the bounds")
+
+
+def _eval(module: nn.Module, x: Tensor, call: str) -> Hypothesis:
+    """Training mode is no matter where it changes no score."""
+    if not any(part.training for part in module.modules()):
+        return Hypothesis(EVAL, True, "the model is in eval mode")
+    part, modes = x[:PROBE], [m.training for m in module.modules()]
+    with untouched(module), torch.no_grad():
+        calm = Victim(module, call).scores(part)
+        for one, mode in zip(module.modules(), modes, strict=True):
+            one.training = mode
+        trained = Victim(module, call).scores(part)
+    moved = _differ(calm, trained)
+    words = "the model is in training mode, which changes its scores" if moved else "training mode changes nothing"
+    return Hypothesis(EVAL, not moved, words)
+
+
+def _differ(a: Tensor, b: Tensor) -> bool:
+    spread = float((a - a.mean(1, keepdim=True)).abs().mean()) + 1e-12
+    return bool((a - b).abs().max() > AGREE * spread) if bool(b.isfinite().all()) else True
+
+
+def _same(victim: Victim, x: Tensor, f: Tensor) -> Hypothesis:
+    again = victim.all_scores(x[:PROBE])
+    differ = _differ(f[:PROBE], again)
+    words = "the same input gives other scores the second time" if differ else "two passes agree"
+    return Hypothesis(SAME, not differ, words)
+
+
+@torch.no_grad()
+def _alone(victim: Victim, x: Tensor, f: Tensor) -> Hypothesis:
+    alone = torch.cat([victim.scores(x[i : i + 1]) for i in range(min(ALONE, len(x)))])
+    differ = _differ(f[: len(alone)], alone)
+    words = "an example has other scores alone than in a batch" if differ else "alone and in a batch agree"
+    return Hypothesis(BATCH, not differ, words)
+
+
+def _chance(f: Tensor, y: Tensor) -> Hypothesis:
+    right, n, k = int((decisions(f) == y).sum()), len(y), f.shape[1]
+    above = right / n > 1 / k and (n < 20 or binomial_interval(right, n).low > 1 / k or right == n)
+    return Hypothesis(CHANCE, above, f"clean accuracy is {right / n:.1%}, chance is {1 / k:.1%}")
+
+
+def gradients_tell(victim: Victim, x: Tensor, y: Tensor, threat: Threat) -> Hypothesis:
+    """Whether gradients of the margin are not zero and foretell how it changes over a small step; equation (1).
+
+    Cost: a gradient and a forward pass of the examples.
+
+    >>> net = nn.Linear(2, 2, bias=False)
+    >>> with Victim(net, "preflight(module, data)").attacked() as victim:
+    ...     gradients_tell(victim, torch.ones(1, 2), torch.tensor([0]), Threat(0.1, "2", -9, 9)).holds
+    True
+    """
+    value, gradient, _ = victim.slope(x, y, margin)
+    size = threat.dual(gradient)
+    zero = float((size <= 1e-12 * value.abs().clamp_min(1e-30)).double().mean())
+    if zero > ZERO:
+        return Hypothesis(GRADIENTS, False, f"gradients are zero at {zero:.0%} of the examples")
+    h = threat.eps / 50
+    moved = (x - h * threat.steepest(gradient)).clamp(threat.low, threat.high)
+    foretold = (gradient * (moved - x)).flatten(1).sum(1)
+    ratio = (margin(victim.all_scores(moved), y) - value) / torch.where(foretold == 0, -torch.inf, foretold)
+    happened = float(ratio.median())
+    words = f"a small step changes the margin by {happened:.0%} of what the gradient foretells"
+    return Hypothesis(GRADIENTS, happened >= FORETOLD, words)  # (1)

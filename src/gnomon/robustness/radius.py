@@ -1,0 +1,74 @@
+"""Robust radii from both sides: what is proven, and what attacks break.
+
+>>> import torch
+>>> net = nn.Linear(2, 2, bias=False)
+>>> with torch.no_grad():
+...     _ = net.weight.copy_(torch.eye(2))
+>>> data = torch.tensor([[0.8, 0.2]]), torch.tensor([0])
+>>> radii = robust_radius(net, data, norm="inf", bounds=(0, 1))
+>>> round(float(radii.below[0]), 3), round(float(radii.above[0]), 3)              # exact for a linear model
+(0.3, 0.3)
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from gnomon.core.errors import ReadError, called
+from gnomon.core.modules.pure import evaluating, undisturbed
+from gnomon.robustness.attacks.base import AbstractAttack
+from gnomon.robustness.attacks.run import examples_of, minimal_distance
+from gnomon.robustness.certificates.proofs import AbstractProof, Crown, LipschitzMargin
+from gnomon.robustness.radii import RobustRadii
+
+__all__ = ["robust_radius"]
+
+
+def robust_radius(
+    module: nn.Module,
+    data: Any,
+    *,
+    norm: str = "inf",
+    bounds: tuple[float, float] = (0, 1),
+    proofs: Sequence[AbstractProof] = (Crown(), LipschitzMargin()),
+    method: AbstractAttack | None = None,
+    seed: int = 0,
+) -> RobustRadii:
+    """For each example a radius that is proven and one at which an attack succeeds; the truth is between.
+
+    Args:
+        module: a classifier of one input tensor, in eval mode; where no proof can read it nothing is proven.
+        data: a pair (inputs, classes), a ``Dataset``, a ``DataLoader``, ...
+        norm: "inf" or "2".
+        bounds: the least and the largest value that an input may have.
+        proofs: those to try; the largest radius counts.
+        method: the attack, by default a minimum-norm attack.
+        seed: of random starts.
+
+    Hypotheses: proofs hold in exact arithmetic, with a margin above rounding.
+    Reference: [zhang2018efficient].
+    Cost: 10 bounds of the network for each example and the attack; linear bounds pass backwards once for each unit
+    whose sign is open, seconds for a small convolutional network and an example, and fall back to intervals in layers
+    of more than 4,096 such units.
+
+    >>> net, data = nn.Linear(2, 2), (torch.full((3, 2), 0.5), torch.tensor([0, 0, 1]))
+    >>> robust_radius(net, data).contradictions
+    0
+    """
+    call = "robust_radius(module, data)"
+    with called(call):
+        broken = minimal_distance(module, data, norm=norm, bounds=bounds, method=method, seed=seed)
+        x, y = examples_of(module, data, call)
+        below, names = torch.zeros_like(broken.above), []
+        with undisturbed(module), evaluating(module):
+            for proof in proofs:
+                try:
+                    ends = (float(bounds[0]), float(bounds[1]))
+                    below = torch.maximum(below, proof.radii(module, x, y, norm, ends, broken.above))
+                    names.append(proof.name)
+                except ReadError:
+                    continue
+    below = torch.where(broken.clean, below.detach(), 0.0)
+    return RobustRadii(below, broken.above, broken.clean, norm, ", ".join(names) or "none", broken.attack)

@@ -1,0 +1,134 @@
+"""Which activation patterns a network takes within a ball of inputs: seen, still unseen, and impossible.
+
+    seen      patterns of m points drawn from the ball                                                             (1)
+    unseen    points of the ball whose pattern was not seen: about (patterns seen once) / m of its volume          (2)
+    stable    units whose sign bounds prove to be the same in the whole ball: they have no kink there              (3)
+
+A network is affine on each pattern, so (1) counts linear regions that are met, from below; at most 2^(units that are
+not stable) are possible.
+Hypotheses: affine layers, relu, leaky relu and max-pool; eval mode; (2) for independent draws.
+Reference: [good1953population] for (2), [zhang2018efficient] for the bounds of (3), [hanin2019deep] on how few are met.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.core.errors import InputError, lesson, out_of_range
+from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_module, check_seed, integer, number
+from gnomon.core.modules.pure import evaluating, twin, undisturbed
+from gnomon.core.results import Bars, Plot, Result
+from gnomon.program.piecewise_linear import Graph, read_graph
+from gnomon.robustness.certificates.bounds import interval_bounds, linear_bounds
+from gnomon.robustness.certificates.region import Region
+from gnomon.robustness.regions.cutting import pattern, points_at_once
+
+__all__ = ["BallPatterns", "patterns_in_ball"]
+
+ENTRIES = 2**28
+"""Units times points at most; larger networks have fewer points."""
+DEAREST = 2000
+"""Units up to which signs are bounded by linear bounds; above, by intervals, which are looser and cheap."""
+
+
+@dataclass(frozen=True, slots=True)
+class BallPatterns(Result):
+    """Patterns met by ``points`` draws of a ball, the share of it they leave unseen (2), and its units by (3).
+
+    >>> found = BallPatterns(seen=12, unseen=0.01, units=10, stable=6, flipped=3, points=1000)
+    >>> print(found.verdict)
+    12 activation patterns in 1000 points of the ball (1.0% of it has others): 6 of 10 units never change there.
+    """
+
+    seen: int
+    unseen: float
+    units: int
+    stable: int
+    flipped: int
+    points: int
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        head = f"{self.seen} activation patterns in {self.points} points of the ball"
+        return f"{head} ({self.unseen:.1%} of it has others): {self.stable} of {self.units} units never change there."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Units that are proven stable, that were seen to change, and the rest."""
+        names = ("proven stable", "seen to change", "unknown")
+        bars = Bars("units", names, (self.stable, self.flipped, self.units - self.stable - self.flipped))
+        return (Plot("Units within the ball", (bars,), caption=self.verdict),)
+
+
+def patterns_in_ball(
+    module: nn.Module, center: Any, radius: float, *, norm: str = "2", points: int = 2000, seed: int = 0
+) -> BallPatterns:
+    """The activation patterns of a network within ``radius`` of an input, and which units cannot change there.
+
+    Args:
+        module: a network of affine layers, relu, leaky relu and max-pool, read in eval mode and left as it was.
+        center: one input, without a batch axis.
+        radius: of the ball.
+        norm: "2", a ball, or "inf", a cube; points are drawn uniformly.
+        points: draws, fewer where points times units are above 2.7e8.
+        seed: of the draws.
+
+    Hypotheses: see the module. Reference: [good1953population], [hanin2019deep].
+    Cost: a forward pass of the points, and for up to 2,000 units a backward pass for each whose sign is open.
+
+    >>> net = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1))
+    >>> with torch.no_grad():
+    ...     _ = net[0].weight.copy_(torch.eye(2)), net[0].bias.copy_(torch.tensor([0.0, 5.0]))
+    >>> found = patterns_in_ball(net, torch.zeros(2), 1.0)                       # the first unit changes sign
+    >>> found.seen, found.stable, found.flipped
+    (2, 1, 1)
+    """
+    call = "patterns_in_ball(module, center, radius)"
+    check_module(module, call=call)
+    r, m = number("radius", radius, call=call, above=0), integer("points", points, call=call, least=2)
+    if norm not in ("inf", "2"):
+        raise InputError(out_of_range(call, "norm", '"inf" or "2"', norm))
+    generator = torch.Generator().manual_seed(check_seed(seed, call=call))
+    x = as_numbers(center, "center", call=call).detach().double().cpu()[None]
+    check_finite_inputs(x, call=call)
+    copy = twin(module, call=call).double().cpu().eval().requires_grad_(requires_grad=False)
+    with undisturbed(copy), evaluating(copy), torch.no_grad():
+        graph = read_graph(copy, x, call=call)
+        units = pattern(graph, x).shape[1]
+        if not units:
+            raise InputError(lesson(call, "the module has no relu or max-pool", "a network with kinks", "It is affine"))
+        m = min(m, max(2, ENTRIES // units))
+        move = _drawn(m, x, norm, generator)
+        rows = torch.cat(
+            [pattern(graph, x + r * part).to(torch.int16) for part in move.split(points_at_once(graph, x))]
+        )
+        stable = _stable(graph, Region.of(x, torch.tensor([r], dtype=x.dtype), norm, (-torch.inf, torch.inf)))
+    _, counts = rows.unique(dim=0, return_counts=True)
+    changes = (rows != rows[:1]).any(0)
+    unseen = float((counts == 1).sum()) / m  # (2)
+    return BallPatterns(len(counts), unseen, rows.shape[1], stable, int(changes.sum()), m)
+
+
+def _drawn(m: int, x: Tensor, norm: str, generator: torch.Generator) -> Tensor:
+    """Points of the unit ball or cube, uniformly."""
+    if norm == "inf":
+        return torch.rand((m, *x.shape[1:]), generator=generator, dtype=x.dtype) * 2 - 1
+    move = torch.randn((m, x[0].numel()), generator=generator, dtype=x.dtype)
+    far = torch.rand(m, 1, generator=generator, dtype=x.dtype) ** (1 / x[0].numel())
+    return (move / move.norm(dim=1, keepdim=True) * far).reshape(m, *x.shape[1:])
+
+
+def _stable(graph: Graph, region: Region) -> int:
+    """Units of relu whose argument keeps its sign, and windows of a max-pool that one input wins."""
+    boxes = interval_bounds(graph, region)
+    kinks = [step for step in graph.steps if step.kind in ("relu", "max")]
+    if sum(int(boxes[step.inputs[0]][0].numel()) for step in kinks) <= DEAREST:
+        boxes = linear_bounds(graph, region)
+    total = 0
+    for step in kinks:
+        if step.kind == "relu":
+            low, high = boxes[step.inputs[0]]
+            total += int(((low > 0) | (high < 0)).sum())  # (3)
+    return total

@@ -1,0 +1,167 @@
+"""Cutting segments and polygons where functions that are affine on them change sign.
+
+>>> import torch
+>>> square = torch.tensor([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+>>> [len(part) for part in cut(square, square[:, :1] - 0.5)]                # x - 1/2 at the corners
+[4, 4]
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnomon.program.piecewise_linear import Graph, GraphStep
+
+__all__ = ["crossed", "cut", "keys", "pattern", "points_at_once", "split_values"]
+
+NUMBERS = 2**26
+"""Values of all steps that are held at once."""
+
+ROUNDING = 1e-10
+"""Of the largest value, below which a sign is taken for rounding."""
+
+
+def split_values(step: GraphStep, values: Tensor) -> Tensor:
+    """The functions whose signs decide what a step does, (points, functions): arguments of a relu, differences of a
+    max-pool's inputs within each window.
+
+    Cost: one pass; for a max-pool as many as there are pairs in a window.
+
+    >>> split_values(GraphStep("relu", (0,), torch.relu, None, 0.0, "relu"), torch.ones(2, 3)).shape
+    torch.Size([2, 3])
+    """
+    if step.kind == "relu":
+        return values.flatten(1)
+    windows = _windows(step.layer, values)
+    i, j = torch.triu_indices(windows.shape[-1], windows.shape[-1], 1)
+    difference = windows[..., i] - windows[..., j]
+    return torch.where(difference.isfinite(), difference, torch.ones_like(difference)).flatten(1)
+
+
+def points_at_once(graph: Graph, x: Tensor) -> int:
+    """How many points may pass at once so that the values of all steps stay within bounds; at least two.
+
+    Cost: a forward pass of one point.
+
+    >>> from gnomon.program.piecewise_linear import read_graph
+    >>> points_at_once(read_graph(nn.ReLU(), torch.zeros(1, 2), call="f()"), torch.zeros(1, 2))
+    16777216
+    """
+    return max(2, NUMBERS // sum(value[0].numel() for value in graph.values(x[:1])))
+
+
+def pattern(graph: Graph, x: Tensor) -> Tensor:
+    """Which side of its kink every unit is on, and the winner of every max-pool, (points, units).
+
+    Cost: a forward pass.
+
+    >>> from gnomon.program.piecewise_linear import read_graph
+    >>> pattern(read_graph(nn.ReLU(), torch.zeros(1, 2), call="f()"), torch.tensor([[-1.0, 2.0]])).tolist()
+    [[0, 1]]
+    """
+    values = graph.values(x)
+    rows = [torch.zeros(len(x), 0, dtype=torch.long)]
+    for step in graph.steps:
+        if step.kind == "relu":
+            rows.append((values[step.inputs[0]].flatten(1) > 0).long())
+        elif step.kind == "max":
+            rows.append(_windows(step.layer, values[step.inputs[0]]).argmax(-1).flatten(1))
+    return torch.cat(rows, 1)
+
+
+def keys(graph: Graph, points: Iterable[Tensor]) -> Tensor:
+    """A number for each activation pattern, of points that come in batches, so that no pattern needs to be held.
+
+    The number is a sum of random 64-bit numbers, one for each unit: of 200,000 patterns two different ones have the
+    same with a probability of 1e-9.
+
+    Cost: a forward pass.
+
+    >>> from gnomon.program.piecewise_linear import read_graph
+    >>> graph = read_graph(nn.ReLU(), torch.zeros(1, 1), call="f()")
+    >>> a, b, c = keys(graph, [torch.tensor([[-1.0], [2.0]]), torch.tensor([[3.0]])])
+    >>> bool(a != b), bool(b == c)
+    (True, True)
+    """
+    generator, found, factors = torch.Generator().manual_seed(0), [], None
+    for part in points:
+        rows = pattern(graph, part)
+        if factors is None:
+            factors = torch.randint(-(2**62), 2**62, (rows.shape[1],), generator=generator) * 2 + 1
+        found.append((rows * factors).sum(1))  # modulo 2^64
+    return torch.cat(found)
+
+
+def _windows(layer: nn.Module | None, values: Tensor) -> Tensor:
+    """The inputs of every window, (points, channels, places, window); what is outside is minus infinity."""
+    assert isinstance(layer, nn.MaxPool1d | nn.MaxPool2d)
+    images = values[:, :, None] if isinstance(layer, nn.MaxPool1d) else values
+    kernel, stride, padding, dilation = layer.kernel_size, layer.stride, layer.padding, layer.dilation
+    if isinstance(layer, nn.MaxPool1d):
+        kernel, stride, padding, dilation = (
+            (k, _one(v)) for k, v in zip((1, 1, 0, 1), (kernel, stride, padding, dilation), strict=True)
+        )
+    low = images.min() - 1
+    shifted = images - low  # unfold pads by zeros, which then are below all
+    patches = nn.functional.unfold(shifted.flatten(0, 1)[:, None], kernel, dilation, padding, stride)
+    patches = torch.where(patches > 0, patches + low, -torch.inf)
+    return patches.transpose(1, 2).reshape(len(values), images.shape[1], patches.shape[2], -1)
+
+
+def _one(value: Any) -> int:
+    return int(value[0]) if isinstance(value, tuple) else int(value)
+
+
+def crossed(values: Tensor) -> tuple[Tensor, Tensor]:
+    """Between which neighboring rows functions, linear in between, cross zero, and at which share of the way.
+
+    Cost: one pass over the values.
+
+    >>> [found.tolist() for found in crossed(torch.tensor([[-1.0], [3.0]]))]
+    [[0], [0.25]]
+    """
+    left, right = values[:-1], values[1:]
+    tiny = ROUNDING * values.abs().amax().clamp_min(1e-300)
+    changed = ((left < -tiny) & (right > tiny)) | ((left > tiny) & (right < -tiny))
+    return changed.nonzero()[:, 0], (left / (left - right))[changed]
+
+
+def cut(cell: Tensor, values: Tensor) -> list[Tensor]:
+    """The parts of a convex polygon (corners in order) between the zeros of functions, given at its corners (v, m).
+
+    Cost: a pass over the corners for every function that changes sign.
+
+    >>> triangle = torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> len(cut(triangle, triangle - 0.25))                                     # two lines that cross inside
+    4
+    """
+    tiny = ROUNDING * values.abs().amax().clamp_min(1e-300)
+    done, waiting = [], [(cell, values, 0)]
+    while waiting:
+        corners, z, first = waiting.pop()
+        crossed = (z[:, first:].amin(0) < -tiny) & (z[:, first:].amax(0) > tiny)
+        if not bool(crossed.any()):
+            done.append(corners)
+            continue
+        unit = first + int(crossed.nonzero()[0, 0])
+        for sign in (1.0, -1.0):
+            waiting.append((*_half(corners, z, sign * z[:, unit], float(tiny)), unit + 1))
+    return done
+
+
+def _half(corners: Tensor, z: Tensor, side: Tensor, tiny: float) -> tuple[Tensor, Tensor]:
+    """The part of a polygon where ``side`` is positive, with the values at its corners."""
+    points, rows = [], []
+    for i in range(len(corners)):
+        j = (i + 1) % len(corners)
+        a, b = float(side[i]), float(side[j])
+        if a >= -tiny:
+            points.append(corners[i])
+            rows.append(z[i])
+        if (a < -tiny and b > tiny) or (a > tiny and b < -tiny):
+            share = a / (a - b)
+            points.append(corners[i] + share * (corners[j] - corners[i]))
+            rows.append(z[i] + share * (z[j] - z[i]))
+    return torch.stack(points), torch.stack(rows)

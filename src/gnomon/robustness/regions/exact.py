@@ -1,0 +1,294 @@
+"""Linear regions of a piecewise linear network, exactly, on a line and in a plane through its inputs.
+
+Where every relu keeps its sign and every max-pool its winner the network is affine: such a set of inputs, given by its
+activation pattern, is convex. Along a line the patterns change where an argument, linear in between, crosses zero; in a
+plane every argument cuts the polygons on which all before it is affine. Layer after layer this finds all patterns.
+
+    Zaslavsky   m lines or hyperplanes in n dimensions make at most sum over i <= n of C(m, i) regions          (1)
+    Montufar    some network of L layers of m >= n units has at least (floor(m / n))^(n (L - 1)) sum_i C(m, i)  (2)
+
+Reference: [zaslavsky1975facing] for (1), [montufar2014number] for (2).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import comb
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from gnomon.core.errors import BudgetError, InputError, lesson
+from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_module, integer, number
+from gnomon.core.machine.progress import Progress, shown
+from gnomon.core.modules.pure import evaluating, twin, undisturbed
+from gnomon.core.results import Axis, Image, Line, Plot, Result
+from gnomon.core.results.plain import HIDDEN
+from gnomon.program.piecewise_linear import Graph, GraphStep, read_graph
+from gnomon.robustness.regions.cutting import cut, keys, pattern, points_at_once, split_values
+from gnomon.robustness.regions.walk import places_of_kinks
+
+__all__ = ["LineRegions", "PlaneRegions", "maximal_regions", "regions_in_plane", "regions_on_line"]
+
+MOST_ON_LINE = 200_000
+"""Pieces above which a line is given up."""
+MOST = 200_000
+"""Cells above which the plane is given up."""
+PIXELS = 120
+"""Of the side of the picture of a plane, unless the caller says otherwise."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LineRegions(Result):
+    """The places t in (0, 1), on the way from one input to another, where the activation pattern changes.
+
+    >>> found = LineRegions(torch.tensor([0.25, 0.5]), units=3)
+    >>> print(found.verdict)
+    The network is affine on each of 3 pieces of the segment (3 units with a kink).
+    """
+
+    places: Float[Tensor, " m"]
+    units: int
+
+    @property
+    def count(self) -> int:
+        """Regions on the segment."""
+        return len(self.places) + 1
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        return f"The network is affine on each of {self.count} pieces of the segment ({self.units} units with a kink)."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """How many regions have been passed, along the segment."""
+        steps = Line("regions passed", [0.0, *self.places.tolist(), 1.0], [*range(1, self.count + 1), self.count])
+        return (Plot("Linear regions on a line", (steps,), Axis("t"), Axis("regions"), self.verdict),)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlaneRegions(Result):
+    """All cells of a square of a plane: corners of each polygon in the plane's two coordinates, and areas.
+
+    ``bound`` is the number of regions that as many lines could make, (1), for a single hidden layer; ``picture`` tells
+    the cell of each of its points.
+
+    >>> halves = tuple(torch.tensor([[x, 0.0], [x + 1, 0.0], [x + 1, 2.0], [x, 2.0]]) for x in (0.0, 1.0))
+    >>> picture = (torch.arange(120) >= 60).long().expand(120, 120)
+    >>> found = PlaneRegions(halves, torch.tensor([2.0, 2.0]), picture, units=1, bound=2)
+    >>> found.count == found.bound                                      # one line makes two regions
+    True
+    """
+
+    cells: tuple[Tensor, ...] = field(metadata=HIDDEN)
+    areas: Float[Tensor, " c"] = field(metadata=HIDDEN)
+    picture: Int[Tensor, "p p"] = field(metadata=HIDDEN)
+    units: int
+    bound: int
+
+    @property
+    def count(self) -> int:
+        """Regions in the square."""
+        return len(self.cells)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        return f"The network is affine on each of {self.count} regions of the square ({self.units} units with a kink)."
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Each region in a shade of its own."""
+        shades = (self.picture * 0.6180339887) % 1.0
+        return (Plot("Linear regions in a plane", (Image("region", shades.flip(0)),), caption=self.verdict),)
+
+
+def maximal_regions(inputs: int, width: int, layers: int = 1) -> int:
+    """The largest number of regions: exactly (1) for one layer of units, at least (2) for several.
+
+    Hypotheses: hidden layers of one width, at least the number of inputs for several layers.
+    Reference: [zaslavsky1975facing], [montufar2014number].
+    Cost: none.
+
+    >>> maximal_regions(2, 3), maximal_regions(2, 6), maximal_regions(3, 5), maximal_regions(1, 2, 3)
+    (7, 22, 26, 12)
+    """
+    call = "maximal_regions(inputs, width)"
+    n, m, depth = (
+        integer("inputs", inputs, call=call),
+        integer("width", width, call=call),
+        integer("layers", layers, call=call),
+    )
+    if depth > 1 and m < n:
+        raise InputError(f"{call}: width must be at least inputs for several layers, but it is {m} below {n}.")
+    last = sum(comb(m, i) for i in range(min(n, m) + 1))  # (1)
+    return last * (m // n) ** (n * (depth - 1))  # (2)
+
+
+def regions_on_line(module: nn.Module, start: Any, end: Any) -> LineRegions:
+    """All linear regions on the segment between two inputs, exactly to rounding in float64.
+
+    Args:
+        module: a network of affine layers, relu, leaky relu and max-pool, read in eval mode.
+        start: one input, without a batch axis.
+        end: another.
+
+    Hypotheses: those of the module; patterns are counted, also where two neighbors have the same affine map.
+    Reference: [montufar2014number].
+    Cost: two forward passes of all pieces, in batches that hold 0.5 GB.
+
+    >>> net = nn.Sequential(nn.Linear(1, 2), nn.ReLU(), nn.Linear(2, 1))
+    >>> with torch.no_grad():
+    ...     _ = net[0].weight.fill_(1.0), net[0].bias.copy_(torch.tensor([-0.25, -0.5]))
+    >>> regions_on_line(net, torch.zeros(1), torch.ones(1)).places.tolist()
+    [0.25, 0.5]
+    """
+    call = "regions_on_line(module, start, end)"
+    a, b = (_point(v, name, call) for v, name in ((start, "start"), (end, "end")))
+    copy, graph = _read(module, a, call)
+    with undisturbed(copy), evaluating(copy), torch.no_grad():
+        size, found, count = points_at_once(graph, a[None]), [], 0
+        with Progress(1000, "thousandths of the segment") as progress:
+            for part in places_of_kinks(graph, torch.stack([a, b]), torch.tensor([0.0, 1.0]).double(), size):
+                found.append(part)
+                count += len(part)
+                if count > MOST_ON_LINE:
+                    told = f"there are over {MOST_ON_LINE} pieces"
+                    raise BudgetError(lesson(call, told, "few enough regions to hold", "Pass a shorter segment"))
+                progress.advance(int(1000 * part[-1]) - progress.done)
+                progress.show()
+        t = torch.cat(found).unique()
+        changed, units = _changes(graph, a, b, (t[1:] + t[:-1]) / 2, size)
+    return LineRegions(t[1:-1][changed], units)
+
+
+def _changes(graph: Graph, a: Tensor, b: Tensor, t: Tensor, size: int) -> tuple[Tensor, int]:
+    """Whether the pattern changes between neighboring t, and the number of units."""
+    found, before = [], None
+    for part in t.split(size):
+        rows = pattern(graph, _along(a, b, part))
+        joined = rows if before is None else torch.cat([before, rows])
+        found.append((joined[1:] != joined[:-1]).any(1))
+        before = rows[-1:]
+    return torch.cat(found), rows.shape[1]
+
+
+def regions_in_plane(
+    module: nn.Module, center: Any, directions: Any, *, radius: float = 1.0, pixels: int = PIXELS
+) -> PlaneRegions:
+    """All linear regions in the square center + s u + t v, |s|, |t| <= radius, exactly to rounding in float64.
+
+    Args:
+        module: a network of affine layers, relu, leaky relu and max-pool, read in eval mode.
+        center: one input, without a batch axis.
+        directions: the two inputs u and v that span the plane.
+        radius: half of the side of the square, in their units.
+        pixels: of the side of the picture, each a forward pass.
+
+    Hypotheses: those of the module.
+    Reference: [zaslavsky1975facing] for the bound.
+    Cost: a forward pass of all corners for each layer, up to it, a cut for each unit that changes sign in a cell, and a
+    forward pass of the points of the picture; in batches that hold 0.5 GB.
+
+    >>> net = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1))
+    >>> with torch.no_grad():
+    ...     _ = net[0].weight.copy_(torch.eye(2)), net[0].bias.zero_()
+    >>> regions_in_plane(net, torch.zeros(2), torch.eye(2)).areas.tolist()              # the four quadrants
+    [1.0, 1.0, 1.0, 1.0]
+    """
+    call = "regions_in_plane(module, center, directions)"
+    radius, side = number("radius", radius, call=call, above=0), integer("pixels", pixels, call=call, least=2)
+    c = _point(center, "center", call)
+    u, v = (_point(d, "directions", call) for d in directions)
+    copy, graph = _read(module, c, call)
+
+    def embed(points: Tensor) -> Tensor:
+        s, t = (points[:, i].reshape(-1, *[1] * c.dim()) for i in (0, 1))
+        return c + s * u + t * v
+
+    square = radius * torch.tensor([[-1, -1], [1, -1], [1, 1], [-1, 1]], dtype=torch.float64)
+    cells, size = [square], points_at_once(graph, c[None])
+    with undisturbed(copy), evaluating(copy), torch.no_grad():
+        for step in graph.steps:
+            if step.kind in ("relu", "max"):
+                cells = _all_cut(graph, step, cells, embed, size, call)
+        middles = torch.stack([cell.mean(0) for cell in cells])
+        # cuts of max-pools by differences that decide nothing are no borders
+        known, which = keys(graph, (embed(part) for part in middles.split(size))).unique(return_inverse=True)
+        grid = torch.linspace(-radius, radius, side, dtype=torch.float64)
+        points = torch.cartesian_prod(grid, grid).flip(1)
+        seen = keys(graph, (embed(part) for part in shown(points.split(size), "parts of the picture")))
+        units = pattern(graph, c[None]).shape[1]
+    kinks = [step.kind for step in graph.steps].count("relu") == 1 and not any(s.kind == "max" for s in graph.steps)
+    bound = maximal_regions(2, units) if kinks else 0
+    merged, areas = _merged(cells, which, len(known))
+    return PlaneRegions(merged, areas, _numbered(known, seen).reshape(side, side), units, bound)
+
+
+def _all_cut(
+    graph: Graph, step: GraphStep, cells: list[Tensor], embed: Callable[[Tensor], Tensor], size: int, call: str
+) -> list[Tensor]:
+    """Every cell cut by the functions that decide a step, so many corners at once that their values fit."""
+    found: list[Tensor] = []
+    for group in shown(_grouped(cells, size), f"groups of cells at {step.where}"):
+        values = split_values(step, graph.values(embed(torch.cat(group)), step.inputs[0])[step.inputs[0]])
+        sizes = [len(cell) for cell in group]
+        found += [part for cell, z in zip(group, values.split(sizes), strict=True) for part in cut(cell, z)]
+        if len(found) > MOST:
+            told, cure = f"there are over {MOST} cells", "Pass a smaller radius"
+            raise BudgetError(lesson(call, told, "few enough regions to hold", cure))
+    return found
+
+
+def _grouped(cells: list[Tensor], size: int) -> list[list[Tensor]]:
+    """Neighbors in the list together, up to so many corners; a cell with more is a group of its own."""
+    groups: list[list[Tensor]] = [[]]
+    corners = 0
+    for cell in cells:
+        if groups[-1] and corners + len(cell) > size:
+            groups.append([])
+            corners = 0
+        groups[-1].append(cell)
+        corners += len(cell)
+    return groups
+
+
+def _merged(cells: list[Tensor], which: Tensor, count: int) -> tuple[tuple[Tensor, ...], Tensor]:
+    """One polygon for each pattern: the largest of its cells, and the area of all of them."""
+    areas = torch.stack([_area(cell) for cell in cells])
+    total = torch.zeros(count, dtype=torch.float64).index_add_(0, which, areas)
+    chosen = []
+    for i in range(count):
+        mine = (which == i).nonzero()[:, 0]
+        chosen.append(cells[int(mine[areas[mine].argmax()])])
+    return tuple(chosen), total
+
+
+def _area(cell: Tensor) -> Tensor:
+    after = cell.roll(-1, 0)
+    return (cell[:, 0] * after[:, 1] - after[:, 0] * cell[:, 1]).sum().abs() / 2
+
+
+def _numbered(known: Tensor, seen: Tensor) -> Tensor:
+    """The number of each pattern's key; -1 for a point on a border whose pattern is that of no cell."""
+    place = torch.searchsorted(known, seen).clamp_max(len(known) - 1)
+    return torch.where(known[place] == seen, place, -1)
+
+
+def _read(module: nn.Module, example: Tensor, call: str) -> tuple[nn.Module, Graph]:
+    check_module(module, call=call)
+    copy = twin(module, call=call).double().cpu().eval().requires_grad_(requires_grad=False)
+    graph = read_graph(copy, example[None], call=call)
+    if not any(step.kind in ("relu", "max") for step in graph.steps):
+        raise InputError(lesson(call, "the module has no relu or max-pool", "a network with kinks", "It is affine"))
+    return copy, graph
+
+
+def _point(value: Any, name: str, call: str) -> Tensor:
+    point = as_numbers(value, name, call=call).detach().double().cpu()
+    check_finite_inputs(point[None], call=call)
+    return point
+
+
+def _along(a: Tensor, b: Tensor, t: Tensor) -> Tensor:
+    return a + t.reshape(-1, *[1] * a.dim()) * (b - a)

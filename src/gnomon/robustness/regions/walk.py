@@ -1,0 +1,83 @@
+"""All places on a segment where a piecewise linear network has a kink, in one pass through its steps.
+
+Between two neighboring places every step so far is affine, so that at a new place between them, where a unit crosses
+zero, every value that a later step needs is a mean of those at its neighbors,
+
+    h(s) = (1 - r) h(t_i) + r h(t_(i+1)),     s = (1 - r) t_i + r t_(i+1)                                        (1)
+
+and nothing is computed twice. Places that do not fit in memory go on in pieces of the segment, one after the other.
+"""
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from gnomon.program.piecewise_linear import Graph
+from gnomon.robustness.regions.cutting import crossed, split_values
+
+__all__ = ["places_of_kinks"]
+
+Live = dict[int, Tensor]
+"""The values at all places of the steps that a later step reads."""
+
+
+def places_of_kinks(graph: Graph, values: Tensor, t: Tensor, size: int) -> Iterator[Tensor]:
+    """Sorted places, the ends included, piece by piece of a segment; neighboring pieces share an end.
+
+    ``values`` are the inputs at the places t to begin with, and at most ``size`` places are held at once.
+
+    Cost: a forward pass of every place, from the step on at which it was found.
+
+    >>> from torch import nn
+    >>> from gnomon.program.piecewise_linear import read_graph
+    >>> graph, ends = read_graph(nn.ReLU(), torch.zeros(1, 1), call="f()"), torch.tensor([[-1.0], [3.0]])
+    >>> [part.tolist() for part in places_of_kinks(graph, ends, torch.tensor([0.0, 1.0]), 100)]
+    [[0.0, 0.25, 1.0]]
+    """
+    readers = {
+        i: max((j for j, s in enumerate(graph.steps) if i in s.inputs), default=0) for i in range(len(graph.steps))
+    }
+    yield from _from(graph, readers, {0: values}, t, 1, size)
+
+
+def _from(graph: Graph, readers: dict[int, int], live: Live, t: Tensor, start: int, size: int) -> Iterator[Tensor]:
+    """The places between the ends of t that the steps from ``start`` on add."""
+    for number in range(start, len(graph.steps)):
+        step = graph.steps[number]
+        if step.kind in ("relu", "max"):
+            t, piece, share = _more(t, *crossed(split_values(step, live[step.inputs[0]])))
+            if len(t) > size:
+                for first in range(0, len(t) - 1, size - 1):
+                    part = slice(first, first + size)
+                    here = {i: _between(v, piece[part], share[part]) for i, v in live.items()}
+                    here = _after(graph, readers, here, number)
+                    yield from _from(graph, readers, here, t[part], number + 1, size)
+                return
+            live = {i: _between(v, piece, share) for i, v in live.items()}
+        live = _after(graph, readers, live, number)
+    yield t
+
+
+def _more(t: Tensor, piece: Tensor, share: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Old and new places in their order, each once, by the piece that they are in and how far in it; (1)."""
+    last = len(t) - 2
+    piece = torch.cat([torch.arange(len(t)).clamp_max(last), piece])
+    share = torch.cat([torch.zeros(last + 1).to(t), torch.ones(1).to(t), share])
+    places = torch.cat([t, t[piece[len(t) :]] * (1 - share[len(t) :]) + t[piece[len(t) :] + 1] * share[len(t) :]])
+    order = places.argsort(stable=True)
+    places = places[order]
+    kept = order[torch.cat([torch.ones(1, dtype=torch.bool), places[1:] > places[:-1]])]
+    return places.unique(), piece[kept], share[kept]
+
+
+def _between(values: Tensor, piece: Tensor, share: Tensor) -> Tensor:
+    far = share.reshape(-1, *[1] * (values.dim() - 1))
+    return torch.lerp(values[piece], values[piece + 1], far)  # (1)
+
+
+def _after(graph: Graph, readers: dict[int, int], live: Live, number: int) -> Live:
+    """The values that are needed after a step."""
+    step = graph.steps[number]
+    live = {**live, number: step.function(*(live[i] for i in step.inputs))}
+    return {i: v for i, v in live.items() if readers[i] > number}

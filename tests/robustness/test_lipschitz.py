@@ -1,0 +1,141 @@
+"""Operator norms against the dense matrix built entry by entry; bounds of networks against all activation patterns."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+from torch import nn
+
+from gnomon.core import InputError, NotFiniteError, ReadError
+from gnomon.robustness.lipschitz import lipschitz_bounds, operator_norm
+from gnomon.robustness.lipschitz.chain import pair_norm, seqlip
+from gnomon.robustness.lipschitz.network import pair_bounds
+
+SHAPES = [
+    {"stride": s, "padding": p, "dilation": d, "groups": g, "padding_mode": m}
+    for s, p, d, g, m in [(1, 0, 1, 1, "zeros"), (2, 1, 1, 1, "zeros"), (1, 2, 2, 1, "zeros"), (3, 1, 1, 2, "zeros"),
+                          (2, 2, 2, 2, "zeros"), (1, 1, 1, 1, "circular"), (2, 1, 1, 4, "zeros"), (1, 1, 1, 1, "reflect")]
+]  # fmt: skip
+
+
+def dense(conv, h, w):
+    """The matrix of a convolution from its definition: which weight meets which pixel."""
+    (kh, kw), s, d, g = conv.kernel_size, conv.stride[0], conv.dilation[0], conv.groups
+    p, weight = conv.padding[0], conv.weight.detach().double().numpy()
+    oh, ow = ((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k in ((h, kh), (w, kw)))
+    matrix = np.zeros((conv.out_channels, oh, ow, conv.in_channels, h, w))
+    per_in, per_out = conv.in_channels // g, conv.out_channels // g
+    for o, y, x, i, a, b in itertools.product(
+        range(conv.out_channels), range(oh), range(ow), range(per_in), range(kh), range(kw)
+    ):
+        row, column = y * s + a * d - p, x * s + b * d - p
+        if conv.padding_mode == "circular":
+            row, column = row % h, column % w
+        if conv.padding_mode == "reflect":
+            row, column = ((n - 1) - abs((n - 1) - abs(v)) for v, n in ((row, h), (column, w)))
+        if 0 <= row < h and 0 <= column < w:
+            matrix[o, y, x, (o // per_out) * per_in + i, row, column] += weight[o, i, a, b]
+    return matrix.reshape(conv.out_channels * oh * ow, -1)
+
+
+@pytest.mark.parametrize("options", SHAPES, ids=str)
+def test_convolutions_have_the_norm_of_their_dense_matrix(options):
+    torch.manual_seed(0)
+    conv = nn.Conv2d(4, 8, 3, **options)
+    assert_allclose(operator_norm(conv, (4, 6, 7)), np.linalg.norm(dense(conv, 6, 7), 2), rtol=1e-6)
+
+
+def test_a_large_convolution_has_the_norm_of_its_dense_matrix_too():
+    torch.manual_seed(0)
+    conv = nn.Conv2d(1, 3, 3, stride=2, padding=1)
+    assert_allclose(operator_norm(conv, (1, 40, 40)), np.linalg.norm(dense(conv, 40, 40), 2), rtol=1e-6)
+    reshaped = float(torch.linalg.matrix_norm(conv.weight.detach().reshape(3, -1), 2))
+    assert abs(reshaped - operator_norm(conv, (1, 40, 40))) > 1e-3  # the reshaped weight is another matrix
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bounds_are_on_both_sides_of_the_exact_constant(seed):
+    """The id lipschitz-estimation-seqlip: exact maximum over patterns <= pairs <= product."""
+    torch.manual_seed(seed)
+    net = nn.Sequential(nn.Linear(4, 7), nn.ReLU(), nn.Linear(7, 3)).double()
+    a, b = net[0].weight.detach(), net[2].weight.detach()
+    patterns = torch.tensor(list(itertools.product([0.0, 1.0], repeat=7)), dtype=torch.float64)
+    exact = max(float(torch.linalg.matrix_norm(b * p @ a, 2)) for p in patterns)
+    found = lipschitz_bounds(net, torch.randn(50, 4).double())
+    assert found.lower <= exact * (1 + 1e-9) <= found.refined * (1 + 2e-9) and found.refined < 0.97 * found.product
+    assert found.lower > 0.7 * exact
+    assert_allclose(found.product, np.linalg.norm(a, 2) * np.linalg.norm(b, 2))
+    leaky = max(float(torch.linalg.matrix_norm(b * (0.3 + 0.7 * p) @ a, 2)) for p in patterns)
+    assert leaky <= pair_norm(b, a, 0.3) * (1 + 1e-9)
+    assert "at most" in found.verdict and len(found.plots()) == 2
+
+
+@pytest.mark.parametrize(("widths", "slope"), [((3, 5, 4, 2), 0.0), ((4, 6, 6, 3), 0.3), ((2, 14, 3, 2), 0.0)])
+def test_seqlip_bounds_every_pattern_of_a_chain(widths, slope):
+    """The id lipschitz-estimation-seqlip: all patterns by hand, up to a sample of them for 14 units."""
+    torch.manual_seed(1)
+    w = [torch.randn(b, a).double() for a, b in itertools.pairwise(widths)]
+    generator = torch.Generator().manual_seed(0)
+    exact = 0.0
+    for _ in range(4000):
+        d = [torch.where(torch.rand(m, generator=generator) < 0.5, 1.0, slope).double() for m in widths[1:-1]]
+        product = w[0]
+        for diagonal, matrix in zip(d, w[1:], strict=True):
+            product = matrix * diagonal @ product
+        exact = max(exact, float(torch.linalg.matrix_norm(product, 2)))
+    bound = seqlip(w, [slope] * (len(w) - 1))
+    norms = float(torch.stack([torch.linalg.matrix_norm(m, 2) for m in w]).prod())
+    assert exact <= bound * (1 + 1e-9) and bound < 0.95 * norms
+
+
+def test_networks_of_many_kinds_never_stretch_more_than_the_bound():
+    class Residual(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = nn.Conv2d(2, 2, 3, padding=1), nn.BatchNorm2d(2)
+            self.b.running_var.fill_(0.3)
+
+        def forward(self, x):
+            return x + torch.relu(self.b(self.a(x)))
+
+    torch.manual_seed(0)
+    nets = [
+        nn.Sequential(nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3), nn.LeakyReLU(0.2), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(12, 4)),
+        nn.Sequential(Residual(), Residual(), nn.AvgPool2d(2), nn.Flatten(), nn.Linear(18, 3)),
+        nn.Sequential(nn.MaxPool2d(3, stride=1), nn.Flatten(), nn.Dropout(), nn.Linear(32, 3)),
+    ]  # fmt: skip
+    for net in nets:
+        net.eval()
+        x, z = torch.randn(200, 2, 6, 6), torch.randn(200, 2, 6, 6)
+        z = torch.where(torch.rand(200, 1, 1, 1) < 0.5, x + 0.01 * z, z)
+        with torch.no_grad():
+            moved = net(x) - net(z)
+        ratio = moved.norm(dim=1) / (x - z).flatten(1).norm(dim=1)
+        found = lipschitz_bounds(net, x)
+        assert (
+            float(ratio.max()) <= found.upper and found.lower <= found.upper and found.lower > 0.2 * float(ratio.max())
+        )
+
+
+def test_bounds_of_pairs_have_double_precision():
+    """With opposite rows in the last layer, f_1 - f_2 is bounded by sqrt(2) times the bound of the whole network."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 2)).double()
+    with torch.no_grad():
+        net[2].weight[1] = -net[2].weight[0]
+    x = torch.randn(1, 5).double()
+    assert_allclose(float(pair_bounds(net, x, call="f()").max()), 2**0.5 * lipschitz_bounds(net, x).seqlip, rtol=1e-12)
+
+
+def test_what_cannot_be_bounded_is_refused_by_name():
+    with pytest.raises(ReadError, match=r"lipschitz_bounds\(module, x\): '1' is a Softmax"):
+        lipschitz_bounds(nn.Sequential(nn.Linear(2, 2), nn.Softmax(1)), torch.randn(3, 2))
+    with pytest.raises(InputError, match="on an input of shape"):
+        operator_norm(nn.Linear(2, 2), (3,))
+    net = nn.Linear(2, 2)
+    with torch.no_grad():
+        net.weight[0, 0] = float("nan")
+    with pytest.raises(NotFiniteError, match="weights are not finite"):
+        lipschitz_bounds(net, torch.randn(3, 2))

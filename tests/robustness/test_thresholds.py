@@ -1,0 +1,97 @@
+"""Findings and premises of geometry on both sides of their thresholds."""
+
+import pytest
+import torch
+from torch import nn
+
+from gnomon.attribution.blocks import BlockAblation
+from gnomon.decisions.calibration import Calibration
+from gnomon.decisions.homogeneous import degree
+from gnomon.robustness import preflight
+from gnomon.robustness.attacks.threat import Threat
+from gnomon.robustness.inverse import Invertibility
+from gnomon.robustness.jacobian import linear_map
+from gnomon.robustness.robust import RobustAccuracy
+
+BINS = ((0.5, 0.5),)
+
+
+def robust(broken, n):
+    threat = Threat(0.1, "inf", 0.0, 1.0)
+    return RobustAccuracy(torch.ones(n, dtype=torch.bool), torch.zeros(n, 1), 1.0, (("Square", broken),), threat, ())
+
+
+@pytest.mark.parametrize(
+    ("healthy", "faulty"),
+    [
+        (Calibration(0.1, 0.549, 0.5, BINS), Calibration(0.1, 0.551, 0.5, BINS)),
+        (Calibration(0.1, 0.65, 0.5, BINS, 0.065), Calibration(0.1, 0.65, 0.5, BINS, 0.064)),  # 2.326 deviations
+        (robust(9, 200), robust(10, 200)),
+        (robust(4, 50), robust(5, 50)),
+        (BlockAblation({"1": 1.1e-6}), BlockAblation({"1": 0.9e-6})),
+        (Invertibility(2, 2, 1.0, 0.0, 0.9e-3), Invertibility(2, 2, 1.0, 0.0, 1.1e-3)),
+    ],
+)
+def test_findings_begin_at_their_thresholds(healthy, faulty):
+    assert not healthy.findings and len(faulty.findings) == 1
+
+
+def test_examples_suffice_where_twice_the_gap_would_be_seen():
+    assert [Calibration(0.1, 0.5, 0.5, BINS, d).tells for d in (0.0429, 0.0431)] == [True, False]
+
+
+class Foretold(torch.autograd.Function):
+    """Changes by a share of what its gradient foretells."""
+
+    @staticmethod
+    def forward(ctx, x, share):
+        return share * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return g, None
+
+
+class Scores(nn.Module):
+    """Scores (1, -1) that change with the first input by a share, and with each call by a drift."""
+
+    def __init__(self, share=1.0, drift=0.0, flat=0):
+        super().__init__()
+        self.share, self.drift, self.flat, self.calls = share, drift, flat, 0
+
+    def forward(self, x):
+        self.calls += 1
+        h = Foretold.apply(x[:, 0], self.share) * (x[:, 1] >= self.flat)
+        return torch.stack([1 + h, -1 - h], 1) + self.drift * self.calls
+
+
+def failed(module, x):
+    return [p.statement for p in preflight(module, (x, torch.zeros(len(x), dtype=torch.long)), eps=0.1).failed]
+
+
+def spread(width=1.0):
+    return 0.5 + width * (torch.linspace(0, 1, 100, dtype=torch.float64)[:, None].expand(100, 2) - 0.5)
+
+
+def test_premises_fail_at_their_thresholds():
+    gradients, same = "gradients of the model tell where its scores fall", "the same input gives the same scores"
+    assert [gradients in failed(Scores(share), spread()) for share in (0.31, 0.29)] == [False, True]
+    assert [gradients in failed(Scores(flat=at), spread()) for at in (0.015, 0.025)] == [False, True]  # 2 and 3 of 100
+    assert [same in failed(Scores(drift=d), spread()) for d in (1.4e-3, 1.6e-3)] == [False, True]  # 1.5 on average
+    assert ["inputs fill the bounds" in failed(Scores(), spread(w)) for w in (0.021, 0.019)] == [False, True]
+
+
+def test_networks_count_as_homogeneous_and_as_straight_within_rounding():
+    class Nearly(nn.Module):
+        def __init__(self, off):
+            super().__init__()
+            self.w, self.off = nn.Parameter(torch.ones(3, 1).double()), off
+
+        def forward(self, x):
+            return x @ self.w + self.off * (x @ self.w) ** 2
+
+    x = torch.eye(3).double()
+    assert [degree(Nearly(off), x) for off in (0.8e-3, 1.3e-3)] == [1, None]
+    linear_map(Nearly(0.8e-4), x)
+    with pytest.raises(ValueError, match="a linear network"):
+        linear_map(Nearly(1.3e-4), x)
