@@ -1,4 +1,4 @@
-"""The picture of docs/rooms/scattering.md: sensitivity to dilations over five octaves of frequency.
+"""The picture of docs/topics/scattering.md: sensitivity to dilations over five octaves of frequency.
 
 python docs/assets/deformation_sensitivity.py docs/assets/deformation-sensitivity.png
 """

@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/rooms/generalization.md and symmetry.md: `python docs/assets/generalization.py`."""
+"""Draws the pictures of docs/topics/bounds.md and symmetry.md: `python docs/assets/generalization.py`."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Draws the pages of samples of docs/rooms/generative.md: points in the plane and 8 x 8 digits, then MNIST.
+"""Draws the pages of samples of docs/topics/generative.md: points in the plane and 8 x 8 digits, then MNIST.
 
 Run from the root: ``python docs/assets/generative_samples.py [--data ring moons digits] [--seconds 600]
 [--mnist FILE]``. Samples are kept in build/samples, so that it can be run in pieces. It prints an energy distance of

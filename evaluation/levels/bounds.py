@@ -133,16 +133,16 @@ def _shortcuts(seed: int) -> Held:
 
 LOOSE = "holds for any law and any learner"
 BOUNDS = (
-    Statement("generalization.seeger", "risk 0.3, KL 0", "bound", 1 - DELTA, _seeger, 1000, 300),
-    Statement("generalization.mcallester", "risk 0.3, KL 0", "bound", 1 - DELTA, _mcallester, 1000, 300),
-    Statement("generalization.quadratic", "risk 0.3, KL 0", "bound", 1 - DELTA, _quadratic, 1000, 300),
-    Statement("generalization.catoni", "risk 0.3, KL 0", "bound", 1 - DELTA, _catoni, 1000, 300),
-    Statement("generalization.bernstein_mean", "0 or 1 with mean 0.3", "bound", 1 - DELTA, _bernstein, 1000, 500),
-    Statement("generalization.generalization_gap (Hoeffding)", "half of the answers wrong", "bound", 1 - DELTA, _hoeffding, 1000, 50),
-    Statement("generalization.vc_bound", "thresholds on a line", "bound", 1 - DELTA, _vc, 1000, 500, LOOSE),
-    Statement("generalization.Rademacher.gap", "unit vectors, random labels", "bound", 1 - DELTA, _rademacher, 1000, 200, LOOSE),
-    Statement("generalization.min_norm_bound", "sign of one coordinate", "bound", 1 - DELTA, _min_norm, 300, 30, LOOSE),
-    Statement("generalization.ridge_stability", "a clipped coordinate", "bound", 1 - DELTA, _stability, 300, 30, LOOSE),
-    Statement("geometry.smoothed_radius", "a half-plane at distance 0.3", "bound", 1 - DELTA, _smoothing, 1000, 150),
+    Statement("bounds.seeger", "risk 0.3, KL 0", "bound", 1 - DELTA, _seeger, 1000, 300),
+    Statement("bounds.mcallester", "risk 0.3, KL 0", "bound", 1 - DELTA, _mcallester, 1000, 300),
+    Statement("bounds.quadratic", "risk 0.3, KL 0", "bound", 1 - DELTA, _quadratic, 1000, 300),
+    Statement("bounds.catoni", "risk 0.3, KL 0", "bound", 1 - DELTA, _catoni, 1000, 300),
+    Statement("bounds.bernstein_mean", "0 or 1 with mean 0.3", "bound", 1 - DELTA, _bernstein, 1000, 500),
+    Statement("bounds.generalization_gap (Hoeffding)", "half of the answers wrong", "bound", 1 - DELTA, _hoeffding, 1000, 50),
+    Statement("bounds.vc_bound", "thresholds on a line", "bound", 1 - DELTA, _vc, 1000, 500, LOOSE),
+    Statement("bounds.Rademacher.gap", "unit vectors, random labels", "bound", 1 - DELTA, _rademacher, 1000, 200, LOOSE),
+    Statement("bounds.min_norm_bound", "sign of one coordinate", "bound", 1 - DELTA, _min_norm, 300, 30, LOOSE),
+    Statement("bounds.ridge_stability", "a clipped coordinate", "bound", 1 - DELTA, _stability, 300, 30, LOOSE),
+    Statement("robustness.smoothed_radius", "a half-plane at distance 0.3", "bound", 1 - DELTA, _smoothing, 1000, 150),
     Statement("attribution.shortcuts", "labels unrelated to the inputs", "bound", 1 - DELTA, _shortcuts, 300, 10, "Bonferroni over all features"),
 )  # fmt: skip

@@ -35,9 +35,9 @@ TAKE = {
     "watch": lambda d: gnomon.watch(net(), probe=d),
     "ntk": lambda d: gnomon.ntk(net(), d),
     "landscape.sharpness": lambda d: landscape.sharpness(net(), d, steps=3),
-    "geometry.signal": lambda d: checks.signal(net(), d),
-    "generalization.generalization_bounds": lambda d: bounds.generalization_bounds(net(), d),
-    "generalization.suspects": lambda d: checks.suspects(d),
+    "checks.signal": lambda d: checks.signal(net(), d),
+    "bounds.generalization_bounds": lambda d: bounds.generalization_bounds(net(), d),
+    "checks.suspects": lambda d: checks.suspects(d),
     "symmetry.equivariance": lambda d: symmetry.equivariance(net(), d, symmetry.action({"negative": lambda x: -x})),
 }
 REFUSE = {

@@ -7,7 +7,7 @@ checkers count like all others; a name with a leading underscore is never public
 import ast
 from pathlib import Path
 
-from tests.house.floors import imports
+from tests.house.layers import imports
 from tests.house.tree import modules, parse
 
 

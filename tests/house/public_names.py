@@ -1,7 +1,7 @@
 """What a public name owes its reader: existence, a docstring with its parts, an example, a signature that tells all.
 
-A public name is one in the ``__all__`` of a module of the package. A function's docstring has one opening sentence,
-its cost and an example; where it states a numbered equation it, or its module, also gives hypotheses and a reference.
+A public name is one in the ``__all__`` of a module of the package. A function's docstring has one opening sentence
+and an example, and its cost if that is not trivial; where it states a numbered equation it, or its module, also gives hypotheses and a reference.
 A class may keep its example in a method or in its module. Errors, interfaces, aliases and constants need no example.
 """
 
@@ -18,7 +18,8 @@ from types import ModuleType
 from tests.house.tree import modules, parse
 
 EQUATION = re.compile(r"\s\(\d+[a-z]?\)\s*$", re.MULTILINE)
-CHARTER = ("Lives here", "May import")
+EMPTY = re.compile(r"^\s*Cost: (none|nothing)\.\s*$", re.MULTILINE)
+CHARTER = ("Contains", "May import")
 CHARTER_LINES = 20
 
 
@@ -51,7 +52,7 @@ def _charter(room: ModuleType) -> Iterator[str]:
     if len(text.splitlines()) > CHARTER_LINES:
         yield f"{room.__name__}: the charter is over {CHARTER_LINES} lines"
     if not hasattr(room, "__all__"):
-        yield f"{room.__name__}: a room says in __all__ what is public"
+        yield f"{room.__name__}: a subpackage says in __all__ what is public"
 
 
 def _debts(value: object, labeled: bool) -> Iterator[str]:
@@ -74,8 +75,8 @@ def _function(function: object) -> Iterator[str]:
         return
     if not text.split("\n\n")[0].rstrip().endswith("."):
         yield "its docstring does not open with a sentence"
-    if "Cost:" not in text:
-        yield "its docstring does not tell the cost"
+    if EMPTY.search(text):
+        yield "its docstring has a sentence that says nothing, such as 'Cost: none.'"
     if ">>>" not in text:
         yield "its docstring has no example"
     if EQUATION.search(text):

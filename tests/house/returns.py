@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.house.boundaries import exported
-from tests.house.floors import imports
+from tests.house.layers import imports
 from tests.house.tree import modules, parse
 
 SCALARS = {"None", "int", "float", "bool", "str", "complex", "Any", "object"}

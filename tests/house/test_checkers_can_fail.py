@@ -18,8 +18,8 @@ from tests.house import (
     conventions,
     docs_true,
     examples,
-    floors,
     importing,
+    layers,
     machine_paths,
     plain_words,
     public_names,
@@ -65,30 +65,46 @@ HOUSE = {
         ("core/errors.py", "x = import_module('gnomon.program')", "'core' imports upward from 'program'"),
         ("linalg/solve.py", "from gnomon.program import read", "'linalg' imports sideways from 'program'"),
         ("linalg/solve.py", "from .. import program", "'linalg' imports sideways from 'program'"),
-        ("linalg/solve.py", "from gnomon import limit", "imports the front door"),
-        ("linalg/solve.py", "import gnomon", "imports the front door"),
+        ("linalg/solve.py", "from gnomon import limit", "imports the package itself"),
+        ("linalg/solve.py", "import gnomon", "imports the package itself"),
         ("linalg/solve.py", "from gnomon.core.nothing.here import x", "there is no module"),
         ("__init__.py", "from gnomon import attic", "gnomon, line 1: there is no module gnomon.attic"),
         ("core/errors.py", "from gnomon.core import Lesson", "import cycle: "),
-        ("attic/__init__.py", "", "attic: no floor of the house has this room"),
+        ("attic/__init__.py", "", "attic: this subpackage belongs to no layer"),
     ],
 )
-def test_floors(tmp_path, place, text, words):
-    assert floors.faults(plant(tmp_path, HOUSE) / "gnomon") == []
+def test_layers(tmp_path, place, text, words):
+    assert layers.faults(plant(tmp_path, HOUSE) / "gnomon") == []
     plant(tmp_path, {f"gnomon/{place}": text + "\n"})
-    assert says(floors.faults(tmp_path / "gnomon"), words)
+    assert says(layers.faults(tmp_path / "gnomon"), words)
 
 
-def test_the_page_of_floors(tmp_path):
-    rows = [f"| {floor} | {', '.join(rooms)} | {rooms[0]} |" for floor, rooms in floors.FLOORS.items()]
+def test_the_page_of_layers(tmp_path):
+    rows = [f"| {layer} | {names[0]} |" for layer, names in layers.LAYERS.items()]
     page, source = tmp_path / "page.md", tmp_path / "gnomon"
-    plant(source, {f"{rooms[0]}/__init__.py": "" for rooms in floors.FLOORS.values()})
+    plant(source, {f"{names[0]}/__init__.py": "" for names in layers.LAYERS.values()})
     page.write_text("\n".join(rows))
-    assert floors.page_faults(page, source) == []
+    assert layers.page_faults(page, source) == []
     plant(source, {"linalg/__init__.py": ""})
-    assert says(floors.page_faults(page, source), "the row 'ground floor' should read")
+    assert says(layers.page_faults(page, source), "the row 'foundation' should list ['linalg', 'program']")
     page.write_text("\n".join(rows[1:]))
-    assert says(floors.page_faults(page, source), "the row 'cellar' should read ['core'], of which stand ['core']")
+    assert says(layers.page_faults(page, source), "the row 'core' should list ['core']")
+
+
+@pytest.mark.parametrize(
+    ("stated", "words"),
+    [
+        ("No list.", "linalg: its docstring has no line 'May import: ...'"),
+        ("May import: core, program.", "linalg: says that it imports program, and does not"),
+        ("May import: no other subpackage.", "linalg: imports core, and does not say so"),
+    ],
+)
+def test_the_stated_imports(tmp_path, stated, words):
+    files = {"core/__init__.py": '"""May import: no other subpackage."""\n', "core/a.py": "x = 1\n"}
+    files |= {"linalg/__init__.py": '"""May import: core."""\nfrom gnomon.core.a import x\n'}
+    assert layers.stated_faults(plant(tmp_path / "gnomon", files)) == []
+    plant(tmp_path / "gnomon", {"linalg/__init__.py": f'"""{stated}"""\nfrom gnomon.core.a import x\n'})
+    assert says(layers.stated_faults(tmp_path / "gnomon"), words)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +239,7 @@ def test_returns(tmp_path, old, new):
 
 
 PLAIN = {
-    "README.md": "See [layers](docs/rooms/a.md) and `lesson`.\n\n```python\nroom = 1\n```\n",
+    "README.md": "See [layers](docs/topics/a.md) and `lesson`.\n\n```python\nroom = 1\n```\n",
     "docs/page.md": "There is room for four numbers; floor(x) is whole; note it to know whether it holds.",
     "docs/design/floors.md": "The cellar has one room.",
     "src/gnomon/core/__init__.py": '"""Cellar: what every room stands on."""\n',
@@ -290,7 +306,7 @@ class Point:
         """Twice the number."""
         return 2 * self.x
 '''
-CHARTER = '"""A room.\n\nLives here: numbers.\nMay import: nothing.\n"""\n__all__ = []\n'
+CHARTER = '"""A room.\n\nContains: numbers.\nMay import: nothing.\n"""\n__all__ = []\n'
 
 
 @pytest.mark.parametrize(
@@ -298,7 +314,7 @@ CHARTER = '"""A room.\n\nLives here: numbers.\nMay import: nothing.\n"""\n__all_
     [
         ("function", '__all__ = ["double"]', '__all__ = ["double", "triple"]', "does not exist"),
         ("function", "Twice a number.", "Twice a number", "does not open with a sentence"),
-        ("function", "    Cost: one product.\n", "", "does not tell the cost"),
+        ("function", "Cost: one product.", "Cost: none.", "says nothing"),
         ("function", "    >>> double(2)\n    4\n", "", "has no example"),
         ("function", "    Hypotheses: none.\n", "", "without 'Hypothes'"),
         ("function", "    Reference: arithmetic.\n", "", "without 'Reference'"),
@@ -311,7 +327,7 @@ CHARTER = '"""A room.\n\nLives here: numbers.\nMay import: nothing.\n"""\n__all_
         ("kind", "def twice(self)", "def twice(self, loud=True)", "twice: takes the boolean loud"),
         ("kind", '"""A point went wrong."""', "...", "PointError: has no docstring"),
         ("kind", '"""A table."""', "", "Gram: is a constant or an alias"),
-        ("room/__init__", "Lives here: numbers.\n", "", "does not say 'Lives here'"),
+        ("room/__init__", "Contains: numbers.\n", "", "does not say 'Contains'"),
         ("room/__init__", "May import: nothing.\n", "", "does not say 'May import'"),
         ("room/__init__", "May import", "\n" * 20 + "May import", "over 20 lines"),
         ("room/__init__", "__all__ = []\n", "", "says in __all__ what is public"),

@@ -25,7 +25,7 @@ print("EXIT", int(code), "TWICE", twice, "ONCE", sum("gnomon" in name for name i
 
 def test_a_source_file_is_executed_once_though_it_is_collected_before_the_package_is_imported():
     """A second copy has classes of its own, and what a test replaces in one copy the other does not see."""
-    files = ["src/gnomon/robustness/certificates/smoothing.py", "tests/geometry/test_certificates.py"]
+    files = ["src/gnomon/robustness/certificates/smoothing.py", "tests/robustness/test_certificates.py"]
     done = subprocess.run([sys.executable, "-c", COUNT, *files], cwd=ROOT, capture_output=True, text=True, check=False)
     last = done.stdout.splitlines()[-1]
     assert last.startswith("EXIT 0 TWICE [] ONCE "), done.stdout[-2000:] + done.stderr[-2000:]

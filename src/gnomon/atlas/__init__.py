@@ -1,9 +1,11 @@
-"""Third floor: the atlas, statements of the theory as claims that run.
+"""Which statements of the theory hold?
 
-Lives here: one file for each claim under ``claims``, by kind; the catalog of them; the ledger of what covers each
-statement of the scope, and runs of many claims.
-Does not live here: the apparatus, which is the lab; instruments, which live in their rooms and are used here.
-May import: every floor below.
+Contains: one file per claim under ``claims``, the catalog, the ledger of what covers each statement, runs of many
+claims.
+Does not contain: the machinery of claims (`gnomon.lab`), instruments.
+May import: attribution, bayes, bounds, checks, core, data, decisions, discovery, dynamics, examination, forecast,
+generative, graphs, kernels, lab, landscape, models, program, report, robustness, scattering, sequences, symmetry,
+tangent, training.
 """
 
 from gnomon.atlas.catalog import Entry, catalog, cite

@@ -1,10 +1,9 @@
-"""First floor: what a network looks at.
+"""What does the network look at?
 
-Lives here: attributions to inputs (`integrated_gradients`, `cam`, `occlusion`) with their sanity checks, the
-frequencies a network needs (`fourier_mask`), what units respond to, what layers keep and separate (`layer_probe`),
-information, surrogate trees, shortcuts.
-Does not live here: how the function changes under motions of the input (`gnomon.geometry`).
-May import: core, the ground floor; torch, numpy; scipy and scikit-learn inside the functions that need them.
+Contains: attribution maps with sanity checks, frequencies, units, probes of layers, receptive fields, shortcuts,
+information.
+Does not contain: transformations of the input (`gnomon.symmetry`).
+May import: core.
 """
 
 from gnomon.attribution.blocks import BlockAblation, block_ablation

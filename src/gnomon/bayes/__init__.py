@@ -1,9 +1,9 @@
-"""First floor: Bayesian inference, samplers of any log density and of any module with a prior, and their diagnostics.
+"""How uncertain is the network, given a prior?
 
-Lives here: samplers (`samplers`, one file each), the record of their draws with its diagnostics, posteriors of modules,
-predictions with their uncertainty, Laplace's approximation.
-Does not live here: Gaussian processes of infinitely wide networks (`gnomon.dynamics`, `gnomon.estimators`).
-May import: core, training; torch; scipy.
+Contains: samplers of any log density and of modules, their diagnostics, predictive uncertainty, Laplace
+approximation.
+Does not contain: Gaussian processes of wide networks (`gnomon.dynamics`, `gnomon.estimators`).
+May import: core, training.
 """
 
 from gnomon.bayes.density import Density

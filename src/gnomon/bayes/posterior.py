@@ -168,7 +168,6 @@ def prior_to_weight_decay(prior_std: float, noise: float, examples: int) -> floa
         argmin_w  L(w) + decay / 2 |w|^2,    decay = noise^2 / (n prior_std^2)                             (1)
 
     Hypotheses: L is a mean over n examples, as everywhere here. Reference: [mackay1992practical].
-    Cost: none.
 
     >>> prior_to_weight_decay(2.0, 1.0, 100)
     0.0025

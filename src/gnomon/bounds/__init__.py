@@ -1,7 +1,8 @@
 """What can be promised on unseen data?
 
 Contains: PAC-Bayes certificates, norm and capacity bounds, stability, learning curves, double descent, memorization.
-May import: core, data, expectations, linalg, models, program, training.
+Does not contain: checks of the data themselves (`gnomon.checks`).
+May import: core, training.
 """
 
 from gnomon.bounds.barron import BarronNorm, barron_norm

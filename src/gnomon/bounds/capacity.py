@@ -54,7 +54,6 @@ def sauer(m: int, dimension: int) -> int:
 
     Hypotheses: none.
     Reference: [sauer1972density].
-    Cost: none.
 
     >>> sauer(3, 5) == 2**3                                                 # below the dimension: all of them
     True
@@ -73,7 +72,6 @@ def vc_bound(n: int, ways: float, delta: float = 0.05) -> float:
 
     Hypotheses: independent examples.
     Reference: [vapnik1971uniform].
-    Cost: none.
 
     >>> round(vc_bound(10_000, sauer(10_000, 2)), 3)
     0.27...
@@ -92,7 +90,6 @@ def network_dimension(module: nn.Module) -> float:
 
     Hypotheses: piecewise linear activations; p weights that are all free.
     Reference: [bartlett2019nearly], Theorem 7.
-    Cost: none.
 
     >>> round(network_dimension(nn.Linear(99, 1)), 3) == round(100 * log(100), 3)
     True
@@ -108,7 +105,6 @@ def massart(m: int, ways: float) -> float:
 
     Hypotheses: values in [-1, 1].
     Reference: [bartlett2002rademacher].
-    Cost: none.
 
     >>> massart(8, 1.0)                                                     # one labeling: nothing to fit
     0.0

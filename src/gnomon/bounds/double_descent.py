@@ -46,7 +46,6 @@ def isotropic_risk(n: int, p: int, *, noise: float, signal: float) -> float:
 
     Hypotheses: Gaussian rows with independent features of variance one; ``noise`` and ``signal`` are s^2 and r^2.
     Reference: [hastie2022surprises].
-    Cost: none.
 
     >>> isotropic_risk(100, 200, noise=0.0, signal=1.0)                       # half of the target is not seen
     0.5
@@ -226,8 +225,6 @@ def double_descent(
 
 def collected(sizes: Sequence[float], rows: Sequence[Tensor], along: str) -> DoubleDescent:
     """The record of errors (repetitions, 2), of training and of test, at each size.
-
-    Cost: none.
 
     >>> collected([1, 2, 3], [torch.tensor([[1.0, 2.0]])] * 3, "width").test
     (2.0, 2.0, 2.0)

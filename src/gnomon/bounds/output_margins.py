@@ -31,6 +31,7 @@ from gnomon.core.inputs.arguments import tensors
 from gnomon.core.inputs.checks import check_readable
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.source import source
+from gnomon.core.metrics import class_margins
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results import Axis, Histogram, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
@@ -95,8 +96,7 @@ def output_margins(module: nn.Module, data: Any, *, start: nn.Module | None = No
     if not are_classes(y) or made.shape[1] < 2 or int(y.max()) >= made.shape[1] or int(y.min()) < 0:
         found = f"the module has {made.shape[1]} outputs and the targets are {y.dtype} of shape {tuple(y.shape)}"
         raise InputError(lesson(call, found, "an output for each class", "Pass integer classes and an output for each"))
-    index = y.long()[:, None]
-    values = made.gather(1, index)[:, 0] - made.scatter(1, index, -torch.inf).max(1).values
+    values = class_margins(made, y.long())
     layers = norms(module, start)
     size = float(sum(t.double().square().sum() for t in tensors(x) if t.is_floating_point()) ** 0.5)
     return OutputMargins(values, spectral_complexity(layers), size, layers)
@@ -107,7 +107,6 @@ def spectral_complexity(layers: tuple[LayerNorms, ...]) -> float:
 
     Hypotheses: those of the module.
     Reference: [bartlett2017spectrally].
-    Cost: none.
 
     >>> spectral_complexity((LayerNorms("a", 1, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0),))
     2.0

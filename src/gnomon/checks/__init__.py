@@ -1,9 +1,9 @@
 """Is something wrong with the data, the network, or the run?
 
-Subpackages: ``data`` (copies, shift, labels, columns, targets), ``network`` (signals, activity, wiring, modes) and
-``run`` (outcome, learning rate, decay, divergence).
-Does not contain: the order in which checks run and what is reported (`gnomon.examination`).
-May import: core, data, expectations, linalg, models, program, training.
+Contains: ``data`` (copies, shift, labels, columns, targets), ``network`` (signals, activity, wiring, modes), ``run``
+(outcome, learning rate, decay, divergence).
+Does not contain: the order of checks and what is reported (`gnomon.examination`).
+May import: core, expectations, linalg, program, training.
 """
 
 from gnomon.checks.data.baseline import Baseline, baseline

@@ -1,8 +1,8 @@
-"""Roof: the command line, one verb per file.
+"""What can be done from a terminal?
 
-Lives here: the verbs of ``gnomon``.
-Does not live here: anything that a Python user would want to call.
-May import: every floor below; what needs torch inside the verbs alone, so that ``--help`` and completion are instant.
+Contains: one command per file. Commands import torch when they run, so that ``--help`` is instant.
+Does not contain: anything that a Python user would call.
+May import: atlas, core, data, examination, kernels, models, report, tangent, training.
 """
 
 import os

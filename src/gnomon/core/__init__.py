@@ -1,9 +1,9 @@
-"""Cellar: what every floor stands on.
+"""What does every other subpackage need?
 
-Lives here: the alphabet of shapes, errors, memory budgets and tiles, inputs and outputs of modules, modules as pure
-functions, losses, clocks, compiled loops and threads (machine).
-Does not live here: anything that knows a theorem.
-May import: torch, numpy, the standard library; numba in machine alone, by the first computation.
+Contains: inputs (data sources, batches, argument checks), modules (run, capture, preserve), results (values,
+findings, plots), machine (threads, memory, clock, files), errors, losses, metrics.
+Does not contain: anything that knows a theorem.
+May import: no other subpackage.
 """
 
 from gnomon.core.errors import (

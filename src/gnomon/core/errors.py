@@ -88,8 +88,6 @@ class MissingExtraError(GnomonError, ImportError):
 def lesson(call: str, found: str, hypothesis: str, cure: str) -> str:
     """Compose a message from its four parts: the call, what was found, the hypothesis it breaks, the cure.
 
-    Cost: none.
-
     >>> lesson("f(x)", "x holds NaN", "finite inputs", "Drop those rows")
     'f(x): x holds NaN [H: finite inputs]. Drop those rows.'
     """
@@ -98,8 +96,6 @@ def lesson(call: str, found: str, hypothesis: str, cure: str) -> str:
 
 def out_of_range(call: str, name: str, accepted: str, value: Any) -> str:
     """One sentence on an argument that cannot be used: its name, what is accepted, and what it is.
-
-    Cost: none.
 
     >>> out_of_range("train(module, x, y)", "steps", "a whole number of at least 1", 2.5)
     'train(module, x, y): steps must be a whole number of at least 1, but it is 2.5.'
@@ -110,8 +106,6 @@ def out_of_range(call: str, name: str, accepted: str, value: Any) -> str:
 @contextmanager
 def called(call: str) -> Iterator[None]:
     """Errors raised inside begin with this call, the one that the user made, whatever it calls in turn.
-
-    Cost: none.
 
     >>> try:
     ...     with called("predict(module, x, y)"):

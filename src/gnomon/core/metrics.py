@@ -18,10 +18,20 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gnomon.core.inputs.classes import are_classes
+from gnomon.core.inputs.classes import are_classes, one_hot
 from gnomon.core.results import Interval
 
-__all__ = ["accuracy", "binomial_interval", "decisions", "effective_rank", "explained_variance", "relative_change"]
+__all__ = [
+    "accuracy",
+    "binomial_interval",
+    "checked_margins",
+    "class_margins",
+    "decisions",
+    "effective_rank",
+    "explained_variance",
+    "margin_between",
+    "relative_change",
+]
 
 
 def binomial_interval(successes: int, trials: int, *, confidence: float = 0.95) -> Interval:
@@ -51,6 +61,39 @@ def decisions(outputs: Float[Tensor, "n k"]) -> Int[Tensor, " n"]:
     ([0, 1], [0, 1])
     """
     return (outputs[:, 0] > 0).long() if outputs.shape[1] == 1 else outputs.argmax(1)
+
+
+def class_margins(outputs: Float[Tensor, "n k"], classes: Int[Tensor, " n"]) -> Float[Tensor, " n"]:
+    """The output of the right class minus the largest other output; a single output takes the sign of its class.
+
+    >>> class_margins(torch.tensor([[2.0, 5.0]]), torch.tensor([0])), class_margins(torch.ones(1, 1), torch.tensor([0]))
+    (tensor([-3.]), tensor([-1.]))
+    """
+    if outputs.shape[1] == 1:
+        return (2.0 * classes - 1) * outputs[:, 0]
+    return margin_between(outputs, outputs, classes)
+
+
+def checked_margins(f: Float[Tensor, "n k"], y: Int[Tensor, " n"], call: str) -> Float[Tensor, " n"]:
+    """`class_margins`, with labels that name no output refused.
+
+    >>> checked_margins(torch.tensor([[2.0, 5.0]]), torch.tensor([0]), "margin_distribution(module, x, y)")
+    tensor([-3.])
+    """
+    one_hot(y.long(), max(2, f.shape[1]), call)
+    return class_margins(f, y)
+
+
+def margin_between(
+    own: Float[Tensor, "n k"], others: Float[Tensor, "n k"], classes: Int[Tensor, " n"]
+) -> Float[Tensor, " n"]:
+    """The entry of the right class in ``own`` minus the largest entry of another class in ``others``.
+
+    >>> margin_between(torch.tensor([[2.0, 5.0]]), torch.tensor([[9.0, 6.0]]), torch.tensor([0]))
+    tensor([-4.])
+    """
+    index = classes.long()[:, None]
+    return own.gather(1, index)[:, 0] - others.scatter(1, index, -torch.inf).amax(1)
 
 
 def accuracy(outputs: Float[Tensor, "n k"], targets: Tensor) -> float | None:

@@ -1,10 +1,9 @@
-"""Data: data sets as pure functions of their size and a seed.
+"""Which data come with the package?
 
-Lives here: real data that come with the dependencies, random points, folders of images, mixtures of Gaussians with
-all that is known of them in closed form (`mixture`), and `fields`: simulated solutions of known equations.
-Does not live here: downloads, other files, loaders, augmentation.
-May import: core; torch, numpy, the standard library, scikit-learn inside the functions that read its data.
-Each call makes its own generator: torch's global one is neither read nor changed.
+Contains: real data from the dependencies, random points, mixtures with known densities, simulated fields; each a
+function of its size and a seed.
+Does not contain: downloads and augmentation.
+May import: core.
 """
 
 from gnomon.data import fields as fields

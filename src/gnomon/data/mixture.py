@@ -151,7 +151,6 @@ def ring(modes: int = 8, *, radius: float = 2.0, std: float = 0.2) -> GaussianMi
         m_k = radius (cos 2 pi k / modes, sin 2 pi k / modes)                                              (1)
 
     Hypotheses: none. Reference: [metz2017unrolled].
-    Cost: none.
 
     >>> ring(4, radius=1.0).means.round().abs().tolist()
     [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]

@@ -1,7 +1,8 @@
 """How certain are the decisions of a classifier, and is the certainty justified?
 
 Contains: margins, calibration, temperature, linear separability.
-May import: core, data, expectations, linalg, models, program, training.
+Does not contain: attacks and proofs (`gnomon.robustness`).
+May import: core, training.
 """
 
 from gnomon.decisions.homogeneous import MarginPath, NormalizedMargin, margin_path, normalized_margin

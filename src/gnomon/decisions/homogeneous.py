@@ -23,14 +23,13 @@ from math import log
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.arguments import Inputs, take
 from gnomon.core.inputs.checks import check_weights
-from gnomon.core.inputs.classes import one_hot
 from gnomon.core.inputs.source import source
+from gnomon.core.metrics import checked_margins, class_margins
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.modules.pure import Pure, evaluating, twin, undisturbed
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -38,8 +37,6 @@ from gnomon.core.results import Axis, Line, Plot, Result
 __all__ = [
     "MarginPath",
     "NormalizedMargin",
-    "checked_margins",
-    "class_margins",
     "degree",
     "margin_path",
     "normalized_margin",
@@ -117,31 +114,6 @@ def degree(module: nn.Module, x: Inputs, *, call: str = "degree(module, x)") -> 
             return None
         powers.append(power)
     return powers[0] if powers[0] == powers[1] and powers[0] > 0 else None
-
-
-def class_margins(f: Float[Tensor, "n k"], y: Int[Tensor, " n"]) -> Float[Tensor, " n"]:
-    """The output of the right class less the largest other one; for a single output, that with the sign of its class.
-
-    Cost: one pass over f.
-
-    >>> class_margins(torch.tensor([[2.0, 5.0]]), torch.tensor([0])), class_margins(torch.ones(1, 1), torch.tensor([0]))
-    (tensor([-3.]), tensor([-1.]))
-    """
-    if f.shape[1] == 1:
-        return (2.0 * y - 1) * f[:, 0]
-    return f.gather(1, y[:, None])[:, 0] - f.scatter(1, y[:, None], -torch.inf).amax(1)
-
-
-def checked_margins(f: Float[Tensor, "n k"], y: Int[Tensor, " n"], call: str) -> Float[Tensor, " n"]:
-    """`class_margins`, with labels that name no output refused.
-
-    Cost: one pass over f.
-
-    >>> checked_margins(torch.tensor([[2.0, 5.0]]), torch.tensor([0]), "margin_distribution(module, x, y)")
-    tensor([-3.])
-    """
-    one_hot(y.long(), max(2, f.shape[1]), call)
-    return class_margins(f, y)
 
 
 def normalized_margin(module: nn.Module, x: Any, y: Any = None) -> NormalizedMargin:

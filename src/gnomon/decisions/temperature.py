@@ -129,7 +129,6 @@ def smoothed_gap(smoothing: float, classes: int) -> float:
 
     Hypotheses: logits that are free at each example.
     Reference: [szegedy2016rethinking].
-    Cost: none.
 
     >>> smoothed_gap(0.5, 2) == log(3)
     True

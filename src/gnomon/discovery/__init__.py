@@ -1,10 +1,9 @@
-"""First floor: the law that data follow.
+"""Which equation do the data follow?
 
-Lives here: sparse discovery of partial and ordinary differential equations from measured fields (`discover`), the
-libraries of terms, the rules of differentiation, the weak form, the selection of terms, the simulation of what was
-found.
-Does not live here: what a network looks at (`gnomon.attribution`).
-May import: core, the ground floor; numpy, scipy.
+Contains: sparse discovery of differential equations: libraries of terms, differentiation, weak form, selection,
+simulation.
+Does not contain: what a network looks at (`gnomon.attribution`).
+May import: core.
 """
 
 from gnomon.discovery.candidates import Library

@@ -38,8 +38,6 @@ PIECE = re.compile(
 def relation(text: str, *, call: str) -> Relation:
     """Read a relation.
 
-    Cost: none.
-
     >>> relation("u_t[u_xx] = u_t[u_yy]", call="discover(u, dx, dt)")
     ({('u_t', 'u_xx'): 1.0, ('u_t', 'u_yy'): -1.0}, 0.0)
     """

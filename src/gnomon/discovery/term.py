@@ -83,8 +83,6 @@ def product(*factors: Factor) -> Term:
 def parse(text: str, *, call: str = "parse(text)") -> Term:
     """Read a term.
 
-    Cost: none.
-
     >>> [factor.name for factor in parse("u_x^2*v").factors]
     ['v', 'u_x^2']
     """
@@ -105,8 +103,6 @@ def parse(text: str, *, call: str = "parse(text)") -> Term:
 
 def parse_sum(text: str, *, call: str = "parse_sum(text)") -> list[tuple[float, Term]]:
     """Read a sum of terms with coefficients, or an equation, whose right-hand side goes to the left.
-
-    Cost: none.
 
     >>> [(c, t.name) for c, t in parse_sum("u_t + u*u_x = 0.1*u_xx")]
     [(1.0, 'u_t'), (1.0, 'u*u_x'), (-0.1, 'u_xx')]

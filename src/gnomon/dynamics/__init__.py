@@ -1,9 +1,8 @@
-"""Dynamics: what training will do, predicted from a kernel.
+"""Given a Gram matrix, what will training do?
 
-Lives here: gradient flow, descent and momentum for any loss, the modes of a kernel, early stopping, ensembles.
-Does not live here: networks; kernels are passed as matrices.
-May import: core, linalg, training; torch, numpy; scipy inside the functions that need it.
-Losses are means over points and time is learning rate times steps: see the equations of ``predict_from_kernel``.
+Contains: gradient flow, descent and momentum for any loss, modes of a kernel, early stopping, ensembles, posteriors.
+Does not contain: networks; kernels are passed as matrices.
+May import: core, linalg, training.
 """
 
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Exponential, Hinge, Logistic, Squared

@@ -172,7 +172,6 @@ def error_decay(optimizer: Flow | AbstractOptimizer, *, call: str = "error_decay
 
     Hypotheses: steps along the gradient of the whole data, without weight decay.
     Reference: [polyak1964some].
-    Cost: none.
 
     >>> error_decay(SGD(0.1)).largest_lr(4.0)                                  # 2 / a
     0.5

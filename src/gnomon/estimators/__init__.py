@@ -1,10 +1,8 @@
-"""Second floor: infinitely wide networks as scikit-learn estimators.
+"""How do infinitely wide networks and scattering do on my table?
 
-Lives here: regressors and classifiers on the NTK and NNGP of a network, and its Nystrom features as a transformer;
-scattering coefficients as a transformer and under a classifier; kernels of wide networks for Gaussian processes.
-Does not live here: kernels, solvers, training in function space; they come from the rooms below.
-May import: core, program, linalg, models, kernels, dynamics, scattering; torch, numpy, scipy, scikit-learn.
-The room is imported when it is first asked for, so that ``import gnomon`` does not import scikit-learn.
+Contains: scikit-learn regressors, classifiers and transformers on the NTK, the NNGP and scattering coefficients.
+Does not contain: kernels and solvers themselves.
+May import: core, dynamics, kernels, linalg, models, program, scattering.
 """
 
 from gnomon.estimators.nngp import NNGPClassifier, NNGPRegressor

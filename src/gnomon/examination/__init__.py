@@ -1,8 +1,9 @@
-"""Second floor: the examination of a user's network, and what watches it during training.
+"""What is wrong with this network, and what fixes it?
 
-Lives here: `examine` (also `gnomon.examine`), its steps (one file each) and what a step is made of; `rank`, `watch`.
-Does not live here: any instrument; the rooms below measure, this one asks and puts side by side.
-May import: every room of lower floors.
+Contains: `examine`, its steps (one file each), `rank`, `watch`, `compare`.
+Does not contain: instruments; steps call instruments and put results side by side.
+May import: attribution, checks, core, decisions, dynamics, forecast, graphs, kernels, landscape, linalg, program,
+report, sequences, symmetry, tangent, training.
 """
 
 from gnomon.examination.compare import Comparison, compare

@@ -72,8 +72,6 @@ class Burst(Record):
 def continued(last: float, half: float, done: int, steps: int) -> float:
     """The error after ``steps``, where it was ``half`` after half of the steps done and ``last`` after all.
 
-    Cost: none.
-
     >>> continued(0.25, 0.5, 10, 40)       # halved by each doubling of the steps, equation (1)
     0.0625
     """
@@ -86,7 +84,6 @@ def widened(last: float, half: float, done: int, steps: int) -> float:
     """The gap after ``steps``, where it was ``half`` after half of the steps done and ``last`` after all.
 
     A gap that did not grow stays; one that grew faster than the number of steps is taken to grow like that.
-    Cost: none.
 
     >>> widened(0.03, 0.02, 10, 20), widened(0.03, 0.04, 10, 20), widened(0.03, 0.0, 10, 20)
     (0.045, 0.03, 0.06)

@@ -69,8 +69,6 @@ OPPOSED: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
 def standing(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Those that may stand beside each other, in the order given.
 
-    Cost: none.
-
     >>> standing(())
     ()
     """
@@ -97,7 +95,6 @@ def consistent(
     before training could see; short runs with other learning rates that do no better show that the one in use is not
     too small, whatever the curvature would allow. Labels of train that were told by those of test are not refuted: they
     were seen to be out of order, and it was not merely not seen that they are in order.
-    Cost: none.
 
     >>> from gnomon.report import Content
     >>> finding = Finding("labels-unrelated", "They are unrelated.", "Look at the labels.", 0.9)

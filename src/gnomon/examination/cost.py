@@ -91,8 +91,6 @@ def measured_cost(subject: Subject, clock: Clock, seconds: float) -> Cost:
 def one_thread() -> Iterator[int]:
     """One thread of torch inside, and as many as before, which is what it gives, afterwards.
 
-    Cost: none.
-
     >>> with one_thread() as before:
     ...     torch.get_num_threads()
     1
@@ -156,8 +154,6 @@ def pace(clock: Clock) -> float:
 
 def rung(ladder: Sequence[int], at_most: float) -> int:
     """The largest rung that is at most this, or the smallest of all.
-
-    Cost: none.
 
     >>> rung((8, 16), 3.0)
     8

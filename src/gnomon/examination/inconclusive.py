@@ -53,8 +53,6 @@ class Inconclusive(Record):
 def inconclusive(sections: Sequence[Section]) -> Inconclusive | None:
     """The reason why the sections cannot show that a network is healthy; None if they can.
 
-    Cost: none.
-
     >>> inconclusive(()) is None
     True
     """
@@ -70,8 +68,6 @@ def inconclusive(sections: Sequence[Section]) -> Inconclusive | None:
 
 def mark_inconclusive(sections: Sequence[Section]) -> tuple[Section, ...]:
     """The sections, where those that too few examples or a guessing network answer are marked "cannot tell".
-
-    Cost: none.
 
     >>> mark_inconclusive(())
     ()

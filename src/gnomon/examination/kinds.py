@@ -35,8 +35,6 @@ KINDS: tuple[str, ...] = (
 def checked_kinds(words: Sequence[str], call: str) -> tuple[str, ...]:
     """The words, each of which is a kind or a level; a word that is neither would wait for nothing.
 
-    Cost: none.
-
     >>> checked_kinds(["fault"], "examine")
     ('fault',)
     """

@@ -32,8 +32,6 @@ LEVELS: Mapping[str, float] = MappingProxyType({
 def level(test: str) -> float:
     """The level of a test.
 
-    Cost: none.
-
     >>> level("labels")
     0.01
     """

@@ -13,8 +13,6 @@ __all__ = ["named_kind", "rate_meter", "score_bars"]
 def rate_meter(rate: float | None, limit: float) -> tuple[Plot, ...]:
     """A learning rate between slow, stable and unstable; without one, the pointer is at the largest stable.
 
-    Cost: none.
-
     >>> rate_meter(0.1, 2.0)[0].marks[0].zone
     'slow'
     >>> rate_meter(None, 2.0)[0].marks[0].zone
@@ -33,8 +31,6 @@ def named_kind(name: str, part: nn.Module) -> str:
     """The path of a part of a network with its kind, as in "3 Linear"; kinds of subclasses within torch as people know
     them.
 
-    Cost: none.
-
     >>> named_kind("3", nn.Linear(1, 1)), named_kind("out_proj", nn.MultiheadAttention(2, 1).out_proj)
     ('3 Linear', 'out_proj Linear')
     """
@@ -47,8 +43,6 @@ def score_bars(
     scores: Mapping[str, float | None], caption: str, *, axis: str = "share right"
 ) -> tuple[Plot, ...]:  # fmt: skip
     """Shares of right answers, or others, side by side; those that are not known are left out.
-
-    Cost: none.
 
     >>> score_bars({"guess": 0.1, "network": None}, "Scores.")[0].marks[0].labels
     ('guess',)

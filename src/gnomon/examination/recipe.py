@@ -65,8 +65,6 @@ def recipe(
 ) -> Recipe:
     """Check what the user names; a ``DataLoader`` of training examples is kept for its batches, if none are named.
 
-    Cost: none.
-
     >>> recipe(nn.Linear(2, 1), None, lr=0.01, batch=16, call="examine(module)").batch
     16
     """
@@ -92,8 +90,6 @@ def recipe(
 
 def known(loss: Loss | None) -> AbstractLoss | None:
     """The loss of theory that a loss is; None where it is another, or there is none.
-
-    Cost: none.
 
     >>> known(nn.CrossEntropyLoss()), known(nn.CrossEntropyLoss(label_smoothing=0.1))
     (CrossEntropy(), None)

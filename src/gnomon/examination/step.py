@@ -141,8 +141,6 @@ class AbstractStep(ABC):
 def ordered(steps: Sequence[AbstractStep]) -> tuple[AbstractStep, ...]:
     """Steps so that each comes after those whose products it needs or uses, otherwise in the order given.
 
-    Cost: none.
-
     >>> ordered([])
     ()
     """
@@ -174,8 +172,6 @@ def ordered(steps: Sequence[AbstractStep]) -> tuple[AbstractStep, ...]:
 
 def plainly(error: Exception) -> str:
     """What an error says, for a page: without the call that was made and without the hypothesis in brackets.
-
-    Cost: none.
 
     >>> plainly(ValueError("ntk(net, x): two passes differ [H: a deterministic network]. Call net.eval()."))
     'Two passes differ. Call net.eval().'

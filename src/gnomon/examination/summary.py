@@ -16,8 +16,6 @@ __all__ = ["counted", "facts", "headline", "shortcomings"]
 def headline(sections: Sequence[Section], *, partial: bool) -> str:
     """The verdict in one sentence, for a page that goes on with the findings.
 
-    Cost: none.
-
     >>> from gnomon.core.results import Finding
     >>> from gnomon.report import Content
     >>> frozen = Finding("frozen", "Nothing can be trained.", "Call requires_grad_().", 0.9)
@@ -43,8 +41,6 @@ def headline(sections: Sequence[Section], *, partial: bool) -> str:
 def shortcomings(sections: Sequence[Section]) -> list[str]:
     """What the answer does not cover: a training that was too short, questions without time, measurements that failed.
 
-    Cost: none.
-
     >>> shortcomings(())
     []
     """
@@ -57,8 +53,6 @@ def shortcomings(sections: Sequence[Section]) -> list[str]:
 
 def facts(sections: Sequence[Section], budget: str) -> tuple[str, ...]:
     """What was looked at, in a few words each: the size of the network and of the data, training, its result, the time.
-
-    Cost: none.
 
     >>> facts((), "60 s, used 41.2 s")
     ('budget 60 s, used 41.2 s',)
@@ -84,8 +78,6 @@ def facts(sections: Sequence[Section], budget: str) -> tuple[str, ...]:
 
 def counted(n: int, word: str) -> str:
     """A number with its word, in the plural where there are several.
-
-    Cost: none.
 
     >>> counted(1, "fault"), counted(2, "fault")
     ('1 fault', '2 faults')

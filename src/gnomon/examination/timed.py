@@ -41,8 +41,6 @@ def guard(context: Context, what: str) -> Callable[[int, int], None]:
 def needs(what: str, seconds: float, context: Context) -> OutOfTime:
     """The reason why something cannot be afforded, with what it would need.
 
-    Cost: none.
-
     >>> print(needs("A kernel", 20.0, Context(0, deadline=3.0, fit=False, clock=lambda: 1.0)))
     A kernel would take about 20 s, and 2 s are left.
     """

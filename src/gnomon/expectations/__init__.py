@@ -1,12 +1,8 @@
-"""Ground floor: Gaussian expectations of elementwise functions, with a certified error.
+"""What is the Gaussian expectation of this function?
 
-Lives here: E[f(u)] and E[f(u) g(v)] under one or two centered Gaussian variables, for any piecewise analytic function,
-and their gradients. Where a function must be cut (pieces), integrals over one variable (line), Mehler's series
-(mehler), the double integral where that series is slow (smoothing), their compiled sums (loops), the choice among them
-(expectation) with its gradients (differentiable), all moments of one function (moments), covariances as angles (polar),
-what is still to be compiled (ready).
-Does not live here: any activation; closed forms of activations (kernels).
-May import: core, torch, numpy. numba is imported by the first computation.
+Contains: E[f(u)] and E[f(u) g(v)] for one or two Gaussian variables with a certified error, and their gradients.
+Does not contain: closed forms of single activations (`gnomon.kernels`).
+May import: core.
 """
 
 from gnomon.expectations.differentiable import pair, single

@@ -76,8 +76,6 @@ def tails(x, polynomial, place, out):
 def tail_polynomial() -> np.ndarray:
     """P of equation (2), highest power first.
 
-    Cost: none.
-
     >>> abs(float(np.polyval(tail_polynomial(), -1.0)) / 4 - 0.5) < 1e-15       # Q(0)
     True
     """

@@ -90,8 +90,6 @@ class Pieces:
     def within(self, radius: float, panel: float) -> Tensor:
         """Cuts that a rule with panels of this width needs on [-radius, radius].
 
-        Cost: none.
-
         >>> pieces = find(torch.abs, 1.0, 8.0)
         >>> pieces.within(1.0, 0.1)
         tensor([0.], dtype=torch.float64)

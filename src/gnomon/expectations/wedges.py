@@ -233,8 +233,6 @@ def _moments(rho, sign, wedge, x, tail, slices, w, value):
 def rules() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Points and weights of Gauss on [0, 1] for even functions, of Laguerre, and the polynomial of the tail.
 
-    Cost: none.
-
     >>> round(float(rules()[0][1].sum()), 12), round(float(rules()[1][1].sum()), 12)
     (1.0, 1.0)
     """

@@ -1,8 +1,8 @@
-"""Forecast: training predicted from a network and its data.
+"""What will gradient descent do to this network on these data?
 
-Lives here: `predict` (also `gnomon.predict`), from a module or a kernel, and data, to a predicted run.
-Does not live here: kernels (`gnomon.tangent`, `gnomon.kernels`), the dynamics they drive (`gnomon.dynamics`), training.
-May import: core, the ground floor, kernels, tangent, dynamics; torch.
+Contains: `predict` (also `gnomon.predict`): from a module or kernel and data to a predicted run.
+Does not contain: kernels and dynamics themselves (`gnomon.tangent`, `gnomon.kernels`, `gnomon.dynamics`).
+May import: core, dynamics, kernels, tangent, training.
 """
 
 from gnomon.forecast.predict import predict

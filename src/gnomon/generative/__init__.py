@@ -1,12 +1,9 @@
-"""First floor: generative models made small and exact where they can be, and instruments for anyone's own.
+"""Does this model generate what the data are?
 
-Lives here: autoencoders and VAEs, normalizing and continuous flows (`flows`, one kind of map per file), diffusion
-models (`diffusion`), GANs and the games they play; their training (`fit`, `play`); `instruments`, which take samples or
-a density of any model.
-Does not live here: data with known densities (`gnomon.data`), the loop itself (`gnomon.training`), samplers of a given
-density (`gnomon.bayes`).
-May import: core, data, training; torch; scipy; scikit-learn inside the function that needs it.
-Every model has ``losses`` and ``sample``, and ``likelihood`` says what its ``log_prob`` is: exact, a lower bound, none.
+Contains: autoencoders, VAEs, flows, diffusion models and GANs, and instruments for samples and densities of any
+model.
+Does not contain: samplers of a given density (`gnomon.bayes`).
+May import: core, data, training.
 """
 
 from gnomon.generative.autoencoder import (

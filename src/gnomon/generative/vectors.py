@@ -31,8 +31,6 @@ def finite_points(x: Any, name: str, *, call: str, least: int = 1) -> Tensor:
 def as_examples(output: Tensor, n: int, shape: tuple[int, ...], *, call: str, what: str) -> Tensor:
     """What a part of a model returned for n rows, in the shape of n examples; other counts of numbers are refused.
 
-    Cost: none.
-
     >>> import torch
     >>> as_examples(torch.zeros(3, 4), 3, (1, 2, 2), call="VAE.decode(z)", what="the decoder").shape
     torch.Size([3, 1, 2, 2])
@@ -46,8 +44,6 @@ def as_examples(output: Tensor, n: int, shape: tuple[int, ...], *, call: str, wh
 
 def check_vectors(vectors: Any, x: Tensor, *, call: str, what: str = "the field") -> None:
     """Refuse a field that does not return one vector of the shape of each point.
-
-    Cost: none.
 
     >>> import torch
     >>> check_vectors(torch.zeros(3, 2), torch.ones(3, 2), call="score_curl(score, x)")

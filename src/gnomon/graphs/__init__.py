@@ -1,11 +1,8 @@
-"""First floor: networks on graphs: what they can tell apart, how far nodes see, how alike they become.
+"""What can a network on graphs distinguish, and how far does it see?
 
-Lives here: graphs as matrices (`adjacency`), their spectra, distances and resistances (`graph_spectrum`, `distances`,
-`effective_resistance`), oversmoothing with the rate of theory (`oversmoothing`, `smoothing_rate`), influence, reach and
-oversquashing (`influence`), the classes of Weisfeiler and Leman (`wl_colors`, `graph_classes`), whether the order of
-nodes counts (`permutation_error`), what layers do to frequencies (`filter_response`).
-Does not live here: layers on graphs (`gnomon.models`), their limits (`gnomon.kernels`).
-May import: core, the ground floor; torch.
+Contains: oversmoothing, influence and reach, spectra, Weisfeiler-Leman classes, permutation errors, filter responses.
+Does not contain: layers on graphs (`gnomon.models`).
+May import: core.
 """
 
 from gnomon.graphs.filters import FilterResponse, filter_response

@@ -1,8 +1,9 @@
-"""Kernels: exact infinite-width limits of modules.
+"""What is the infinitely wide version of this module?
 
-Lives here: rules/ (a layer family each), duals/ (an activation each), the plan and its execution, Monte-Carlo limits.
-Does not live here: kernels of finite networks (tangent), what is done with a kernel (dynamics, estimators).
-May import: program, linalg, core.
+Contains: exact NNGP and NTK: ``rules`` (one layer family per file), ``duals`` (one activation per file), the plan and
+its engines, Monte Carlo limits.
+Does not contain: kernels of finite networks (`gnomon.tangent`).
+May import: core, expectations, linalg, program.
 """
 
 from gnomon.kernels.cost import Cost

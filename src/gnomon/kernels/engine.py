@@ -56,8 +56,6 @@ class Engine:
 def engine(plan: Plan) -> Engine:
     """Choose the engine of a plan.
 
-    Cost: none.
-
     >>> from torch import nn
     >>> from gnomon.kernels.plan import plan as make
     >>> from gnomon.program.read import read

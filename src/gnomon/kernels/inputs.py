@@ -46,8 +46,6 @@ def points(x: Any, name: str, call: str, *, tokens: bool = False) -> Tensor:
 def takes_tokens(net: nn.Module) -> bool:
     """Whether a network may take whole numbers: it looks them up in a table.
 
-    Cost: none.
-
     >>> takes_tokens(nn.Embedding(5, 3)), takes_tokens(nn.Linear(5, 3))
     (True, False)
     """

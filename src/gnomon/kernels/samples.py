@@ -33,8 +33,6 @@ class SamplePoints:
 def asked(n: Any, name: str, call: str, net: nn.Module, shape: tuple[int, ...] | None) -> SamplePoints:
     """The points of an argument that is either points or their number.
 
-    Cost: none.
-
     >>> asked(torch.eye(2), "n1", "cost(n1)", nn.Linear(2, 1), None).count
     2
     """

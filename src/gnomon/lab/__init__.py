@@ -1,9 +1,9 @@
-"""First floor: the apparatus of claims.
+"""What is a claim, and does it hold?
 
-Lives here: what a claim is (a statement that predicts a number, a measurement of that number, a control that breaks a
-hypothesis), the judges that compare the two, and the run that gives a verdict.
-Does not live here: any claim; those are in the atlas, one file each.
-May import: core, linalg; scipy inside the functions that need it.
+Contains: the record of a claim (prediction, measurement, control), judges that compare them, and the run that gives a
+verdict.
+Does not contain: claims themselves (`gnomon.atlas`).
+May import: core.
 """
 
 from gnomon.lab.claim import Claim, Premise, Source

@@ -130,8 +130,6 @@ class Claim(Record):
 def used(function: Callable[..., Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the parameters that a function names.
 
-    Cost: none.
-
     >>> used(lambda width, seed: None, {"width": 8, "depth": 2, "seed": 0})
     {'width': 8, 'seed': 0}
     """

@@ -32,8 +32,6 @@ class Judgment(Record):
 def decide(agrees: bool, powerful: bool) -> Verdict:
     """Holds where prediction and measurement agree and a difference would have been seen; refuted where they differ.
 
-    Cost: none.
-
     >>> decide(True, False).value, decide(False, False).value
     ('inconclusive', 'refuted')
     """

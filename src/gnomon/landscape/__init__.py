@@ -1,11 +1,9 @@
-"""First floor: the loss as a function of the parameters, near where a model stands.
+"""What does the loss look like over the parameters?
 
-Lives here: Hessian, Gauss-Newton and Fisher matrices as operators (eigenvalues, trace, diagonal, density, inverse),
-sharpness against 2 / lr and in its other forms, the edge of stability, the noise of gradients, the loss on lines, on
-planes and between models, before and after matching hidden units, constants along a run, symmetries of the parameters.
-Does not live here: curvature in the outputs, the kernel (`gnomon.tangent`), and what theory says of both.
-May import: core, program, linalg, training; torch; scipy and matplotlib inside the functions that need them.
-Models are read in eval mode and left as they were found.
+Contains: Hessian, Gauss-Newton and Fisher matrices as operators, sharpness, edge of stability, gradient noise, loss
+on lines and planes and between models.
+Does not contain: the kernel in function space (`gnomon.tangent`).
+May import: core, linalg, program, training.
 """
 
 from gnomon.landscape.along import RunConstants, keep_model, run_constants

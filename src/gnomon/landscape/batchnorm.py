@@ -95,8 +95,6 @@ def normalization_smoothing(
 def batch_norms(model: nn.Module, call: str) -> dict[str, Any]:
     """The batch norm layers of a module by name, refused where there are none.
 
-    Cost: none.
-
     >>> list(batch_norms(nn.Sequential(nn.BatchNorm1d(1)), "normalization_smoothing(module, x, y)"))
     ['0']
     """

@@ -94,7 +94,6 @@ def edge(run: Run, *, watched: str = "sharpness") -> Edge:
     ``watch={"sharpness": lambda step, model, loss: sharpness(model, x, y).value}``.
 
     Reference: [cohen2021gradient].
-    Cost: none.
 
     >>> from gnomon.landscape import sharpness
     >>> from gnomon.training import SGD, train

@@ -191,8 +191,6 @@ def _distance(a: nn.Module, b: nn.Module) -> float:
 def log_orders(groups: tuple[UnitGroup, ...]) -> float:
     """log10 of the number of models that the orders of these units make: all compute the same.
 
-    Cost: none.
-
     >>> round(10 ** log_orders((UnitGroup(3, (), ("0",)), UnitGroup(2, (), ("1",)))))             # 3! 2!
     12
     """

@@ -58,7 +58,6 @@ def equivalent_weight_decay(lr: float | Sequence[float], *, steps: int | None = 
     """The weight decay that stopping is like, for one learning rate and a number of steps or for a schedule; (3).
 
     Hypotheses: see the module. Reference: [ali2019continuous].
-    Cost: none.
 
     >>> equivalent_weight_decay([0.5, 0.25, 0.25])
     1.0

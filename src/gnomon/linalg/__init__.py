@@ -1,9 +1,9 @@
-"""Ground floor: linear algebra that tells what it did.
+"""What is this matrix, and how is its system solved?
 
-Lives here: the examination of a Gram matrix, a Cholesky factorization that reports its jitter, matrices in tiles on
-disk, and in ``gnomon.linalg.solve``, which is imported when asked for, the solvers of kernel systems.
-Does not live here: anything that knows where a matrix comes from.
-May import: core; torch, numpy, the standard library; scipy, zarr and dask inside the functions that need them.
+Contains: diagnosis of Gram matrices, alignment with labels, Cholesky with reported jitter, tiles on disk, and solvers
+of kernel systems (`gnomon.linalg.solve`).
+Does not contain: anything that knows where a matrix comes from.
+May import: core.
 """
 
 from gnomon.linalg.cholesky import Factor, cholesky

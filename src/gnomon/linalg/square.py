@@ -103,8 +103,6 @@ def _size(matrix: Tensor) -> float:
 def lapack_dtype(dtype: torch.dtype) -> torch.dtype:
     """The dtype in which a matrix is factorized: its own, or float32 where LAPACK has no routine for a shorter one.
 
-    Cost: none.
-
     >>> lapack_dtype(torch.bfloat16)
     torch.float32
     """

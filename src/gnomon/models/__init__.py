@@ -1,10 +1,9 @@
-"""Models: the architectures that theory covers and torch.nn lacks, as ordinary torch modules, each with its equation.
+"""Which architectures does theory cover that torch.nn lacks?
 
-Lives here: mlp, cnn, global self-attention; linear recurrences and their scan; positions, patches and tokens;
-associative memories; networks on sets and graphs; residual, dense and reversible blocks; neural ODEs; straight lines
-through points as ReLU networks.
-Does not live here: kernels, training, measurements.
-May import: core, torch.
+Contains: plain torch modules, each with its equation: perceptrons, convolutions, attention, recurrences, graphs,
+residual blocks, neural ODEs.
+Does not contain: kernels, training, measurements.
+May import: core.
 """
 
 from gnomon.models.attention import SelfAttention

@@ -17,7 +17,6 @@ def pwl_network(knots: Tensor, values: Tensor) -> nn.Sequential:
     hidden units as knots.
     Hypotheses: at least two knots (m + 1,), rising; values (m + 1,) or (m + 1, outputs). In float64.
     Reference: [arora2018understanding].
-    Cost: none.
 
     >>> net = pwl_network(torch.tensor([0.0, 1.0, 3.0]), torch.tensor([0.0, 2.0, -2.0]))
     >>> net(torch.tensor([[-1.0], [0.5], [2.0], [4.0]], dtype=torch.float64))[:, 0].tolist()

@@ -1,8 +1,9 @@
-"""Program: an nn.Module as data.
+"""What does this module compute?
 
-Lives here: tracing by torch.fx, the alphabet of steps, layouts, elementwise expressions, initialization laws.
-Does not live here: any covariance or any number computed from data.
-May import: core, torch.
+Contains: an nn.Module read as data by torch.fx, with no parameter or call left unread; layouts, elementwise
+expressions, initialization laws, piecewise linear networks.
+Does not contain: numbers computed from data.
+May import: core.
 """
 
 from gnomon.program.laws import Law

@@ -10,8 +10,6 @@ from gnomon.core.errors import ReadError, lesson
 def is_bert(module: Any) -> bool:
     """Whether a module is one of transformers' BERT models that are read by their parts.
 
-    Cost: none.
-
     >>> is_bert(nn.Linear(1, 1))
     False
     """

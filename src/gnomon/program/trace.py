@@ -30,8 +30,6 @@ BATCH = 11  # of the shape run: a prime, so that no reshape takes it for a produ
 def passes_messages(module: Any) -> bool:
     """Whether a module is a layer of message passing, as PyTorch Geometric writes them.
 
-    Cost: none.
-
     >>> passes_messages(nn.Linear(1, 1))
     False
     """
@@ -165,8 +163,6 @@ def _refuse_replaced(module: nn.Module) -> None:
 def hooked(part: nn.Module) -> bool:
     """Whether a part has hooks that may change what goes in or comes out; backward hooks change neither.
 
-    Cost: none.
-
     >>> layer = nn.Linear(1, 1)
     >>> _ = layer.register_full_backward_hook(lambda module, inward, outward: None)
     >>> hooked(layer)
@@ -178,8 +174,6 @@ def hooked(part: nn.Module) -> bool:
 
 def global_hooks() -> tuple[Any, ...]:
     """Hooks on the forward pass of all modules at once.
-
-    Cost: none.
 
     >>> global_hooks()
     ()
@@ -257,8 +251,6 @@ def where(node: fx.Node) -> str:
 
 def attribute(root: nn.Module, path: str) -> Any:
     """What stands at a dotted path below a module.
-
-    Cost: none.
 
     >>> attribute(nn.Sequential(nn.Linear(1, 2)), "0.bias").shape
     torch.Size([2])

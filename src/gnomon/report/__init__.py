@@ -1,8 +1,7 @@
-"""First floor: results become one page that a person can read, print, send, and open without a network.
+"""How does a result become a page?
 
-Lives here: the layout of a page (sections with their content) and the HTML made of it; examples as people look at
-them; terms in plain words; references in full.
-Does not live here: any measurement, and what results are made of (`gnomon.core.results`).
+Contains: the layout of a page, its HTML, examples as people look at them, a glossary, references.
+Does not contain: measurements.
 May import: core.
 """
 

@@ -58,8 +58,6 @@ def beside(
 def shared_values(left: Page, right: Page) -> list[Row]:
     """Values that both pages have and that differ, with their section.
 
-    Cost: none.
-
     >>> shared_values(Page("A", "", (), {}), Page("B", "", (), {}))
     []
     """
@@ -72,7 +70,6 @@ def overlaid(one: Plot, two: Plot, names: Names) -> Plot | None:
     """Curves of two plots on the same axes, each with the name and the color of its page; None where they are none.
 
     Points are joined, predictions are left out, and what both have alike is drawn once.
-    Cost: none.
 
     >>> line = Plot("Loss", (Line("train", (1, 2), (1.0, 0.5)),))
     >>> [mark.name for mark in overlaid(line, Plot("Loss", (Line("train", (1, 2), (1.0, 0.7)),)), ("A", "B")).marks]

@@ -83,7 +83,6 @@ def is_picture(x: Tensor) -> bool:
     """Whether numbers are laid out as (c, h, w) with at least four pixels on each side, or as (h, w) of that size.
 
     Two axes alone are a picture where one is at most twice as long as the other; nodes with features, say, are not.
-    Cost: none.
 
     >>> is_picture(torch.zeros(3, 8, 8)), is_picture(torch.zeros(8, 8)), is_picture(torch.zeros(14, 6))
     (True, True, False)
@@ -96,8 +95,6 @@ def is_picture(x: Tensor) -> bool:
 
 def is_series(x: Tensor) -> bool:
     """Whether real numbers are a series: at least sixteen times, and at most four channels.
-
-    Cost: none.
 
     >>> is_series(torch.zeros(30, 1)), is_series(torch.zeros(2, 40)), is_series(torch.zeros(28, 28))
     (True, True, False)

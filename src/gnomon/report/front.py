@@ -33,8 +33,6 @@ def front(page: Page) -> list[str]:
 def heading(title: str, facts: Sequence[str] = ()) -> list[str]:
     """The title with what was looked at, and the beginning of all that follows.
 
-    Cost: none.
-
     >>> heading("A net")
     ['<header><p class=brand>gnomon</p><h1>A net</h1></header><main>']
     """
@@ -57,8 +55,6 @@ def strip(tiles: Sequence[Tile]) -> list[str]:
 def findings(page: Page) -> list[str]:
     """What to do, the gravest first; at most five at once.
 
-    Cost: none.
-
     >>> findings(Page("A net", "Fine.", (), {}))
     ['<p class=calm>Nothing to change: no measurement asks for it.</p>']
     """
@@ -78,8 +74,6 @@ def findings(page: Page) -> list[str]:
 
 def contents(page: Page) -> list[str]:
     """All sections with how they came out; those that were skipped are one.
-
-    Cost: none.
 
     >>> contents(Page("A net", "Fine.", (), {}))
     []

@@ -54,8 +54,6 @@ def document(title: str, body: list[str], data: Any) -> str:
 def left_out(page: Page) -> list[str]:
     """Questions that were not examined, each with the reason; a reason that several have is told once.
 
-    Cost: none.
-
     >>> left_out(Page("A title", "Fine.", (), {}))
     []
     """
@@ -71,8 +69,6 @@ def left_out(page: Page) -> list[str]:
 def references(page: Page) -> list[str]:
     """Every source that the sections cite, in full.
 
-    Cost: none.
-
     >>> references(Page("A title", "Fine.", (), {}))
     []
     """
@@ -86,8 +82,6 @@ def references(page: Page) -> list[str]:
 
 def manifest(page: Page) -> list[str]:
     """What is needed to do it again, as a folded table.
-
-    Cost: none.
 
     >>> manifest(Page("A title", "Fine.", (), {"seed": 0}))[1]
     '<tr><th scope=row>seed</th><td>0</td></tr>'

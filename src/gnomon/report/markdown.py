@@ -12,8 +12,6 @@ SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\*_[]<>|#~"})
 def markdown(page: Page) -> str:
     """The verdict, what to do, and one line for each section, as GitHub shows Markdown.
 
-    Cost: none.
-
     >>> print(markdown(Page("A net", "Fine.", (), {})))
     ### ✅ A net
     <BLANKLINE>

@@ -55,8 +55,6 @@ def _advised(part: Section, terms: Terms) -> list[str]:
 def badge(status: str) -> str:
     """How a section or a finding came out, as a colored word.
 
-    Cost: none.
-
     >>> badge("good")
     '<span class="badge good">fine</span>'
     """
@@ -65,8 +63,6 @@ def badge(status: str) -> str:
 
 def advice(finding: Finding, terms: Terms, link: str = "", *, told: bool = False) -> str:
     """A finding: what was measured, a link to the section that says why, then what to do; ``told``: only that.
-
-    Cost: none.
 
     >>> advice(Finding("dead-units", "It is loud.", "Call `mend()`.", 0.7), Terms(""))[-49:]
     '<span class=cure>Call <code>mend()</code>.</span>'
@@ -109,8 +105,6 @@ def pictures(plots: Sequence[Plot], name: str, terms: Terms) -> list[str]:
 def gallery(exhibits: Sequence[Exhibit]) -> list[str]:
     """Examples as pictures, rows of features or strings of tokens, with their labels and the answers.
 
-    Cost: none.
-
     >>> gallery((Exhibit(4, "cat", "dog", tokens=("7", "9")),))[1]
     '<li><span class=tokens><i>7</i> <i>9</i></span><b>#4</b> label cat, answer dog</li>'
     """
@@ -136,8 +130,6 @@ def _exhibit(one: Exhibit) -> str:
 
 def numbers(values: Sequence[Value], terms: Terms) -> list[str]:
     """All values as a folded table.
-
-    Cost: none.
 
     >>> numbers((Value("parameters", 1234),), Terms(""))[1]
     '<tr><th scope=row>parameters</th><td>1,234</td></tr>'

@@ -1,7 +1,8 @@
-"""How far can inputs move before the decision changes, and what is proven about it?
+"""How far can inputs move before the decision changes, and what is proven?
 
-Contains: attacks, certificates, Lipschitz constants, linear regions, and sensitivity to inputs.
-May import: core, data, expectations, linalg, models, program, training.
+Contains: attacks, certificates, Lipschitz constants, linear regions, the Jacobian in the inputs.
+Does not contain: certainty of decisions (`gnomon.decisions`), bounds on unseen data (`gnomon.bounds`).
+May import: core, linalg, program, training.
 """
 
 from gnomon.robustness.attacks import Attack, attack, minimal_distance, universal_perturbation

@@ -27,10 +27,10 @@ from gnomon.core.inputs.arguments import table
 from gnomon.core.inputs.checks import check_seed, check_weights, integer, number
 from gnomon.core.inputs.source import source
 from gnomon.core.losses import AbstractLoss, CrossEntropy
+from gnomon.core.metrics import checked_margins
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Axis, Histogram, Interval, Plot, Reference, Result
 from gnomon.core.results.plain import HIDDEN
-from gnomon.decisions.homogeneous import checked_margins
 from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["MarginDistribution", "NoiseSensitivity", "margin_distribution", "noise_sensitivity"]

@@ -1,12 +1,9 @@
-"""First floor: wavelets, and representations of signals and images whose stability is proven.
+"""Which representations of signals are provably stable?
 
-Lives here: the scattering transforms `Scattering1d` and `Scattering2d`; what a bank of filters, ours or a convolution
-of a model, does to frequencies (`report`); how much a representation changes under deformations
-(`deformation_sensitivity`); the Gabor functions nearest to learned filters (`gabor_fit`) and the waves that they cover
-(`frequency_cover`); the share of energy in each order (`energy_by_order`); a wavelet transform that is undone exactly;
-moments of stationary processes, invariants to rotations, and signals with given coefficients.
-Does not live here: classifiers (`gnomon.estimators`), group convolutions (`gnomon.symmetry`).
-May import: core; torch, numpy, numba.
+Contains: wavelets and scattering transforms, frequency reports of filters, sensitivity to deformations, Gabor fits,
+synthesis.
+Does not contain: classifiers (`gnomon.estimators`), group convolutions (`gnomon.symmetry`).
+May import: core.
 """
 
 from gnomon.scattering.cover import FrequencyCover, frequency_cover

@@ -32,8 +32,6 @@ def cascade(plan: Plan, padded: Tensor) -> Tensor:
 def has_values(x: Tensor) -> bool:
     """Whether a tensor holds numbers to look at, and is not one that a compiler, vmap or grad passes through.
 
-    Cost: none.
-
     >>> has_values(torch.ones(1))
     True
     """

@@ -69,8 +69,6 @@ def average_2d(shape: tuple[int, int], J: int) -> np.ndarray:
 def waves_1d(J: int, Q: int) -> list[Wave]:
     """Center frequencies, widths and levels of Q wavelets an octave, then of equal widths down to frequency 0.
 
-    Cost: none.
-
     >>> [(round(xi, 3), level) for xi, _, level in waves_1d(3, 1)]
     [(0.35, 0), (0.175, 0), (0.087, 0), (0.044, 1)]
     """

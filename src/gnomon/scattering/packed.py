@@ -36,8 +36,6 @@ BAND = np.dtype(
 def radices(n: int) -> list[int] | None:
     """The steps of a Fourier transform of a length: 8, 4 or 2, and odd primes; None where another prime divides it.
 
-    Cost: none.
-
     >>> radices(40), radices(144), radices(46)
     ([8, 5], [4, 4, 3, 3], None)
     """
@@ -54,8 +52,6 @@ def radices(n: int) -> list[int] | None:
 
 def turns(n: int) -> np.ndarray:
     """cos and sin of 2 pi k / n in turn, for k < n.
-
-    Cost: none.
 
     >>> turns(4).round(12).tolist()
     [1.0, 0.0, 0.0, 1.0, -1.0, 0.0, -0.0, -1.0]

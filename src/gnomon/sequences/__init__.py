@@ -1,13 +1,8 @@
-"""First floor: what a network does along time: how far it remembers, what it may see, where attention looks.
+"""What does the network do along time?
 
-Lives here: sensitivity against lag (`memory`) and the lag of a task (`task_lag`), which outputs see which inputs
-(`causality`), attention maps with their entropy, rank and what becomes of tokens (`attention_maps`), the scale of its
-logits (`logit_scale`), heads switched off (`head_ablation`), tokens that become alike with depth (`rank_collapse`),
-gates and their time scales (`gate_statistics`), the spectrum of a state (`state_spectrum`), bits per character
-(`bits_per_character`), what longer sequences cost (`complexity_profile`), which input an output looks at
-(`attention_alignment`).
-Does not live here: recurrent layers (`gnomon.models`), their limits (`gnomon.kernels`), graphs (`gnomon.graphs`).
-May import: core, the ground floor; torch.
+Contains: memory against lag, causality, attention maps and heads, gates, spectra of states, bits per character.
+Does not contain: recurrent layers (`gnomon.models`), graphs (`gnomon.graphs`).
+May import: core.
 """
 
 from gnomon.sequences.alignment import AttentionAlignment, alignment, attention_alignment

@@ -1,11 +1,8 @@
-"""First floor: networks and groups.
+"""Which transformations of the input does the network respect?
 
-Lives here: layers that commute with rotations and reflections, layers on sets, the plain network whose kernel, averaged
-over the group, is that of a group-convolutional one; actions of groups on inputs (`action`) and how far a network is
-from following them, layer by layer (`equivariance`); equivariant linear maps, invariant wrappers, symmetries of
-parameters; finite groups as data with their Fourier transform, and rotations drawn evenly.
-Does not live here: kernels of infinite width (`gnomon.kernels`), scattering (`gnomon.scattering`).
-May import: core; torch; scipy inside the functions that need it.
+Contains: group actions and equivariance errors, equivariant layers, finite groups as data, symmetries of parameters.
+Does not contain: scattering (`gnomon.scattering`).
+May import: core.
 """
 
 from gnomon.symmetry.action import (

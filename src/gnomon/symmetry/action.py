@@ -64,8 +64,6 @@ def action(
 ) -> Action:
     """An action from functions of your own, by name; with a flow (x, t) also a Lie derivative can be taken.
 
-    Cost: none.
-
     >>> action({"negative": lambda x: -x}).labels
     ('negative',)
     """
@@ -99,8 +97,6 @@ def sampled(group: Action, low: float, high: float, count: int = 16, *, seed: in
     Strengths are those of the group's flow: radians for `rotations`, pixels for `translations`. Features of a layer
     are moved where they are images of the size of the inputs.
 
-    Cost: none.
-
     >>> from math import pi
     >>> len(sampled(rotations(), -pi, pi, 8).moves)
     8
@@ -123,8 +119,6 @@ def sampled(group: Action, low: float, high: float, count: int = 16, *, seed: in
 
 def translations(shifts: Sequence[tuple[int, int]] = ((0, 1), (1, 0), (2, 2))) -> Action:
     """Circular shifts of images (n, c, h, w) by (rows, columns).
-
-    Cost: none.
 
     >>> translations([(0, 1)]).moves[0](torch.tensor([[[[1.0, 2.0, 3.0]]]])).flatten().tolist()
     [3.0, 1.0, 2.0]
@@ -149,8 +143,6 @@ def translations(shifts: Sequence[tuple[int, int]] = ((0, 1), (1, 0), (2, 2))) -
 def quarter_turns() -> Action:
     """Rotations of square images by 90, 180 and 270 degrees, which are exact.
 
-    Cost: none.
-
     >>> quarter_turns().labels
     ('90 degrees', '180 degrees', '270 degrees')
     """
@@ -160,8 +152,6 @@ def quarter_turns() -> Action:
 
 def flips() -> Action:
     """Mirror images, left to right and top to bottom.
-
-    Cost: none.
 
     >>> flips().labels
     ('left to right', 'top to bottom')
@@ -173,8 +163,6 @@ def flips() -> Action:
 def rotations(degrees: Sequence[float] = (15.0, 45.0, 90.0)) -> Action:
     """Rotations of images by any angles, by bilinear interpolation, with zeros coming in.
 
-    Cost: none.
-
     >>> x = torch.rand(1, 1, 5, 5)
     >>> torch.allclose(rotations([90.0]).moves[0](x), x.rot90(1, (2, 3)), atol=1e-5)
     True
@@ -185,8 +173,6 @@ def rotations(degrees: Sequence[float] = (15.0, 45.0, 90.0)) -> Action:
 
 def scalings(factors: Sequence[float] = (0.8, 1.25)) -> Action:
     """Images made larger or smaller about their center, by bilinear interpolation.
-
-    Cost: none.
 
     >>> scalings([2.0]).moves[0](torch.ones(1, 1, 4, 4)).mean().item()
     1.0
@@ -201,8 +187,6 @@ def scalings(factors: Sequence[float] = (0.8, 1.25)) -> Action:
 
 def permutations(size: int, count: int = 4, *, seed: int = 0) -> Action:
     """Random orders of the second axis of inputs (n, size, ...), such as things in a set.
-
-    Cost: none.
 
     >>> len(permutations(5, 3).moves)
     3

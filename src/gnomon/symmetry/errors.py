@@ -200,7 +200,6 @@ def interval_of(values: Tensor, *, drawn: bool = False) -> Interval:
     """A 95 % interval of the mean of errors (moves, examples): over examples, and over moves where they are drawn.
 
     Hypotheses: independent examples, and independent moves.
-    Cost: none.
 
     >>> interval_of(torch.tensor([[1.0, 1.0]])).width
     0.0

@@ -94,7 +94,6 @@ def cyclic(n: int) -> Group:
     """The rotations by multiples of 360 / n degrees.
 
     Reference: [cohen2016group].
-    Cost: none.
 
     >>> cyclic(4).exact, cyclic(8).exact
     (True, False)
@@ -106,7 +105,6 @@ def dihedral(n: int) -> Group:
     """The rotations by multiples of 360 / n degrees, and reflections.
 
     Reference: [cohen2016group].
-    Cost: none.
 
     >>> dihedral(4).order
     8

@@ -1,9 +1,9 @@
-"""Tangents: the tangent kernel of a finite network, and how far training stays on it.
+"""How does this network move in function space?
 
-Lives here: the empirical kernel (`ntk`, `ntk_by_layer`), J J^T as an operator, the tangent, Taylor and rescaled models,
-laziness between checkpoints and kappa before training, comparison of kernels, the spectrum of a kernel on data.
-Does not live here: kernels of infinite width (`gnomon.kernels`), predictions from a kernel (`gnomon.dynamics`).
-May import: core, linalg.
+Contains: the empirical kernel (`ntk`), the operator J J^T, linearized and Taylor models, laziness, the spectrum on
+data.
+Does not contain: kernels of infinite width (`gnomon.kernels`), predictions from a kernel (`gnomon.dynamics`).
+May import: core, linalg, training.
 """
 
 from gnomon.linalg.alignment import alignment, effective_rank, participation, rotation

@@ -84,8 +84,6 @@ class UnitChanges(Result):
 def hidden_layers(module: nn.Module) -> list[str]:
     """The linear and convolutional layers but the last, by name: those whose outputs are preactivations of units.
 
-    Cost: none.
-
     >>> hidden_layers(nn.Sequential(nn.Linear(1, 2), nn.ReLU(), nn.Linear(2, 1)))
     ['0']
     """

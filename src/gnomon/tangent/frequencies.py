@@ -90,8 +90,6 @@ class FrequencyCurve(Result):
 def circle(inputs: int) -> Path:
     """The path cos, sin of one turn in the first two inputs; for a single input, the interval from -1 to 1.
 
-    Cost: none.
-
     >>> circle(2)(torch.tensor([0.0]))
     tensor([[1., 0.]])
     """

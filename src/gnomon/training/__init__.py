@@ -1,10 +1,9 @@
-"""Ground floor: the one training loop, and the record of what it did.
+"""How is a model trained?
 
-Lives here: `train` (also `gnomon.train`), the optimizers as frozen objects and those of torch.optim, the record `Run`,
-the mean loss over a source of examples (`evaluate`).
-Does not live here: what theory says of training (`gnomon.dynamics`), and what an examination watches during it.
-May import: core; torch, numpy.
-Losses are means over examples, squared loss with a half; time is learning rate times steps.
+Contains: `train`, optimizers as frozen objects, the record `Run`, the mean loss over a data source (`evaluate`).
+Losses are means over examples; time is learning rate times steps.
+Does not contain: predictions of training (`gnomon.dynamics`).
+May import: core.
 """
 
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Exponential, Hinge, Logistic, Squared

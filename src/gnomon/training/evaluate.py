@@ -142,8 +142,6 @@ class Objective(Record):
 def by_targets(y: Array, *, call: str) -> AbstractLoss:
     """The loss that fits the targets: cross-entropy for integer classes, squared loss for real numbers.
 
-    Cost: none.
-
     >>> classes, numbers = torch.tensor([0, 1]), torch.tensor([0.5])
     >>> [by_targets(y, call="train(module, x, y)").name for y in (classes, numbers)]
     ['cross-entropy', 'squared loss']

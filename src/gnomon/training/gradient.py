@@ -30,8 +30,6 @@ SIZE = 512
 def finite_loss(value: float, call: str) -> float:
     """The loss, refused where it is not a finite number.
 
-    Cost: none.
-
     >>> finite_loss(0.5, "sharpness(module, x, y)")
     0.5
     """
@@ -43,8 +41,6 @@ def finite_loss(value: float, call: str) -> float:
 
 def moved_parameters(module: nn.Module, call: str) -> list[nn.Parameter]:
     """The parameters that training moves, refused where there are none.
-
-    Cost: none.
 
     >>> len(moved_parameters(nn.Linear(1, 1), "sharpness(module, x, y)"))
     2

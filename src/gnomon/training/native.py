@@ -92,8 +92,6 @@ def named(choice: Choice | None, module: nn.Module | None, call: str) -> Abstrac
 def descent(optimizer: AbstractOptimizer | None) -> SGD | None:
     """The gradient descent that an optimizer is, torch's included; None where it is another rule.
 
-    Cost: none.
-
     >>> descent(named(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), None, "train(net, x, y)"))
     SGD(lr=0.1, momentum=0.9, decay=0.0)
     """

@@ -62,7 +62,6 @@ def half_loss_time(run: Run) -> float:
 
     Between two records the time is read from a straight line; infinite where the loss never halves.
     Hypotheses: see the module. Reference: [geiger2020disentangling].
-    Cost: none.
 
     >>> import torch
     >>> from torch import nn
@@ -89,7 +88,6 @@ def patience(run: Run | Sequence[float], *, checks: int) -> Patience:
         checks: records without a new best after which training stops.
 
     Hypotheses: see the module. Reference: [prechelt1998early].
-    Cost: none.
 
     >>> found = patience([3.0, 2.0, 1.0, 1.5, 1.2, 1.4, 0.5], checks=3)
     >>> found.stop, found.best                                               # 0.5 comes too late
@@ -118,7 +116,6 @@ def effective_lr(optimizer: Choice) -> float:
         optimizer: of `gnomon.training` or torch.optim: SGD with or without momentum.
 
     Hypotheses: see the module; heavy-ball or Nesterov momentum without dampening. Reference: [polyak1964some].
-    Cost: none.
 
     >>> import torch
     >>> round(effective_lr(lambda p: torch.optim.SGD(p, lr=0.2, momentum=0.5)), 6)

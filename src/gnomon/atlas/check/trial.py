@@ -18,9 +18,9 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError, lesson, out_of_range
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.machine.clock import Clock
+from gnomon.core.metrics import class_margins
 from gnomon.core.modules.outputs import outputs
 from gnomon.core.results.record import Record
-from gnomon.decisions.homogeneous import class_margins
 from gnomon.examination.subject import Examples, Task, subject
 from gnomon.landscape import sharpness
 from gnomon.training import SGD, Run, train

@@ -74,8 +74,6 @@ def build(
 def page(title: str, body: str, up: str) -> str:
     """A whole page from its title and body; ``up`` leads to the folder of the index.
 
-    Cost: none.
-
     >>> page("Title", "<p>body</p>", "").count("Title")
     2
     """

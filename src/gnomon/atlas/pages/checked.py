@@ -23,8 +23,6 @@ __all__ = ["body", "write"]
 def body(result: Checked) -> str:
     """The section of a page: the training run in a sentence, then every statement with its verdict and measurement.
 
-    Cost: none.
-
     >>> "Of 0 statements" in body(Checked("net", 10, 0.1, (1.0, 0.5), {}))
     True
     """

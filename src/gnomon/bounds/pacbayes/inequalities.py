@@ -35,7 +35,6 @@ def binary_kl(r: float, p: float) -> float:
 
     Hypotheses: shares in [0, 1].
     Reference: [maurer2004note].
-    Cost: none.
 
     >>> binary_kl(0.5, 0.5), binary_kl(0.5, 1.0)
     (0.0, inf)
@@ -73,7 +72,6 @@ def seeger(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
 
     Hypotheses: those of the module.
     Reference: [maurer2004note], Theorem 5.
-    Cost: none.
 
     >>> seeger(0.02, 50.0, 30_000) < quadratic(0.02, 50.0, 30_000) < mcallester(0.02, 50.0, 30_000)
     True
@@ -86,7 +84,6 @@ def mcallester(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
 
     Hypotheses: those of the module.
     Reference: [mcallester1999pac], with the constant of [maurer2004note].
-    Cost: none.
 
     >>> mcallester(0.1, 0.0, 50, 0.05) == 0.1 + (log(2 * 50**0.5 / 0.05) / 100) ** 0.5
     True
@@ -99,7 +96,6 @@ def quadratic(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
 
     Hypotheses: those of the module.
     Reference: [perez2021tighter].
-    Cost: none.
 
     >>> round(quadratic(0.0, 0.0, 50, 0.05), 12) == round(4 * log(2 * 50**0.5 / 0.05) / 100, 12)
     True
@@ -113,7 +109,6 @@ def catoni(risk: float, kl: float, n: int, delta: float = 0.05, *, constants: Se
 
     Hypotheses: those of the module; constants chosen without the examples.
     Reference: [catoni2007pac], Theorem 1.2.6.
-    Cost: none.
 
     >>> one = catoni(0.0, 0.0, 100, 0.05, constants=[1.0])
     >>> round(one, 12) == round(-expm1(log(0.05) / 100) / -expm1(-1.0), 12)
@@ -134,7 +129,6 @@ def bernstein_mean(mean: float, variance: float, draws: int, delta: float) -> fl
 
     Hypotheses: independent draws of one law in [0, 1]; V their unbiased variance.
     Reference: [maurer2009empirical], Theorem 4.
-    Cost: none.
 
     >>> bernstein_mean(0.5, 0.0, 8, 2 / exp(3)) == 0.5 + 1.0                  # 7 * 3 / (3 * 7)
     True

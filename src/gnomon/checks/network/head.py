@@ -44,8 +44,6 @@ RANGES = {"Sigmoid": (0.0, 1.0), "Softmax": (0.0, 1.0), "Tanh": (-1.0, 1.0), "Re
 def last_operation(outputs: Tensor) -> str:
     """The name of the last operation that made new numbers, such as "Softmax", "Addmm"; "" where there is no graph.
 
-    Cost: none.
-
     >>> from torch import nn
     >>> last_operation(torch.sigmoid(nn.Linear(2, 1)(torch.zeros(1, 2))).squeeze(1))
     'Sigmoid'
@@ -64,7 +62,6 @@ def first_of(outputs: Tensor, columns: int) -> Tensor | None:
 
     A variational autoencoder returns pixels, means and variances side by side, and its loss reads them apart. None
     where the outputs were not joined by `torch.cat`, or the function that gave the first columns keeps no result.
-    Cost: none.
 
     >>> from torch import nn
     >>> pixels = torch.sigmoid(nn.Linear(2, 3)(torch.zeros(4, 2)))

@@ -106,7 +106,6 @@ def batch_size_findings(module: nn.Module, batch: int | None, examples: int) -> 
     """Whether batches are too small for batch norm; ``batch`` is their size, None where it is not known.
 
     Reference: [wu2018group].
-    Cost: none.
 
     >>> [f.kind for f in batch_size_findings(nn.BatchNorm1d(2), 2, 100)], batch_size_findings(nn.ReLU(), 2, 100)
     (['batch-too-small'], ())

@@ -79,7 +79,6 @@ def lost_parts(module: nn.Module, reached: Collection[str]) -> dict[str, list[st
     """Parts none of whose own trainable parameters is reached, with the names of these.
 
     A part is a layer of torch, or a single parameter that a module of the user's own holds.
-    Cost: none.
 
     >>> lost_parts(nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1)), {"0.weight"})
     {'1': ['1.weight', '1.bias']}

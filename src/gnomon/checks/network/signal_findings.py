@@ -62,7 +62,6 @@ def signal_findings(layers: tuple[LayerSignal, ...], inputs: float | None = None
     empty where all layers contribute; ``evidence`` holds the measurement and its threshold.
 
     Reference: [schoenholz2017deep].
-    Cost: none.
 
     >>> from gnomon.checks.network.layer import Backward, Forward
     >>> healthy = LayerSignal("0", "Linear", "nonzero", 8, 8, Forward(1.0, 0.0, 0.0), Backward(1.0, 1.0))

@@ -30,8 +30,6 @@ PULL = 0.5
 def decay_of(optimizer: AbstractOptimizer) -> tuple[float, bool]:
     """The decay of an optimizer, and whether it is apart from the gradient, as in AdamW.
 
-    Cost: none.
-
     >>> decay_of(SGD(0.1, decay=0.01)), decay_of(Adam(decay=0.1))
     ((0.01, False), (0.1, True))
     """
@@ -56,7 +54,6 @@ def decay_findings(
 
     Hypotheses: as above; no chance is involved.
     Reference: [krogh1991simple], [loshchilov2019decoupled].
-    Cost: none.
 
     >>> decay_findings(0.0, weights=1.0, rms=1.0, gradient=0.0, decoupled=True)
     ()

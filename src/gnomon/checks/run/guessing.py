@@ -90,7 +90,6 @@ def number_guessing_findings(explained: float, n: int, *, which: str, trained: b
 
     Hypotheses: a squared error.
     Reference: [hastie2009elements].
-    Cost: none.
 
     >>> [f.kind for f in number_guessing_findings(-0.3, 100, which="test", trained=True)]
     ['chance-level']

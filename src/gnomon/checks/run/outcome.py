@@ -68,7 +68,6 @@ def outcome_findings(found: Outcome) -> tuple[Finding, ...]:
 
     Hypotheses: independent examples.
     Reference: [hastie2009elements].
-    Cost: none.
 
     >>> outcome_findings(Outcome(0.12, 0.1, 2000, 500, guess=0.1, simple=0.9))[0].kind
     'not-learning'
@@ -115,8 +114,6 @@ def _hardly(found: Outcome, evidence: tuple[Value, ...]) -> tuple[Finding, ...]:
 
 def overfit_cure(gain: float, fitted: int, unit: str) -> str:
     """What helps against overfitting; ``gain`` is what doubling the data to ``fitted`` examples brought a simple model.
-
-    Cost: none.
 
     >>> overfit_cure(0.04, 300, "accuracy").partition(";")[0]
     'Collect more examples (300 instead of 150 gave a simple model +4.0 points of accuracy)'

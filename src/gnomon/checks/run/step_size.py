@@ -69,7 +69,6 @@ def step_size_findings(
 
     Hypotheses: as above. All short runs share start and batches: what differs between them is the rate alone.
     Reference: [smith2017cyclical].
-    Cost: none.
 
     >>> step_size_findings({0.1: 0.5, 1.0: float("nan")}, start=1.0, lr=10.0, steps=30)[0].kind
     'learning-rate-too-large'
@@ -163,8 +162,6 @@ def _loss_by_batch(step: int, model: nn.Module, measured: float, *, x: Any, y: T
 
 def scaled(optimizer: AbstractOptimizer, factor: float) -> AbstractOptimizer:
     """The same optimizer with its learning rates times a factor.
-
-    Cost: none.
 
     >>> from gnomon.training import SGD
     >>> scaled(SGD(0.1), 10.0).lr

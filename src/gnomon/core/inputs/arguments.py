@@ -42,8 +42,6 @@ Inputs = Tensor | np.ndarray | Table | tuple[Any, ...] | list[Any] | Mapping[str
 def count(x: Inputs, *, call: str = "module(x)") -> int:
     """The number of examples in x, which all its tensors must agree on and which may not be zero.
 
-    Cost: none.
-
     >>> count((torch.zeros(3, 2), torch.zeros(3)))
     3
     """
@@ -59,8 +57,6 @@ def count(x: Inputs, *, call: str = "module(x)") -> int:
 
 def tensors(x: Any) -> Iterator[Tensor]:
     """All tensors of x that have an example axis, in the order of the arguments.
-
-    Cost: none.
 
     >>> len(list(tensors({"a": torch.zeros(2), "b": (torch.zeros(2), 1.0)})))
     2
@@ -137,8 +133,6 @@ def spread(function: Callable[..., Any], x: Inputs) -> Any:
 def blamed(module: Any, x: Inputs, *, call: str, what: str = "forward") -> Iterator[None]:
     """An error of the user's own code becomes the cause of one that says which call met it, on what, and the cure.
 
-    Cost: none.
-
     >>> try:
     ...     with blamed(None, torch.zeros(2, 3), call="ntk(module, x)"):
     ...         raise KeyError("mine")
@@ -170,8 +164,6 @@ def _cure(module: Any, x: Inputs) -> str:
 def tensor_of(outputs: Any, call: str) -> Tensor:
     """The tensor that a module returned, alone or as the ``logits`` of a record.
 
-    Cost: none.
-
     >>> tensor_of(torch.zeros(2), "net(x)").shape
     torch.Size([2])
     """
@@ -184,8 +176,6 @@ def tensor_of(outputs: Any, call: str) -> Tensor:
 
 def table(outputs: Any, n: int, call: str) -> Float[Tensor, "n k"]:
     """What a module returned for n examples as a matrix, whatever its shape (n, ...) was.
-
-    Cost: none.
 
     >>> table(torch.zeros(2, 3, 4), 2, "net(x)").shape
     torch.Size([2, 12])

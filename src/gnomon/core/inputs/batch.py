@@ -46,8 +46,6 @@ class Batch:
 def batch_of(raw: Any, call: str) -> Batch:
     """What a loader gives as a batch: a pair, a dict with a target key, or inputs alone.
 
-    Cost: none.
-
     >>> batch_of({"ids": torch.zeros(2, 3), "labels": torch.tensor([0, 1])}, "f(data)").y.tolist()
     [0, 1]
     """

@@ -50,8 +50,6 @@ SEEDS = range(-(2**63), 2**64)
 def check_module(module: Any, *, call: str) -> None:
     """Refuse what is no module.
 
-    Cost: none.
-
     >>> check_module(nn.Linear(1, 1), call="train(module, x, y)")
     """
     if not isinstance(module, nn.Module):
@@ -161,8 +159,6 @@ def as_targets(y: Any, n: int, *, call: str) -> Tensor:
 def real(values: Tensor, name: str, *, call: str) -> Tensor:
     """The tensor, refused where it is complex.
 
-    Cost: none.
-
     >>> real(torch.ones(1), "y", call="train(module, x, y)")
     tensor([1.])
     """
@@ -198,8 +194,6 @@ def as_numbers(values: Any, name: str, *, call: str) -> Tensor:
 def is_array(values: Any) -> bool:
     """Whether a thing is an array, or a table that can become one.
 
-    Cost: none.
-
     >>> is_array(np.ones(1)), is_array(np.float64(1.0)), is_array("text")
     (True, False, False)
     """
@@ -208,8 +202,6 @@ def is_array(values: Any) -> bool:
 
 def integer(name: str, value: Any, *, call: str, least: int = 1) -> int:
     """A whole number that is large enough, such as 10 or 1e6; 2.5, True and text are refused.
-
-    Cost: none.
 
     >>> integer("memory", 1e9, call="ntk(module, x)")
     1000000000
@@ -225,8 +217,6 @@ def integer(name: str, value: Any, *, call: str, least: int = 1) -> int:
 def check_seed(value: Any, *, call: str) -> int:
     """A whole number that starts random numbers.
 
-    Cost: none.
-
     >>> check_seed(0, call="train(module, x, y)")
     0
     """
@@ -238,8 +228,6 @@ def check_seed(value: Any, *, call: str) -> int:
 
 def number(name: str, value: Any, *, call: str, above: float = -inf, below: float = inf) -> float:
     """A finite number between two others, and equal to neither.
-
-    Cost: none.
 
     >>> number("confidence", 0.95, call="gradient_noise(module, x, y)", above=0, below=1)
     0.95
@@ -256,8 +244,6 @@ def number(name: str, value: Any, *, call: str, above: float = -inf, below: floa
 
 def check_kind(name: str, value: Any, kind: Any, *, call: str, cure: str) -> None:
     """Refuse an option that is not of the kind that is asked for.
-
-    Cost: none.
 
     >>> from collections.abc import Callable
     >>> check_kind("progress", print, Callable, call="ntk(module, x)", cure="Pass a function")

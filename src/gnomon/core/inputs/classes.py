@@ -23,8 +23,6 @@ __all__ = ["are_classes", "numbers", "one_hot"]
 def are_classes(y: Tensor) -> bool:
     """Whether targets are class indices: one axis, of integers or booleans.
 
-    Cost: none.
-
     >>> are_classes(torch.tensor([2, 0])), are_classes(torch.tensor([2.0])), are_classes(torch.tensor([[1, 0]]))
     (True, False, False)
     """

@@ -26,8 +26,6 @@ __all__ = ["columns_batch", "target_column"]
 def target_column(names: Any) -> str | None:
     """The column that holds the targets.
 
-    Cost: none.
-
     >>> target_column(["text", "label"])
     'label'
     """

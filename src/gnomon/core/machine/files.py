@@ -87,8 +87,6 @@ def append_text(path: str | Path, text: str, call: str) -> None:
 def write_error(call: str, path: str | Path, reason: OSError, kept: str = "") -> WriteError:
     """The error of a file that cannot be written: its path, the reason, what is left of it, and what to do.
 
-    Cost: none.
-
     >>> print(write_error("save(path)", "report.html", OSError(errno.ENOSPC, "No space left on device")))
     save(path): cannot write report.html: No space left on device. Free some disk space, or pass another path.
     """

@@ -132,7 +132,6 @@ def bare(typing_context, array):
     """The same array without its reference count, so that slices in inner loops do not count references.
 
     Hypotheses: the caller holds the array while the view lives; arguments of an entry are held by Python.
-    Cost: none.
 
     >>> import numpy as np
     >>> entry(lambda x: bare(x)[1:].sum())(np.arange(3.0))

@@ -76,8 +76,6 @@ def tiles(n: int, m: int, *, pair_bytes: int, budget: int, symmetric: bool = Fal
 def human(size: float) -> str:
     """A number of bytes as people write it.
 
-    Cost: none.
-
     >>> human(3 * 2**30)
     '3.0 GiB'
     """

@@ -77,8 +77,6 @@ class Progress:
 def progress_line(text: str) -> None:
     """Write one line on stderr at once, above the bar if there is one.
 
-    Cost: none.
-
     >>> import contextlib, io
     >>> with contextlib.redirect_stderr(io.StringIO()) as lines:
     ...     progress_line("reading")
@@ -91,8 +89,6 @@ def progress_line(text: str) -> None:
 def is_watched() -> bool:
     """Whether somebody sees stderr now: it is a terminal, or the output of a notebook.
 
-    Cost: none.
-
     >>> is_watched() in (False, True)
     True
     """
@@ -101,8 +97,6 @@ def is_watched() -> bool:
 
 def shown(items: Sequence[T], what: str) -> Iterator[T]:
     """The items one after another, with a bar that counts those that are done.
-
-    Cost: none.
 
     >>> list(shown(range(3), "products"))
     [0, 1, 2]

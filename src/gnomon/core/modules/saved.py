@@ -43,8 +43,6 @@ def saved_bytes(run: Callable[[], Any], module: nn.Module) -> int:
 def fitting(each: int, most: int) -> int:
     """How many examples of so many bytes fit in half of the free memory: at least one, at most ``most``.
 
-    Cost: none.
-
     >>> fitting(1, 512)
     512
     """

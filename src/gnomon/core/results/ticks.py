@@ -21,8 +21,6 @@ RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 def plain_number(value: float) -> str:
     """A number as people write it: with commas, and powers of ten where it is very small or very large.
 
-    Cost: none.
-
     >>> plain_number(0.25)
     '0.25'
     """
@@ -36,8 +34,6 @@ def plain_number(value: float) -> str:
 
 def mark_ticks(ax: Any, plot: Plot, *, whole: bool) -> None:
     """Set the ticks of matplotlib axes; ``whole``: x counts something.
-
-    Cost: none.
 
     >>> from matplotlib.figure import Figure
     >>> from gnomon.core.results.plot import Line

@@ -79,8 +79,6 @@ class Value(Record):
 def shown(value: float | int | str) -> str:
     """Three digits, as people read them.
 
-    Cost: none.
-
     >>> shown(1234567), shown(0.000123456), shown("tanh"), shown(2.0), shown(float("inf"))
     ('1,234,567', '0.000123', 'tanh', '2', 'infinite')
     """

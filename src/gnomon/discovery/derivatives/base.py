@@ -20,8 +20,6 @@ class AbstractDerivative(ABC):
 def check_points(points: int, needed: int, order: int, call: str) -> None:
     """Refuse an axis that is too short for a derivative.
 
-    Cost: none.
-
     >>> check_points(10, 5, 2, "FiniteDifferences()")
     """
     if points < needed:

@@ -99,7 +99,6 @@ def linear_schedule(steps: int = 1000, *, first: float | None = None, last: floa
     which are meant for T = 1000, carried over to other numbers of steps.
 
     Hypotheses: none. Reference: [ho2020denoising].
-    Cost: none.
 
     >>> schedule = linear_schedule(1000)
     >>> [round(float(b), 6) for b in schedule.betas[[0, -1]]], bool(schedule.kept[-1] < 1e-4)
@@ -118,7 +117,6 @@ def cosine_schedule(steps: int = 1000, *, offset: float = 0.008) -> Schedule:
         a_k = f(k) / f(0),    f(k) = cos^2(pi / 2 (k / T + offset) / (1 + offset)),    beta_k <= 0.999     (1)
 
     Hypotheses: none. Reference: [nichol2021improved].
-    Cost: none.
 
     >>> round(float(cosine_schedule(1000).kept[500]), 2)
     0.49

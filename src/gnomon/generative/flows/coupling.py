@@ -23,8 +23,6 @@ LIMIT = 3.0
 def alternating(features: int, layer: int) -> Tensor:
     """Which coordinates stay in a coupling map of this number: every other one, changing places from map to map.
 
-    Cost: none.
-
     >>> alternating(4, 0).tolist(), alternating(4, 1).tolist()
     ([True, False, True, False], [False, True, False, True])
     """

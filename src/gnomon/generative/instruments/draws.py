@@ -36,8 +36,6 @@ def drawn(model: Any, n: int, *, seed: int = 0, call: str) -> Tensor:
 def density_of(model: Any, *, call: str) -> Callable[[Tensor], Tensor]:
     """log p of a model as a function of points; refused in one sentence where it has none.
 
-    Cost: none.
-
     >>> p = torch.distributions.MultivariateNormal(torch.zeros(2), torch.eye(2))
     >>> density_of(p, call="flow_density_check(model)")(torch.zeros(1, 2)).shape
     torch.Size([1])

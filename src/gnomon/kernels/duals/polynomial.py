@@ -56,8 +56,6 @@ class Polynomial(AbstractDual):
 def monomial(degree: int) -> Polynomial:
     """The power x^degree.
 
-    Cost: none.
-
     >>> monomial(3).variance(torch.tensor(1.0))              # E[u^6] = 15
     tensor(15.)
     """

@@ -124,8 +124,6 @@ def compiled(plan: Plan) -> Compiled | None:
 def takes(points: tuple[Tensor, Tensor], dtype: torch.dtype) -> bool:
     """Whether compiled loops take such points: on the CPU, without gradients, for float64 or float32.
 
-    Cost: none.
-
     >>> takes((torch.zeros(1, 1), torch.zeros(1, 1)), torch.float64)
     True
     """

@@ -57,8 +57,6 @@ def samples(values: Any) -> np.ndarray:
 def quantile(confidence: float, degrees: int, comparisons: int = 1) -> float:
     """The two-sided quantile of Student's t, with the risk shared among several comparisons (Bonferroni).
 
-    Cost: none.
-
     >>> round(quantile(0.95, 10), 3)
     2.228
     """
@@ -70,8 +68,6 @@ def quantile(confidence: float, degrees: int, comparisons: int = 1) -> float:
 def thinned(count: int) -> np.ndarray:
     """The places of at most 300 of so many numbers, evenly spread, the first and the last among them.
 
-    Cost: none.
-
     >>> thinned(3), len(thinned(10**6))
     (array([0, 1, 2]), 300)
     """
@@ -80,8 +76,6 @@ def thinned(count: int) -> np.ndarray:
 
 def beside(predicted: np.ndarray, observed: np.ndarray) -> Plot:
     """Measurement against prediction, one point for each number.
-
-    Cost: none.
 
     >>> beside(array([1.0]), array([1.1])).x.label
     'number'

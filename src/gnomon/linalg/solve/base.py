@@ -210,8 +210,6 @@ def kernel_system(kernel: Kernel, y: Array, ridge: float, call: str) -> KernelSy
 def row_blocks(n: int, width: int, most: int) -> Iterator[Tensor]:
     """Row numbers in blocks whose tiles of ``width`` columns take ``most`` bytes at most, one row at least.
 
-    Cost: none.
-
     >>> [block.tolist() for block in row_blocks(5, 10, 2 * 10 * FLOAT)]
     [[0], [1, 2], [3, 4]]
     """
@@ -223,8 +221,6 @@ def row_blocks(n: int, width: int, most: int) -> Iterator[Tensor]:
 
 def tile_bytes(memory: int | None) -> int:
     """Bytes that one tile may take.
-
-    Cost: none.
 
     >>> tile_bytes(800)
     100
@@ -248,8 +244,6 @@ def as_slice(rows: Tensor) -> slice:
 
 def memory_budget(memory: int | None) -> int:
     """Bytes to use: as many as were named, or half of what is free.
-
-    Cost: none.
 
     >>> memory_budget(1_000_000)
     1000000

@@ -54,7 +54,6 @@ def auto(n: int, *, memory: int | None = None, path: str | Path | None = None, c
 
     Hypotheses: for (1), bounded targets and a kernel of bounded diagonal, without further smoothness.
     Reference: [rudi2015less], theorem 1.
-    Cost: none.
 
     >>> type(auto(1_000_000, memory=12 * 2**30).solver).__name__
     'Nystrom'

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.inputs.arguments import invoke, table
-from gnomon.core.metrics import decisions
+from gnomon.core.metrics import decisions, margin_between
 from gnomon.core.modules.pure import evaluating, undisturbed
 from gnomon.robustness.attacks.threat import Threat
 from gnomon.robustness.attacks.through import SeenThrough
@@ -120,8 +120,7 @@ def margin(f: Tensor, y: Tensor) -> Tensor:
     >>> margin(torch.tensor([[3.0, 1.0, 2.0]]), torch.tensor([0])).tolist()
     [1.0]
     """
-    own = f.gather(1, y[:, None])[:, 0]
-    return own - f.scatter(1, y[:, None], float("-inf")).amax(1)  # (1)
+    return margin_between(f, f, y)  # (1)
 
 
 def dlr(f: Tensor, y: Tensor) -> Tensor:
@@ -138,8 +137,6 @@ def dlr(f: Tensor, y: Tensor) -> Tensor:
 
 def targeted_dlr(target: Tensor) -> Score:
     """The score that an attack raises to have examples classified as ``target``; equation (2).
-
-    Cost: none.
 
     >>> targeted_dlr(torch.tensor([1]))(torch.tensor([[4.0, 3.0, 1.0, 1.0]]), torch.tensor([0])).tolist()
     [-0.333...]

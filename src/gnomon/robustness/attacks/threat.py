@@ -106,8 +106,6 @@ def wide(values: Tensor, x: Tensor) -> Tensor:
 
     >>> wide(torch.ones(2), torch.zeros(2, 3, 4)).shape
     torch.Size([2, 1, 1])
-
-    Cost: none.
     """
     return values.reshape(-1, *[1] * (x.dim() - 1))
 

@@ -4,8 +4,8 @@ coefficients of what it takes.
     <a, A z + b> = <A^T a, z> + <a, b>                                      an affine step                          (1)
     a relu(z) >= a s(a) z + min(a, 0) (1 - k) u                             s(a) = the lower slope, k for a < 0     (2)
 
-with the lines of `gnomon.robustness.certificates.bounds`. Of a dense layer, a convolution and a batch norm the transposed
-map is known; other affine steps are asked by autograd.
+with the lines of `gnomon.robustness.certificates.bounds`. The transposed map of a dense layer, a convolution and a
+batch norm is known; autograd gives the map of other affine steps.
 Reference: [zhang2018efficient].
 """
 

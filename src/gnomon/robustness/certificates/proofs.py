@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from gnomon.core.metrics import margin_between
 from gnomon.core.results.record import Record
 from gnomon.program.piecewise_linear import Graph, read_graph
 from gnomon.robustness.certificates.backward import lowest
@@ -106,7 +107,7 @@ class Intervals(Record, AbstractBounding):
 
     def margins(self, graph: Graph, region: Region, y: Tensor) -> Tensor:  # noqa: D102
         low, high = interval_bounds(graph, region)[-1]
-        return low.gather(1, y[:, None])[:, 0] - high.scatter(1, y[:, None], float("-inf")).amax(1)
+        return margin_between(low, high, y)
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,6 @@ def maximal_regions(inputs: int, width: int, layers: int = 1) -> int:
 
     Hypotheses: hidden layers of one width, at least the number of inputs for several layers.
     Reference: [zaslavsky1975facing], [montufar2014number].
-    Cost: none.
 
     >>> maximal_regions(2, 3), maximal_regions(2, 6), maximal_regions(3, 5), maximal_regions(1, 2, 3)
     (7, 22, 26, 12)

@@ -44,8 +44,6 @@ def made(build: Build, width: int, seed: int, *, call: str) -> nn.Module:
 def checked_widths(widths: Sequence[int], call: str) -> tuple[int, ...]:
     """At least three widths in rising order.
 
-    Cost: none.
-
     >>> checked_widths([8, 16, 32], "kernel_spread(build, x)")
     (8, 16, 32)
     """
@@ -57,8 +55,6 @@ def checked_widths(widths: Sequence[int], call: str) -> tuple[int, ...]:
 
 def slope(x: Sequence[float], y: Sequence[float]) -> float:
     """The least-squares slope of log y over log x; NaN where some y is not positive.
-
-    Cost: none.
 
     >>> round(slope([1, 2, 4], [1.0, 0.5, 0.25]), 6)
     -1.0

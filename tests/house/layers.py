@@ -1,7 +1,8 @@
-"""Imports go down the floors only; rooms on one floor are strangers; no module imports itself by a detour.
+"""Imports go down the layers only; subpackages of one layer do not import each other; there are no import cycles.
 
-The front door, the package's own ``__init__``, may import any room, and no room may import the front door.
-Imports inside functions, under TYPE_CHECKING and through ``import_module("...")`` count like all others.
+The package's own ``__init__`` may import any subpackage, and no subpackage may import it. Imports inside functions, under
+TYPE_CHECKING and through ``import_module("...")`` count like all others. Each subpackage states in its docstring what it
+imports ("May import: ..."), and that list must be what it really imports.
 """
 
 import ast
@@ -12,17 +13,18 @@ from pathlib import Path
 
 from tests.house.tree import modules, parse
 
-FLOORS = {
-    "cellar": ("core",),
-    "ground floor": ("program", "expectations", "linalg", "models", "data", "training"),
-    "first floor": (
+LAYERS = {
+    "core": ("core",),
+    "foundation": ("program", "expectations", "linalg", "models", "data", "training"),
+    "instruments": (
         "kernels",
         "tangent",
         "dynamics",
         "landscape",
-        "geometry",
-        "generalization",
-        "checkup",
+        "checks",
+        "robustness",
+        "bounds",
+        "decisions",
         "symmetry",
         "scattering",
         "attribution",
@@ -34,19 +36,21 @@ FLOORS = {
         "lab",
         "report",
     ),
-    "landing": ("forecast",),
-    "second floor": ("estimators", "examination"),
-    "third floor": ("atlas",),
-    "roof": ("cli", "playground"),
+    "prediction": ("forecast",),
+    "product": ("estimators", "examination"),
+    "content": ("atlas",),
+    "interface": ("cli", "playground"),
 }
-HEIGHT = {room: height for height, rooms in enumerate(FLOORS.values()) for room in rooms}
+HEIGHT = {name: height for height, names in enumerate(LAYERS.values()) for name in names}
+STATED = re.compile(r"^May import: (.*?)\.$", re.MULTILINE | re.DOTALL)
+NOTHING = "no other subpackage"
 
 
 def faults(source: Path) -> list[str]:
-    """Every breach of the rule in a package folder, one sentence each."""
+    """Every breach of the rules in a package folder, one sentence each."""
     known = modules(source)
-    rooms = {name.split(".")[1] for name in known if "." in name} - {"__main__"}  # the door of `python -m`
-    found = [f"{room}: no floor of the house has this room" for room in sorted(rooms - HEIGHT.keys())]
+    present = {name.split(".")[1] for name in known if "." in name} - {"__main__"}
+    found = [f"{name}: this subpackage belongs to no layer" for name in sorted(present - HEIGHT.keys())]
     graph: dict[str, set[str]] = {name: set() for name in known}
     for name, path in known.items():
         for line, target in imports(name, path, source.name):
@@ -62,15 +66,43 @@ def faults(source: Path) -> list[str]:
     return found + _cycles(graph)
 
 
+def stated_faults(source: Path) -> list[str]:
+    """Subpackages whose docstring does not list exactly what they import."""
+    found = []
+    for folder in sorted(path.parent for path in source.glob("*/__init__.py")):
+        match = STATED.search(ast.get_docstring(parse(folder / "__init__.py")) or "")
+        if match is None:
+            found.append(f"{folder.name}: its docstring has no line 'May import: ...'")
+            continue
+        listed = " ".join(match[1].split())
+        stated = set() if listed == NOTHING else {word.strip() for word in listed.split(",")}
+        used = imports_of(source, folder.name)
+        if extra := sorted(stated - used):
+            found.append(f"{folder.name}: says that it imports {', '.join(extra)}, and does not")
+        if missing := sorted(used - stated):
+            found.append(f"{folder.name}: imports {', '.join(missing)}, and does not say so")
+    return found
+
+
+def imports_of(source: Path, subpackage: str) -> set[str]:
+    """The other subpackages that one of them imports."""
+    known = {
+        name: path for name, path in modules(source).items() if f"{name}.".startswith(f"{source.name}.{subpackage}.")
+    }
+    targets = {target for name, path in known.items() for _, target in imports(name, path, source.name)}
+    parts = {target.split(".")[1] for target in targets if "." in target}
+    return {part for part in parts if (source / part / "__init__.py").exists()} - {subpackage}
+
+
 def page_faults(page: Path, source: Path) -> list[str]:
-    """Where the table of a page (floor, rooms in the plan, rooms that stand) differs from the house."""
+    """Rows of the table of a page (layer, subpackages) that differ from the layers of the package."""
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.read_text("utf-8").splitlines()]
-    told = {row[0]: [set(re.findall(r"\w+", cell)) for cell in row[1:]] for row in rows if row and row[0] in FLOORS}
-    standing = {path.parent.name for path in source.glob("*/__init__.py")}
+    stated = {row[0]: set(re.findall(r"\w+", row[1])) for row in rows if len(row) == 2 and row[0] in LAYERS}
+    present = {path.parent.name for path in source.glob("*/__init__.py")}
     return [
-        f"{page.name}: the row '{floor}' should read {sorted(rooms)}, of which stand {sorted(standing & set(rooms))}"
-        for floor, rooms in FLOORS.items()
-        if told.get(floor) != [set(rooms), standing & set(rooms)]
+        f"{page.name}: the row '{layer}' should list {sorted(present & set(names))}"
+        for layer, names in LAYERS.items()
+        if stated.get(layer) != present & set(names)
     ]
 
 
@@ -104,7 +136,7 @@ def _breach(name: str, target: str) -> str | None:
     if "." not in name:
         return None
     if "." not in target:
-        return f"imports the front door '{target}'"
+        return f"imports the package itself, '{target}'"
     here, there = name.split(".")[1], target.split(".")[1]
     if here == there or here not in HEIGHT or there not in HEIGHT or HEIGHT[there] < HEIGHT[here]:
         return None
