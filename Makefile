@@ -47,8 +47,9 @@ lint: .venv/.dev ## ruff and mypy
 docs: .venv/.dev ## the documentation, warnings as errors, into build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-bench: .venv/.base benchmarks/peers/.venv/.done ## every benchmarks/bench_*.py, results into benchmarks/RESULTS.md
-	@for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
+bench: .venv/.base benchmarks/peers/.venv/.done ## every benchmarks/bench_*.py and the faults, results into benchmarks/results
+	@for file in benchmarks/bench_*.py; do echo "== $$file"; PYTHONPATH=. $(BIN)/python "$$file" || exit 1; done
+	$(BIN)/python -m evaluation.faults --collection tuning
 
 # PACKAGE is a subpackage such as landscape; OPTIONS go to the tool: OPTIONS=--recheck-survivors, OPTIONS=--list.
 SEED ?= 0

@@ -1,4 +1,4 @@
-"""Claims of the atlas at full scale on fresh seeds: how many runs give the stated verdict.
+"""Claims at full scale on new seeds: how many runs give the stated verdict.
 
     python benchmarks/bench_atlas.py --seconds 270     a piece of the runs, cheapest first; again until none is left
     python benchmarks/bench_atlas.py --record          the table, of the claims as they are today
@@ -121,7 +121,7 @@ def table(out: Path) -> None:
         f"{', '.join(capped) or 'none'}."
     )
     columns = ["kind", "claims", "run on five seeds", "runs", "as stated", "holds stated, refuted"]
-    record("Claims of the atlas at full scale on fresh seeds", columns, rows, fill(note, 118))
+    record("atlas", "Claims at full scale on new seeds", columns, rows, fill(note, 118))
 
 
 if __name__ == "__main__":

@@ -97,19 +97,19 @@ def table():
     known = json.loads(KEPT.read_text())
     columns = ["classifier", "threat", "images", "gnomon", "time", "pyautoattack", "time over its", "until as low",
                "foolbox", "time over its", "until as low", "preflight"]  # fmt: skip
-    note = """Robust accuracy on the first test images of MNIST, lower is a stronger attack; one thread, processor time.
-`until as low`: our time until no more examples are left than the peer leaves in the end, over the peer's whole time.
-pyautoattack: its standard ensemble (APGD on cross-entropy, aimed APGD, aimed FAB, Square) in batches of 250. foolbox has no
-ensemble: PGD of 100 steps, then its minimum-norm attack FMN of 300 steps on what is left, each in batches of 250. The
-sides were run at different times; the same run again takes up to a third more or less processor time."""
-    unseen = """The same on images and classifiers that the ensemble was not tuned on: other test images (from 5,000 on), each
-classifier trained anew with another seed."""
-    title = "Robust accuracy beside pyautoattack and foolbox"
+    note = """Robust accuracy on the first test images of MNIST; lower means a stronger attack. One thread, processor time.
+`until as low`: gnomon's time until as few examples are left as the peer leaves in the end, over the peer's whole time.
+pyautoattack: its standard ensemble (APGD on cross-entropy, targeted APGD, targeted FAB, Square) in batches of 250. foolbox
+has no ensemble: PGD of 100 steps, then the minimum-norm attack FMN of 300 steps on the rest, each in batches of 250. The
+sides ran at different times; repeated runs differ by up to a third of processor time."""
+    unseen = """The same on images and classifiers that the ensemble was not tuned on: test images from number 5,000 on, each classifier
+trained again with another seed."""
+    title = "Robust accuracy compared with pyautoattack and foolbox"
     if rows := list(rows_of(known, [(1000, 0, 0)])):
-        record(title, columns, rows, note)
+        record("attacks", title, columns, rows, note)
     samples = sorted({tuple(map(int, key.split()[3:6])) for key in known if key.split()[5] != "0"})
     if rows := list(rows_of(known, samples)):
-        record(f"{title}, unseen", columns, rows, unseen)
+        record("attacks", f"{title}, other images", columns, rows, unseen)
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Attributions beside captum; Fourier masks of trained networks; false alarms and power of the search for shortcuts.
+"""Attributions compared with captum; Fourier masks of trained networks; false alarms and power of the search for shortcuts.
 
     CAPTUM_PYTHON=... python benchmarks/bench_attribution.py captum
     python benchmarks/bench_attribution.py masks
@@ -72,7 +72,7 @@ def captum():
         "\nattributions of an example that is missing from f(x) - f(baseline)."
     )
     columns = ["network", "method", "difference", "completeness", "gnomon", "captum", "ratio"]
-    record("Attributions beside captum 0.9", columns, rows, note)
+    record("attribution", "Attributions compared with captum 0.9", columns, rows, note)
 
 
 def cnn(pixels, channels=16, pooled=False):
@@ -161,7 +161,7 @@ def masks():
         "\nhalf of the classes."
     )
     columns = ["network", "lam", "p", "kept", "accuracy", "behind the mask", "same decisions", "found"]
-    record("Fourier masks", columns, rows, note)
+    record("attribution", "Fourier masks", columns, rows, note)
 
 
 def corner(x, y, most=3.0):
@@ -238,7 +238,7 @@ def shortcut_table(seeds):
         "\ncannot see where a pixel is."
     )
     columns = ["network", "planted", "accuracy", "lost", "alone", "result"]
-    record("Shortcuts: false alarms and power", columns, rows, note)
+    record("attribution", "Shortcuts: false alarms and power", columns, rows, note)
 
 
 if __name__ == "__main__":

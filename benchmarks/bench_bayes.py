@@ -156,7 +156,7 @@ def coverage(repetitions, draws, only, seconds):
                          f"{np.std(crowds[name]):.2f}" if many else "", f"{spread:.1%}", f"{sum(run['seconds'] for run in done):.0f} s"])  # fmt: skip
             every += hits
     rows.append(["all", "", share(every), "", "", "", "", ""])
-    record("Coverage of the intervals of samplers", ["target", "runs", "intervals that hold the mean", "spread of errors", "of large runs", "spread",
+    record("bayes", "Coverage of the intervals of samplers", ["target", "runs", "coverage", "spread of errors", "coverage of large runs", "spread",
            "standard deviation off by", "processor time"], rows, f"95 % intervals of posterior means; a run is 4 chains of {draws} draws of HMC after 200 of warm-up, and "
            "five coordinates of it count (ten in more than ten dimensions); in parentheses the 95 % interval of the\ncoverage itself, coordinates taken as independent. Spread of "
            "errors: standard deviation of (mean - true mean) / stated error, 1 where errors are right.\nThe standard deviation is that of the worst "
@@ -236,7 +236,7 @@ def beside_numpyro(draws, only):
         print(*rows[-1], sep="   ", flush=True)
     if not only:
         columns = ["target", "ratio", "ours", "gradients", "time", "NumPyro", "gradients", "time, with compiling"]
-        record("Samplers beside NumPyro", columns, rows,
+        record("bayes", "Samplers compared with NumPyro", columns, rows,
                "Smallest effective sample size of a coordinate, by NumPyro's own estimate for both, and gradients after "
                f"warm-up, sums over {SEEDS} seeds; 4 chains of {draws} draws. Ratio: ours for each gradient over that of NUTS; at least 0.7 is wanted.")  # fmt: skip
 

@@ -1,10 +1,10 @@
 """Budgets: how long examinations take against their budget, for models of 1,000 to 50 million parameters.
 
     python benchmarks/bench_budget.py --budgets 10,30           healthy models of `practice`, each with each budget
-    python benchmarks/bench_budget.py --budgets 10,30 --busy    beside two processes that compute without end
+    python benchmarks/bench_budget.py --budgets 10,30 --busy    next to two processes that compute without end
     python benchmarks/bench_budget.py --table                   the table of what has been run so far
 
-A run is over where it takes more than 1.15 of its budget and 5 s, by the wall. Results are kept in ``--out`` (JSON lines),
+A run is over budget if it takes longer than 1.15 x budget + 5 s of wall time. Results are kept in ``--out`` (JSON lines),
 and what is there is not run again.
 """
 
@@ -21,7 +21,7 @@ from practice import SIZES
 from gnomon.examination import examine
 
 SLACK, MORE = 1.15, 5.0
-"""An examination may take so many times its budget, and so many seconds more."""
+"""An examination is over budget if it takes longer than SLACK x budget + MORE seconds."""
 
 
 def measured(name: str, budget: float, *, busy: bool) -> dict:
@@ -60,17 +60,17 @@ def table(done: list[dict]) -> None:
     loaded = [run for run in done if run["busy"]]
     least = min((run["cores"] for run in loaded), default=1.0)
     note = (
-        f"{late} of {len(done)} runs took longer than {SLACK} x budget + {MORE:g} s, by the wall; {len(loaded)} of them ran beside two busy loops, where\n"
-        f"an examination had {least:.2f} cores or more. {len(accused)} were given a fault or had a section that failed."
+        f"{late} of {len(done)} runs took longer than {SLACK} x budget + {MORE:g} s of wall time. {len(loaded)} runs were next to two busy loops, where\n"
+        f"an examination had {least:.2f} cores or more. {len(accused)} runs reported a fault or had a failed section."
     )
-    record("Budgets", ["model", "parameters", *heads], rows, note)
+    record("budget", "Time of examinations", ["model", "parameters", *heads], rows, note)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--budgets", default="10,30", help="seconds, separated by commas")
     parser.add_argument("--models", default="", help="words of which a name has one, separated by commas")
-    parser.add_argument("--busy", action="store_true", help="beside two processes that compute without end")
+    parser.add_argument("--busy", action="store_true", help="next to two processes that compute without end")
     parser.add_argument("--out", type=Path, default=Path("build/bench_budget.jsonl"))
     parser.add_argument(
         "--seconds", type=float, default=float("inf"), help="begin no run that may end after so many seconds"

@@ -68,7 +68,13 @@ def coverage(kept: Kept, rows: int = 200, draws: int = 200) -> None:
         f"A linear classifier, {rows} examples with 10 % wrong labels, delta 0.05: wanted are at least 190 of 200. The error is that on\n"
         "20,000 fresh examples, of the predictor that the bound speaks of."
     )
-    record("PAC-Bayes certificates cover", ["bound", "at or above the true error", "mean of the bound"], table, note)
+    record(
+        "certificates",
+        "How often certificates hold",
+        ["bound", "at or above the true error", "mean of the bound"],
+        table,
+        note,
+    )
 
 
 def main() -> None:
@@ -114,7 +120,7 @@ def main() -> None:
         "with a learned prior in at most 45 minutes on two cores; published for such networks: about 2.3 % certified at 1.4 % error."
     )
     if given.rows == 60_000:
-        record("PAC-Bayes certificate, full MNIST", columns, rows, note)
+        record("certificates", "PAC-Bayes certificate, full MNIST", columns, rows, note)
     else:
         print(note)
 

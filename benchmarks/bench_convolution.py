@@ -17,9 +17,10 @@ WORKLOADS = {
     "4 conv + GAP, 16x16": ("cccc", 16, False, (64, 64), (8, 8), 3, "60x"),
     "4 conv + flatten, 16x16": ("cccc", 16, True, (256, 256), (256, 256), 3, "-"),
 }
-NOTE = """Per entry of the kernel between two different sets of images, the statistics of the images included; the peer
-gets fewer images, for it is linear in pairs. `n x n`: the ratio for one set with itself, where gnomon computes half.
-Limit: the dual evaluations alone, one per pair of positions and nonlinearity, on all threads."""
+NOTE = """Time per entry of the kernel between two different sets of images, including the statistics of the images. The peer
+gets fewer images, because its time is linear in pairs. `n x n`: the ratio for one set with itself, for which gnomon
+computes half. Limit: the time of the dual functions alone, one evaluation per pair of positions and nonlinearity, on all
+threads."""
 
 
 def main() -> None:
@@ -41,8 +42,8 @@ def main() -> None:
             ratios = [f"{theirs / mine:.0f}x", wanted, f"{theirs / symmetric:.0f}x", f"{limit / mine:.0%}"]
             rows.append([name, f"{mine * 1e3:.3f} ms", f"{theirs * 1e3:.2f} ms", *ratios])
             print(rows[-1], flush=True)
-    columns = ["network", "gnomon", "neural-tangents", "ratio", "wanted", "ratio n x n", "of the limit"]
-    record("Convolutional networks, float32 NTK", columns, rows, NOTE)
+    columns = ["network", "gnomon", "neural-tangents", "ratio", "target", "ratio n x n", "of the limit"]
+    record("kernels", "Convolutional networks, float32 NTK", columns, rows, NOTE)
 
 
 if __name__ == "__main__":

@@ -73,12 +73,12 @@ def activations() -> None:
         rows.append([name, f"{seconds:.3f} s", f"{seconds / relu:.1f}", f"{deep:.2f} s", f"{wild:.2f} s"])
         print(rows[-1], flush=True)
     note = (
-        "float64 NTK, width 512, torch's own initialization; a new limit each time, so that all that is found out about "
-        "an activation is counted, and nothing is compiled (that takes up to half a minute, once on a machine). Wanted: at "
-        "most 20 times ReLU; at most 10 s."
+        "float64 NTK, width 512, PyTorch's own initialization. Each run makes a new limit, so the time includes everything "
+        "gnomon computes about an activation, but not compilation (up to half a minute, once per machine). Target: at most "
+        "20 times ReLU, at most 10 s."
     )
     columns = ["activation", "3 layers, n = 1400", "of ReLU", "10 layers, 500 rows", "10 layers, 500 raw rows"]
-    record("Every activation of torch.nn", columns, rows, note)
+    record("kernels", "Time for every activation of torch.nn", columns, rows, note)
 
 
 SETTINGS = {
@@ -110,8 +110,14 @@ def times() -> None:
         row = [name, str(len(x)), f"{cost.seconds:.3f} s", f"{seconds:.3f} s", f"{cost.seconds / seconds:.2f}"]
         rows.append([*row, f"{asking:.2f} s"])
         print(rows[-1], flush=True)
-    note = "Wanted: a ratio between 1/5 and 5. Asking: what `cost` itself takes, without the compiler."
-    record("Time, as cost says", ["setting", "points", "said", "measured", "ratio", "asking"], rows, note)
+    note = "Target: a ratio between 1/5 and 5. The last column is the time of `cost` itself, without compilation."
+    record(
+        "kernels",
+        "Time predicted by `cost`",
+        ["setting", "points", "predicted", "measured", "ratio", "time of cost"],
+        rows,
+        note,
+    )
 
 
 MEMORY = {
@@ -153,8 +159,8 @@ def memory() -> None:
         said, peak = map(float, run.stdout.split())
         rows.append([name, f"{said / 2**20:.0f} MiB", f"{peak / 2**20:.0f} MiB", f"{peak / said:.2f}"])
         print(rows[-1], flush=True)
-    note = "Wanted: at most 1.15, of the budget where there is one."
-    record("Memory, as cost says", ["setting", "said", "peak", "ratio"], rows, note)
+    note = "Target: at most 1.15. If a memory budget is given, the ratio is to the budget."
+    record("kernels", "Memory predicted by `cost`", ["setting", "predicted", "peak", "ratio"], rows, note)
 
 
 if __name__ == "__main__":

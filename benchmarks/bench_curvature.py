@@ -81,9 +81,9 @@ def main():
         for name, unit, noise in (("trace", 1, "random"), ("density, mean x p", size, "one random start")):
             a, b = (side["found"][name.removesuffix(" x p")] * unit for side in (mine, peer))
             rows.append([kind, name, f"{a:.4g}", f"{a / b:.2f}", f"1 up to chance ({noise})"])
-    columns = ["matrix", "what", "gnomon", "over curvlinops 3.0.1", "wanted"]
+    columns = ["matrix", "what", "gnomon", "ratio to curvlinops 3.0.1", "target"]
     note = "Cross-entropy of 256 images; one thread each, processor time."
-    record("Curvature beside curvlinops", columns, rows, note)
+    record("curvature", "Curvature compared with curvlinops", columns, rows, note)
 
 
 if __name__ == "__main__":

@@ -120,13 +120,19 @@ def main() -> None:
     far = [abs(float(row[-1].split()[0])) for row in rows if not row[0].endswith(("network", "test rows"))]
     note = (
         f"Kernel regression with ridge {RIDGE}; errors are sums over one-hot outputs on test rows, means over 5 draws up to 1,000 rows.\n"
-        f"{sum(f <= 15 for f in far)} of {len(far)} predictions of kernel regression are within 15 %, the farthest is {max(far):.1f} % off.\n"
-        "Counted are test rows drawn at random from the same rows as those fitted. The official test rows of MNIST are of other writers,\n"
-        f"which breaks the premise; `shift` tells their first 2,000 from training rows in {told[0]}, all of them in {told[1]}.\n"
-        "Beyond the 3,000 rows of the kernel matrix the prediction is corrected by what parts of these rows say of all of them.\n"
-        "The trained network is compared with the curve of a kernel that is not its own: that error is reported as it is."
+        f"{sum(f <= 15 for f in far)} of {len(far)} predictions of kernel regression are within 15 %; the largest deviation is {max(far):.1f} %.\n"
+        "These have test rows drawn at random from the same rows as the training rows. The official test rows of MNIST come from other writers,\n"
+        f"which violates the assumption; `shift` distinguishes the first 2,000 of them from training rows in {told[0]}, all of them in {told[1]}.\n"
+        "Beyond the 3,000 rows of the kernel matrix the prediction is corrected by how well subsets of these rows predict all of them.\n"
+        "The trained network is compared with the curve of a kernel that is not its own."
     )
-    record("Predicted learning curves", ["data", "rows", "predicted", "measured", "error"], rows, note)
+    record(
+        "learning-curves",
+        "Predicted and measured errors",
+        ["data", "rows", "predicted", "measured", "error"],
+        rows,
+        note,
+    )
 
 
 if __name__ == "__main__":

@@ -38,9 +38,9 @@ def main(law: Law, title: str) -> None:
             times = [f"{mine:.3f} s", f"{theirs:.3f} s", f"{theirs / mine:.1f}x", f"{wanted}x", f"{limit / mine:.0%}"]
             rows.append([str(depth), *times])
             print(rows[-1], flush=True)
-    note = "Limit: the dual evaluations of the lower triangle alone, on 512 entries in the first cache, on all threads."
-    columns = ["hidden layers", "gnomon", "neural-tangents", "ratio", "wanted", "of the limit"]
-    record(title, columns, rows, note)
+    note = "Limit: the time of the dual functions alone for the lower triangle, on 512 entries in the first cache, on all threads."
+    columns = ["hidden layers", "gnomon", "neural-tangents", "ratio", "target", "of the limit"]
+    record("kernels", title, columns, rows, note)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Discovery of equations beside pysindy, on the data of the paper that introduced PDE-FIND and two simulations.
+"""Discovery of equations compared with pysindy, on the data of the paper that introduced PDE-FIND and two simulations.
 
     python benchmarks/bench_discovery.py search [NAMES]   pysindy's best settings, kept in peers/sindy_settings.json
     python benchmarks/bench_discovery.py table [NAMES]    errors and times, clean and with the published noise
@@ -110,12 +110,12 @@ def table(names):
             print(rows[-1], flush=True)
     columns = ["data", "noise", "published error", "our error", "right terms", "time", "pysindy's error", "right terms"]
     note = (
-        "Mean relative error of the coefficients of the law; right terms: those of the law and no other. Time: smallest"
-        "\nof several fits, the library included. pysindy: the best pointwise and the best weak setting of 120 to 300, chosen with"
-        "\nknowledge of the law; the smaller error of the two and the shorter time, of those with the right terms where"
-        "\nthere are any. Ours is the default setting, with 50 bootstrap replicates."
+        "Mean relative error of the coefficients; right terms: exactly the terms of the true equation. Time: the smallest"
+        "\nof several fits, including the library of terms. pysindy: the best pointwise and the best weak setting of 120 to 300, chosen with"
+        "\nknowledge of the equation; the smaller error and the shorter time of the two, among those with the right terms if"
+        "\nthere are any. gnomon: default settings, with 50 bootstrap replicates."
     )
-    record("Discovery of equations beside pysindy 2.1", [*columns, "its time", "ratio"], rows, note)
+    record("discovery", "Discovery of equations compared with pysindy 2.1", [*columns, "its time", "ratio"], rows, note)
 
 
 def sweep(names, seeds=(0, 1)):
@@ -155,10 +155,10 @@ def sweep(names, seeds=(0, 1)):
 
     rows = [[name.replace("_", " "), *broken[name]] for name in names]
     note = (
-        "Noise in units of the standard deviation; levels 0, 1, 2, 5, 10, 15, 20 %. Ours: default setting, two draws of"
-        "\nthe noise, both right. pysindy: the best of 300 settings for one draw, by knowledge of the law."
+        "Noise relative to the standard deviation; levels 0, 1, 2, 5, 10, 15, 20 %. gnomon: default settings, two draws of"
+        "\nthe noise, both right. pysindy: the best of 300 settings for one draw, chosen with knowledge of the equation."
     )
-    record("Noise at which the terms first go wrong", ["data", "gnomon", "pysindy 2.1"], rows, note)
+    record("discovery", "Smallest noise at which the terms are wrong", ["data", "gnomon", "pysindy 2.1"], rows, note)
 
 
 if __name__ == "__main__":

@@ -59,11 +59,11 @@ def main() -> None:
     slopes = np.polyfit(np.log(SIZES), np.log(np.array(times)), 1)[0]
     columns = ["rows", "kernel", "Cholesky", "fit, Direct", "over kernel + Cholesky", f"fit, Nystrom({CENTERS})"]
     note = (
-        f"NTKRegressor(depth=3, ridge=1e-3), {FEATURES} features. At 10,000 rows a direct fit may take {WANTED} times the kernel and its\n"
-        f"factorization by LAPACK. Slopes in logarithms: Direct {slopes[0]:.2f} (towards 3, the factor, from fixed costs),\n"
+        f"NTKRegressor(depth=3, ridge=1e-3), {FEATURES} features. Target at 10,000 rows: a direct fit takes at most {WANTED} times\n"
+        f"the kernel and its factorization by LAPACK. Slopes in logarithms: Direct {slopes[0]:.2f} (3 for large problems),\n"
         f"Nystrom {slopes[1]:.2f} (1 in theory; small problems have fixed costs)."
     )
-    record("Estimators, growth of fit with the rows", columns, rows, note)
+    record("estimators", "Growth of `fit` with the number of rows", columns, rows, note)
 
 
 if __name__ == "__main__":

@@ -214,7 +214,7 @@ def table(known, shared):
         if kind == "diffusion":
             real = mmd_test(data[0][: len(data[2])], data[2], permutations=99).statistic
             rows[-1][5] += f" (two real sets {real:.5f})"
-    record("Generative models beside zuko and a plain DDPM", ["data", "model", "steps", "seeds", "ours less peer", "ours", "a step",
+    record("generative", "Generative models compared with zuko and a plain DDPM", ["data", "model", "steps", "seeds", "ours less peer", "ours", "a step",
            "parameters", "peer", "a step", "parameters"], rows,
            f"Adam({LR}), batches of {BATCH}, one thread, processor time; means over seeds with 95 % intervals, differences by pairs of one "
            "seed. Flows and the VAE: minus the\nlog density of test examples (less is better; of the VAE its bound), at the step that was best "

@@ -50,8 +50,8 @@ def main() -> None:
         series("images 8x8, 4 conv + GAP", (64, 128, 256), images, "2 (linear in pairs)"),
         series("side of images, 2 conv + GAP", (16, 32, 48), side, "4 (pairs of positions)"),
     ]
-    note = "Least squares on the logarithms; small problems have fixed costs, so slopes come out a little lower."
-    record("Growth", ["size", "times", "slope", "theory"], rows, note)
+    note = "Least-squares slopes on logarithms. Small problems have fixed costs, which make slopes a little lower."
+    record("kernels", "Growth with the size of the problem", ["size", "times", "slope", "theory"], rows, note)
 
 
 if __name__ == "__main__":

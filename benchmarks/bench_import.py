@@ -15,7 +15,7 @@ def main() -> None:
     bare, torch, gnomon = (seconds(code) for code in ("pass", "import torch", "import torch, gnomon"))
     rows = [["python", f"{bare:.2f} s"], ["import torch", f"+{torch - bare:.2f} s"]]
     rows.append(["import gnomon", f"+{gnomon - torch:.2f} s"])
-    record("Import", ["what", "time"], rows, f"The least of {TIMES} processes each; bytecode is cached.")
+    record("import", "Import", ["what", "time"], rows, f"The least of {TIMES} processes each; bytecode is cached.")
 
 
 if __name__ == "__main__":

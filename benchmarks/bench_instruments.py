@@ -173,7 +173,7 @@ def main():
                 share(sum(map(bool, sides[1])), len(sides[1])),
             ]
         )
-    record("Instruments of generative models and chains", ["instrument", "healthy accused", "planted fault", "found"], rows,
+    record("generative", "False alarms and detections of instruments", ["instrument", "false alarms", "planted fault", "found"], rows,
            "Samples of a ring of eight Gaussians (100 to 300 on each side, tests at level 1 %), random flows, VAEs after 300 steps, four chains of\n"
            "1,000 draws with autocorrelation 0.5. In parentheses 95 % intervals of the rates. Level 1 % is the stated rate of the three tests and of\n"
            "memorization; the others have thresholds of several standard errors.")  # fmt: skip

@@ -125,10 +125,10 @@ def main() -> None:
     columns = ["data", "rows", "seed of the flips", "gnomon.suspects"]
     columns += ["cleanlab, inputs", "cleanlab, random features", "cleanlab, gnomon's votes"]
     note = (
-        "Average precision of the flipped labels, the better of two of cleanlab's scores; times include the fits.\n"
-        "Logistic regression gives cleanlab its out-of-fold probabilities; in the last column it ranks by gnomon's votes."
+        "Average precision of finding the flipped labels; for cleanlab the better of two scores. Times include the fits.\n"
+        "Logistic regression gives cleanlab its out-of-fold probabilities; in the last column cleanlab ranks by gnomon's votes."
     )
-    record("Wrong labels found, 10 % flipped", columns, table, note)
+    record("data-checks", "Wrong labels found, 10 % flipped", columns, table, note)
 
 
 if __name__ == "__main__":

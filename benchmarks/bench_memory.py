@@ -32,8 +32,14 @@ def main() -> None:
         row = [f"{n} x {n}", dtype, f"{seconds:.2f} s", f"{kernel / 2**20:.0f} MiB", f"{peak / 2**20:.0f} MiB"]
         rows.append([*row, f"{peak / kernel:.2f}"])
         print(rows[-1], flush=True)
-    note = "Peak: what the call adds to the resident memory of the process, the kernel included."
-    record("Memory, dense depth 5", ["kernel", "dtype", "time", "size", "peak", "peak / size"], rows, note)
+    note = "Peak: resident memory that the call adds to the process, including the kernel."
+    record(
+        "kernels",
+        "Memory of a dense network with 5 layers",
+        ["kernel", "dtype", "time", "size", "peak", "peak / size"],
+        rows,
+        note,
+    )
 
 
 if __name__ == "__main__":

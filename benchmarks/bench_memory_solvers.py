@@ -79,7 +79,7 @@ def main() -> None:
         "budget and 32 MiB. NTK and Gaussian are functions of points; array (float64) and float32 are matrices of the caller, not counted."
     )
     columns = ["call", "kernel", "rows", "budget", "peak", "peak / budget", "peak / promised", "time"]
-    record("Memory of solvers against their budget", columns, rows, note)
+    record("solvers", "Memory of solvers against their budget", columns, rows, note)
 
 
 if __name__ == "__main__":

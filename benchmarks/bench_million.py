@@ -47,11 +47,11 @@ def main() -> None:
         return
     note = (
         "NTK of an MLP of depth 2 on 32 features, float32 tiles, sums in float64. Speed: 2 n m^2 operations over the whole time,\n"
-        "the kernel's n m entries included. Peak: resident memory of the whole process, the data included. Error: mean squared\n"
-        "error on 10,000 fresh points against the noiseless function, over its variance."
+        "including the n m entries of the kernel. Peak: resident memory of the process, including the data. Error: mean squared\n"
+        "error on 10,000 new points against the noiseless function, over its variance."
     )
-    columns = ["rows", "centers", "time", "speed", "peak", "wanted", "error", "jitter"]
-    record("A million rows by Nystrom", columns, [row], note)
+    columns = ["rows", "centers", "time", "speed", "peak", "target", "error", "jitter"]
+    record("solvers", "A million rows by Nystrom", columns, [row], note)
 
 
 if __name__ == "__main__":

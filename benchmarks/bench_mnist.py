@@ -90,13 +90,13 @@ def main() -> None:
         assert set(client.run(os.getpid).values()) != before, "nobody was killed"
     identical = torch.equal(answers[1], answers[2])
     note = (
-        f"NTK of an MLP of depth 1, {m} centers in float32 tiles, ridge {RIDGE}, targets one-hot. Same: test images with the label\n"
-        f"of the first row; gap: the largest difference of an output to it. Outputs with and without a death are "
+        f"NTK of an MLP of depth 1, {m} centers in float32 tiles, ridge {RIDGE}, one-hot targets. Same: test images with the same label\n"
+        f"as in the first row. Gap: the largest difference of an output from the first row. Outputs with and without a killed worker are "
         f"{'equal to the last bit' if identical else 'NOT equal'}.\n"
-        "A worker has one thread, one machine has two."
+        "A worker has one thread, the single machine has two."
     )
     if (n, m) == (60_000, 5000):
-        record("MNIST, 60,000 rows", ["solver", "fit", "test error", "same", "gap"], rows, note)
+        record("solvers", "MNIST, 60,000 rows", ["solver", "fit", "test error", "same", "gap"], rows, note)
     else:
         print(note)
 

@@ -181,7 +181,7 @@ def report(name, results) -> None:
     )
     print(name, f"{mean:.3f}", flush=True)
     columns = ["network", "predicted", "trained", "with another seed", "why"]
-    record(f"Ranking before training, {name}", columns, rows, note)
+    record("ranking", f"Ranking before training, {name}", columns, rows, note)
 
 
 if __name__ == "__main__":

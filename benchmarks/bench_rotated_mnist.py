@@ -165,7 +165,7 @@ def main(shared: Path, until: float, only: str) -> None:
         "chosen by cross-validation; means over the whole image, or over rings around its center. Networks: three\n"
         f"convolutions of 5 x 5, {EPOCHS} epochs of Adam, the same recipe for both; the group's kernels turn by interpolation."
     )
-    record("Rotated MNIST, 1,000 images", ["features", "test error", "parameters", "time"], rows, note)
+    record("scattering", "Rotated MNIST, 1,000 images", ["features", "test error", "parameters", "time"], rows, note)
 
 
 if __name__ == "__main__":

@@ -52,7 +52,13 @@ def main():
         print(*cells, flush=True)
         rows.append(cells)
     head = ["times", "error", "scan", "loop", "ratio", "scan, backward", "loop, backward", "ratio"]
-    record("Linear recurrences: prefix scan beside a loop", head, rows, "Medians of seven runs, one thread.")
+    record(
+        "sequences",
+        "Linear recurrences: prefix scan compared with a loop",
+        head,
+        rows,
+        "Medians of seven runs, one thread.",
+    )
 
 
 if __name__ == "__main__":

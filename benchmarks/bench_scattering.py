@@ -178,7 +178,7 @@ def main(repetitions="5", threads="2"):
         f"when nothing else is done (those of images are the package's own); times FFTs: how far from that limit. {repetitions} repetitions."
     )
     columns = ["case", "gnomon s", "kymatio s", "ratio", "gnomon MB", "kymatio MB", "in FFTs", "times FFTs"]
-    record(f"Scattering beside kymatio 0.3.0, threads: {threads}", columns, rows, note)
+    record("scattering", f"Scattering compared with kymatio 0.3.0, threads: {threads}", columns, rows, note)
 
 
 if __name__ == "__main__":

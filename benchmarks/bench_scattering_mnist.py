@@ -171,7 +171,7 @@ def table() -> None:
         "and NTK (depth 1) on 150 principal components; NTK of 60,000 by Nystrom with 4,000 centers. The CNN (two\n"
         "convolutions, Adam) trains as long as scattering and NTK take together."
     )
-    record("Scattering on MNIST", ["features, classifier", *(f"{n:,} images" for n in SIZES)], rows, note)
+    record("scattering", "Scattering on MNIST", ["features, classifier", *(f"{n:,} images" for n in SIZES)], rows, note)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """False alarms of the sections on sequences, graphs and attribution: healthy networks drawn at random, each trained.
 
-    python benchmarks/bench_sections.py                         36 networks for each section, 3 seconds of a processor each
-    python benchmarks/bench_sections.py --sections graphs
-    python benchmarks/bench_sections.py --table                 the table of what has been run so far
+    PYTHONPATH=. python benchmarks/bench_sections.py                     36 networks for each section, 3 s of processor time each
+    PYTHONPATH=. python benchmarks/bench_sections.py --sections graphs   one section
+    PYTHONPATH=. python benchmarks/bench_sections.py --table             writes the table of the results so far
 
-Only the steps that a section needs are run. Whatever it finds in these networks is a false alarm. Results are kept in
-``--out`` (JSON lines), and what is there is not run again.
+Only the steps that a section needs are run. Everything it finds in these networks is a false alarm. Results are appended
+to ``--out`` (JSON lines), and a network that is there is not run again.
 """
 
 import argparse
@@ -15,13 +15,17 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from faults_family import TABLES, dense, images, optimizer
-from faults_models import Recurrent, Transformer, graphs, mnist, rows, tokens, uci
-from faults_more import Gru, Mixer, ViT, digits
 from measure import record
 from torch import nn
 
 import gnomon
+from evaluation.faults.data.graphs import random_graphs
+from evaluation.faults.data.mnist import mnist, mnist_rows
+from evaluation.faults.data.tables import digits_8x8
+from evaluation.faults.data.text import topic_tokens
+from evaluation.faults.models.sequences import LastStepLSTM, TokenGRU
+from evaluation.faults.models.transformers import Mixer, Transformer, VisionTransformer
+from evaluation.faults.random_healthy import random_cnn, random_optimizer, random_table
 from gnomon.core.metrics import binomial_interval
 from gnomon.examination import STEPS
 from gnomon.training import Run
@@ -60,15 +64,25 @@ def sequence(draw: Random):
     kind = draw.choice(("transformer", "transformer", "vit", "gru", "lstm", "rnn"))
     if kind == "transformer":
         size = {"width": draw.choice((32, 64)), "layers": draw.choice((1, 2, 3))}
-        return f"{kind} {size}", partial(Transformer, **size), partial(tokens, draw.choice((1000, 2000)), 400)
+        return f"{kind} {size}", partial(Transformer, **size), partial(topic_tokens, draw.choice((1000, 2000)), 400)
     if kind == "vit":
         width = draw.choice((32, 48))
-        return f"{kind} {width}", partial(ViT, width=width, layers=draw.choice((1, 2))), partial(mnist, 1500, 400)
+        return (
+            f"{kind} {width}",
+            partial(VisionTransformer, width=width, layers=draw.choice((1, 2))),
+            partial(mnist, 1500, 400),
+        )
     if kind == "gru":
-        return kind, partial(Gru, width=draw.choice((32, 48))), partial(tokens, draw.choice((1000, 2000)), 400)
+        return (
+            kind,
+            partial(TokenGRU, width=draw.choice((32, 48))),
+            partial(topic_tokens, draw.choice((1000, 2000)), 400),
+        )
     hidden = draw.choice((48, 96))
-    build = partial(Recurrent, hidden=hidden) if kind == "lstm" else partial(Rnn, draw.choice((nn.RNN, nn.GRU)), hidden)
-    return f"{kind} {hidden}", build, partial(rows, 1500, 400)
+    build = (
+        partial(LastStepLSTM, hidden=hidden) if kind == "lstm" else partial(Rnn, draw.choice((nn.RNN, nn.GRU)), hidden)
+    )
+    return f"{kind} {hidden}", build, partial(mnist_rows, 1500, 400)
 
 
 def graph(draw: Random):
@@ -76,39 +90,37 @@ def graph(draw: Random):
     width, act = draw.choice((16, 32, 64)), draw.choice((nn.ReLU, nn.GELU, nn.Tanh))
     nodes = draw.choice((10, 16, 24))
     name = f"{depth} layers of {width}{' with skips' if skip else ''}, {nodes} nodes"
-    return name, partial(Graphs, width, depth, skip, act), partial(graphs, 1000, 400, nodes)
+    return name, partial(Graphs, width, depth, skip, act), partial(random_graphs, 1000, 400, nodes)
 
 
-def looked_at(draw: Random):
+def any_data(draw: Random):
     kind = draw.choice(("table", "table", "digits", "mnist", "mixer"))
     if kind == "table":
-        name = draw.choice(TABLES)
-        x, y = uci(name)[0]
-        return name, dense(x.shape[1], int(y.max()) + 1, draw), partial(uci, name)
+        return random_table(draw)
     if kind == "digits":
-        return kind, images(8, draw), digits
-    return kind, images(28, draw) if kind == "mnist" else Mixer, partial(mnist, 1500, 400)
+        return kind, random_cnn(8, draw), digits_8x8
+    return kind, random_cnn(28, draw) if kind == "mnist" else Mixer, partial(mnist, 1500, 400)
 
 
-FAMILIES = {"sequences": sequence, "graphs": graph, "attribution": looked_at}
+FAMILIES = {"sequences": sequence, "graphs": graph, "attribution": any_data}
 
 
 def examined(section: str, number: int, budget: float) -> dict:
-    """What one section finds in one network, and how far that was trained."""
+    """The findings of one section in one network, and the accuracy of that network."""
     draw = Random(f"{section} {number}")
     name, build, data = FAMILIES[section](draw)
     train, test = data(seed=number)
-    rule = optimizer(Random(f"rule {section} {number}"))
+    rule = random_optimizer(Random(f"rule {section} {number}"))
     steps = [step for step in STEPS if step.key in (*NEEDED, section)]
     given = {} if rule is None else {"optimizer": rule}
     result = gnomon.examine(
         build, train, test, budget=budget, seed=number, steps=steps, clock=time.process_time, **given
     )
-    said, run = result.section(section), result.products.get(Run)
+    answer, run = result.section(section), result.products.get(Run)
     return {
-        "section": section, "number": number, "name": name, "state": said.state, "answer": said.answer,
-        "found": [f.kind for f in said.findings], "faults": [f.kind for f in said.findings if f in result.faults],
-        "whats": [f.what for f in said.findings],
+        "section": section, "number": number, "name": name, "state": answer.state, "answer": answer.answer,
+        "found": [f.kind for f in answer.findings], "faults": [f.kind for f in answer.findings if f in result.faults],
+        "whats": [f.what for f in answer.findings],
         "accuracy": None if run is None or run.test_accuracy is None else float(run.test_accuracy[-1]), "budget": budget,
     }  # fmt: skip
 
@@ -117,25 +129,25 @@ def summary(done: list[dict], *, write: bool) -> None:
     rows_, alarms = [], []
     for section in FAMILIES:
         runs = [r for r in done if r["section"] == section]
-        told = [r for r in runs if r["state"] in ("answered", "unsure")]
-        if not told:
+        judged = [r for r in runs if r["state"] in ("answered", "unsure")]
+        if not judged:
             continue
-        found, faults = ([r for r in told if r[key]] for key in ("found", "faults"))
-        high = binomial_interval(len(found), len(told)).high
+        found, faults = ([r for r in judged if r[key]] for key in ("found", "faults"))
+        high = binomial_interval(len(found), len(judged)).high
         rows_.append(
-            [section, len(runs), len(told), len(found), len(faults), f"{len(found) / len(told):.1%}", f"{high:.1%}"]
+            [section, len(runs), len(judged), len(found), len(faults), f"{len(found) / len(judged):.1%}", f"{high:.1%}"]
         )
         alarms += [f"{r['name']} ({section}): {' '.join(r['whats'])}" for r in found]
-    note = "Healthy networks drawn at random and trained for some seconds of a processor; whatever is found is a false alarm."
-    note += "\nA section that has no time, or whose premises fail, says nothing." + "".join(
+    note = "Healthy networks drawn at random and trained for some seconds; every finding is a false alarm."
+    note += "\nA section without time, or whose assumptions do not hold, reports nothing." + "".join(
         f"\n{alarm}" for alarm in alarms
     )
     for row in rows_:
         print(*row)
     print(note)
     if write:
-        columns = ["section", "networks", "judged", "any finding", "faults", "rate", "at most, 95 %"]
-        record("False alarms of single sections", columns, [[str(v) for v in row] for row in rows_], note)
+        columns = ["section", "networks", "with a result", "any finding", "faults", "rate", "upper limit, 95 %"]
+        record("faults", "False alarms of single sections", columns, [[str(v) for v in row] for row in rows_], note)
 
 
 def main() -> None:
@@ -144,7 +156,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=36)
     parser.add_argument("--budget", type=float, default=3.0)
     parser.add_argument("--out", default="build/bench_sections.jsonl")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no network after so many seconds")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="start no network after this time")
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
     out, begin = Path(options.out), time.perf_counter()

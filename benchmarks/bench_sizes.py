@@ -1,10 +1,10 @@
-"""Every instrument of landscape and geometry once on networks of a practitioner's size, at small probe sizes.
+"""Times of every instrument of landscape and geometry on networks of realistic size, with small probes.
 
-    python benchmarks/bench_sizes.py [--model resnet] [--only sharpness attack] [--again] [--limit 25] [--table]
+    PYTHONPATH=. python benchmarks/bench_sizes.py [--model resnet] [--only sharpness attack] [--again] [--limit 25] [--table]
 
 The networks: a ResNet-18 with batch norm on 32 x 32 color images (11 million parameters), a transformer over patches of
-28 x 28 images, a perceptron of 10 million parameters; not trained, for the cost is the same. One thread, seconds of
-processor time, at most LIMIT for each. What was measured is kept in build/sizes.json, so that it can be run in pieces.
+28 x 28 images, a perceptron of 10 million parameters; they are not trained, because the cost is the same. One thread,
+seconds of processor time, at most LIMIT for each. Results are kept in build/sizes.json, so that a run can be continued.
 """
 
 import argparse
@@ -15,9 +15,11 @@ import time
 from pathlib import Path
 
 import torch
-from faults_models import ResNet18, Transformer, perceptron
 from measure import record
 
+from evaluation.faults.models.dense import perceptron
+from evaluation.faults.models.images import ResNet18
+from evaluation.faults.models.transformers import Transformer
 from gnomon import attribution, checks, decisions, landscape, robustness
 from gnomon import landscape as ls
 from gnomon.core.errors import GnomonError
@@ -158,7 +160,7 @@ def table(known):
         rows.append([name, *told])
     note = """Eight examples (32 for activities and matching), one thread, processor time of the whole call. `refused`: the
 instrument says in one sentence that the network is outside its premises. `-`: not yet run."""
-    record("Instruments at a practitioner's size", ["instrument", *models], rows, note)
+    record("instruments", "Time of each instrument", ["instrument", *models], rows, note)
 
 
 def main():

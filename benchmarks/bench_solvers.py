@@ -71,7 +71,7 @@ def against_scipy(n: int = 10_000, repetitions: int = 4) -> None:
         f"Best of {repetitions} in turn. Direct copies the kernel, checks it, factorizes, solves for three outputs, and finds condition,\n"
         "residual and evidence; leave-one-out residuals need the diagonal of the inverse, which is 2 n^3 / 3 operations more."
     )
-    record(f"Direct, n = {n:,}, float64", ["call", "time", "ratio", "wanted"], rows, note)
+    record("solvers", f"Direct, n = {n:,}, float64", ["call", "time", "ratio", "target"], rows, note)
 
 
 def growth() -> None:
@@ -92,7 +92,7 @@ def growth() -> None:
         "the call adds to the resident memory of the process; files that the system keeps in memory are not the process's.\n\n"
         f"![time and memory of the solvers]({PLOT.name})"
     )
-    record("Solvers as n grows", ["rows", "solver", "time", "memory", "iterations"], rows, note)
+    record("solvers", "Solvers as n grows", ["rows", "solver", "time", "memory", "iterations"], rows, note)
 
 
 def draw(found: dict[str, list[tuple[int, float, float]]]) -> None:

@@ -165,10 +165,10 @@ def main() -> None:
         with np.load(given.shared / "data" / "uci90.npz") as file:
             tables_found(file, kept, rows)
     note = (
-        "Alarms or detections, with 95 % intervals of their rates. Splits by chance; a shift's strength is the one that costs ridge\n"
-        "regression on random features three points of accuracy, found on other splits. Stated rate of false alarms of a shift: 0.001."
+        "Alarms or detections, with 95 % intervals of their rates. Clean splits are random. The strength of a shift is the one that costs ridge\n"
+        "regression on random features three points of accuracy, found on other splits. Stated false-alarm rate of a shift: 0.001."
     )
-    record("Leaks and shift", ["data", "what", "size", "found"], rows, note)
+    record("data-checks", "Leaks and shift", ["data", "what", "size", "found"], rows, note)
 
 
 if __name__ == "__main__":

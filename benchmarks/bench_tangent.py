@@ -23,7 +23,7 @@ from torch.func import functional_call, jacrev, vmap
 from gnomon.tangent import ntk
 
 HERE = Path(__file__).parent
-COLUMNS = ["contender", "time", "ratio to gnomon.ntk", "wanted"]
+COLUMNS = ["contender", "time", "ratio to gnomon.ntk", "target"]
 
 
 def mlp(width, outputs):
@@ -112,7 +112,7 @@ def table(title, times, wanted, note):
         failed = isinstance(seconds, str)
         cells = [f"failed: {seconds}", "-"] if failed else [f"{seconds * 1e3:.1f} ms", f"{seconds / ours:.2f}"]
         rows.append([name, *cells, wanted.get(name, "-")])
-    record(title, COLUMNS, rows, note)
+    record("tangent", title, COLUMNS, rows, note)
 
 
 def fraction(operations, seconds, speed):
@@ -179,7 +179,13 @@ def wide():
         ["of which the kernel's", f"{(peak - before) / 2**20:.2f} GiB"],
         ["the Jacobian alone would hold", f"{256 * 10 * p * 4 / 2**30:.1f} GiB"],
     ]
-    record(f"Empirical NTK, MLP 784-1024x3-10 of {p} parameters, n = 256, float32", ["what", "measured"], rows, "")
+    record(
+        "tangent",
+        f"Empirical NTK, MLP 784-1024x3-10 of {p} parameters, n = 256, float32",
+        ["what", "measured"],
+        rows,
+        "",
+    )
 
 
 def main():

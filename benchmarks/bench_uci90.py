@@ -165,14 +165,16 @@ def main() -> None:
     columns = ["classifier", "accuracy", "Friedman rank", "P90", "P95", "PMA", "log loss", "calibration error", "time"]
     told = ", ".join(f"{name} {value} %" for name, value in PUBLISHED.items())
     note = (
-        f"{len(finished)} sets. Published averages over the 90 sets: {told}. P90 and P95: the share of\n"
-        "sets with at least 90 % or 95 % of the best accuracy of this table on that set; PMA: the mean share of it.\n"
-        "Hyper-parameters by the split `role`: depth 1 to 5, fixed layers and ridge for the NTK, depth and ridge for the NNGP,\n"
+        f"{len(finished)} tables. Published averages over the 90 tables: {told}. P90 and P95: share of\n"
+        "tables with at least 90 % or 95 % of the best accuracy in this table of results; PMA: mean share of the best accuracy.\n"
+        "Hyperparameters are chosen on the split `role`: depth 1 to 5, fixed layers and ridge for the NTK, depth and ridge for the NNGP,\n"
         "by squared error of the outputs; two options of the forest (300 trees), C and gamma of the SVM by accuracy.\n"
-        "`leave-one-out`: `NTKClassifier()` as it comes, which chooses inside each training fold and never sees the split. Log\n"
+        "`leave-one-out`: `NTKClassifier()` with its defaults, which chooses inside each training fold and never sees the split. Log\n"
         "loss has p >= 0.001; calibration error in ten bins of confidence. Time: all choices and fits."
     )
-    record("UCI, 90 small tables" if not given.sets else "UCI, some tables", columns, table(finished), note)
+    record(
+        "estimators", "UCI, 90 small tables" if not given.sets else "UCI, some tables", columns, table(finished), note
+    )
 
 
 if __name__ == "__main__":

@@ -90,12 +90,12 @@ def main() -> None:
     for process in busy:
         process.terminate()
     note = (
-        f"{options.repetitions} runs of {options.seconds:g} s in batches of {BATCH}, making the watch is "
-        f"counted, importing gnomon is not. The load of the machine was {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."
+        f"{options.repetitions} runs of {options.seconds:g} s in batches of {BATCH}. The overhead includes creating the watch, "
+        f"but not importing gnomon. Load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."
     )
-    where = "two busy loops beside it" if busy else "quiet"
-    head = ["model", "step", "least overhead", "largest", "wanted", "measured", "with curvature"]
-    record(f"Watching three models, {where}", head, rows, note)
+    where = "next to two busy loops" if busy else "on an idle machine"
+    head = ["model", "step", "least overhead", "largest", "target", "measured", "with curvature"]
+    record("watching", f"Watching three models {where}", head, rows, note)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-RESULTS = Path(__file__).parent / "RESULTS.md"
+RESULTS = Path(__file__).parent / "results"
+"""One page for each topic; `README.md` there is the scoreboard, which is edited by hand."""
 
 
 def inputs(shape, n, m=0):
@@ -73,23 +74,15 @@ def machine() -> str:
     return f"{name}, {torch.get_num_threads()} threads, torch {torch.__version__}"
 
 
-def record(title: str, columns: list[str], rows: list[list[str]], note: str) -> None:
-    """Print a table and put it into RESULTS.md, in place of an older one of the same title."""
-    lines = [
-        f"## {title}",
-        "",
-        f"{date.today()}; {machine()}.",
-        "",
-        f"| {' | '.join(columns)} |",
-        f"|{'---|' * len(columns)}",
-    ]
-    lines += [f"| {' | '.join(row)} |" for row in rows] + ["", note, ""]
-    text = "\n".join(lines)
-    print(text, flush=True)
-    old = (
-        RESULTS.read_text()
-        if RESULTS.exists()
-        else "# Results\n\nWritten by `make bench`; newest run of each workload.\n\n"
-    )
-    pattern = re.compile(rf"## {re.escape(title)}\n.*?(?=\n## |\Z)", re.S)
-    RESULTS.write_text(pattern.sub(lambda _: text, old) if pattern.search(old) else old.rstrip() + "\n\n" + text)
+def record(page: str, title: str, columns: list[str], rows: list[list[str]], note: str) -> None:
+    """Print a table and put it on a page of results: over the table with the same title, or first on the page."""
+    file = RESULTS / f"{page}.md"
+    if not file.exists():
+        raise FileNotFoundError(f"{file}: create the page with a title, and name it in {RESULTS / 'README.md'}")
+    table = [f"| {' | '.join(row)} |" for row in (columns, *rows)]
+    table.insert(1, f"|{'---|' * len(columns)}")
+    section = "\n".join([f"## {title}", "", f"{date.today()}; {machine()}.", "", *table, "", note, ""])
+    print(section, flush=True)
+    introduction, *sections = re.split(r"^(?=## )", file.read_text(), flags=re.M)
+    others = [old for old in sections if old.splitlines()[0] != f"## {title}"]
+    file.write_text("\n".join(part.rstrip() + "\n" for part in (introduction, section, *others)))

@@ -1,4 +1,4 @@
-"""Networks and data of a practitioner's size, healthy ones: what the benchmarks of examinations run on."""
+"""Healthy networks and data of realistic size, for the benchmarks of budgets, ranking and watching."""
 
 import os
 from pathlib import Path
