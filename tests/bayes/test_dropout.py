@@ -24,3 +24,19 @@ def test_masks_are_averaged():
     assert_allclose(found.plain, net.eval()(x).detach())
     with pytest.raises(InputError, match="no dropout"):
         dropout_predictive(nn.Linear(1, 1), torch.ones(1, 1))
+
+
+@pytest.mark.parametrize("probabilities", [False, True])
+def test_mean_variance_and_error_are_those_of_the_masks_drawn(probabilities):
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(2, 5), nn.Dropout(0.3), nn.Linear(5, 3)).double()
+    x = torch.randn(4, 2).double()
+    found = dropout_predictive(net, x, draws=6, seed=9, probabilities=probabilities)
+    torch.manual_seed(9)
+    net.train()
+    rows = torch.stack([net(x).softmax(1) if probabilities else net(x) for _ in range(6)]).detach()
+    assert_allclose(found.mean, rows.mean(0), rtol=1e-9)
+    assert_allclose(found.variance, rows.var(0), rtol=1e-9)
+    assert_allclose(found.error, rows.std(0) / 6**0.5, rtol=1e-9)
+    spread, apart = float(rows.var(0).mean().sqrt()), float((found.plain - rows.mean(0)).abs().mean())
+    assert f"vary by {spread:.3g}" in found.verdict and f"by {apart:.3g}." in found.verdict

@@ -19,6 +19,7 @@ from gnomon.bayes import (
     effective_sample_size,
     laplace,
     module_posterior,
+    r_hat,
     sample,
 )
 from gnomon.bayes.density import Density
@@ -281,3 +282,127 @@ def test_the_record_counts_acceptances_and_gradients_of_all_steps():
     assert torch.equal(draws.values, torch.stack([s.x for s in steps[10:]], 1))
     assert draws.accepted == pytest.approx(sum(s.accepted for s in steps[10:]) / 20)
     assert draws.gradients == 31 * 5 and draws.divergences == 0 and seen[0] == (1, 30) and seen[-1] == (30, 30)
+
+
+def test_metropolis_learns_its_covariance_in_the_middle_of_the_warm_up():
+    """The proposal restarts at 2.4 / sqrt(d) of the covariance of the second half of what was seen."""
+    warmup = 20
+    path = Metropolis(0.7).walk(Density(quartic, True), START, warmup, torch.Generator().manual_seed(3))
+    steps, g = [next(path) for _ in range(26)], torch.Generator().manual_seed(3)
+    x, factor, size, seen = START, torch.eye(2).double(), StepSize(0.7, 0.234), []
+    for t, step in enumerate(steps):
+        moved = x + size.now * (factor @ normal(g).T).T
+        probability = (log_density(moved) - log_density(x)).exp().clamp(max=1)
+        x = torch.where((torch.rand(5, generator=g, dtype=torch.float64) < probability)[:, None], moved, x)
+        assert torch.allclose(step.x, x)
+        if t < warmup:
+            size.update(float(probability.mean()))
+            seen.append(x)
+        if t == 10:
+            factor, size = _factor(torch.cat(seen[5:])), StepSize(2.4 / sqrt(2), 0.234)
+        if t == warmup - 1:
+            size.now = size.average
+    assert steps[0].gradients == 10 and steps[1].gradients == 5
+
+
+def test_metropolis_aims_at_another_acceptance_in_one_dimension():
+    start = START[:, :1]
+    path = Metropolis(0.7).walk(Density(lambda x: -x.square().sum(), True), start, 4, torch.Generator().manual_seed(3))
+    first, second = next(path), next(path)
+    g = torch.Generator().manual_seed(3)
+    normal(g, start), torch.rand(5, generator=g, dtype=torch.float64)
+    size = StepSize(0.7, 0.44)
+    size.update(first.accepted)
+    moved = first.x + size.now * normal(g, start)
+    assert second.accepted == pytest.approx(float((first.x.square() - moved.square()).exp().clamp(max=1).mean()))
+
+
+def test_few_points_leave_the_proposal_of_metropolis_as_it_is():
+    """One chain and two coordinates: 11 draws are more than 4 d, 7 are not."""
+    for warmup, restarts in ((12, False), (20, True)):
+        path = Metropolis(0.7).walk(Density(quartic, True), START[:1], warmup, torch.Generator().manual_seed(3))
+        steps, g, size, x = (
+            [next(path) for _ in range(14)],
+            torch.Generator().manual_seed(3),
+            StepSize(0.7, 0.234),
+            START[:1],
+        )
+        agree = []
+        for step in steps[:12]:
+            moved = x + size.now * normal(g, x)
+            probability = (log_density(moved) - log_density(x)).exp().clamp(max=1)
+            agree.append(step.accepted == pytest.approx(float(probability)))
+            x = torch.where((torch.rand(1, generator=g, dtype=torch.float64) < probability)[:, None], moved, x)
+            size.update(float(probability))
+        assert all(agree[:11]) and agree[11] != restarts
+
+
+def test_a_step_size_restarts_around_another_step():
+    size = StepSize(0.5, 0.8)
+    size.update(0.3)
+    size.restart(3.0)
+    assert size.now == 3.0 and size.average == pytest.approx(3.0)
+    size.update(0.8)
+    assert size.now == pytest.approx(6.0)
+
+
+def spread_chains(length, gap=0.0):
+    values = np.random.default_rng(0).standard_normal((4, length, 2))
+    values[0, :, 1] += gap
+    return Draws(torch.tensor(values), "", 1.0, 0, 0, 0)
+
+
+def test_draws_have_converged_if_every_coordinate_has():
+    assert spread_chains(600).converged
+    apart = spread_chains(600, gap=1.0)
+    assert float(apart.r_hat[0]) < 1.01 < float(apart.r_hat[1])
+    assert not apart.converged and apart.findings[0].where == "x[1]"
+    few = spread_chains(60)
+    assert float(few.effective.min()) < 400 and not few.converged
+
+
+@pytest.mark.parametrize(("rho", "converged"), [(0.0, True), (0.9, False)])
+def test_draws_need_four_hundred_effective_ones(rho, converged):
+    """480 independent draws suffice; 2,000 correlated ones are worth about 100."""
+    draws = Draws(torch.tensor(chains(600 if rho == 0 else 500, rho, 4)), "", 1.0, 0, 0, 0)
+    assert draws.converged == converged
+
+
+@pytest.mark.parametrize(("divergences", "severity"), [(19, 0.3), (21, 0.6)])
+def test_divergences_are_severe_from_one_percent_on(divergences, severity):
+    values = torch.tensor(chains(500, 0.0, 4))
+    (found,) = (f for f in Draws(values, "", 1.0, divergences, 0, 0).findings if f.kind == "divergent-paths")
+    assert found.severity == severity and found.evidence[0].value == pytest.approx(divergences / 2000)
+
+
+def test_an_effective_sample_size_is_at_most_n_times_log10_n():
+    """Alternating draws estimate their mean better than independent ones; tau is bounded below by 1 / log10(m n)."""
+    z = torch.tensor(np.random.default_rng(0).standard_normal((2, 40, 1)))
+    z[:, 1::2] = -z[:, ::2] + 0.01 * z[:, 1::2]
+    assert float(effective_sample_size(z)) == pytest.approx(80 * np.log10(80))
+
+
+def test_r_hat_is_that_of_normal_scores_of_ranks_and_of_distances_from_the_median():
+    for values in (
+        chains(31, 0.4, 3),
+        np.round(chains(40, 0.9, 3), 1),
+        chains(30, 0, 3) * np.array([1.0, 1, 4])[:, None, None],
+    ):
+
+        def ratio(x):
+            half = x.shape[1] // 2
+            x = np.concatenate([x[:, :half], x[:, -half:]])
+            ranks = scipy.stats.rankdata(x).reshape(x.shape)
+            z = scipy.stats.norm.ppf((ranks - 3 / 8) / (x.size + 1 / 4))
+            within, between = z.var(1, ddof=1).mean(), half * z.mean(1).var(ddof=1)
+            return sqrt((within * (half - 1) / half + between / half) / within)
+
+        x = values[:, :, 0]
+        expected = max(ratio(x), ratio(np.abs(x - np.median(x))))
+        assert float(r_hat(torch.tensor(values))) == pytest.approx(expected, rel=1e-12)
+
+
+def test_only_four_chains_and_about_four_hundred_draws_are_drawn():
+    values = torch.tensor(chains(900, 0.0, 6))
+    paths, _ = Draws(values, "", 1.0, 0, 0, 0).plots()
+    assert len(paths.marks) == 4 and len(paths.marks[0].x) == 450

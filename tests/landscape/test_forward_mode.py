@@ -22,3 +22,13 @@ def test_a_wrong_product_is_noticed_whatever_the_sign_of_its_error(sign, dtype):
         and not agree(w**2, [w], [v], 0.5 * right)
         and not agree(w**2, [w], [v], 2 * right)
     )
+
+
+@pytest.mark.parametrize(("error", "accepted"), [(0.5, True), (2.0, False)])
+def test_a_product_that_cancels_may_be_off_by_a_hundred_roundings(error, accepted):
+    """J v of the sum of w is the sum of v, here 0; 100 eps |J^T u| |v| is what rounding may leave."""
+    w = torch.full((9,), 3.0, dtype=torch.float64, requires_grad=True)
+    v = torch.tensor([4.0, -1.0, -3.0, 5.0, -5.0, 2.0, -2.0, 7.0, -7.0], dtype=torch.float64)
+    rounding = 100 * torch.finfo(torch.float64).eps * 3 * float(v.norm())  # |J^T u| = 3 |u|
+    moved = torch.full((1,), error * rounding, dtype=torch.float64)
+    assert agree(w.sum().reshape(1), [w], [v], moved) == accepted

@@ -250,3 +250,24 @@ def test_large_matrices_can_bear_less(n, said):
     """Eigenvalues are known to n eps of the largest: a condition of 3e14 leaves a digit for 2 points, none for 200."""
     K = np.diag(np.r_[np.ones(n - 1), 1 / 3e14])
     assert said in str(diagnose(K))
+
+
+def test_only_eigenvalues_below_minus_rounding_count_as_negative():
+    d = diagnose(np.diag([-1.0, 0.0, 0.0, 5.0]))
+    assert "one eigenvalue is negative beyond rounding, down to -1" in d.sentences()[1]
+    d = diagnose(np.diag([-1.0, -2.0, 1e-16, 5.0]))
+    assert "2 eigenvalues are negative beyond rounding, down to -2" in d.sentences()[1]
+
+
+@pytest.mark.parametrize(("low", "name"), [(-1e-3, "jitter-needed"), (-0.1, "jitter-hides")])
+def test_in_half_precision_its_own_rounding_decides_whether_jitter_hides_something(low, name):
+    """n eps |largest| is 3 * 0.00098 = 0.0029 in float16."""
+    d = diagnose(torch.diag(torch.tensor([1.0, 0.5, low])).half())
+    assert name in {finding.kind for finding in d.findings}
+
+
+@pytest.mark.parametrize(("low", "name"), [(-3e-7, "float32-rounding"), (-5e-7, "indefinite")])
+def test_a_negative_eigenvalue_is_compared_with_the_rounding_of_float32(low, name):
+    """n eps |largest| is 3 * 1.19e-7 = 3.6e-7 in float32."""
+    d = diagnose(np.diag([1.0, 0.5, low]))
+    assert name in {finding.kind for finding in d.findings}

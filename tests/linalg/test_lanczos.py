@@ -120,3 +120,30 @@ def test_the_error_of_a_density_is_students_interval_over_its_starts():
     each = torch.from_numpy(norm.pdf(0.3, points.numpy(), width))
     wanted = float(t.ppf(0.95, 3)) * float(each.std()) / 2
     assert float(density.error(torch.tensor([0.3]).double(), width, confidence=0.9)) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_steps_grow_by_a_quarter_and_at_least_five_until_residuals_are_small(k):
+    a = torch.diag(torch.linspace(0.0, 1.0, 400, dtype=torch.float64) ** 0.5)
+    found = top_eigenpairs(Dense(a), k)
+    schedule = [2 * k + 10]
+    while schedule[-1] < found.products:
+        schedule.append(schedule[-1] + max(5, schedule[-1] // 4))
+    assert found.products == schedule[-1] and len(schedule) > 2
+    enough = float(torch.linalg.eigvalsh(a).max()) * torch.finfo(torch.float64).eps ** 0.5
+    for steps, small in ((schedule[-2], False), (schedule[-1], True)):
+        assert (float(top_eigenpairs(Dense(a), k, steps=steps).residuals.max()) <= enough) == small
+
+
+def test_a_density_uses_as_many_starts_and_steps_as_asked():
+    a = symmetric(30)
+    found = spectral_density(Dense(a), steps=7, starts=3, seed=2)
+    assert len(found.points) == len(found.weights) == 21 and found.starts == 3
+    assert float(found.weights.sum()) == pytest.approx(1.0)
+    each = []
+    for seed in (2, 3, 4):
+        v = torch.randn(30, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+        each.append(float(v @ a @ v / (v @ v)))
+    assert found.mean == pytest.approx(sum(each) / 3)
+    default = spectral_density(Dense(symmetric(60)))
+    assert default.starts == 8 and len(default.points) == 8 * 40

@@ -6,8 +6,8 @@ from scipy.stats import binom, t
 
 from gnomon.core.errors import BudgetError, InputError
 from gnomon.linalg.diagonal import diagonal
-from gnomon.linalg.operator import Dense
-from gnomon.linalg.trace import automatic_trace, hutch_plus_plus, hutchinson
+from gnomon.linalg.operator import Dense, Negative
+from gnomon.linalg.trace import _estimate, _signs, automatic_trace, hutch_plus_plus, hutchinson
 
 
 def positive(n, decay):
@@ -85,3 +85,49 @@ def test_a_sketch_that_does_not_fit_is_not_made(monkeypatch):
     assert automatic_trace(operator, products=12).half_width > 1  # one vector at a time
     with pytest.raises(BudgetError, match=r"hutch_plus_plus\(operator\): 16 vectors of 200 B do not fit"):
         hutch_plus_plus(operator, products=12)
+
+
+def test_the_interval_of_a_trace_is_students_interval_of_its_samples():
+    values = torch.tensor([3.0, -1.0, 4.5, 2.0], dtype=torch.float64)
+    found = _estimate(10.0, values, 0.9, 7)
+    mean, error = 10 + 8.5 / 4, float(values.std()) / 2
+    low, high = t.interval(0.9, 3, loc=mean, scale=error)
+    assert (found.value, found.interval.low, found.interval.high) == pytest.approx((mean, low, high), rel=1e-12)
+    assert found.products == 7
+    assert found.half_width == pytest.approx((high - low) / 2)
+    assert _estimate(1.0, values[:1], 0.9, 3).half_width == 0.0
+    two = _estimate(0.0, values[:2], 0.9, 2)
+    assert two.half_width == pytest.approx(t.ppf(0.95, 1) * 2)  # the standard error of 3 and -1 is 2
+
+
+def test_the_method_with_the_smaller_predicted_variance_is_chosen():
+    """13 products: the sketch of 4 uses 12 of them, plain sampling all 13."""
+    signs = torch.stack(list(_signs(Dense(torch.eye(30).double()), 4, 5)), 1)
+    chosen = []
+    for decay in torch.linspace(0.0, 2.0, 41).tolist():
+        a = positive(30, decay)
+        sketch = a @ signs
+        q = torch.linalg.qr(sketch[:, :2]).Q
+        left, whole = (sketch[:, 2:] - q @ q.T @ sketch[:, 2:]).square().sum(), sketch[:, 2:].square().sum()
+        found = automatic_trace(Dense(a), products=13, seed=5)
+        assert found.products == (12 if 2 * left <= whole else 13)
+        chosen.append(found.products)
+    assert {12, 13} == set(chosen)
+
+
+def test_a_sketch_is_estimated_from_its_basis_and_the_rest_from_other_signs():
+    a = positive(12, 0.7)
+    found = hutch_plus_plus(Dense(a), products=10, seed=3)
+    first, second = (torch.stack(list(_signs(Dense(a), 3, seed)), 1) for seed in (3, 4))
+    q = torch.linalg.qr(a @ first).Q
+    rest = second - q @ q.T @ second
+    values = (rest * (a @ rest)).sum(0)
+    assert found.value == pytest.approx(float((q.T @ a @ q).trace() + values.mean()))
+    assert found.half_width == pytest.approx(t.ppf(0.975, 2) * float(values.std()) / 3**0.5)
+    assert found.products == 9
+
+
+def test_an_operator_that_is_not_symmetric_is_written_out_column_by_column():
+    a = torch.tensor([[1.0, 2.0], [3.0, 5.0]])
+    assert torch.equal(Dense(a).dense(), a)
+    assert torch.equal(Negative(Dense(a)).dense(), -a)

@@ -78,6 +78,7 @@ def normalization_smoothing(
         return hook
 
     for name, part in parts.items():
+        part.register_forward_pre_hook(_with_gradient)
         part.register_forward_hook(keep(name))
     with undisturbed(model), evaluating(model, training=True):
         objective = Objective.of(x, y, model, loss, call)
@@ -102,6 +103,11 @@ def batch_norms(model: nn.Module, call: str) -> dict[str, Any]:
     if not found:
         raise InputError(lesson(call, "the module has no batch norm layer", "at least one", "Pass a network with one"))
     return found
+
+
+def _with_gradient(_: nn.Module, args: Any) -> Any:
+    """The arguments of a layer, with a gradient for its input also if that is the data themselves."""
+    return args if args[0].requires_grad else (args[0].detach().requires_grad_(), *args[1:])
 
 
 def _smoothing(part: Any, y: Tensor, into: Tensor, out: Tensor) -> tuple[float, float, float]:

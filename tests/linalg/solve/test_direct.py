@@ -7,7 +7,8 @@ from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
 from gnomon.core import BudgetError, InputError, NotFiniteError
-from gnomon.linalg.solve import Direct
+from gnomon.linalg.solve import Direct, direct
+from gnomon.linalg.solve.direct import _skew
 from tests.linalg.solve.points import Counted
 
 
@@ -129,3 +130,29 @@ def test_the_jitter_is_a_power_of_ten_of_the_mean_diagonal(size):
 def test_complex_targets_are_refused(y):
     with pytest.raises(InputError, match=r"Direct\(\).solve\(kernel, y\): y holds torch.complex.* Pass y.real"):
         Direct().solve(torch.eye(2), y)
+
+
+def test_the_largest_entry_and_asymmetry_are_found_in_any_tile(monkeypatch):
+    monkeypatch.setattr(direct, "CACHE", 9 * 8)  # tiles of 3 x 3
+    rng = np.random.default_rng(0)
+    for place in ((0, 0), (2, 1), (5, 1), (7, 7), (4, 3)):
+        for size in (9.0, -9.0):
+            K = rng.normal(size=(8, 8))
+            K = K + K.T
+            K[place] = K[place[::-1]] = size
+            K[6, 2] += 0.125
+            skew, largest = _skew(K)
+            assert skew == pytest.approx(0.125) and largest == pytest.approx(np.abs(K).max())
+            assert _skew(K.T.copy())[0] == pytest.approx(0.125)
+
+
+@pytest.mark.parametrize(("share", "refused"), [(3e-4, False), (4e-4, True)])
+def test_asymmetry_up_to_half_of_the_digits_of_a_float32_is_accepted(share, refused):
+    """sqrt(1.19e-7) = 3.45e-4 of the largest entry."""
+    K = np.diag([2.0, 3.0, 4.0])
+    K[0, 1] = 4 * share
+    if refused:
+        with pytest.raises(InputError, match="differ by up to"):
+            Direct().solve(K, np.ones(3))
+    else:
+        Direct().solve(K, np.ones(3))

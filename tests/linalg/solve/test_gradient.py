@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from gnomon.core import InputError, NotConvergedError
 from gnomon.linalg.solve import ConjugateGradient, Landmarks, PivotedCholesky
 from gnomon.linalg.solve.base import kernel_system
-from gnomon.linalg.solve.precondition import inverse
+from gnomon.linalg.solve.precondition import columns, inverse
 from tests.linalg.solve.points import Counted
 
 
@@ -108,3 +108,16 @@ def test_not_positive_definite_is_refused():
         ConjugateGradient(preconditioner=PivotedCholesky(1)).solve(
             np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([1.0, -1.0])
         )
+
+
+def test_the_columns_of_a_factor_take_at_most_a_quarter_of_the_memory():
+    """A column of 50 float64 numbers takes 400 bytes; a quarter of 16,000 bytes holds 10 of them."""
+    assert [columns(100, 50, memory) for memory in (16_000, 15_999, 1)] == [10, 9, 1]
+    assert columns(7, 50, 16_000) == 7 and columns(100, 50, 10**6) == 50
+
+
+def test_the_default_limit_is_a_thousand_iterations():
+    K = torch.diag(torch.logspace(0, -13, 300, dtype=torch.float64))
+    solver = ConjugateGradient(tolerance=1e-14, preconditioner=PivotedCholesky(1))
+    with pytest.raises(NotConvergedError, match="after 1000 iterations"):
+        solver.solve(K, torch.ones(300, dtype=torch.float64))

@@ -93,10 +93,12 @@ class StepSize:
     """
 
     def __init__(self, first: float, target: float) -> None:
-        self.target, self.now = target, first
-        self._restart()
+        self.target = target
+        self.restart(first)
 
-    def _restart(self) -> None:
+    def restart(self, first: float) -> None:
+        """Forget all updates and begin anew around another step."""
+        self.now = first
         self._center, self._gap, self._mean, self._t = log(2 * self.now), 0.0, log(self.now), 0
 
     def update(self, accepted: float) -> None:
@@ -116,8 +118,7 @@ class StepSize:
 
     def settle(self) -> None:
         """Take the average over the updates, and begin anew around it."""
-        self.now = self.average
-        self._restart()
+        self.restart(self.average)
 
 
 def noise(like: Tensor, generator: torch.Generator) -> Tensor:

@@ -157,8 +157,7 @@ class _State:
                 scale = self.variance.sqrt()
                 self._travel = Travel(points, scale, self._leading((points - points.mean(0)) / scale))
             self._seen.clear()
-            self.size.now = self._first_step()
-            self.size.settle()
+            self.size.restart(self._first_step())
         if t + 1 == warmup:
             self.size.settle()
 

@@ -66,8 +66,7 @@ class Metropolis(Record, AbstractSampler):
                 seen.append(x)
                 if t == warmup - warmup // 2 and len(seen) * chains > 4 * d:
                     factor = _factor(torch.cat(seen[len(seen) // 2 :]))
-                    size.now = 2.4 / d**0.5
-                    size.settle()
+                    size.restart(2.4 / d**0.5)
                 if t + 1 == warmup:
                     size.settle()
             yield Step(x, float(probability.mean()), gradients=chains * (2 if t == 0 else 1))
