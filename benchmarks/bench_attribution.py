@@ -26,14 +26,8 @@ SHARED = Path(os.environ.get("GNOMON_SHARED", HERE.resolve().parents[1] / "share
 
 
 def captum():
-    from gnomon.attribution import (
-        grad_cam,
-        gradient,
-        integrated_gradients,
-        occlusion,
-        smooth_grad,
-        token_attribution,
-    )  # fmt: skip
+    from gnomon.attribution import grad_cam, gradient, integrated_gradients, occlusion, token_attribution  # fmt: skip
+    from gnomon.attribution.gradient import smooth_grad
 
     ask = [os.environ["CAPTUM_PYTHON"], "-c", "import captum; print(captum.__path__[0])"]
     where = subprocess.run(ask, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()

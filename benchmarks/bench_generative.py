@@ -23,18 +23,12 @@ from scipy.stats import t as student
 from torch import nn
 
 from gnomon.data import digits, moons
-from gnomon.generative import (
-    VAE,
-    Diffusion,
-    Gaussian,
-    TimeNetwork,
-    autoregressive_flow,
-    autoregressive_spline_flow,
-    cosine_schedule,
-    dequantize,
-    mmd_test,
-    spline_flow,
-)
+from gnomon.generative import VAE, Diffusion, autoregressive_flow, mmd_test, spline_flow
+from gnomon.generative.continuous import TimeNetwork
+from gnomon.generative.diffusion.schedule import cosine_schedule
+from gnomon.generative.flows.ready import autoregressive_spline_flow
+from gnomon.generative.model import dequantize
+from gnomon.generative.vae import Gaussian
 
 BATCH, LR, TIMES = 128, 2e-3, 100
 KEPT = Path(__file__).parents[1] / "build" / "generative.jsonl"

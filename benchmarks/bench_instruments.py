@@ -17,8 +17,14 @@ from scipy.stats import beta
 from torch import nn
 
 from gnomon import generative as g
-from gnomon.bayes import Draws, Metropolis, sample
+from gnomon.bayes import Metropolis, sample
+from gnomon.bayes.draws import Draws
 from gnomon.data import mixture, ring
+from gnomon.generative.flows.base import AbstractTransform
+from gnomon.generative.flows.ready import autoregressive_spline_flow
+from gnomon.generative.instruments.density import flow_density_check
+from gnomon.generative.instruments.ratio import ratio_calibration
+from gnomon.generative.vae import Gaussian
 from gnomon.training import Adam
 
 KEPT = Path(__file__).parents[1] / "build" / "instruments.jsonl"
@@ -68,7 +74,7 @@ def moved(make, seed):
     return flow
 
 
-class WrongSign(g.AbstractTransform):
+class WrongSign(AbstractTransform):
     """A scaling whose log determinant has the wrong sign."""
 
     def __init__(self, seed):
@@ -90,7 +96,7 @@ def vae(seed, collapsed):
     )
     torch.manual_seed(seed)
     model = g.VAE(
-        nn.Linear(2, 4), nn.Linear(2, 2), latent=2, shape=(2,), observation=g.Gaussian(3.0 if collapsed else 0.3)
+        nn.Linear(2, 4), nn.Linear(2, 2), latent=2, shape=(2,), observation=Gaussian(3.0 if collapsed else 0.3)
     )
     if collapsed:
         nn.init.zeros_(model.decoder.weight)
@@ -102,7 +108,7 @@ def vae(seed, collapsed):
 def ratio(seed, factor):
     """The exact ratio of two Gaussians, its logit multiplied by a factor."""
     p, q = mixture([[0.0]]), mixture([[1.5]])
-    return g.ratio_calibration(
+    return ratio_calibration(
         lambda x: factor * (p.log_prob(x) - q.log_prob(x)),
         p.sample(1000, seed=2 * seed),
         q.sample(1000, seed=2 * seed + 1),
@@ -113,7 +119,7 @@ MAKERS = (
     lambda: g.coupling_flow(2, layers=2, hidden=16),
     lambda: g.autoregressive_flow(2, layers=2, hidden=16),
     lambda: g.spline_flow(2, layers=1, hidden=16),
-    lambda: g.autoregressive_spline_flow(2, layers=2, hidden=16),
+    lambda: autoregressive_spline_flow(2, layers=2, hidden=16),
 )
 CASES = {
     "mmd_test": (lambda s: g.mmd_test(real(100, 2 * s), real(100, 2 * s + 1), permutations=199),
@@ -125,8 +131,8 @@ CASES = {
     "coverage": (lambda s: g.coverage(real(300, 2 * s), real(300, 2 * s + 1)),
                  lambda s: g.coverage(HALF.sample(300, seed=2 * s), real(300, 2 * s + 1)), "half of the modes"),
     "memorization": (lambda s: g.memorization(real(150, 3 * s), real(200, 3 * s + 1), real(200, 3 * s + 2), permutations=199), copies, "copies"),
-    "flow_density_check": (lambda s: g.flow_density_check(moved(MAKERS[s % 4], s), grid=150, samples=500),
-                           lambda s: g.flow_density_check(g.Flow([WrongSign(s)], shape=(2,)), grid=150, samples=500), "wrong sign of the Jacobian"),
+    "flow_density_check": (lambda s: flow_density_check(moved(MAKERS[s % 4], s), grid=150, samples=500),
+                           lambda s: flow_density_check(g.Flow([WrongSign(s)], shape=(2,)), grid=150, samples=500), "wrong sign of the Jacobian"),
     "elbo_gap": (lambda s: vae(s, False), lambda s: vae(s, True), "collapsed posterior"),
     "ratio_calibration": (lambda s: ratio(s, 1.0), lambda s: ratio(s, 3.0), "logits three times too large"),
     "R-hat and effective draws": (autoregression, two_modes, "chains in two modes"),

@@ -12,7 +12,7 @@ import time
 import torch
 from measure import record
 
-from gnomon.models import linear_scan
+from gnomon.models.scan import linear_scan
 
 
 def loop(a, b):

@@ -20,9 +20,19 @@ from measure import record
 from evaluation.faults.models.dense import perceptron
 from evaluation.faults.models.images import ResNet18
 from evaluation.faults.models.transformers import Transformer
-from gnomon import attribution, checks, decisions, landscape, robustness
+from gnomon import attribution, checks, decisions, robustness
 from gnomon import landscape as ls
+from gnomon.attribution.blocks import block_ablation
 from gnomon.core.errors import GnomonError
+from gnomon.landscape.averaging import averaging_gain
+from gnomon.landscape.flow import flow_gap
+from gnomon.landscape.implicit import implicit_penalty
+from gnomon.landscape.invisible import invisible_weights
+from gnomon.landscape.norms import rank_path, solution_norms
+from gnomon.landscape.ranges import scale_robustness
+from gnomon.landscape.shrinkage import shrinkage
+from gnomon.landscape.slices import convexity
+from gnomon.landscape.smoothness import polyak_constant
 from gnomon.robustness.certificates import Crown
 
 KEPT = Path(__file__).parents[1] / "build" / "sizes.json"
@@ -57,31 +67,31 @@ def instruments(build, x, y):
         "gradient_noise": lambda: ls.gradient_noise(net, *pair),
         "loss_along": lambda: ls.loss_along(net, *pair, points=7),
         "loss_plane": lambda: ls.loss_plane(net, *pair, points=3),
-        "convexity": lambda: ls.convexity(net, *pair, segments=5, products=6),
+        "convexity": lambda: convexity(net, *pair, segments=5, products=6),
         "loss_between": lambda: ls.loss_between(net, other, *pair, points=5),
         "match_units": lambda: ls.match_units(net, other, x),
         "mode_connectivity": lambda: ls.mode_connectivity(net, other, *pair, points=5),
-        "averaging_gain": lambda: ls.averaging_gain(three, *pair),
+        "averaging_gain": lambda: averaging_gain(three, *pair),
         "run_constants": lambda: ls.run_constants(three, *pair, lr=0.01, products=6),
         "steps_ahead": lambda: ls.steps_ahead(net, *pair, products=6),
-        "polyak_constant": lambda: ls.polyak_constant(net, *pair, lr=1e-3, steps=5, products=6),
-        "flow_gap": lambda: ls.flow_gap(net, *pair, lr=1e-3, steps=3, finer=2),
-        "implicit_penalty": lambda: ls.implicit_penalty(net, *pair, lr=0.01),
+        "polyak_constant": lambda: polyak_constant(net, *pair, lr=1e-3, steps=5, products=6),
+        "flow_gap": lambda: flow_gap(net, *pair, lr=1e-3, steps=3, finer=2),
+        "implicit_penalty": lambda: implicit_penalty(net, *pair, lr=0.01),
         "lr_range": lambda: ls.lr_range(net, *pair, steps=10, batch=4),
-        "scale_robustness": lambda: ls.scale_robustness(net, *pair, scales=(0.3, 1.0), steps=5),
+        "scale_robustness": lambda: scale_robustness(net, *pair, scales=(0.3, 1.0), steps=5),
         "scale_invariance": lambda: ls.scale_invariance(net, *pair),
-        "shrinkage": lambda: ls.shrinkage(net, *pair, weight_decay=1e-3, k=2, products=6),
+        "shrinkage": lambda: shrinkage(net, *pair, weight_decay=1e-3, k=2, products=6),
         "normalization_importance": lambda: ls.normalization_importance(net, *pair),
         "normalization_smoothing": lambda: ls.normalization_smoothing(net, *pair),
         "parameter_symmetries": lambda: ls.parameter_symmetries(net, small),
-        "solution_norms": lambda: ls.solution_norms(net),
-        "rank_path": lambda: ls.rank_path(three[:2]),
+        "solution_norms": lambda: solution_norms(net),
+        "rank_path": lambda: rank_path(three[:2]),
         "signal": lambda: checks.signal(net, *pair),
         "signal_scales": lambda: checks.signal_scales(net, small),
         "unit_activity": lambda: checks.unit_activity(net, x),
         "unit_duplicates": lambda: checks.unit_duplicates(net),
-        "invisible_weights": lambda: landscape.invisible_weights(net, small),
-        "block_ablation": lambda: attribution.block_ablation(net, *pair),
+        "invisible_weights": lambda: invisible_weights(net, small),
+        "block_ablation": lambda: block_ablation(net, *pair),
         "ode_gap": lambda: checks.ode_gap(net, small),
         "receptive_field": lambda: attribution.receptive_field(net, small),
         "invertibility": lambda: robustness.invertibility(net, small),

@@ -23,19 +23,19 @@ from gnomon.generative import (
     VAE,
     Diffusion,
     FlowMatching,
-    Gaussian,
-    TimeNetwork,
-    Wasserstein,
     autoregressive_flow,
-    autoregressive_spline_flow,
-    cosine_schedule,
     coupling_flow,
-    dequantize,
     energy_test,
     fit,
     play,
     spline_flow,
 )
+from gnomon.generative.continuous import TimeNetwork
+from gnomon.generative.diffusion.schedule import cosine_schedule
+from gnomon.generative.flows.ready import autoregressive_spline_flow
+from gnomon.generative.gan import Wasserstein
+from gnomon.generative.model import dequantize
+from gnomon.generative.vae import Gaussian
 from gnomon.training import Adam
 from gnomon.training.schedule import Scheduled
 

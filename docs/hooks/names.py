@@ -34,6 +34,9 @@ def expanded(room: str, source: Path = SOURCE) -> str:
         inside = [name for name in names if _imported(body).get(name) == origin]
         if inside:
             options = NAME if room == _first_room(origin, inside, room, source) else REPEATED
+            inside += [
+                name for name in _classes(origin, source) if name not in inside and origin.startswith(f"{room}.")
+            ]
             lines += [f"::: {origin}{FILE}", *(f"::: {origin}.{name}{options}" for name in inside)]
     return "\n".join(lines)
 
@@ -62,15 +65,27 @@ def _link(name: str, value: object) -> str:
 
 def _sentence(value: object) -> str:
     text = " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split())
-    text = text.partition(": ")[2] if isinstance(value, ModuleType) else text
     return (text[:1].upper() + text[1:]).replace("|", r"\|")
 
 
 def _exports(file: Path) -> tuple[list[ast.stmt], list[str]]:
     """The statements of a file and its ``__all__``."""
     body = ast.parse(file.read_text(encoding="utf-8")).body
-    lists = [s for s in body if isinstance(s, ast.Assign) and s.targets[0].id == "__all__"]
+    assigned = [s for s in body if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name)]
+    lists = [s for s in assigned if s.targets[0].id == "__all__"]
     return body, next(ast.literal_eval(s.value) for s in lists)
+
+
+def _classes(module: str, source: Path) -> list[str]:
+    """Public classes that a file defines, such as the records that its functions return."""
+    file = source.joinpath(*module.split(".")).with_suffix(".py")
+    if not file.exists():
+        return []
+    body = ast.parse(file.read_text(encoding="utf-8")).body
+    if "__all__" not in file.read_text(encoding="utf-8"):
+        return []
+    defined = {statement.name for statement in body if isinstance(statement, ast.ClassDef)}
+    return [name for name in _exports(file)[1] if name in defined]
 
 
 def _first_room(origin: str, names: list[str], room: str, source: Path) -> str:

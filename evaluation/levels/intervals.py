@@ -18,7 +18,7 @@ from gnomon.core.metrics import binomial_interval
 from gnomon.decisions import temperature
 from gnomon.decisions.calibration import calibration
 from gnomon.discovery import Library, Selection, discover_ode
-from gnomon.generative import js_estimate
+from gnomon.generative.instruments.ratio import js_estimate
 from gnomon.lab.judges import at_most, distributed_as, mean_equals, rate_is
 from gnomon.landscape import gradient_noise, local_entropy
 from gnomon.linalg.diagonal import diagonal

@@ -10,8 +10,11 @@ from torch import nn
 from torch.distributions import Normal, kl_divergence
 
 import gnomon
-from gnomon.attribution import cam_overlap, grad_cam, intrinsic_dimension
-from gnomon.bounds import certify, generalization_bounds, norms, output_margins, spectral_complexity
+from gnomon.attribution import grad_cam
+from gnomon.attribution.maps import cam_overlap
+from gnomon.attribution.probes import intrinsic_dimension
+from gnomon.bounds import certify, generalization_bounds, norms, output_margins
+from gnomon.bounds.output_margins import spectral_complexity
 from gnomon.bounds.pacbayes.certifying import SHARE
 
 

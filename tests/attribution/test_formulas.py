@@ -7,7 +7,9 @@ import torch
 from numpy.testing import assert_allclose
 from torch import nn
 
-from gnomon.attribution import cka, invert_layer, layer_similarity, smooth_grad, variational_information
+from gnomon.attribution import invert_layer, layer_similarity, variational_information
+from gnomon.attribution.gradient import smooth_grad
+from gnomon.attribution.similarity import cka
 
 
 def test_layer_similarity_is_the_cka_of_every_pair_of_layers():

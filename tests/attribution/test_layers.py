@@ -6,27 +6,24 @@ from torch import nn
 
 from gnomon import data
 from gnomon.attribution import (
-    analogy_score,
-    bag_of_patches_score,
     bottleneck_curve,
-    cka,
-    cue_conflict,
     direction_semantics,
-    discrete_information,
     information_plane,
-    intrinsic_dimension,
     invert_layer,
-    layer_activations,
     layer_probe,
     layer_similarity,
     mutual_information,
-    orbit_curvature,
-    procrustes,
     representation_report,
-    surrogate_tree,
     top_activating,
     visualize_unit,
 )
+from gnomon.attribution.cues import analogy_score, bag_of_patches_score, cue_conflict
+from gnomon.attribution.information import discrete_information
+from gnomon.attribution.layers import layer_activations
+from gnomon.attribution.orbits import orbit_curvature
+from gnomon.attribution.probes import intrinsic_dimension
+from gnomon.attribution.similarity import cka, procrustes
+from gnomon.attribution.trees import surrogate_tree
 from gnomon.core import InputError
 
 SPLIT = data.digits(400, 200)

@@ -3,17 +3,17 @@ import torch
 from torch import nn
 
 from gnomon.attribution import (
-    Attribution,
     cam,
-    cam_overlap,
     deletion_insertion,
     grad_cam,
     gradient,
     integrated_gradients,
     occlusion,
     sanity_check,
-    smooth_grad,
 )
+from gnomon.attribution.gradient import smooth_grad
+from gnomon.attribution.maps import cam_overlap
+from gnomon.attribution.record import Attribution
 from gnomon.core import InputError, NotFiniteError
 
 

@@ -10,36 +10,32 @@ from scipy import stats
 from torch import nn
 
 from gnomon.attribution import (
-    Attribution,
-    FourierMask,
-    analogy_score,
-    bag_of_patches_score,
-    cam_overlap,
-    cue_conflict,
     deletion_insertion,
     direction_semantics,
-    discrete_information,
     fourier_mask,
     grad_cam,
     gradient,
     information_plane,
-    intrinsic_dimension,
-    keep_frequencies,
     layer_probe,
     mutual_information,
     occlusion,
-    orbit_curvature,
-    procrustes,
     representation_report,
     sanity_check,
-    smooth_grad,
-    surrogate_tree,
     top_activating,
     visualize_unit,
 )
-from gnomon.attribution.probes import pooled
+from gnomon.attribution.cues import analogy_score, bag_of_patches_score, cue_conflict
+from gnomon.attribution.fourier import FourierMask, keep_frequencies
+from gnomon.attribution.gradient import smooth_grad
+from gnomon.attribution.information import discrete_information
+from gnomon.attribution.maps import cam_overlap
+from gnomon.attribution.orbits import orbit_curvature
+from gnomon.attribution.probes import intrinsic_dimension, pooled
+from gnomon.attribution.record import Attribution
 from gnomon.attribution.sanity import Faithfulness, Sanity, rank_correlation
 from gnomon.attribution.shortcut import Reliance, Shortcuts, separation, shortcuts
+from gnomon.attribution.similarity import procrustes
+from gnomon.attribution.trees import surrogate_tree
 
 
 def normal(*shape):

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from gnomon import InputError
-from gnomon.attribution import label_regularity
+from gnomon.attribution.regularity import label_regularity
 
 
 def test_bins_are_those_of_sorted_pairs():

@@ -3,7 +3,8 @@ import torch
 from torch import nn
 
 from gnomon import data, examine
-from gnomon.attribution import FourierMask, fourier_mask, keep_frequencies, shortcuts
+from gnomon.attribution import fourier_mask, shortcuts
+from gnomon.attribution.fourier import FourierMask, keep_frequencies
 from gnomon.core import InputError
 from gnomon.examination import STEPS
 from gnomon.examination.steps.attribution import AttributionStep

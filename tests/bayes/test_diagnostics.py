@@ -6,7 +6,8 @@ import torch
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from gnomon.bayes import burn_in, effective_sample_size, r_hat
+from gnomon.bayes import effective_sample_size, r_hat
+from gnomon.bayes.diagnostics import burn_in
 from gnomon.core import InputError
 
 

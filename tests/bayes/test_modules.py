@@ -9,7 +9,9 @@ import torch
 from numpy.testing import assert_allclose
 from torch import nn
 
-from gnomon.bayes import Laplace, deep_ensemble, laplace, module_posterior, predictive, prior_to_weight_decay, sample
+from gnomon.bayes import deep_ensemble, laplace, module_posterior, predictive, sample
+from gnomon.bayes.laplace import Laplace
+from gnomon.bayes.posterior import prior_to_weight_decay
 from gnomon.core import BudgetError, InputError
 from gnomon.training import Adam
 

@@ -8,8 +8,9 @@ import torch
 from numpy.testing import assert_allclose
 from torch import nn
 
-from gnomon.bayes import HMC, Draws, Langevin, Metropolis, StochasticGradient, module_posterior, sample
+from gnomon.bayes import HMC, Langevin, Metropolis, StochasticGradient, module_posterior, sample
 from gnomon.bayes.density import Density
+from gnomon.bayes.draws import Draws
 from gnomon.bayes.samplers.hmc import leapfrog
 from gnomon.core import InputError
 

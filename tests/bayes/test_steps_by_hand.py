@@ -11,11 +11,9 @@ from torch.distributions import Normal
 
 from gnomon.bayes import (
     HMC,
-    Draws,
     Langevin,
     Metropolis,
     StochasticGradient,
-    burn_in,
     effective_sample_size,
     laplace,
     module_posterior,
@@ -23,6 +21,8 @@ from gnomon.bayes import (
     sample,
 )
 from gnomon.bayes.density import Density
+from gnomon.bayes.diagnostics import burn_in
+from gnomon.bayes.draws import Draws
 from gnomon.bayes.predictive import from_outputs
 from gnomon.bayes.samplers.base import StepSize
 from gnomon.bayes.samplers.hmc import _halton, _State

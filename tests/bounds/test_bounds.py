@@ -8,23 +8,17 @@ import torch
 from torch import nn
 
 from gnomon import InputError
-from gnomon.bounds import (
-    Bound,
-    cushions,
-    generalization_bounds,
+from gnomon.bounds import cushions, generalization_bounds, norms, output_margins, replace_one, ridge_stability, vc_bound
+from gnomon.bounds.bound import Bound
+from gnomon.bounds.capacity import (
     kernel_rademacher,
     linear_rademacher,
     massart,
     min_norm_bound,
     network_dimension,
-    norms,
-    output_margins,
-    path_norm,
-    replace_one,
-    ridge_stability,
     sauer,
-    vc_bound,
 )
+from gnomon.bounds.norms import path_norm
 from gnomon.core.results import Value
 
 

@@ -9,15 +9,15 @@ from gnomon.bounds import (
     double_descent,
     epoch_wise,
     forgetting,
-    isotropic_risk,
     kernel_influence,
     learning_curve,
     memorization,
     sample_wise,
     scaling_law,
-    spectral_risk,
 )
-from gnomon.decisions import distill, distillation_loss, smoothed_gap, temperature
+from gnomon.bounds.double_descent import isotropic_risk, spectral_risk
+from gnomon.decisions import distill, smoothed_gap, temperature
+from gnomon.decisions.temperature import distillation_loss
 from gnomon.training import SGD
 
 

@@ -10,19 +10,9 @@ from torch.distributions import Normal, kl_divergence
 
 import gnomon
 from gnomon import InputError
-from gnomon.bounds import (
-    FreshPrior,
-    GaussianWeights,
-    GivenPrior,
-    LearnedPrior,
-    catoni,
-    certify,
-    gaussian_kl,
-    inverse_kl,
-    mcallester,
-    quadratic,
-    seeger,
-)
+from gnomon.bounds import FreshPrior, GivenPrior, LearnedPrior, catoni, certify, mcallester, seeger
+from gnomon.bounds.pacbayes.inequalities import inverse_kl, quadratic
+from gnomon.bounds.pacbayes.posterior import GaussianWeights, gaussian_kl
 
 
 def kl(r, p):

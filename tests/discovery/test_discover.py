@@ -5,17 +5,8 @@ import torch
 import gnomon
 from gnomon.core import InputError, NotFiniteError
 from gnomon.data import fields
-from gnomon.discovery import (
-    FiniteDifferences,
-    Library,
-    Pointwise,
-    Polynomial,
-    Selection,
-    Simulation,
-    Spectral,
-    WeakForm,
-    discover,
-)
+from gnomon.discovery import FiniteDifferences, Library, Pointwise, Polynomial, Selection, Spectral, WeakForm, discover
+from gnomon.discovery.simulation import Simulation
 
 QUICK = Selection(replicates=10)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gnomon.examination import Comparison
+from gnomon.examination.compare import Comparison
 from tests.browser import MISSING, OVERFLOW, asked_for, resize
 from tests.examination.patients import cnn, data, examined
 from tests.shares import in_full

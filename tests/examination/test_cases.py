@@ -8,15 +8,11 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon.checks import (
-    chance_findings,
-    normalization_findings,
-    outcome_findings,
-    signal,
-    step_size_findings,
-    suspects,
-)
-from gnomon.checks.run.outcome import Outcome
+from gnomon.checks import signal, suspects
+from gnomon.checks.network.chance import chance_findings
+from gnomon.checks.network.normalization import normalization_findings
+from gnomon.checks.run.outcome import Outcome, outcome_findings
+from gnomon.checks.run.step_size import step_size_findings
 from gnomon.core.results import Finding, Level
 from gnomon.examination.consistency import consistent, standing
 from gnomon.examination.steps.columns import DataChecks

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from gnomon import cli
-from gnomon.checks import number_findings
+from gnomon.checks.data.targets import number_findings
 from gnomon.cli.examine import MARKS, unmet_gate
 from gnomon.core.results import Finding
 from gnomon.examination import STEPS, Examination

@@ -6,7 +6,8 @@ from math import comb
 import torch
 
 from gnomon.core.results import Interval, Value
-from gnomon.examination import Comparison, Examination
+from gnomon.examination import Examination
+from gnomon.examination.compare import Comparison
 from gnomon.examination.paired import paired_p_value
 from gnomon.examination.step import Products
 from gnomon.examination.steps.margins import Decisions

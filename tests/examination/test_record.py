@@ -15,7 +15,8 @@ import gnomon
 from gnomon import cli
 from gnomon.core.machine.clock import Ticking
 from gnomon.core.results import Finding, Result
-from gnomon.examination import STEPS, AbstractStep, Comparison, Examination, StepResult, compare, examine
+from gnomon.examination import STEPS, AbstractStep, Examination, StepResult, compare, examine
+from gnomon.examination.compare import Comparison
 from gnomon.report import Content, Section
 from tests.examination.patients import cnn, data, examined
 

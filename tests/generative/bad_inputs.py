@@ -5,6 +5,29 @@ from torch import nn
 
 from gnomon import bayes
 from gnomon import generative as g
+from gnomon.bayes.diagnostics import burn_in
+from gnomon.bayes.draws import Draws
+from gnomon.bayes.posterior import prior_to_weight_decay
+from gnomon.generative.autoencoder import linear_autoencoder
+from gnomon.generative.continuous import carried
+from gnomon.generative.diffusion.flow import flow_log_prob, flow_samples
+from gnomon.generative.diffusion.schedule import cosine_schedule, linear_schedule
+from gnomon.generative.diffusion.stochastic import forward_path, reverse_samples
+from gnomon.generative.divergence import hutchinson_trace
+from gnomon.generative.flows.coupling import alternating, coupling_network
+from gnomon.generative.flows.ready import autoregressive_spline_flow
+from gnomon.generative.flows.spline import rational_spline, rational_spline_inverse
+from gnomon.generative.game import game_path, game_rotation
+from gnomon.generative.instruments.density import flow_density_check
+from gnomon.generative.instruments.gradients import gradient_estimators
+from gnomon.generative.instruments.latent import latent_knn_score, pca_gap, reconstruction_error
+from gnomon.generative.instruments.ratio import js_estimate, ratio_calibration
+from gnomon.generative.instruments.score import score_curl
+from gnomon.generative.instruments.style import feature_covariance
+from gnomon.generative.model import dequantize
+from gnomon.generative.play import gan_field
+from gnomon.generative.vae import gaussian_kl
+from gnomon.generative.wrapped import DistributionModel
 from gnomon.training import Adam
 
 NAN = float("nan")
@@ -40,7 +63,7 @@ class Shifted(nn.Module):
 
 
 def autoencoder():
-    return g.linear_autoencoder((2,), 1)
+    return linear_autoencoder((2,), 1)
 
 
 def gan():
@@ -71,7 +94,7 @@ def transferred(a, b):
     return g.style_transfer(nn.Conv2d(1, 2, 3), a, b, layers=[""], steps=2)
 
 
-PLAN, CONV = g.cosine_schedule(10), nn.Conv2d(1, 2, 3)
+PLAN, CONV = cosine_schedule(10), nn.Conv2d(1, 2, 3)
 MODELS = {
     "Flow": lambda: g.coupling_flow(2, layers=1, hidden=4),
     "ContinuousFlow": lambda: g.ContinuousFlow(Still(), shape=(2,), steps=2),
@@ -80,7 +103,7 @@ MODELS = {
     "Diffusion": lambda: g.Diffusion(Still(), PLAN, shape=(2,)),
     "Autoencoder": autoencoder,
     "GAN": gan,
-    "DistributionModel": lambda: g.DistributionModel(Shifted(), shape=(2,)),
+    "DistributionModel": lambda: DistributionModel(Shifted(), shape=(2,)),
 }
 
 
@@ -133,72 +156,72 @@ def of_data(function):
 
 
 CALLS = {
-    "generative.alternating": {"NaN": lambda: g.alternating(NAN, 0), "size": lambda: g.alternating(0, 0)},
+    "generative.alternating": {"NaN": lambda: alternating(NAN, 0), "size": lambda: alternating(0, 0)},
     "generative.autoregressive_flow": of_size(g.autoregressive_flow),
-    "generative.autoregressive_spline_flow": of_size(g.autoregressive_spline_flow),
+    "generative.autoregressive_spline_flow": of_size(autoregressive_spline_flow),
     "generative.coupling_flow": of_size(g.coupling_flow),
     "generative.spline_flow": of_size(g.spline_flow),
-    "generative.coupling_network": of_size(lambda d: g.coupling_network(d, 2)),
-    "generative.linear_autoencoder": of_size(lambda d: g.linear_autoencoder((d,), 1)),
-    "generative.cosine_schedule": of_size(g.cosine_schedule),
-    "generative.linear_schedule": of_size(g.linear_schedule),
+    "generative.coupling_network": of_size(lambda d: coupling_network(d, 2)),
+    "generative.linear_autoencoder": of_size(lambda d: linear_autoencoder((d,), 1)),
+    "generative.cosine_schedule": of_size(cosine_schedule),
+    "generative.linear_schedule": of_size(linear_schedule),
     "generative.bits_per_dimension": {
         "discrete": lambda: g.bits_per_dimension(MODELS["Flow"](), STEPS),
         **of_model(g.bits_per_dimension, MODELS["Flow"]),
     },
-    "generative.dequantize": {"NaN": lambda: g.dequantize(HOLES), "size": lambda: g.dequantize(LINE, 0.0)},
+    "generative.dequantize": {"NaN": lambda: dequantize(HOLES), "size": lambda: dequantize(LINE, 0.0)},
     "generative.fit": fitted(MODELS["Flow"]),
     "generative.play": {
         "one": lambda: g.play(gan(), LINE[:1], steps=2),
         **of_model(lambda m, x: g.play(m, x, steps=2, optimizer=Adam(1e-3)), gan),
     },
-    "generative.gan_field": of_model(g.gan_field, gan),
+    "generative.gan_field": of_model(gan_field, gan),
     "generative.game_path": {
-        "NaN": lambda: g.game_path(lambda w: w, HOLES[3], steps=2, lr=0.1),
-        "size": lambda: g.game_path(lambda w: w[:1], LINE[0], steps=2, lr=0.1),
-        "one": lambda: g.game_path(lambda w: w, LINE, steps=2, lr=0.1),
+        "NaN": lambda: game_path(lambda w: w, HOLES[3], steps=2, lr=0.1),
+        "size": lambda: game_path(lambda w: w[:1], LINE[0], steps=2, lr=0.1),
+        "one": lambda: game_path(lambda w: w, LINE, steps=2, lr=0.1),
     },
     "generative.game_rotation": {
-        "NaN": lambda: g.game_rotation(lambda w: w, HOLES[3]),
-        "size": lambda: g.game_rotation(lambda w: w[:1], LINE[0]),
-        "one": lambda: g.game_rotation(lambda w: w, LINE),
+        "NaN": lambda: game_rotation(lambda w: w, HOLES[3]),
+        "size": lambda: game_rotation(lambda w: w[:1], LINE[0]),
+        "one": lambda: game_rotation(lambda w: w, LINE),
     },
     "generative.carried": {
-        "NaN": lambda: g.carried(moving, HOLES, 0.0, 1.0, steps=2),
-        "size": lambda: g.carried(lambda x, t: (x[:, :1], x[:, 0]), LINE, 0.0, 1.0, steps=2),
+        "NaN": lambda: carried(moving, HOLES, 0.0, 1.0, steps=2),
+        "size": lambda: carried(lambda x, t: (x[:, :1], x[:, 0]), LINE, 0.0, 1.0, steps=2),
     },
     "generative.hutchinson_trace": {
-        "NaN": lambda: g.hutchinson_trace(still, HOLES),
-        "size": lambda: g.hutchinson_trace(lambda x: x[:, :1], LINE),
+        "NaN": lambda: hutchinson_trace(still, HOLES),
+        "size": lambda: hutchinson_trace(lambda x: x[:, :1], LINE),
     },
     "generative.gaussian_kl": {
-        "NaN": lambda: g.gaussian_kl(HOLES, LINE),
-        "size": lambda: g.gaussian_kl(LINE, WIDE),
+        "NaN": lambda: gaussian_kl(HOLES, LINE),
+        "size": lambda: gaussian_kl(LINE, WIDE),
     },
     "generative.rational_spline": {
-        "NaN": lambda: g.rational_spline(HOLES, torch.zeros(40, 2, 11)),
-        "size": lambda: g.rational_spline(LINE, torch.zeros(40, 3, 11)),
-        "options": lambda: g.rational_spline(LINE, torch.zeros(40, 2, 10)),
+        "NaN": lambda: rational_spline(HOLES, torch.zeros(40, 2, 11)),
+        "size": lambda: rational_spline(LINE, torch.zeros(40, 3, 11)),
+        "options": lambda: rational_spline(LINE, torch.zeros(40, 2, 10)),
     },
     "generative.rational_spline_inverse": {
-        "NaN": lambda: g.rational_spline_inverse(HOLES, torch.zeros(40, 2, 11)),
-        "size": lambda: g.rational_spline_inverse(LINE, torch.zeros(40, 3, 11)),
+        "NaN": lambda: rational_spline_inverse(HOLES, torch.zeros(40, 2, 11)),
+        "size": lambda: rational_spline_inverse(LINE, torch.zeros(40, 3, 11)),
     },
     "generative.flow_log_prob": {
-        "NaN": lambda: g.flow_log_prob(still, HOLES, PLAN, steps=2),
-        "size": lambda: g.flow_log_prob(lambda x, t: x[:, :1], LINE, PLAN, steps=2),
+        "NaN": lambda: flow_log_prob(still, HOLES, PLAN, steps=2),
+        "size": lambda: flow_log_prob(lambda x, t: x[:, :1], LINE, PLAN, steps=2),
     },
     "generative.flow_samples": {
-        "NaN": lambda: g.flow_samples(still, HOLES, PLAN, steps=2),
-        "size": lambda: g.flow_samples(lambda x, t: x[:, :1], LINE, PLAN, steps=2),
+        "NaN": lambda: flow_samples(still, HOLES, PLAN, steps=2),
+        "size": lambda: flow_samples(lambda x, t: x[:, :1], LINE, PLAN, steps=2),
     },
     "generative.forward_path": {
-        "NaN": lambda: g.forward_path(HOLES, PLAN, steps=2),
-        "size": lambda: g.forward_path(LINE[:, 0], PLAN, steps=2),
+        "NaN": lambda: forward_path(HOLES, PLAN, steps=2),
+        "size": lambda: forward_path(LINE[:, 0], PLAN, steps=2),
     },
     "generative.reverse_samples": {
-        "NaN": lambda: g.reverse_samples(still, HOLES, PLAN, steps=2),
-        "size": lambda: g.reverse_samples(lambda x, t: x[:, :1], LINE, PLAN, steps=2),
+        "NaN": lambda: reverse_samples(still, HOLES, PLAN, steps=2),
+        "size": lambda: reverse_samples(lambda x, t: x[:, :1], LINE, PLAN, steps=2),
     },
     "generative.mmd_test": pairs(g.mmd_test),
     "generative.energy_test": pairs(g.energy_test),
@@ -206,23 +229,23 @@ CALLS = {
     "generative.coverage": pairs(lambda a, b: g.coverage(b, a)),
     "generative.memorization": pairs(lambda a, b: g.memorization(a, b, LINE)),
     "generative.flow_density_check": {
-        "NaN": lambda: g.flow_density_check(MODELS["Flow"](), samples=NAN),
-        "one": lambda: g.flow_density_check(MODELS["Flow"](), samples=1),
-        "size": lambda: g.flow_density_check(nn.Linear(2, 2)),
+        "NaN": lambda: flow_density_check(MODELS["Flow"](), samples=NAN),
+        "one": lambda: flow_density_check(MODELS["Flow"](), samples=1),
+        "size": lambda: flow_density_check(nn.Linear(2, 2)),
     },
     "generative.density_ratio": {
         "NaN": lambda: g.density_ratio(judge, HOLES),
         "size": lambda: g.density_ratio(still, LINE),
     },
-    "generative.js_estimate": pairs(lambda a, b: g.js_estimate(judge, a, b)),
-    "generative.ratio_calibration": pairs(lambda a, b: g.ratio_calibration(judge, a, b, bins=3)),
+    "generative.js_estimate": pairs(lambda a, b: js_estimate(judge, a, b)),
+    "generative.ratio_calibration": pairs(lambda a, b: ratio_calibration(judge, a, b, bins=3)),
     "generative.score_error": {
         "NaN": lambda: g.score_error(still, still, HOLES),
         "size": lambda: g.score_error(still, lambda x: x[:, :1], LINE),
     },
     "generative.score_curl": {
-        "NaN": lambda: g.score_curl(still, HOLES),
-        "size": lambda: g.score_curl(lambda x: x[:, :1], LINE),
+        "NaN": lambda: score_curl(still, HOLES),
+        "size": lambda: score_curl(lambda x: x[:, :1], LINE),
     },
     "generative.elbo_gap": {"one": lambda: g.elbo_gap(vae(), LINE[:1]), **of_model(g.elbo_gap, vae)},
     "generative.latent_holes": {
@@ -230,24 +253,24 @@ CALLS = {
         **of_model(g.latent_holes, autoencoder),
     },
     "generative.latent_knn_score": {
-        "one": lambda: g.latent_knn_score(autoencoder(), LINE[:1], [0]),
-        "length": lambda: g.latent_knn_score(autoencoder(), LINE, [0, 1]),
-        **of_model(lambda m, x: g.latent_knn_score(m, x, [0, 1] * 20), autoencoder),
+        "one": lambda: latent_knn_score(autoencoder(), LINE[:1], [0]),
+        "length": lambda: latent_knn_score(autoencoder(), LINE, [0, 1]),
+        **of_model(lambda m, x: latent_knn_score(m, x, [0, 1] * 20), autoencoder),
     },
-    "generative.pca_gap": {"one": lambda: g.pca_gap(autoencoder(), LINE[:1]), **of_model(g.pca_gap, autoencoder)},
-    "generative.reconstruction_error": of_model(g.reconstruction_error, autoencoder),
+    "generative.pca_gap": {"one": lambda: pca_gap(autoencoder(), LINE[:1]), **of_model(pca_gap, autoencoder)},
+    "generative.reconstruction_error": of_model(reconstruction_error, autoencoder),
     "generative.generator_gradient_health": {
         "NaN": lambda: g.generator_gradient_health(gan(), samples=NAN),
         "size": lambda: g.generator_gradient_health(vae()),
     },
     "generative.gradient_estimators": {
-        "NaN": lambda: g.gradient_estimators(lambda z: z, NAN, 1.0),
-        "one": lambda: g.gradient_estimators(lambda z: z, 0.0, 1.0, draws=1),
-        "size": lambda: g.gradient_estimators(lambda z: z[:2], 0.0, 1.0),
+        "NaN": lambda: gradient_estimators(lambda z: z, NAN, 1.0),
+        "one": lambda: gradient_estimators(lambda z: z, 0.0, 1.0, draws=1),
+        "size": lambda: gradient_estimators(lambda z: z[:2], 0.0, 1.0),
     },
     "generative.feature_covariance": {
-        "NaN": lambda: g.feature_covariance(BROKEN),
-        "size": lambda: g.feature_covariance(LINE[:, 0]),
+        "NaN": lambda: feature_covariance(BROKEN),
+        "size": lambda: feature_covariance(LINE[:, 0]),
     },
     "generative.style_distance": {
         "NaN": lambda: g.style_distance(CONV, BROKEN, IMAGE),
@@ -257,7 +280,7 @@ CALLS = {
         "NaN": lambda: transferred(BROKEN, IMAGE),
         "size": lambda: transferred(IMAGE, torch.zeros(1, 3, 8, 8)),
     },
-    "bayes.burn_in": of_chains(bayes.burn_in),
+    "bayes.burn_in": of_chains(burn_in),
     "bayes.effective_sample_size": of_chains(bayes.effective_sample_size),
     "bayes.r_hat": of_chains(bayes.r_hat),
     "bayes.sample": {
@@ -275,15 +298,13 @@ CALLS = {
         "size": lambda: bayes.dropout_predictive(nn.Sequential(nn.Dropout(), nn.Linear(2, 1)), WIDE),
     },
     "bayes.predictive": {
-        "NaN": lambda: bayes.predictive(
-            posterior(), bayes.Draws(CHAINS[..., :1].expand(4, 40, 3), "", 1.0, 0, 0, 0), HOLES
-        ),
-        "size": lambda: bayes.predictive(posterior(), bayes.Draws(CHAINS, "", 1.0, 0, 0, 0), LINE),
-        "one": lambda: bayes.predictive(posterior(), bayes.Draws(torch.zeros(1, 1, 3), "", 1.0, 0, 0, 0), LINE),
+        "NaN": lambda: bayes.predictive(posterior(), Draws(CHAINS[..., :1].expand(4, 40, 3), "", 1.0, 0, 0, 0), HOLES),
+        "size": lambda: bayes.predictive(posterior(), Draws(CHAINS, "", 1.0, 0, 0, 0), LINE),
+        "one": lambda: bayes.predictive(posterior(), Draws(torch.zeros(1, 1, 3), "", 1.0, 0, 0, 0), LINE),
     },
     "bayes.prior_to_weight_decay": {
-        "NaN": lambda: bayes.prior_to_weight_decay(NAN, 1.0, 10),
-        "size": lambda: bayes.prior_to_weight_decay(1.0, 1.0, 0),
+        "NaN": lambda: prior_to_weight_decay(NAN, 1.0, 10),
+        "size": lambda: prior_to_weight_decay(1.0, 1.0, 0),
     },
 }
 for _name, _make in MODELS.items():

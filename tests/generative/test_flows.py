@@ -10,25 +10,14 @@ from torch import nn
 
 from gnomon.core import InputError
 from gnomon.data import mixture
-from gnomon.generative import (
-    Autoregressive,
-    ContinuousFlow,
-    Exact,
-    Flow,
-    FlowMatching,
-    Hutchinson,
-    Inverse,
-    MaskedNetwork,
-    Mixing,
-    Planar,
-    SplineAutoregressive,
-    TimeNetwork,
-    autoregressive_flow,
-    autoregressive_spline_flow,
-    coupling_flow,
-    hutchinson_trace,
-    spline_flow,
-)
+from gnomon.generative import ContinuousFlow, Flow, FlowMatching, autoregressive_flow, coupling_flow, spline_flow
+from gnomon.generative.continuous import TimeNetwork
+from gnomon.generative.divergence import Exact, Hutchinson, hutchinson_trace
+from gnomon.generative.flows.autoregressive import Autoregressive, MaskedNetwork, SplineAutoregressive
+from gnomon.generative.flows.base import Inverse
+from gnomon.generative.flows.mixing import Mixing
+from gnomon.generative.flows.planar import Planar
+from gnomon.generative.flows.ready import autoregressive_spline_flow
 
 D = torch.float64
 

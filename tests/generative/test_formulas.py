@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose
 from torch import nn
 from torch.distributions import Normal, kl_divergence
 
-from gnomon.generative import Diffusion, Schedule
+from gnomon.generative import Diffusion
+from gnomon.generative.diffusion.schedule import Schedule
 from gnomon.generative.instruments import coverage, js_estimate, ratio_calibration
 
 

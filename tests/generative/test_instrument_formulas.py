@@ -10,9 +10,10 @@ from scipy import stats
 from torch import nn
 
 from gnomon.core.results import Interval, Value
-from gnomon.generative import VAE, Autoencoder, Extragradient, Simultaneous, Wasserstein, game_path, game_rotation
+from gnomon.generative import VAE, Autoencoder
 from gnomon.generative.diffusion import cosine_schedule, forward_path, linear_schedule, reverse_samples
-from gnomon.generative.game import GameRotation
+from gnomon.generative.game import Extragradient, GameRotation, Simultaneous, game_path, game_rotation
+from gnomon.generative.gan import Wasserstein
 from gnomon.generative.instruments import (
     classifier_test,
     elbo_gap,

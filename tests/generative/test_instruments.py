@@ -13,35 +13,32 @@ from gnomon.data import js_divergence, mixture, moons, ring
 from gnomon.generative import (
     GAN,
     VAE,
-    AbstractTransform,
     Autoencoder,
     Flow,
-    Gaussian,
-    Minimax,
-    NonSaturating,
-    Planar,
     classifier_test,
     coupling_flow,
     coverage,
     density_ratio,
     elbo_gap,
     energy_test,
-    feature_covariance,
-    flow_density_check,
     generator_gradient_health,
-    gradient_estimators,
-    js_estimate,
     latent_holes,
-    latent_knn_score,
     memorization,
     mmd_test,
-    ratio_calibration,
-    reconstruction_error,
-    score_curl,
     score_error,
     style_distance,
     style_transfer,
 )
+from gnomon.generative.flows.base import AbstractTransform
+from gnomon.generative.flows.planar import Planar
+from gnomon.generative.gan import Minimax, NonSaturating
+from gnomon.generative.instruments.density import flow_density_check
+from gnomon.generative.instruments.gradients import gradient_estimators
+from gnomon.generative.instruments.latent import latent_knn_score, reconstruction_error
+from gnomon.generative.instruments.ratio import js_estimate, ratio_calibration
+from gnomon.generative.instruments.score import score_curl
+from gnomon.generative.instruments.style import feature_covariance
+from gnomon.generative.vae import Gaussian
 
 D = torch.float64
 RING = ring(8, std=0.15)

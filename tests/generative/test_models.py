@@ -16,41 +16,29 @@ from gnomon.data import digits, js_divergence, mixture, optimal_discriminator, r
 from gnomon.generative import (
     GAN,
     VAE,
-    Alternating,
-    Bernoulli,
     ContinuousFlow,
     Diffusion,
-    DistributionModel,
-    ExactNetwork,
-    Extragradient,
     Flow,
     FlowMatching,
-    Gaussian,
-    Minimax,
-    NonSaturating,
-    Schedule,
-    Shift,
-    Simultaneous,
-    TimeNetwork,
-    Wasserstein,
     bits_per_dimension,
-    cosine_schedule,
     coupling_flow,
-    dequantize,
     fit,
-    flow_log_prob,
-    flow_samples,
-    forward_path,
-    game_path,
-    game_rotation,
-    gan_field,
-    gaussian_kl,
-    linear_autoencoder,
-    linear_schedule,
-    pca_gap,
     play,
-    reverse_samples,
 )
+from gnomon.generative.autoencoder import linear_autoencoder
+from gnomon.generative.continuous import TimeNetwork
+from gnomon.generative.diffusion.exact import ExactNetwork
+from gnomon.generative.diffusion.flow import flow_log_prob, flow_samples
+from gnomon.generative.diffusion.schedule import Schedule, cosine_schedule, linear_schedule
+from gnomon.generative.diffusion.stochastic import forward_path, reverse_samples
+from gnomon.generative.flows.base import Shift
+from gnomon.generative.game import Alternating, Extragradient, Simultaneous, game_path, game_rotation
+from gnomon.generative.gan import Minimax, NonSaturating, Wasserstein
+from gnomon.generative.instruments.latent import pca_gap
+from gnomon.generative.model import dequantize
+from gnomon.generative.play import gan_field
+from gnomon.generative.vae import Bernoulli, Gaussian, gaussian_kl
+from gnomon.generative.wrapped import DistributionModel
 from gnomon.training import SGD, Adam
 from tests.generative.bad_inputs import Shifted
 

@@ -7,7 +7,9 @@ import pytest
 import torch
 
 from gnomon.data import moons
-from gnomon.generative import DistributionModel, bits_per_dimension, fit, flow_density_check, mmd_test
+from gnomon.generative import bits_per_dimension, fit, mmd_test
+from gnomon.generative.instruments.density import flow_density_check
+from gnomon.generative.wrapped import DistributionModel
 from gnomon.training import Adam
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("zuko") is None, reason="zuko is not installed")

@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 from gnomon import graphs
+from gnomon.graphs.smoothing import Oversmoothing
 
 
 class FirstNode(nn.Module):
@@ -55,8 +56,8 @@ def test_the_rate_of_smoothing_is_the_largest_size_of_an_eigenvalue_but_the_firs
 
 def test_the_rate_of_layers_is_the_slope_of_the_logarithm():
     distance = (0.9, 0.5, 0.31, 0.12, 1e-8)  # the last one is rounding
-    found = graphs.Oversmoothing(("a", "b", "c", "d", "e"), distance, 0.5)
+    found = Oversmoothing(("a", "b", "c", "d", "e"), distance, 0.5)
     slope = np.polyfit(np.arange(4), np.log(distance[:4]), 1)[0]
     assert found.rate == pytest.approx(np.exp(slope))
     for last, told in ((0.049, True), (0.051, False)):
-        assert bool(graphs.Oversmoothing(("a", "b"), (0.9, last), 0.5).findings) == told
+        assert bool(Oversmoothing(("a", "b"), (0.9, last), 0.5).findings) == told

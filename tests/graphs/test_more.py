@@ -7,7 +7,8 @@ import torch
 from torch import nn
 
 from gnomon import graphs
-from gnomon.models import GCNLayer, chebyshev_filter, gcn_matrix
+from gnomon.models import GCNLayer, gcn_matrix
+from gnomon.models.graphs import chebyshev_filter
 
 RING = torch.eye(7).roll(1, 0) + torch.eye(7).roll(-1, 0)
 RING[0, 3] = RING[3, 0] = 1.0

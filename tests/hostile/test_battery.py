@@ -19,6 +19,7 @@ from torch import Tensor, nn
 import gnomon
 from gnomon import checks, data, dynamics, examination, landscape, linalg, tangent
 from gnomon.estimators import KernelTransformer, NTKClassifier, NTKRegressor
+from gnomon.linalg.alignment import effective_rank
 from gnomon.linalg.solve import ConjugateGradient, Direct, Nystrom, auto
 from tests.hostile.strange import INPUTS, MODULES, TARGETS, X, Y, net
 
@@ -314,7 +315,7 @@ OPTIONS: list[tuple[str, str, tuple[Any, ...], Callable[[Any], Any]]] = [
     ("alignment(kernel", "y", (None, "y", X[:3]), lambda v: tangent.alignment(SPD, v)),
     ("kernel_spectrum(kernel", "y", ("y", 3, X[:3]), lambda v: tangent.kernel_spectrum(SPD, v)),
     ("kernel_spectrum(kernel", "K", (None, "K", 3, X), lambda v: tangent.kernel_spectrum(v)),
-    ("effective_rank(kernel)", "K", (None, "K", 3, X), lambda v: tangent.effective_rank(v)),
+    ("effective_rank(kernel)", "K", (None, "K", 3, X), lambda v: effective_rank(v)),
     ("mean_field(activation)", "activation", (None, 3), lambda v: checks.mean_field(v, weight_std=1.0)),
     ("mean_field(activation)", "weight_std", (None, "3", 0), lambda v: checks.mean_field(torch.tanh, weight_std=v)),
     ("data.digits(n_train, n_test)", "n_train", NUMBERS, lambda v: data.digits(v)),

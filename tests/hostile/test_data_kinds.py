@@ -8,10 +8,13 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from gnomon import GnomonError, NotFiniteError
-from gnomon.attribution import bag_of_patches_score, information_plane, keep_frequencies
-from gnomon.bounds import linear_rademacher
+from gnomon.attribution import information_plane
+from gnomon.attribution.cues import bag_of_patches_score
+from gnomon.attribution.fourier import keep_frequencies
+from gnomon.bounds.capacity import linear_rademacher
 from gnomon.checks import baseline, conflicts, suspects
-from gnomon.symmetry import equivariance, lie_derivative, lie_derivatives, translations
+from gnomon.symmetry import equivariance, lie_derivative, translations
+from gnomon.symmetry.lie import lie_derivatives
 
 G = torch.Generator().manual_seed(0)
 X = torch.randn(200, 4, generator=G)

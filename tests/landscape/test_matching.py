@@ -12,10 +12,8 @@ import gnomon
 from gnomon.core import InputError
 from gnomon.data import digits
 from gnomon.landscape import (
-    averaging_gain,
     flatness_radius,
     hessian,
-    keep_model,
     loss_plane,
     match_units,
     mode_connectivity,
@@ -23,6 +21,8 @@ from gnomon.landscape import (
     run_constants,
     sharpness_forms,
 )
+from gnomon.landscape.along import keep_model
+from gnomon.landscape.averaging import averaging_gain
 from gnomon.program.units import hidden_units, permute_units
 from gnomon.training import SGD, Adam
 

@@ -9,28 +9,26 @@ from torch import nn
 
 from gnomon.core import InputError
 from gnomon.landscape import (
-    averaging_gain,
-    basin_map,
-    convexity,
-    equivalent_weight_decay,
     flat_directions,
-    flow_gap,
-    implicit_penalty,
     local_entropy,
     loss_along,
     lr_range,
     nearby_rise,
     normalization_importance,
     normalization_smoothing,
-    polyak_constant,
-    rank_path,
     scale_invariance,
-    scale_robustness,
-    shrinkage,
-    solution_norms,
-    start_sensitivity,
     steps_ahead,
 )
+from gnomon.landscape.averaging import averaging_gain
+from gnomon.landscape.basins import basin_map
+from gnomon.landscape.flow import flow_gap
+from gnomon.landscape.implicit import implicit_penalty
+from gnomon.landscape.norms import rank_path, solution_norms
+from gnomon.landscape.ranges import scale_robustness
+from gnomon.landscape.shrinkage import equivalent_weight_decay, shrinkage
+from gnomon.landscape.slices import convexity
+from gnomon.landscape.smoothness import polyak_constant
+from gnomon.landscape.starts import start_sensitivity
 from gnomon.training import SGD, Adam
 
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.landscape import lr_range, scale_robustness
-from gnomon.landscape.ranges import LrRange, ScaleRobustness, _smoothed
+from gnomon.landscape import lr_range
+from gnomon.landscape.ranges import LrRange, ScaleRobustness, _smoothed, scale_robustness
 from gnomon.training import SGD
 
 

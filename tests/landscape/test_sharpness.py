@@ -9,7 +9,8 @@ import torch
 from torch import nn
 
 from gnomon.core import InputError
-from gnomon.landscape import Edge, edge, sharpness
+from gnomon.landscape import edge, sharpness
+from gnomon.landscape.edge import Edge
 from gnomon.training import SGD, Adam, train
 
 

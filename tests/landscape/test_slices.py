@@ -7,8 +7,9 @@ import torch
 from scipy.stats import beta
 from torch import nn
 
-from gnomon.landscape import convexity, flatness_radius, local_entropy, loss_along, nearby_rise
+from gnomon.landscape import flatness_radius, local_entropy, loss_along, nearby_rise
 from gnomon.landscape.flatness import _distance
+from gnomon.landscape.slices import convexity
 
 G = torch.Generator().manual_seed(0)
 X, Y = torch.randn(6, 3, generator=G).double(), torch.randn(6, generator=G).double()

@@ -8,6 +8,12 @@ import torch
 from torch import nn
 
 from gnomon import models
+from gnomon.models.graphs import chebyshev_filter
+from gnomon.models.hopfield import DenseMemory
+from gnomon.models.ode import runge_kutta
+from gnomon.models.scan import linear_scan
+from gnomon.models.tokens import mask_tokens
+from gnomon.models.vision import BagOfPatches
 
 F64 = torch.float64
 
@@ -23,13 +29,13 @@ def test_the_scan_equals_the_loop(times, complex_):
         state = a[:, t] * state + b[:, t]
         states.append(state)
     wanted = torch.stack(states, 1)
-    assert float((models.linear_scan(a, b) - wanted).abs().max() / wanted.abs().max()) <= 1e-10
+    assert float((linear_scan(a, b) - wanted).abs().max() / wanted.abs().max()) <= 1e-10
 
 
 def test_the_scan_starts_where_it_is_told():
     a, b = torch.rand(1, 5, 2, dtype=F64), torch.rand(1, 5, 2, dtype=F64)
-    whole = models.linear_scan(a, b)
-    assert torch.allclose(models.linear_scan(a[:, 2:], b[:, 2:], whole[:, 1]), whole[:, 2:])
+    whole = linear_scan(a, b)
+    assert torch.allclose(linear_scan(a[:, 2:], b[:, 2:], whole[:, 1]), whole[:, 2:])
 
 
 def test_min_gru_is_its_equation():
@@ -68,7 +74,7 @@ def test_positions_turn_by_a_fixed_rotation():
 def test_hidden_tokens_have_their_rates():
     n = 100_000
     tokens = torch.randint(50, (n,), generator=torch.Generator().manual_seed(1))
-    seen, asked = models.mask_tokens(tokens, mask=50, vocabulary=50, generator=torch.Generator().manual_seed(2))
+    seen, asked = mask_tokens(tokens, mask=50, vocabulary=50, generator=torch.Generator().manual_seed(2))
     masked, kept = seen == 50, asked & (seen == tokens)
     for found, rate in ((asked, 0.15), (masked, 0.12), (asked & ~masked & ~kept, 0.015 * 49 / 50)):
         assert abs(float(found.double().mean()) - rate) <= 4 * math.sqrt(rate / n)
@@ -90,7 +96,7 @@ def test_hopfield_energy_falls_and_patterns_stay():
 def test_dense_memories_hold_more():
     generator = torch.Generator().manual_seed(0)
     x = torch.randint(0, 2, (60, 60), generator=generator).double() * 2 - 1
-    wrong = {order: float((models.DenseMemory(x, order=order).step(x) != x).double().mean()) for order in (2, 4)}
+    wrong = {order: float((DenseMemory(x, order=order).step(x) != x).double().mean()) for order in (2, 4)}
     assert wrong[2] > 0.02 and wrong[4] == 0.0
 
 
@@ -148,7 +154,7 @@ def test_chebyshev_equals_the_spectral_filter():
     c, x, top = torch.tensor([0.3, -0.5, 0.2, 0.7], dtype=F64), torch.randn(8, dtype=F64), float(values[-1])
     response = torch.tensor(np.polynomial.chebyshev.chebval(2 * values.numpy() / top - 1, c.numpy()))
     wanted = vectors @ (response * (vectors.T @ x))
-    assert torch.allclose(models.chebyshev_filter(x, lap, c, largest=top), wanted, atol=1e-10)
+    assert torch.allclose(chebyshev_filter(x, lap, c, largest=top), wanted, atol=1e-10)
 
 
 def test_reversible_networks_keep_volumes():
@@ -162,7 +168,7 @@ def test_the_adjoint_gives_the_gradient_of_the_solver():
     torch.manual_seed(0)
     field = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 3)).double()
     x = torch.randn(4, 3, dtype=F64, requires_grad=True)
-    through = models.runge_kutta(lambda t, h: field(h), x, steps=20).square().sum()
+    through = runge_kutta(lambda t, h: field(h), x, steps=20).square().sum()
     wanted = torch.autograd.grad(through, [x, *field.parameters()])
     got = torch.autograd.grad(models.NeuralODE(field, steps=20)(x).square().sum(), [x, *field.parameters()])
     for g, w in zip(got, wanted, strict=True):
@@ -170,16 +176,14 @@ def test_the_adjoint_gives_the_gradient_of_the_solver():
 
 
 def test_runge_kutta_has_order_four():
-    errors = [
-        abs(float(models.runge_kutta(lambda t, h: h, torch.ones(1, dtype=F64), steps=n)) - math.e) for n in (4, 8, 16)
-    ]
+    errors = [abs(float(runge_kutta(lambda t, h: h, torch.ones(1, dtype=F64), steps=n)) - math.e) for n in (4, 8, 16)]
     slopes = np.diff(np.log(errors)) / np.log(2)
     assert np.all(np.abs(slopes + 4) < 0.3), slopes
 
 
 def test_a_vision_transformer_sees_order_and_a_bag_does_not():
     torch.manual_seed(0)
-    vit, bag = models.VisionTransformer(side=8, patch=4, width=16, heads=2, depth=1), models.BagOfPatches(patch=4)
+    vit, bag = models.VisionTransformer(side=8, patch=4, width=16, heads=2, depth=1), BagOfPatches(patch=4)
     x = torch.randn(2, 1, 8, 8)
     turned = x.roll(4, 2)
     assert torch.allclose(bag(x), bag(turned), atol=1e-6) and not torch.allclose(vit(x), vit(turned), atol=1e-4)

@@ -8,7 +8,8 @@ import pytest
 import torch
 from scipy.optimize import linprog
 
-from gnomon.models import Hopfield, linear_scan
+from gnomon.models import Hopfield
+from gnomon.models.scan import linear_scan
 from gnomon.robustness import maximal_regions
 
 

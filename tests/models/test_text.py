@@ -3,7 +3,9 @@
 import torch
 from torch import nn
 
-from gnomon.models import NeuralODE, runge_kutta, sentence_pair, word_pieces
+from gnomon.models import NeuralODE
+from gnomon.models.ode import runge_kutta
+from gnomon.models.tokens import sentence_pair, word_pieces
 
 
 def test_words_are_cut_by_the_longest_piece():

@@ -10,9 +10,23 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon import attribution, checks, decisions, landscape, robustness
+from gnomon import attribution, checks, decisions, robustness
 from gnomon import landscape as ls
+from gnomon.attribution.blocks import block_ablation
+from gnomon.attribution.neurons import neuron_distance
+from gnomon.attribution.regularity import label_regularity
 from gnomon.core.errors import GnomonError
+from gnomon.landscape.along import keep_model
+from gnomon.landscape.averaging import averaging_gain
+from gnomon.landscape.flow import flow_gap
+from gnomon.landscape.implicit import implicit_penalty
+from gnomon.landscape.invisible import invisible_weights
+from gnomon.landscape.norms import rank_path, solution_norms
+from gnomon.landscape.ranges import scale_robustness
+from gnomon.landscape.shrinkage import shrinkage
+from gnomon.landscape.slices import convexity
+from gnomon.landscape.smoothness import polyak_constant
+from gnomon.landscape.starts import start_sensitivity
 from gnomon.robustness.attacks import FGSM
 
 X = torch.rand(8, 4, generator=torch.Generator().manual_seed(1))
@@ -40,30 +54,28 @@ def landscape_calls(net, other, x, y, bounds):
         "gradient_noise": lambda: ls.gradient_noise(net, x, y),
         "loss_along": lambda: ls.loss_along(net, x, y, points=3),
         "loss_plane": lambda: ls.loss_plane(net, x, y, points=3),
-        "convexity": lambda: ls.convexity(net, x, y, segments=2, products=2),
+        "convexity": lambda: convexity(net, x, y, segments=2, products=2),
         "loss_between": lambda: ls.loss_between(net, other, x, y, points=3),
         "match_units": lambda: ls.match_units(net, other, x),
         "mode_connectivity": lambda: ls.mode_connectivity(net, other, x, y, points=3),
         "average": lambda: ls.average([net, other]),
-        "averaging_gain": lambda: ls.averaging_gain(three, x, y),
+        "averaging_gain": lambda: averaging_gain(three, x, y),
         "run_constants": lambda: ls.run_constants(three, x, y, lr=0.01, products=2),
         "steps_ahead": lambda: ls.steps_ahead(net, x, y, products=2),
-        "polyak_constant": lambda: ls.polyak_constant(net, x, y, lr=1e-3, steps=2, products=2),
-        "flow_gap": lambda: ls.flow_gap(net, x, y, lr=1e-3, steps=2, finer=2),
-        "implicit_penalty": lambda: ls.implicit_penalty(net, x, y, lr=0.01),
+        "polyak_constant": lambda: polyak_constant(net, x, y, lr=1e-3, steps=2, products=2),
+        "flow_gap": lambda: flow_gap(net, x, y, lr=1e-3, steps=2, finer=2),
+        "implicit_penalty": lambda: implicit_penalty(net, x, y, lr=0.01),
         "lr_range": lambda: ls.lr_range(net, x, y, steps=5, batch=4),
-        "scale_robustness": lambda: ls.scale_robustness(net, x, y, scales=(0.3, 1.0), steps=3),
+        "scale_robustness": lambda: scale_robustness(net, x, y, scales=(0.3, 1.0), steps=3),
         "scale_invariance": lambda: ls.scale_invariance(net, x, y),
-        "shrinkage": lambda: ls.shrinkage(net, x, y, weight_decay=1e-3, k=1, products=2),
+        "shrinkage": lambda: shrinkage(net, x, y, weight_decay=1e-3, k=1, products=2),
         "normalization_importance": lambda: ls.normalization_importance(net, x, y),
         "normalization_smoothing": lambda: ls.normalization_smoothing(net, x, y),
         "parameter_symmetries": lambda: ls.parameter_symmetries(net, x),
-        "solution_norms": lambda: ls.solution_norms(net),
-        "rank_path": lambda: ls.rank_path(three),
-        "start_sensitivity": lambda: ls.start_sensitivity(
-            lambda seed: copy.deepcopy(net), (x, y), seeds=(0, 1), steps=2
-        ),
-        "keep_model": lambda: ls.keep_model(0, net, 0.5),
+        "solution_norms": lambda: solution_norms(net),
+        "rank_path": lambda: rank_path(three),
+        "start_sensitivity": lambda: start_sensitivity(lambda seed: copy.deepcopy(net), (x, y), seeds=(0, 1), steps=2),
+        "keep_model": lambda: keep_model(0, net, 0.5),
     }
 
 
@@ -74,8 +86,8 @@ def geometry_calls(net, other, x, y, bounds):
         "signal_scales": lambda: checks.signal_scales(net, x),
         "unit_activity": lambda: checks.unit_activity(net, x),
         "unit_duplicates": lambda: checks.unit_duplicates(net),
-        "invisible_weights": lambda: landscape.invisible_weights(net, x),
-        "block_ablation": lambda: attribution.block_ablation(net, x, y),
+        "invisible_weights": lambda: invisible_weights(net, x),
+        "block_ablation": lambda: block_ablation(net, x, y),
         "ode_gap": lambda: checks.ode_gap(net, x),
         "receptive_field": lambda: attribution.receptive_field(net, x),
         "invertibility": lambda: robustness.invertibility(net, x),
@@ -101,11 +113,11 @@ def geometry_calls(net, other, x, y, bounds):
         ),
         "robust_radius": lambda: robustness.robust_radius(net, pair, method=FGSM(), bounds=bounds),
         "smoothed_radius": lambda: robustness.smoothed_radius(net, pair, samples=20),
-        "neuron_distance": lambda: attribution.neuron_distance(net, other),
+        "neuron_distance": lambda: neuron_distance(net, other),
         "sup_distance": lambda: robustness.sup_distance(net, other, [(0, 1)] * 4, points=16),
         "variance_shares": lambda: attribution.variance_shares(x.flatten(1), y),
         "separability": lambda: decisions.separability(x.flatten(1), y.clamp_max(1)),
-        "label_regularity": lambda: attribution.label_regularity(x.flatten(1), y),
+        "label_regularity": lambda: label_regularity(x.flatten(1), y),
         "novikoff_bound": lambda: decisions.novikoff_bound(x.flatten(1), y),
     }
 

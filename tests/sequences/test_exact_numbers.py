@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from gnomon import sequences
-from gnomon.sequences import Memory
+from gnomon.sequences.memory import Memory
 
 
 @pytest.mark.parametrize(

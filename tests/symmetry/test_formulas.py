@@ -9,10 +9,11 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from torch import nn
 
-from gnomon.symmetry import equivariance, equivariant_basis, matched, orbit_leak
+from gnomon.symmetry import equivariance, equivariant_basis
 from gnomon.symmetry.action import generated, quarter_turns, rotations, sampled, scalings, translations
 from gnomon.symmetry.errors import LayerError, interval_of
 from gnomon.symmetry.lie import lie_derivatives
+from gnomon.symmetry.parameters import matched, orbit_leak
 from gnomon.symmetry.strength import accuracy_by_strength, commutator_norm
 
 

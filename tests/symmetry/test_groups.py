@@ -8,46 +8,43 @@ from torch import nn
 
 from gnomon import InputError
 from gnomon.symmetry import (
-    Action,
     CanonicalPose,
-    FiniteGroup,
     GroupConv2d,
     GroupPool,
     OrbitAverage,
     accuracy_by_strength,
     action,
-    balance,
-    commutator_norm,
-    convolve,
     cyclic,
-    cyclic_group,
-    dihedral_group,
     equivariance,
     equivariant_basis,
     flips,
-    fourier,
     generated,
     haar,
-    inverse_fourier,
-    irreps,
     lie_derivative,
-    lie_derivatives,
-    matched,
     nearest_convolution,
     nearest_equivariant,
-    nearest_permutation_equivariant,
-    orbit_leak,
     permutations,
-    permuted,
-    product_group,
     quarter_turns,
-    rescaled,
     rotations,
-    sampled,
     scalings,
-    symmetric_group,
     translations,
 )
+from gnomon.symmetry.action import Action, sampled
+from gnomon.symmetry.finite import (
+    FiniteGroup,
+    convolve,
+    cyclic_group,
+    dihedral_group,
+    fourier,
+    inverse_fourier,
+    irreps,
+    product_group,
+    symmetric_group,
+)
+from gnomon.symmetry.lie import lie_derivatives
+from gnomon.symmetry.linear import nearest_permutation_equivariant
+from gnomon.symmetry.parameters import balance, matched, orbit_leak, permuted, rescaled
+from gnomon.symmetry.strength import commutator_norm
 
 GROUPS = {
     "C6": cyclic_group(6),

@@ -4,7 +4,8 @@ from torch import nn
 
 import gnomon
 from gnomon import InputError
-from gnomon.symmetry import GroupBatchNorm2d, GroupConv2d, GroupPool, SetLinear, cyclic, dihedral, orbit_average, plain
+from gnomon.symmetry import GroupBatchNorm2d, GroupConv2d, GroupPool, SetLinear, cyclic, dihedral, orbit_average
+from gnomon.symmetry.orbit import plain
 
 GROUPS = {"C2": cyclic(2), "C4": cyclic(4), "D4": dihedral(4), "D1": dihedral(1)}
 

@@ -17,8 +17,8 @@ from gnomon.symmetry import (
     cyclic,
     dihedral,
     orbit_average,
-    plain,
 )
+from gnomon.symmetry.orbit import plain
 
 
 def network(group, width, *, mode="zeros", bias=True, pool=True, stride=1):

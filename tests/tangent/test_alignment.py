@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from gnomon.core.errors import InputError, NotFiniteError
-from gnomon.tangent import alignment, effective_rank, participation, rotation
+from gnomon.linalg.alignment import effective_rank, participation, rotation
+from gnomon.tangent import alignment
 
 
 def test_rotation_does_not_see_scale_and_is_the_angle():

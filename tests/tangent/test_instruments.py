@@ -15,8 +15,6 @@ from gnomon.tangent import (
     gradient_exponents,
     kernel_drift,
     kernel_frequencies,
-    kernel_norm,
-    kernel_spread,
     linearization_error,
     linearize,
     ntk,
@@ -29,7 +27,9 @@ from gnomon.tangent import (
     tangent_gap,
     unit_changes,
 )
+from gnomon.tangent.freedom import kernel_norm
 from gnomon.tangent.frequencies import circle
+from gnomon.tangent.sweeps.spread import kernel_spread
 from gnomon.training import SGD, train
 
 

@@ -9,7 +9,9 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import InputError
-from gnomon.tangent import Laziness, laziness, linearize, ntk, rescale, rotation
+from gnomon.linalg.alignment import rotation
+from gnomon.tangent import laziness, linearize, ntk, rescale
+from gnomon.tangent.laziness import Laziness
 from tests.tangent.test_empirical import assert_same, snapshot
 
 matplotlib.use("Agg")

@@ -9,7 +9,8 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 from gnomon.core import InputError
 from gnomon.core.inputs.images import AdaptedInputWarning
 from gnomon.core.inputs.source import Stream
-from gnomon.training import SGD, Adam, Batches, train
+from gnomon.training import SGD, Adam, train
+from gnomon.training.plan import Batches
 
 X = torch.randn(23, 3, generator=torch.Generator().manual_seed(0)).double()
 CLASSES = (X[:, 0] > 0).long() + (X[:, 1] > 0.5).long()

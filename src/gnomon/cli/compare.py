@@ -11,7 +11,7 @@ from gnomon.core.errors import called
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from gnomon.examination import Comparison
+    from gnomon.examination.compare import Comparison
 
 CALL = "gnomon compare"
 

@@ -22,7 +22,8 @@ from gnomon.core.inputs.classes import are_classes
 from gnomon.core.inputs.strata import stratified
 from gnomon.core.results.record import Record
 from gnomon.data import digits, image_folder
-from gnomon.training import SGD, AbstractOptimizer, Adam
+from gnomon.training import SGD, Adam
+from gnomon.training.optimizers import AbstractOptimizer
 
 PAIRS = (("x_train", "y_train", "x_test", "y_test"), ("X_train", "y_train", "X_test", "y_test"), ("x", "y", "", ""),
          ("X", "y", "", ""), ("data", "target", "", ""), ("inputs", "targets", "", ""))  # fmt: skip

@@ -5,29 +5,18 @@ Does not contain: attacks and proofs (`gnomon.robustness`).
 May import: core, training.
 """
 
-from gnomon.decisions.homogeneous import MarginPath, NormalizedMargin, margin_path, normalized_margin
-from gnomon.decisions.separation import (
-    LinearCapacity,
-    NovikoffBound,
-    Separability,
-    linear_capacity,
-    novikoff_bound,
-    separability,
-)
-from gnomon.decisions.temperature import Distilled, Temperature, distill, distillation_loss, smoothed_gap, temperature
+from gnomon.decisions.calibration import calibration
+from gnomon.decisions.homogeneous import margin_path, normalized_margin
+from gnomon.decisions.margins import margins
+from gnomon.decisions.separation import linear_capacity, novikoff_bound, separability
+from gnomon.decisions.temperature import distill, smoothed_gap, temperature
 
 __all__ = [
-    "Distilled",
-    "LinearCapacity",
-    "MarginPath",
-    "NormalizedMargin",
-    "NovikoffBound",
-    "Separability",
-    "Temperature",
+    "calibration",
     "distill",
-    "distillation_loss",
     "linear_capacity",
     "margin_path",
+    "margins",
     "normalized_margin",
     "novikoff_bound",
     "separability",

@@ -9,31 +9,20 @@ May import: core.
 from gnomon.discovery.candidates import Library
 from gnomon.discovery.derivatives import FiniteDifferences, Polynomial, Spectral, TotalVariation
 from gnomon.discovery.discover import discover
-from gnomon.discovery.distillation import Distillation, ExtrapolationGap, distill, extrapolation_gap
-from gnomon.discovery.equation import Equation, Residuals
+from gnomon.discovery.distillation import distill, extrapolation_gap
 from gnomon.discovery.forms import Pointwise, WeakForm
 from gnomon.discovery.ode import discover_implicit, discover_ode
-from gnomon.discovery.record import Discovery
-from gnomon.discovery.recovery import Recovery, recovery
-from gnomon.discovery.regression import Candidate, Selection, bic_path
-from gnomon.discovery.residual import PDEResidual, model_residual, pde_residual
-from gnomon.discovery.simulation import Simulation, simulate
+from gnomon.discovery.recovery import recovery
+from gnomon.discovery.regression import Selection, bic_path
+from gnomon.discovery.residual import model_residual, pde_residual
+from gnomon.discovery.simulation import simulate
 
 __all__ = [
-    "Candidate",
-    "Discovery",
-    "Distillation",
-    "Equation",
-    "ExtrapolationGap",
     "FiniteDifferences",
     "Library",
-    "PDEResidual",
     "Pointwise",
     "Polynomial",
-    "Recovery",
-    "Residuals",
     "Selection",
-    "Simulation",
     "Spectral",
     "TotalVariation",
     "WeakForm",

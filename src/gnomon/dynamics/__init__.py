@@ -5,29 +5,21 @@ Does not contain: networks; kernels are passed as matrices.
 May import: core, linalg, training.
 """
 
-from gnomon.core.losses import AbstractLoss, CrossEntropy, Exponential, Hinge, Logistic, Squared
-from gnomon.dynamics.ensemble import Ensemble, ensemble
-from gnomon.dynamics.error_decay import AbstractErrorDecay, Flow, error_decay
-from gnomon.dynamics.modes import Modes, modes
-from gnomon.dynamics.posterior import Posterior, posterior
+from gnomon.core.losses import CrossEntropy, Exponential, Hinge, Logistic, Squared
+from gnomon.dynamics.ensemble import ensemble
+from gnomon.dynamics.error_decay import Flow, error_decay
+from gnomon.dynamics.modes import modes
+from gnomon.dynamics.posterior import posterior
 from gnomon.dynamics.predict import predict_from_kernel
-from gnomon.dynamics.stopping import Stopping, stopping
-from gnomon.dynamics.trajectory import Trajectory
+from gnomon.dynamics.stopping import stopping
 
 __all__ = [
-    "AbstractErrorDecay",
-    "AbstractLoss",
     "CrossEntropy",
-    "Ensemble",
     "Exponential",
     "Flow",
     "Hinge",
     "Logistic",
-    "Modes",
-    "Posterior",
     "Squared",
-    "Stopping",
-    "Trajectory",
     "ensemble",
     "error_decay",
     "modes",

@@ -35,7 +35,8 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, lesson, out_of_range
 from gnomon.core.results.record import Record
-from gnomon.training import SGD, AbstractOptimizer
+from gnomon.training import SGD
+from gnomon.training.optimizers import AbstractOptimizer
 
 __all__ = ["AbstractErrorDecay", "Flow", "error_decay"]
 

@@ -6,30 +6,21 @@ May import: attribution, checks, core, decisions, dynamics, forecast, graphs, ke
 report, sequences, symmetry, tangent, training.
 """
 
-from gnomon.examination.compare import Comparison, compare
-from gnomon.examination.rank import Candidate, Ranking, rank
+from gnomon.examination.compare import compare
+from gnomon.examination.rank import rank
 from gnomon.examination.record import Examination
 from gnomon.examination.run import examine
-from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult
+from gnomon.examination.step import AbstractStep, Context, Skipped, StepResult
 from gnomon.examination.steps import STEPS
-from gnomon.examination.subject import Examples, Subject, Task
-from gnomon.examination.watch import Watch, watch
+from gnomon.examination.watch import watch
 
 __all__ = [
-    "STEPS",
     "AbstractStep",
-    "Candidate",
-    "Comparison",
     "Context",
     "Examination",
-    "Examples",
-    "Products",
-    "Ranking",
+    "STEPS",
     "Skipped",
     "StepResult",
-    "Subject",
-    "Task",
-    "Watch",
     "compare",
     "examine",
     "rank",

@@ -30,7 +30,8 @@ from gnomon.core.inputs.strata import stratified
 from gnomon.core.machine.clock import Clock
 from gnomon.core.results.record import Record
 from gnomon.examination.subject import Subject
-from gnomon.training import AbstractOptimizer, train
+from gnomon.training import train
+from gnomon.training.optimizers import AbstractOptimizer
 
 __all__ = ["Burst", "burst", "continued", "widened"]
 

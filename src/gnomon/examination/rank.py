@@ -24,8 +24,9 @@ from gnomon.examination.cost import measured_cost
 from gnomon.examination.projection import Combined
 from gnomon.examination.subject import Subject, subject
 from gnomon.tangent import alignment, ntk
-from gnomon.training import AbstractOptimizer, Adam
+from gnomon.training import Adam
 from gnomon.training.native import Choice, named
+from gnomon.training.optimizers import AbstractOptimizer
 
 CALL = "rank(networks, train=(x, y))"
 Progress = Callable[[str, int, int], None]

@@ -20,9 +20,10 @@ from gnomon.core.inputs.checks import check_kind, integer, number
 from gnomon.core.inputs.source import AbstractSource, Stream
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Logistic
 from gnomon.core.results.record import Record
-from gnomon.training import SGD, AbstractOptimizer, Adam, Schedule
+from gnomon.training import SGD, Adam, Schedule
 from gnomon.training.evaluate import Loss
 from gnomon.training.native import Choice, named
+from gnomon.training.optimizers import AbstractOptimizer
 
 __all__ = ["Recipe", "known", "recipe"]
 

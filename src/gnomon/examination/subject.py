@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.checks import asks_for_targets
+from gnomon.checks.network.applied import asks_for_targets
 from gnomon.core.errors import InputError, lesson
 from gnomon.core.inputs.arguments import Inputs, take, tensors
 from gnomon.core.inputs.checks import check_readable, check_seed
@@ -28,9 +28,9 @@ from gnomon.core.modules.pure import random_state
 from gnomon.core.results.record import Record
 from gnomon.examination.labels import AsClasses
 from gnomon.examination.recipe import Recipe, known, recipe
-from gnomon.training import AbstractOptimizer
 from gnomon.training.evaluate import Loss
 from gnomon.training.native import Choice
+from gnomon.training.optimizers import AbstractOptimizer
 
 __all__ = ["Examples", "Subject", "Task", "subject"]
 

@@ -28,7 +28,8 @@ from gnomon.core.metrics import relative_change
 from gnomon.examination.projection import Combined
 from gnomon.examination.subject import Examples, Subject
 from gnomon.landscape import sharpness
-from gnomon.tangent import alignment, ntk, rotation
+from gnomon.linalg.alignment import rotation
+from gnomon.tangent import alignment, ntk
 from gnomon.training.evaluate import Objective
 
 __all__ = ["AROUND", "KERNEL", "NAMES", "Attempt", "TimeSpent", "Tracker"]

@@ -21,8 +21,9 @@ from gnomon.core.inputs.checks import as_inputs, as_numbers, as_targets, check_k
 from gnomon.core.inputs.source import source, source_of_inputs
 from gnomon.core.losses import AbstractLoss
 from gnomon.core.modules.pure import twin
-from gnomon.dynamics import Flow, Trajectory, error_decay
+from gnomon.dynamics import Flow, error_decay
 from gnomon.dynamics.predict import LOSSES, predict_from_kernel
+from gnomon.dynamics.trajectory import Trajectory
 from gnomon.kernels import Limit, limit
 from gnomon.tangent import ntk
 from gnomon.training import SGD

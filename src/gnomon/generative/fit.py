@@ -14,8 +14,9 @@ from gnomon.core.inputs.source import source
 from gnomon.core.machine.clock import Clock
 from gnomon.generative.gan import GAN
 from gnomon.generative.model import AbstractGenerative, check_continuous
-from gnomon.training import Adam, Batches, Records, Run, train
+from gnomon.training import Adam, Run, train
 from gnomon.training.native import Choice
+from gnomon.training.plan import Batches, Records
 
 __all__ = ["fit"]
 
@@ -57,7 +58,8 @@ def fit(
     `dequantize`. Hypotheses: none. Reference: [robbins1951stochastic].
     Cost: a loss and its gradient for each step; the data are held in memory.
 
-    >>> from gnomon.generative import Flow, Shift
+    >>> from gnomon.generative import Flow
+    >>> from gnomon.generative.flows.base import Shift
     >>> from gnomon.training import SGD
     >>> flow = Flow([Shift(2)], shape=(2,))                                # N(m, I): the mean is what is learned
     >>> x = torch.randn(50, 2, generator=torch.Generator().manual_seed(0)) + 3

@@ -20,7 +20,8 @@ from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.generative.game import AbstractRule, Alternating, Extragradient, GameField
 from gnomon.generative.gan import GAN
-from gnomon.training import AbstractOptimizer, Adam
+from gnomon.training import Adam
+from gnomon.training.optimizers import AbstractOptimizer
 from gnomon.training.plan import deadline
 
 __all__ = ["GameRun", "gan_field", "play"]

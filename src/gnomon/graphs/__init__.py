@@ -5,21 +5,15 @@ Does not contain: layers on graphs (`gnomon.models`).
 May import: core.
 """
 
-from gnomon.graphs.filters import FilterResponse, filter_response
+from gnomon.graphs.filters import filter_response
 from gnomon.graphs.graph import adjacency
-from gnomon.graphs.influence import Influence, influence
-from gnomon.graphs.permutation import PermutationError, permutation_error
-from gnomon.graphs.smoothing import Oversmoothing, oversmoothing, smoothing_rate
-from gnomon.graphs.spectrum import GraphSpectrum, distances, effective_resistance, graph_spectrum
-from gnomon.graphs.weisfeiler import GraphClasses, graph_classes, wl_colors
+from gnomon.graphs.influence import influence
+from gnomon.graphs.permutation import permutation_error
+from gnomon.graphs.smoothing import oversmoothing, smoothing_rate
+from gnomon.graphs.spectrum import distances, effective_resistance, graph_spectrum
+from gnomon.graphs.weisfeiler import graph_classes, wl_colors
 
 __all__ = [
-    "FilterResponse",
-    "GraphClasses",
-    "GraphSpectrum",
-    "Influence",
-    "Oversmoothing",
-    "PermutationError",
     "adjacency",
     "distances",
     "effective_resistance",

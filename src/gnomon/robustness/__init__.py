@@ -5,43 +5,19 @@ Does not contain: certainty of decisions (`gnomon.decisions`), bounds on unseen 
 May import: core, linalg, program, training.
 """
 
-from gnomon.robustness.attacks import Attack, attack, minimal_distance, universal_perturbation
+from gnomon.robustness.attacks import attack, minimal_distance, universal_perturbation
 from gnomon.robustness.certificates import output_bounds, smoothed_radius
-from gnomon.robustness.distances import MarginDistribution, NoiseSensitivity, margin_distribution, noise_sensitivity
-from gnomon.robustness.inverse import Invertibility, invertibility
-from gnomon.robustness.jacobian import JacobianSpectrum, LinearMap, jacobian_spectrum, linear_map
-from gnomon.robustness.lipschitz import LipschitzBounds, lipschitz_bounds, operator_norm
-from gnomon.robustness.preflight import Preflight, preflight
-from gnomon.robustness.radii import RobustRadii
+from gnomon.robustness.distances import margin_distribution, noise_sensitivity
+from gnomon.robustness.inverse import invertibility
+from gnomon.robustness.jacobian import jacobian_spectrum, linear_map
+from gnomon.robustness.lipschitz import lipschitz_bounds, operator_norm
+from gnomon.robustness.preflight import preflight
 from gnomon.robustness.radius import robust_radius
-from gnomon.robustness.regions import (
-    BallPatterns,
-    LineRegions,
-    PlaneRegions,
-    maximal_regions,
-    patterns_in_ball,
-    regions_in_plane,
-    regions_on_line,
-)
-from gnomon.robustness.robust import ENSEMBLE, THOROUGH, RobustAccuracy, robust_accuracy
-from gnomon.robustness.supremum import SupDistance, sup_distance
+from gnomon.robustness.regions import maximal_regions, patterns_in_ball, regions_in_plane, regions_on_line
+from gnomon.robustness.robust import THOROUGH, robust_accuracy
+from gnomon.robustness.supremum import sup_distance
 
 __all__ = [
-    "Attack",
-    "BallPatterns",
-    "ENSEMBLE",
-    "Invertibility",
-    "JacobianSpectrum",
-    "LineRegions",
-    "LinearMap",
-    "LipschitzBounds",
-    "MarginDistribution",
-    "NoiseSensitivity",
-    "PlaneRegions",
-    "Preflight",
-    "RobustAccuracy",
-    "RobustRadii",
-    "SupDistance",
     "THOROUGH",
     "attack",
     "invertibility",

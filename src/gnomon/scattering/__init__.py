@@ -6,30 +6,21 @@ Does not contain: classifiers (`gnomon.estimators`), group convolutions (`gnomon
 May import: core.
 """
 
-from gnomon.scattering.cover import FrequencyCover, frequency_cover
-from gnomon.scattering.deformation import DeformationSensitivity, deformation_sensitivity, fourier_modulus
-from gnomon.scattering.energy import EnergyByOrder, energy_by_order
-from gnomon.scattering.gabor import GaborFit, gabor_fit
+from gnomon.scattering.cover import frequency_cover
+from gnomon.scattering.deformation import deformation_sensitivity, fourier_modulus
+from gnomon.scattering.energy import energy_by_order
+from gnomon.scattering.gabor import gabor_fit
 from gnomon.scattering.images import Scattering2d
-from gnomon.scattering.moments import ScatteringMoments, scattering_moments
-from gnomon.scattering.path import Path
-from gnomon.scattering.report import FilterReport, report
+from gnomon.scattering.moments import scattering_moments
+from gnomon.scattering.report import report
 from gnomon.scattering.rotation import roto_translation_scattering
 from gnomon.scattering.signals import Scattering1d
-from gnomon.scattering.synthesis import Reconstruction, invert, synthesize
+from gnomon.scattering.synthesis import invert, synthesize
 from gnomon.scattering.wavelets import WaveletTransform
 
 __all__ = [
-    "DeformationSensitivity",
-    "EnergyByOrder",
-    "FilterReport",
-    "FrequencyCover",
-    "GaborFit",
-    "Path",
-    "Reconstruction",
     "Scattering1d",
     "Scattering2d",
-    "ScatteringMoments",
     "WaveletTransform",
     "deformation_sensitivity",
     "energy_by_order",

@@ -5,31 +5,20 @@ Does not contain: recurrent layers (`gnomon.models`), graphs (`gnomon.graphs`).
 May import: core.
 """
 
-from gnomon.sequences.alignment import AttentionAlignment, alignment, attention_alignment
-from gnomon.sequences.attention import AttentionMaps, attention_maps
-from gnomon.sequences.bits import BitsPerCharacter, bits_per_character
-from gnomon.sequences.causality import Causality, causality, predicts_next
-from gnomon.sequences.collapse import RankCollapse, rank_collapse
-from gnomon.sequences.complexity import ComplexityProfile, complexity_profile
-from gnomon.sequences.gates import GateStatistics, gate_statistics
-from gnomon.sequences.heads import HeadAblation, head_ablation
+from gnomon.sequences.alignment import alignment, attention_alignment
+from gnomon.sequences.attention import attention_maps
+from gnomon.sequences.bits import bits_per_character
+from gnomon.sequences.causality import causality, predicts_next
+from gnomon.sequences.collapse import rank_collapse
+from gnomon.sequences.complexity import complexity_profile
+from gnomon.sequences.gates import gate_statistics
+from gnomon.sequences.heads import head_ablation
 from gnomon.sequences.lag import task_lag
-from gnomon.sequences.logits import LogitScale, logit_scale
-from gnomon.sequences.memory import Memory, memory
-from gnomon.sequences.spectrum import StateSpectrum, state_spectrum
+from gnomon.sequences.logits import logit_scale
+from gnomon.sequences.memory import memory
+from gnomon.sequences.spectrum import state_spectrum
 
 __all__ = [
-    "AttentionAlignment",
-    "AttentionMaps",
-    "BitsPerCharacter",
-    "Causality",
-    "ComplexityProfile",
-    "GateStatistics",
-    "HeadAblation",
-    "LogitScale",
-    "Memory",
-    "RankCollapse",
-    "StateSpectrum",
     "alignment",
     "attention_alignment",
     "attention_maps",

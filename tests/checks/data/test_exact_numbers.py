@@ -14,21 +14,18 @@ from gnomon.bounds import (
     catoni,
     generalization_bounds,
     generalization_gap,
-    kernel_rademacher,
     learning_curve,
-    linear_rademacher,
-    massart,
     mcallester,
-    min_norm_bound,
-    network_dimension,
     output_margins,
-    quadratic,
     seeger,
-    spectral_complexity,
     vc_bound,
 )
-from gnomon.bounds.pacbayes.inequalities import CONSTANTS, bernstein_mean
-from gnomon.checks import Shift, Suspects, leaks, shift
+from gnomon.bounds.capacity import kernel_rademacher, linear_rademacher, massart, min_norm_bound, network_dimension
+from gnomon.bounds.output_margins import spectral_complexity
+from gnomon.bounds.pacbayes.inequalities import CONSTANTS, bernstein_mean, quadratic
+from gnomon.checks import leaks, shift
+from gnomon.checks.data.shift import Shift
+from gnomon.checks.data.suspects import Suspects
 from gnomon.checks.data.unusual import Unusual, unusual
 from gnomon.core.results import Interval
 
@@ -275,7 +272,7 @@ def test_equal_examples_have_the_p_value_of_fisher():
     ({"p_near": 0.9e-4}, ["leaked-test"]), ({"p_near": 1.1e-4}, []), ({"rich": True}, ["leaked-test"]),
     ({"rich": True, "exact": 1}, []), ({"rich": True, "test": 290}, ["leaked-test"]), ({"rich": True, "test": 310}, [])])  # fmt: skip
 def test_a_leak_is_told_on_one_side_of_each_threshold_only(changes, kinds):
-    from gnomon.checks import Leaks
+    from gnomon.checks.data.leaks import Leaks
 
     record = replace(Leaks(3, 0, 100, 1.0, 1.0, 1.0, False, ((1, 2),)), **changes)
     assert [f.kind for f in record.findings] == kinds

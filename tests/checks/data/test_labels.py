@@ -3,7 +3,9 @@
 import pytest
 import torch
 
-from gnomon.checks import channel_findings, class_findings, columns, conflicts, number_findings, suspects
+from gnomon.checks import columns, conflicts, suspects
+from gnomon.checks.data.channels import channel_findings
+from gnomon.checks.data.targets import class_findings, number_findings
 from gnomon.core.errors import InputError
 from gnomon.data import digits
 

@@ -10,6 +10,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from gnomon import attribution, bounds, checks, models, robustness
+from gnomon.attribution.blocks import block_ablation
 from gnomon.core.errors import InputError
 
 
@@ -59,7 +60,7 @@ def test_blocks_left_out_one_by_one():
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(3, 8), Residual(8), Residual(8, 0.0), Residual(8), nn.Linear(8, 2))
     x, y = torch.randn(40, 3), torch.randint(2, (40,))
-    found = attribution.block_ablation(net, x, y)
+    found = block_ablation(net, x, y)
     assert list(found.effects) == ["1", "2", "3"] and found.dead == ("2",)
     assert [f.kind for f in found.findings] == ["dead-block"]
     with torch.no_grad():
@@ -68,7 +69,7 @@ def test_blocks_left_out_one_by_one():
         assert abs(found.effects["1"] - by_hand) < 1e-5
         assert found.without["1"] == float((less.argmax(1) == y).double().mean())
     loader = DataLoader(TensorDataset(x, y), batch_size=7)
-    assert attribution.block_ablation(net, loader).accuracy == found.accuracy
+    assert block_ablation(net, loader).accuracy == found.accuracy
 
 
 class Linear(nn.Module):

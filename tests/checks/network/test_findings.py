@@ -7,7 +7,9 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.checks import Backward, Forward, LayerSignal, signal, signal_findings
+from gnomon.checks import signal
+from gnomon.checks.network.layer import Backward, Forward, LayerSignal
+from gnomon.checks.network.signal_findings import signal_findings
 from gnomon.core.results import Level
 
 PLAIN = LayerSignal("0", "Linear", "nonzero", 8, 8, Forward(1.0, 0.0, 0.0), Backward(1.0, 1.0))

@@ -7,11 +7,12 @@ import torch
 from numpy.testing import assert_allclose
 from torch import nn
 
-from gnomon.attribution import neuron_distance, variance_shares
+from gnomon.attribution import variance_shares
+from gnomon.attribution.neurons import neuron_distance
 from gnomon.checks import moment_shift, signal_scales, unit_activity, unit_duplicates
 from gnomon.core import InputError
 from gnomon.decisions import linear_capacity, margin_path, normalized_margin, novikoff_bound, separability
-from gnomon.landscape import invisible_weights
+from gnomon.landscape.invisible import invisible_weights
 from gnomon.robustness import jacobian_spectrum, linear_map, margin_distribution, noise_sensitivity
 from gnomon.training import CrossEntropy
 

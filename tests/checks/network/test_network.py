@@ -5,19 +5,14 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
-from gnomon.checks import (
-    batch_size_findings,
-    broadcast_findings,
-    chance_findings,
-    head_findings,
-    ignored_findings,
-    lost_parts,
-    mode_findings,
-    normalization_findings,
-    reach_findings,
-    saturation_findings,
-)
-from gnomon.checks.network.head import last_operation
+from gnomon.checks.network.broadcast import broadcast_findings
+from gnomon.checks.network.chance import chance_findings
+from gnomon.checks.network.head import head_findings, last_operation
+from gnomon.checks.network.ignored import ignored_findings
+from gnomon.checks.network.modes import mode_findings
+from gnomon.checks.network.normalization import batch_size_findings, normalization_findings
+from gnomon.checks.network.reach import lost_parts, reach_findings
+from gnomon.checks.network.saturation import saturation_findings
 
 G = torch.Generator().manual_seed(0)
 X = torch.randn(40, 6, generator=G)

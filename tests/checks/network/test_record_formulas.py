@@ -10,7 +10,10 @@ from scipy import stats
 from scipy.integrate import solve_ivp
 from torch import nn
 
-from gnomon.attribution import block_ablation, label_regularity, neuron_distance, receptive_field, variance_shares
+from gnomon.attribution import receptive_field, variance_shares
+from gnomon.attribution.blocks import block_ablation
+from gnomon.attribution.neurons import neuron_distance
+from gnomon.attribution.regularity import label_regularity
 from gnomon.bounds import barron_norm
 from gnomon.checks import moment_shift, ode_gap, signal_scales, unit_activity
 from gnomon.decisions import linear_capacity, normalized_margin, novikoff_bound, separability

@@ -7,22 +7,17 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
-from gnomon.checks import (
-    applied,
-    asks_for_targets,
-    chance_findings,
-    first_given,
-    first_of,
-    head_findings,
-    ignored_findings,
-    mode_findings,
-    number_outcome_findings,
-    outcome_findings,
-    reach_findings,
-    registered_findings,
-    settled,
-)
-from gnomon.checks.run.outcome import Outcome
+from gnomon.checks.network.applied import applied, asks_for_targets
+from gnomon.checks.network.chance import chance_findings
+from gnomon.checks.network.given import first_given
+from gnomon.checks.network.head import first_of, head_findings
+from gnomon.checks.network.ignored import ignored_findings
+from gnomon.checks.network.modes import mode_findings
+from gnomon.checks.network.reach import reach_findings
+from gnomon.checks.network.registered import registered_findings
+from gnomon.checks.network.settled import settled
+from gnomon.checks.run.outcome import Outcome, outcome_findings
+from gnomon.checks.run.outcome_numbers import number_outcome_findings
 
 G = torch.Generator().manual_seed(0)
 X = torch.randn(40, 6, generator=G)

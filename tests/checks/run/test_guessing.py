@@ -5,8 +5,7 @@ import math
 import pytest
 import torch
 
-from gnomon.checks import guessing_findings, number_guessing_findings
-from gnomon.checks.run.guessing import MIN_EXAMPLES
+from gnomon.checks.run.guessing import MIN_EXAMPLES, guessing_findings, number_guessing_findings
 
 
 def draw(n=400, classes=3, seed=0):

@@ -6,7 +6,10 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.checks import explosion, reach_findings, saturation_findings, step_size_findings
+from gnomon.checks import explosion
+from gnomon.checks.network.reach import reach_findings
+from gnomon.checks.network.saturation import saturation_findings
+from gnomon.checks.run.step_size import step_size_findings
 from gnomon.training import SGD
 
 

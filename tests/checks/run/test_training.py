@@ -4,17 +4,11 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.checks import (
-    Outcome,
-    decay_findings,
-    decay_of,
-    explosion,
-    number_outcome_findings,
-    outcome_findings,
-    short_runs,
-    step_size_findings,
-)
-from gnomon.checks.run.step_size import scaled
+from gnomon.checks import explosion
+from gnomon.checks.run.decay import decay_findings, decay_of
+from gnomon.checks.run.outcome import Outcome, outcome_findings
+from gnomon.checks.run.outcome_numbers import number_outcome_findings
+from gnomon.checks.run.step_size import scaled, short_runs, step_size_findings
 from gnomon.data import digits
 from gnomon.training import SGD, Adam, CrossEntropy
 from gnomon.training.native import named

@@ -18,8 +18,9 @@ Reference: [krogh1991simple], [loshchilov2019decoupled].
 """
 
 from gnomon.core.results import Finding, Value
-from gnomon.training import SGD, AbstractOptimizer, Adam
+from gnomon.training import SGD, Adam
 from gnomon.training.native import TorchOptimizer
+from gnomon.training.optimizers import AbstractOptimizer
 
 __all__ = ["decay_findings", "decay_of"]
 

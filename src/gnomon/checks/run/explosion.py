@@ -29,7 +29,7 @@ from torch import Tensor, nn
 from gnomon.core.inputs.arguments import Inputs, count, invoke, take, tensor_of
 from gnomon.core.modules.pure import evaluating, random_state, twin
 from gnomon.core.results import Finding, Result, Value
-from gnomon.training import AbstractOptimizer
+from gnomon.training.optimizers import AbstractOptimizer
 
 __all__ = ["Explosion", "explosion"]
 

@@ -38,9 +38,10 @@ from torch import Tensor, nn
 from gnomon.checks.network.normalization import NORMS
 from gnomon.core.modules.untouched import untouched
 from gnomon.core.results import Finding, Value
-from gnomon.training import AbstractOptimizer, train
+from gnomon.training import train
 from gnomon.training.evaluate import Objective
 from gnomon.training.native import TorchOptimizer
+from gnomon.training.optimizers import AbstractOptimizer
 
 __all__ = ["RUNS", "scaled", "short_runs", "step_size_findings"]
 

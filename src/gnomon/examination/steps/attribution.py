@@ -4,7 +4,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.attribution import ContactSheet, Shortcuts, contact_sheet, shortcuts, token_sheet
+from gnomon.attribution import contact_sheet, shortcuts, token_sheet
+from gnomon.attribution.sheet import ContactSheet
+from gnomon.attribution.shortcut import Shortcuts
 from gnomon.core.results import Definition, Value
 from gnomon.examination.cost import rung
 from gnomon.examination.step import DIVERGED, UNTRAINED, AbstractStep, Context, Products, Skipped, StepResult

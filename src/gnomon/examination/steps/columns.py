@@ -5,7 +5,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.checks import channel_findings, class_findings, columns, conflicts, first_given, number_findings, suspects
+from gnomon.checks import columns, conflicts, suspects
+from gnomon.checks.data.channels import channel_findings
+from gnomon.checks.data.targets import class_findings, number_findings
+from gnomon.checks.network.given import first_given
 from gnomon.checks.run.guessing import MIN_EXAMPLES
 from gnomon.core.inputs.arguments import tensors
 from gnomon.core.results import Definition, Finding, Plot, Value

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from gnomon.checks import first_given, signal_findings
 from gnomon.checks.data.rows import digests
+from gnomon.checks.network.given import first_given
+from gnomon.checks.network.signal_findings import signal_findings
 from gnomon.checks.run.guessing import MIN_EXAMPLES
 from gnomon.core.inputs.arguments import tensors
 from gnomon.core.results import Axis, Definition, Finding, Histogram, Plot, Value

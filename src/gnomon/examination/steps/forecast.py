@@ -8,12 +8,12 @@ from torch import Tensor
 from gnomon.core.errors import NotFiniteError
 from gnomon.core.metrics import accuracy
 from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Value, shown
-from gnomon.dynamics import Trajectory
+from gnomon.dynamics.trajectory import Trajectory
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult, plainly
 from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
 from gnomon.forecast import predict
-from gnomon.landscape import Sharpness
+from gnomon.landscape.sharpness import Sharpness
 from gnomon.report import Content
 from gnomon.training import SGD
 from gnomon.training.native import descent

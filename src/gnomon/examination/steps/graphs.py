@@ -10,7 +10,8 @@ from gnomon.core.results import Finding
 from gnomon.examination.step import AbstractStep, Context, Products, Skipped, StepResult
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
-from gnomon.graphs import Oversmoothing, oversmoothing
+from gnomon.graphs import oversmoothing
+from gnomon.graphs.smoothing import Oversmoothing
 from gnomon.report import Content
 from gnomon.training import Run
 

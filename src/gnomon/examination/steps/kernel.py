@@ -20,7 +20,8 @@ from gnomon.examination.subject import Examples, Subject
 from gnomon.linalg.label_test import LabelTest, label_test
 from gnomon.linalg.leave_one_out import LeaveOneOut, leave_one_out_of_modes
 from gnomon.report import Content
-from gnomon.tangent import KernelSpectrum, kernel_spectrum
+from gnomon.tangent import kernel_spectrum
+from gnomon.tangent.spectrum import KernelSpectrum
 
 ENOUGH = 256
 """Examples from which on labels may be called unrelated to inputs; with fewer, nobody can tell."""

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from gnomon.checks import guessing_findings, number_guessing_findings
-from gnomon.checks.run.guessing import MIN_EXAMPLES
+from gnomon.checks.run.guessing import MIN_EXAMPLES, guessing_findings, number_guessing_findings
 from gnomon.core.inputs.source import AbstractSource
 from gnomon.core.inputs.strata import stratified
 from gnomon.core.metrics import explained_variance

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from gnomon.checks import short_runs, step_size_findings
-from gnomon.checks.run.step_size import RUNS
+from gnomon.checks.run.step_size import RUNS, short_runs, step_size_findings
 from gnomon.core.results import Axis, Bars, Definition, Plot, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.cost import rung

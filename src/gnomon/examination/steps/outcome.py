@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
-from gnomon.checks import Baseline, Outcome, baseline, explosion, number_outcome_findings, outcome_findings, signal
+from gnomon.checks import baseline, explosion, signal
+from gnomon.checks.data.baseline import Baseline
 from gnomon.checks.run.guessing import MIN_EXAMPLES
-from gnomon.checks.run.outcome import overfit_cure
+from gnomon.checks.run.outcome import Outcome, outcome_findings, overfit_cure
+from gnomon.checks.run.outcome_numbers import number_outcome_findings
 from gnomon.core.inputs.source import AbstractSource
 from gnomon.core.metrics import decisions
 from gnomon.core.results import Finding, Plot, Value

@@ -7,7 +7,8 @@ from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
 from gnomon.report import Content
-from gnomon.tangent import Laziness, laziness
+from gnomon.tangent import laziness
+from gnomon.tangent.laziness import Laziness
 from gnomon.training import Run
 
 LAZY, RICH = 0.1, 0.5  # relative change of the kernel

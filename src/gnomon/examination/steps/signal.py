@@ -7,8 +7,12 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.checks import LayerSignal, MeanField, Signal, settled, signal
+from gnomon.checks import signal
 from gnomon.checks.network.chain import chain
+from gnomon.checks.network.layer import LayerSignal
+from gnomon.checks.network.meanfield import MeanField
+from gnomon.checks.network.settled import settled
+from gnomon.checks.network.signal import Signal
 from gnomon.core.errors import GnomonError
 from gnomon.core.inputs.arguments import take
 from gnomon.core.results import Axis, Definition, Finding, Hypothesis, Line, Plot, Scatter, Value

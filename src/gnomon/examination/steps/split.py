@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
-from gnomon.checks import Leaks, Shift, leaks, shift
+from gnomon.checks import leaks, shift
 from gnomon.checks.data.compared_labels import MOST, TESTED, ComparedLabels, compared_labels
+from gnomon.checks.data.leaks import Leaks
+from gnomon.checks.data.shift import Shift
 from gnomon.core.inputs.arguments import tensors
 from gnomon.core.results import Definition, Value
 from gnomon.core.results.record import Record

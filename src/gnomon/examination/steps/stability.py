@@ -9,7 +9,8 @@ from gnomon.examination.step import AbstractStep, Context, Products, StepResult,
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import TimedOperator, guard, needs
-from gnomon.landscape import Sharpness, hessian
+from gnomon.landscape import hessian
+from gnomon.landscape.sharpness import Sharpness
 from gnomon.linalg.lanczos import top_eigenpairs
 from gnomon.linalg.operator import AbstractOperator
 from gnomon.report import Content

@@ -5,7 +5,7 @@ from math import isfinite, log, nan
 import torch
 
 from gnomon.core.results import Axis, Definition, Finding, Line, Plot, Reference, Scatter, Value
-from gnomon.dynamics import Trajectory
+from gnomon.dynamics.trajectory import Trajectory
 from gnomon.examination.cost import Cost, rung
 from gnomon.examination.step import (
     NOT_ENOUGH,
@@ -22,11 +22,13 @@ from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
 from gnomon.examination.tracker import TimeSpent, Tracker
-from gnomon.landscape import Sharpness
+from gnomon.landscape.sharpness import Sharpness
 from gnomon.report import Content
-from gnomon.training import Adam, Batches, Records, Run, Scheduled, train
+from gnomon.training import Adam, Run, train
 from gnomon.training.log import Watcher
 from gnomon.training.native import descent
+from gnomon.training.plan import Batches, Records
+from gnomon.training.schedule import Scheduled
 
 STEPS, EPOCHS, RECORDS = 2000, 10, 24
 """Where the user names no number of epochs: at most so many steps, or so many epochs if those are more."""

@@ -11,24 +11,18 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from gnomon.checks import (
-    applied,
-    batch_size_findings,
-    broadcast_findings,
-    chance_findings,
-    decay_findings,
-    decay_of,
-    first_of,
-    head_findings,
-    ignored_findings,
-    lost_parts,
-    mode_findings,
-    normalization_findings,
-    reach_findings,
-    registered_findings,
-    saturation_findings,
-    settled,
-)
+from gnomon.checks.network.applied import applied
+from gnomon.checks.network.broadcast import broadcast_findings
+from gnomon.checks.network.chance import chance_findings
+from gnomon.checks.network.head import first_of, head_findings
+from gnomon.checks.network.ignored import ignored_findings
+from gnomon.checks.network.modes import mode_findings
+from gnomon.checks.network.normalization import batch_size_findings, normalization_findings
+from gnomon.checks.network.reach import lost_parts, reach_findings
+from gnomon.checks.network.registered import registered_findings
+from gnomon.checks.network.saturation import saturation_findings
+from gnomon.checks.network.settled import settled
+from gnomon.checks.run.decay import decay_findings, decay_of
 from gnomon.core.inputs.arguments import Inputs, count, invoke, spread, table, tensor_of
 from gnomon.core.losses import AbstractLoss
 from gnomon.core.modules.pure import random_state, twin

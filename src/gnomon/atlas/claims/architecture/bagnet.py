@@ -8,7 +8,7 @@ Reference: [brendel2019approximating].
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
-from gnomon.models import BagOfPatches
+from gnomon.models.vision import BagOfPatches
 
 BAG = "patches are seen alone"
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from gnomon.lab import Claim, Premise, Source, rate_is
-from gnomon.models import runge_kutta
+from gnomon.models.ode import runge_kutta
 
 SMALL = "blocks have the step 1 / L"
 

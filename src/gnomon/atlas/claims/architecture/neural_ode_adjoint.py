@@ -9,7 +9,8 @@ Reference: [chen2018neural].
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
-from gnomon.models import NeuralODE, runge_kutta
+from gnomon.models import NeuralODE
+from gnomon.models.ode import runge_kutta
 
 BACK = "the adjoint is carried back along the way"
 

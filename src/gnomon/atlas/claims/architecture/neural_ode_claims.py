@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
-from gnomon.models import runge_kutta
+from gnomon.models.ode import runge_kutta
 
 LINE = "the state is a number"
 

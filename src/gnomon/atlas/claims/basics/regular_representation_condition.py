@@ -14,7 +14,7 @@ from torch import nn
 from torch.nn import functional
 
 from gnomon import data
-from gnomon.attribution import label_regularity
+from gnomon.attribution.regularity import label_regularity
 from gnomon.lab import Claim, Premise, Source, ordered
 
 TRAINED = "the representation was trained on the labels"

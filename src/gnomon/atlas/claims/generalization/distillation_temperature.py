@@ -7,7 +7,7 @@ Reference: [hinton2015distilling].
 
 import torch
 
-from gnomon.decisions import distillation_loss
+from gnomon.decisions.temperature import distillation_loss
 from gnomon.lab import Claim, Premise, Source, equals
 
 CENTERED = "logits are centered"

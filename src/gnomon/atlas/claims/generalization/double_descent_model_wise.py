@@ -9,7 +9,7 @@ Reference: [hastie2022surprises], Theorem 1 at finite size.
 
 import numpy as np
 
-from gnomon.bounds import isotropic_risk
+from gnomon.bounds.double_descent import isotropic_risk
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
 LEAST = "of all solutions the one of least norm is taken"

@@ -8,7 +8,7 @@ Reference: [bartlett2002rademacher].
 
 import numpy as np
 
-from gnomon.bounds import massart
+from gnomon.bounds.capacity import massart
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
 FEW = "the class labels the points in 2 m ways"

@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 import torch
 
-from gnomon.bounds import linear_rademacher
+from gnomon.bounds.capacity import linear_rademacher
 from gnomon.lab import Claim, Premise, Source, at_most
 
 ALIKE = "the examples are independent"

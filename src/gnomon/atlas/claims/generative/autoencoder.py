@@ -7,7 +7,8 @@ import torch
 from torch import nn
 
 from gnomon.data import digits
-from gnomon.generative import Autoencoder, fit, latent_knn_score, reconstruction_error
+from gnomon.generative import Autoencoder, fit
+from gnomon.generative.instruments.latent import latent_knn_score, reconstruction_error
 from gnomon.lab import Claim, Premise, Source, bounded_by
 from gnomon.training import Adam
 

@@ -7,7 +7,9 @@ import torch
 from torch import nn
 
 from gnomon.data import digits
-from gnomon.generative import VAE, Autoencoder, Gaussian, dequantize, fit, latent_holes
+from gnomon.generative import VAE, Autoencoder, fit, latent_holes
+from gnomon.generative.model import dequantize
+from gnomon.generative.vae import Gaussian
 from gnomon.lab import Claim, Premise, Source, bounded_by
 from gnomon.training import Adam
 

@@ -6,7 +6,8 @@ d log p(z(t)) / dt = -tr(dv/dz),    for v = A z over time 1:    log p = log N(e^
 import torch
 from torch import nn
 
-from gnomon.generative import ContinuousFlow, Exact
+from gnomon.generative import ContinuousFlow
+from gnomon.generative.divergence import Exact
 from gnomon.lab import Claim, Premise, Source, equals
 
 TRACE = "all of the trace is integrated"

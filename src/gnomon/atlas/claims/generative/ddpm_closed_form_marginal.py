@@ -6,7 +6,7 @@ a_k = prod (1 - beta_j)     (1)
 
 import torch
 
-from gnomon.generative import linear_schedule
+from gnomon.generative.diffusion.schedule import linear_schedule
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
 ROOT = "the example is multiplied by sqrt(1 - beta)"

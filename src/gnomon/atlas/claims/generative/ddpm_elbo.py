@@ -5,7 +5,7 @@ gap(T) = E log p(x_0) - bound    falls as 1 / T     (1)
 
 from math import log, pi
 
-from gnomon.generative import linear_schedule
+from gnomon.generative.diffusion.schedule import linear_schedule
 from gnomon.lab import Claim, Premise, Source, rate_is
 
 MEANS = "the reverse steps have the best means"

@@ -5,7 +5,7 @@ m = (x_k - beta_k e / sqrt(1 - a_k)) / sqrt(1 - beta_k),    x_0 = (x_k - sqrt(1 
 
 import torch
 
-from gnomon.generative import linear_schedule
+from gnomon.generative.diffusion.schedule import linear_schedule
 from gnomon.lab import Claim, Premise, Source, equals
 
 SAME = "x_k is the example with this noise added"

@@ -7,7 +7,8 @@ w_k = beta_k^2 / (2 v (1 - beta_k) (1 - a_k))     (1)
 import torch
 from torch import nn
 
-from gnomon.generative import Diffusion, linear_schedule
+from gnomon.generative import Diffusion
+from gnomon.generative.diffusion.schedule import linear_schedule
 from gnomon.lab import Claim, Premise, Source, equals
 
 WEIGHT = "the weight has the variance of the reverse step"

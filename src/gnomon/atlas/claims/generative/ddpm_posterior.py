@@ -6,7 +6,7 @@ q(x_{k-1} | x_k, x_0) = N(m, b),    b = beta_k (1 - a_{k-1}) / (1 - a_k) <= beta
 import numpy as np
 import torch
 
-from gnomon.generative import linear_schedule
+from gnomon.generative.diffusion.schedule import linear_schedule
 from gnomon.lab import Claim, Premise, Source, equals
 
 SAME = "x_k comes from x_{k-1} by the step of the schedule"

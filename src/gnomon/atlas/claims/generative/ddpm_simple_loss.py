@@ -6,7 +6,9 @@ E |e - e_predicted|^2 >= E Var(e | x_k) = d - (1 - a_k) E |grad log q_k|^2,    r
 import torch
 
 from gnomon.data import ring
-from gnomon.generative import Diffusion, ExactNetwork, cosine_schedule
+from gnomon.generative import Diffusion
+from gnomon.generative.diffusion.exact import ExactNetwork
+from gnomon.generative.diffusion.schedule import cosine_schedule
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
 EXACT = "the network predicts the mean of the noise"

@@ -8,7 +8,7 @@ from math import log, pi
 import torch
 
 from gnomon.data import mixture
-from gnomon.generative import linear_schedule
+from gnomon.generative.diffusion.schedule import linear_schedule
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
 GROWS = "the entropy of the data is below that of N(0, 1)"

@@ -4,7 +4,9 @@ energy distance to the data:    falls with the number of steps     (1)
 """
 
 from gnomon.data import ring
-from gnomon.generative import Diffusion, ExactNetwork, cosine_schedule, energy_test
+from gnomon.generative import Diffusion, energy_test
+from gnomon.generative.diffusion.exact import ExactNetwork
+from gnomon.generative.diffusion.schedule import cosine_schedule
 from gnomon.lab import Claim, Premise, Source, ordered
 
 EXACT = "the network is exact for the data"

@@ -8,7 +8,8 @@ from math import log
 import torch
 from torch import nn
 
-from gnomon.generative import VAE, Gaussian
+from gnomon.generative import VAE
+from gnomon.generative.vae import Gaussian
 from gnomon.lab import Claim, Premise, Source, equals
 
 PRIOR = "latents are drawn from N(0, 1)"

@@ -5,7 +5,7 @@ w <- w - lr F(w - lr F(w)):    |w_t| = (1 - lr^2 + lr^4)^(t/2) |w_0| on the loss
 
 import torch
 
-from gnomon.generative import Extragradient, game_path
+from gnomon.generative.game import Extragradient, game_path
 from gnomon.lab import Claim, Premise, Source, equals
 
 BOTH = "both players take their gradients at the half step of both"

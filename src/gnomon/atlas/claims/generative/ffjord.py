@@ -5,7 +5,7 @@ E e.A e = tr A,    Var e.A e = 2 |S|_F^2 for Gaussian e,  S = (A + A^T) / 2     
 
 import torch
 
-from gnomon.generative import Hutchinson
+from gnomon.generative.divergence import Hutchinson
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
 GAUSSIAN = "directions are standard Gaussian"

@@ -6,7 +6,7 @@ sup over a family of V(D) <= 2 JS(p, q) - 2 log 2,    so that exp(V) is at most 
 import torch
 
 from gnomon.data import js_divergence, mixture
-from gnomon.generative import Minimax
+from gnomon.generative.gan import Minimax
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
 EXPECTED = "the value is an expectation, not a mean over the examples that trained the discriminator"

@@ -6,7 +6,7 @@ D*(x) = p(x) / (p(x) + q(x))     (1)
 import torch
 
 from gnomon.data import mixture, optimal_discriminator
-from gnomon.generative import Minimax
+from gnomon.generative.gan import Minimax
 from gnomon.lab import Claim, Premise, Source, equals
 
 RICH = "the discriminator can be any quadratic function of x"

@@ -5,7 +5,7 @@ V = E log D(x) + E log(1 - D(G(z))) = -2 BCE over as many real as fake examples 
 
 import torch
 
-from gnomon.generative import Minimax
+from gnomon.generative.gan import Minimax
 from gnomon.lab import Claim, Premise, Source, equals
 
 EVEN = "as many fake as real examples"

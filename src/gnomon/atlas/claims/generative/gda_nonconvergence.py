@@ -5,7 +5,7 @@
 
 import torch
 
-from gnomon.generative import Simultaneous, game_path
+from gnomon.generative.game import Simultaneous, game_path
 from gnomon.lab import Claim, Premise, Source, equals
 
 BILINEAR = "the loss is a b, and nothing is added to it"

@@ -5,7 +5,8 @@ x_i = m_i(z_<i) + exp(s_i(z_<i)) z_i    =>    log |det dx/dz| = sum_i s_i     (1
 
 import torch
 
-from gnomon.generative import Autoregressive, Inverse, MaskedNetwork
+from gnomon.generative.flows.autoregressive import Autoregressive, MaskedNetwork
+from gnomon.generative.flows.base import Inverse
 from gnomon.lab import Claim, Premise, Source, equals
 
 ORDER = "each scale depends on earlier coordinates alone"

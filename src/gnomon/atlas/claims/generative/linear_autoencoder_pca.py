@@ -7,7 +7,8 @@ reached for D E = projector on the m leading directions     (1)
 import torch
 
 from gnomon.data import digits
-from gnomon.generative import linear_autoencoder, pca_gap
+from gnomon.generative.autoencoder import linear_autoencoder
+from gnomon.generative.instruments.latent import pca_gap
 from gnomon.lab import Claim, Premise, Source, equals
 
 LATENT = "as many latent coordinates as directions are kept"

@@ -5,7 +5,7 @@ f(z) = z + u tanh(w.z + b):    det df/dz = 1 + (1 - tanh^2(w.z + b)) u.w     (1)
 
 import torch
 
-from gnomon.generative import Planar
+from gnomon.generative.flows.planar import Planar
 from gnomon.lab import Claim, Premise, Source, equals
 
 TANH = "h is tanh, with the derivative 1 - tanh^2"

@@ -5,7 +5,7 @@ f = z^2:    Var f'(z) = 4 s^2,    Var f(z) e / s = (m^4 + 18 m^2 s^2 + 15 s^4) /
 
 import torch
 
-from gnomon.generative import gradient_estimators
+from gnomon.generative.instruments.gradients import gradient_estimators
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
 SQUARE = "the function is the square"

@@ -6,7 +6,7 @@ KL(N(m, C) | N(0, I)) = (|m|^2 + tr C - log det C - d) / 2     (1)
 import numpy as np
 import torch
 
-from gnomon.generative import gaussian_kl
+from gnomon.generative.vae import gaussian_kl
 from gnomon.lab import Claim, Premise, Source, equals
 
 STANDARD = "the second Gaussian is N(0, 1)"

@@ -6,7 +6,8 @@
 import torch
 from torch import nn
 
-from gnomon.generative import VAE, Gaussian, elbo_gap, fit
+from gnomon.generative import VAE, elbo_gap, fit
+from gnomon.generative.vae import Gaussian
 from gnomon.lab import Claim, Premise, Source, bounded_by
 from gnomon.training import Adam
 

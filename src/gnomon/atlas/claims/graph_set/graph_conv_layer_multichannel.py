@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
-from gnomon.models import chebyshev_filter
+from gnomon.models.graphs import chebyshev_filter
 
 CHANNELS = "every output channel has a bias of its own"
 

@@ -8,7 +8,7 @@ Reference: [qi2017pointnet].
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
-from gnomon.models import TNet
+from gnomon.models.sets import TNet
 
 POOLED = "the matrix is made of pooled features"
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
-from gnomon.models import chebyshev_filter
+from gnomon.models.graphs import chebyshev_filter
 
 FREQUENCIES = "the filter is a function of the frequency"
 COEFFICIENTS = (0.3, -0.5, 0.2, 0.7)

@@ -5,7 +5,7 @@ I(X; Y) >= I(T_1; Y) >= I(T_2; Y) >= ...                                        
 
 import numpy as np
 
-from gnomon.attribution import discrete_information
+from gnomon.attribution.information import discrete_information
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
 MARKOV = "each step sees only the one before"

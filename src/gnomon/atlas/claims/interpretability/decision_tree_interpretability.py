@@ -7,7 +7,7 @@ import torch
 from sklearn.datasets import load_wine
 from torch import nn
 
-from gnomon.attribution import surrogate_tree
+from gnomon.attribution.trees import surrogate_tree
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
 DEEP = "the tree is deep enough"

@@ -6,7 +6,7 @@ I(X; T_j) = H(X) at every layer of an invertible network, and it still learns   
 import torch
 from torch import nn
 
-from gnomon.attribution import discrete_information
+from gnomon.attribution.information import discrete_information
 from gnomon.data import digits
 from gnomon.lab import Claim, Premise, Source, bounded_by
 

@@ -6,7 +6,7 @@ v(b) - v(a) + v(c) = v(d)    for a : b = c : d, if log co-occurrence is a sum ov
 import numpy as np
 import torch
 
-from gnomon.attribution import analogy_score
+from gnomon.attribution.cues import analogy_score
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
 FACTORS = "log co-occurrence is a sum over attributes"

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from gnomon.lab import Claim, Premise, Source, mean_equals
-from gnomon.models import mask_tokens
+from gnomon.models.tokens import mask_tokens
 
 RATE = "one token in 20 / 3 is asked for"
 

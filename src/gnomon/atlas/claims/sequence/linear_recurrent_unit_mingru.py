@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
-from gnomon.models import linear_scan
+from gnomon.models.scan import linear_scan
 
 BLIND = "gates do not see the state"
 

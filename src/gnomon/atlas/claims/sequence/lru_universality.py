@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from gnomon.lab import Claim, Premise, Source, bounded_by
-from gnomon.models import linear_scan
+from gnomon.models.scan import linear_scan
 
 READOUT = "the readout is nonlinear"
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from gnomon.lab import Claim, Premise, Source, rate_is
-from gnomon.symmetry import commutator_norm
+from gnomon.symmetry.strength import commutator_norm
 
 LOCAL = "the layer is a convolution"
 

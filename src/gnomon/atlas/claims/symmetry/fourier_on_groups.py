@@ -8,7 +8,7 @@ Reference: [diaconis1988group].
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
-from gnomon.symmetry import convolve, fourier, irreps, symmetric_group
+from gnomon.symmetry.finite import convolve, fourier, irreps, symmetric_group
 
 ORDER = "matrices are multiplied in the order of the convolution"
 

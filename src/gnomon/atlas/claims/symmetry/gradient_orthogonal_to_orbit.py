@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, rate_is
-from gnomon.symmetry import balance
+from gnomon.symmetry.parameters import balance
 
 PLAIN = "the loss has no decay of weights"
 

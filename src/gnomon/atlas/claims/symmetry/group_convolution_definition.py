@@ -8,7 +8,7 @@ Reference: [diaconis1988group].
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
-from gnomon.symmetry import convolve, cyclic_group, dihedral_group, symmetric_group
+from gnomon.symmetry.finite import convolve, cyclic_group, dihedral_group, symmetric_group
 
 FIRST = "the first of the two functions is moved"
 GROUPS = (cyclic_group(7), dihedral_group(4), symmetric_group(3))

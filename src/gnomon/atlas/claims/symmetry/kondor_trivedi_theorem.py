@@ -6,7 +6,8 @@ Reference: [kondor2018generalization].
 """
 
 from gnomon.lab import Claim, Premise, Source, equals
-from gnomon.symmetry import cyclic_group, dihedral_group, equivariant_basis, symmetric_group
+from gnomon.symmetry import equivariant_basis
+from gnomon.symmetry.finite import cyclic_group, dihedral_group, symmetric_group
 
 WHOLE = "the map commutes with the whole group"
 GROUPS = (cyclic_group(5), dihedral_group(4), symmetric_group(3))
