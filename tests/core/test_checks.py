@@ -86,3 +86,38 @@ def test_twins_share_nothing():
     other = twin(net, call=CALL)
     assert torch.equal(other.seen, net.seen) and other.seen.grad_fn is None and net.seen.grad_fn is not None
     assert other.weight is not net.weight and torch.equal(other.weight, net.weight)
+
+
+@pytest.mark.parametrize("value", [-(2**63), 0, 2**63, 2**64 - 1])
+def test_seeds_have_64_bits(value):
+    assert check_seed(value, call="f(x)") == value
+
+
+@pytest.mark.parametrize("value", [-(2**63) - 1, 2**64])
+def test_seeds_beyond_64_bits_are_refused(value):
+    with pytest.raises(InputError, match="seed"):
+        check_seed(value, call="f(x)")
+
+
+def test_numbers_lie_strictly_between_their_limits():
+    for value in (-1e300, -2.5, 0, 1e300):
+        assert number("a", value, call="f(x)") == value
+    assert number("a", 0.5, call="f(x)", above=0, below=1) == 0.5
+    for value in (0, 1, -0.1, 1.1, float("nan")):
+        with pytest.raises(InputError, match="a must be a number above 0 and below 1"):
+            number("a", value, call="f(x)", above=0, below=1)
+    for value in (float("inf"), float("-inf")):
+        with pytest.raises(InputError, match="a must be a finite number"):
+            number("a", value, call="f(x)")
+    with pytest.raises(InputError, match="a must be a number below 2,"):
+        number("a", 2, call="f(x)", below=2)
+
+
+def test_whole_numbers_are_at_least_the_least():
+    assert integer("n", 3, call="f(x)", least=3) == 3 and integer("n", -4, call="f(x)", least=-4) == -4
+    with pytest.raises(InputError, match="a whole number of at least 3"):
+        integer("n", 2, call="f(x)", least=3)
+    with pytest.raises(InputError, match="n must be a whole number of at least 0"):
+        integer("n", -1, call="f(x)", least=0)
+    with pytest.raises(InputError, match="n must be a whole number, but"):
+        integer("n", -5, call="f(x)", least=-4)

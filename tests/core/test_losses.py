@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from gnomon.core.errors import InputError
 from gnomon.core.losses import CrossEntropy, Exponential, Hinge, Logistic, Squared
 from gnomon.core.metrics import accuracy
 
@@ -59,3 +60,42 @@ def test_an_output_of_zero_says_neither_class():
     assert accuracy(torch.tensor([[0.5], [-0.5], [0.0], [0.0]]), y) == 0.5
     assert accuracy(torch.tensor([[0.5, 0.1], [0.2, 0.9]]), torch.tensor([[1.0, 0.0], [1.0, 0.0]])) == 0.5
     assert accuracy(torch.zeros(2, 1), torch.tensor([[0.3], [0.7]])) is None
+
+
+@pytest.mark.parametrize(("error", "accepted"), [(5e-7, True), (-5e-7, True), (2e-6, False), (-2e-6, False)])
+def test_probabilities_sum_to_one_up_to_float32_rounding(error, accepted):
+    table = torch.tensor([[0.25, 0.75 + error]], dtype=torch.float64)
+    if accepted:
+        assert torch.equal(CrossEntropy().targets(table, "f(y)"), table)
+    else:
+        with pytest.raises(InputError, match="class labels"):
+            CrossEntropy().targets(table, "f(y)")
+
+
+def test_probabilities_are_not_negative():
+    with pytest.raises(InputError, match="class labels"):
+        CrossEntropy().targets(torch.tensor([[-0.5, 1.5]]), "f(y)")
+
+
+@pytest.mark.parametrize("loss", [Logistic(), Exponential(), Hinge()], ids=lambda loss: loss.name)
+def test_two_classes_become_signs(loss):
+    assert loss.targets(torch.tensor([0, 1, 1]), "f(y)").tolist() == [-1.0, 1.0, 1.0]
+    assert loss.targets(torch.tensor([-1, 1, -1]), "f(y)").tolist() == [-1.0, 1.0, -1.0]
+    assert loss.targets(torch.tensor([0, 2]), "f(y)", outputs=3).tolist() == [[1.0, -1.0, -1.0], [-1.0, -1.0, 1.0]]
+    assert loss.targets(torch.tensor([0, 1]), "f(y)", outputs=1).tolist() == [-1.0, 1.0]
+    with pytest.raises(InputError, match="y holds 2, but|y holds 2"):
+        loss.targets(torch.tensor([0, 1, 2]), "f(y)")
+
+
+def test_cross_entropy_of_rows_that_do_not_sum_to_one_has_the_gradient_of_its_value():
+    f = torch.tensor([[0.3, -1.0, 2.0]], dtype=torch.float64, requires_grad=True)
+    y = torch.tensor([[0.5, 0.1, 1.0]], dtype=torch.float64)
+    (slope,) = torch.autograd.grad(CrossEntropy().value(f, y), f)
+    assert torch.allclose(CrossEntropy().gradient(f.detach(), y), slope, rtol=1e-12)
+
+
+def test_a_hinge_has_a_positive_width():
+    assert Hinge().width == 1e-3 and Hinge(width=0.2).curvature == 5
+    for width in (0.0, -1.0, inf):
+        with pytest.raises(InputError, match="a positive width"):
+            Hinge(width=width)

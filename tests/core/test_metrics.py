@@ -5,7 +5,14 @@ from math import comb, inf
 import pytest
 import torch
 
-from gnomon.core.metrics import accuracy, binomial_interval, effective_rank, explained_variance, relative_change
+from gnomon.core.metrics import (
+    accuracy,
+    binomial_interval,
+    decisions,
+    effective_rank,
+    explained_variance,
+    relative_change,
+)
 
 
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.5, 0.97])
@@ -49,3 +56,30 @@ def test_accuracy_is_the_same_from_classes_and_from_one_hot_rows():
     assert accuracy(outputs, classes) == accuracy(outputs, torch.eye(3)[classes]) == pytest.approx(2 / 3)
     assert accuracy(outputs[:, :1], classes) is None and accuracy(outputs, outputs) is None
     assert accuracy(torch.tensor([[1.0], [-2.0]]), torch.tensor([[1.0], [1.0]])) == 0.5
+
+
+def test_explained_variance_of_unequal_outputs_divides_by_the_mean_variance():
+    """Columns (0, 2, 4) and (1, 1, 4) have variances 8/3 and 2; errors 1, 0, 2 and 0, 1, 1 have mean square 7/6."""
+    y = torch.tensor([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]])
+    outputs = y + torch.tensor([[1.0, 0.0], [0.0, -1.0], [-2.0, 1.0]])
+    assert explained_variance(outputs, y) == pytest.approx(1 - (7 / 6) / (7 / 3))
+    constant = torch.ones(3, 1)
+    assert explained_variance(constant, constant) == 1.0 and explained_variance(2 * constant, constant) == -inf
+
+
+def test_decisions_are_the_largest_output_or_the_sign():
+    assert decisions(torch.tensor([[0.1, 0.3, 0.2], [5.0, -1.0, 4.0]])).tolist() == [1, 0]
+    assert decisions(torch.tensor([[-0.1], [0.0], [0.1]])).tolist() == [0, 0, 1]
+
+
+def test_accuracy_of_signs_counts_every_output():
+    outputs = torch.tensor([[0.5, -0.2], [-3.0, 0.1], [0.2, 0.3]])
+    targets = torch.tensor([[1.0, 1.0], [-1.0, 1.0], [-1.0, 1.0]])
+    assert accuracy(outputs, targets) == pytest.approx(4 / 6)
+
+
+def test_the_ends_of_the_interval_of_a_share():
+    none, all_of_them = binomial_interval(0, 8, confidence=0.9), binomial_interval(8, 8, confidence=0.9)
+    assert none.low == 0 and (1 - none.high) ** 8 == pytest.approx(0.05)
+    assert all_of_them.high == 1 and all_of_them.low**8 == pytest.approx(0.05)
+    assert binomial_interval(3, 9).confidence == 0.95

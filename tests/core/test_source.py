@@ -177,3 +177,24 @@ def test_a_dict_of_data_sets_is_refused_with_the_one_to_pass():
 
     with pytest.raises(InputError, match=r"data sets train, test .* Pass data\['train'\], and test=data\['test'\]"):
         source(Sets(train=Rows(), test=Rows()))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_first_examples_cross_batches(kind):
+    data = source(KINDS[kind]())
+    for n in (1, 3, 4, 5, 8, 11, 20):
+        assert torch.equal(data.first(n).x, X[:n]) and torch.equal(data.first(n).y, Y[:n])
+
+
+def test_batches_have_the_size_that_is_asked_for():
+    for data in (source((X, Y)), source(torch.utils.data.TensorDataset(X, Y))):
+        assert [len(b) for b in data.batches(4)] == [4, 4, 3] and [len(b) for b in data.batches(11)] == [11]
+        assert torch.equal(torch.cat([b.y for b in data.batches(4)]), Y)
+
+
+def test_a_mean_counts_examples_and_not_batches():
+    """Batches of 4, 4 and 3: the mean of 0 to 10 is 5, the mean of the three means 1.5, 5.5 and 9 is not."""
+    data = source((torch.arange(11.0)[:, None], None))
+    assert data.mean(lambda b: float(b.x.mean()), size=4) == pytest.approx(5.0)
+    stream = source([(X[:2], Y[:2]), (X[2:3], Y[2:3]), (X[3:], Y[3:])])
+    assert stream.mean(lambda b: b.x[:, 0].mean()) == pytest.approx(float(X[:, 0].mean()), rel=1e-6)

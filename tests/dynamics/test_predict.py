@@ -271,3 +271,37 @@ def test_complex_numbers_are_refused(where):
     given |= {"f0_test": torch.zeros(1, 1), where: given[where] * 1j}
     with pytest.raises(InputError, match=rf"dynamics.predict_from_kernel\(ntk, y\): {where} holds torch.complex64"):
         predict_from_kernel(torch.eye(2), given.pop("y"), **given)
+
+
+def test_a_kernel_that_couples_outputs_says_how_many_classes_there_are():
+    """Three outputs, and labels of two classes: the third column of the one-hot targets is zero."""
+    kernel = torch.einsum("ij,ab->ijab", torch.diag(torch.tensor([1.0, 2.0])), torch.eye(3)).double()
+    run = predict_from_kernel(kernel, torch.tensor([0, 1]), times=[inf])
+    assert_allclose(run.train[0], [[1, 0, 0], [0, 1, 0]], atol=1e-12)
+    assert predict_from_kernel(kernel, torch.tensor([0, 1]), times=[0.1], loss=CrossEntropy()).train.shape == (1, 2, 3)
+
+
+def test_default_times_of_a_diverging_run_end_where_the_error_has_grown_a_million_times():
+    """Rate 4 and lr 1: the error is tripled each step, a million takes log 1e6 / log 3 = 12.6 steps."""
+    run = predict_from_kernel(4 * torch.eye(1), torch.ones(1), optimizer=SGD(1.0))
+    assert run.times[0] == 0 and run.times[-1] == 13 and run.diverges
+    slow = predict_from_kernel(4 * torch.eye(1), torch.ones(1), optimizer=SGD(0.501))
+    assert_allclose(slow.times[-1], 100 * 0.501, rtol=1e-12)  # hardly grows: a hundred steps
+
+
+def test_default_times_of_other_losses_are_four_decades_around_the_fastest_mode():
+    K, alpha = torch.diag(torch.tensor([6.0, 2.0, 1.0], dtype=torch.float64)), 0.5
+    run = predict_from_kernel(K, torch.tensor([1.0, -1.0, 1.0]), loss=Logistic(), penalty=alpha)
+    rate = 6 / 3 + alpha
+    assert run.times[0] == 0
+    assert_allclose([run.times[1], run.times[-1]], [0.01 / rate, 1000 / rate], rtol=1e-12)
+    zero = predict_from_kernel(torch.zeros(1, 1), torch.ones(1), loss=Logistic())
+    assert zero.times.tolist() == [0.0, 1.0]
+
+
+def test_the_flow_of_unequal_points_is_accurate_in_the_outputs():
+    """One point each: f + exp(f) = 1 + f0 + K t / n with y = 1, for kernels that differ by six orders of magnitude."""
+    sizes = torch.tensor([2e5, 0.2], dtype=torch.float64)
+    run = predict_from_kernel(torch.diag(sizes), torch.ones(2), times=[0.5], loss=Logistic(), tolerance=1e-6)
+    for f, size in zip(run.train[0].tolist(), sizes.tolist(), strict=True):
+        assert abs(f + np.exp(f) - 1 - size * 0.5 / 2) < 1e-5 * (1 + np.exp(f))

@@ -33,6 +33,11 @@ class Residual(nn.Module):
         return self.last(x.view(x.size(0), -1))
 
 
+class Means(nn.Module):
+    def forward(self, x):
+        return x.mean((2, 3))
+
+
 class Encoder(nn.Module):
     def __init__(self):
         super().__init__()
@@ -76,6 +81,7 @@ CASES = {  # network, inputs, sizes of groups that may change places, of those t
                       (1, 14, 14), [4, 6, 8], [4, 6, 8]),
     "depthwise": (nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Conv2d(4, 4, 3, groups=4), nn.ReLU(), nn.Conv2d(4, 5, 1),
                                 nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(5, 2)), (1, 8, 8), [4, 5], [5]),
+    "means": (nn.Sequential(nn.Conv2d(2, 4, 3), nn.ReLU(), Means(), nn.Linear(4, 3)), (2, 6, 5), [4], [4]),
     "residual": (Residual(), (3, 8, 8), [8, 8, 16, 16], [8, 8, 16, 16]),
     "encoder": (Encoder(), (6, 5), [32], []),
     "shared": (shared(), (3,), [6], [6]),

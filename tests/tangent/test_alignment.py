@@ -40,3 +40,25 @@ def test_bad_kernels_are_refused():
         effective_rank(torch.zeros(2, 2))
     with pytest.raises(InputError, match="constant"):
         alignment(torch.eye(3), torch.ones(3))
+
+
+def test_rotation_of_unequal_matrices_by_hand():
+    """<A, B> = 2 x 1 + 1 x 3 + 4 = 9 with |A|^2 = 4 + 1 + 4 = 9 and |B|^2 = 1 + 9 + 4 = 14."""
+    a, b = torch.tensor([[2.0, 1.0, 0.0], [0.0, 0.0, 2.0]]), torch.tensor([[1.0, 3.0, 0.0], [0.0, 0.0, 2.0]])
+    assert rotation(a, b) == pytest.approx(1 - 9 / (3 * 14**0.5), rel=1e-12)
+    assert rotation(a, -a) == pytest.approx(2)
+
+
+def test_rotation_is_never_below_zero_by_rounding():
+    generator = torch.Generator().manual_seed(0)
+    kernels = [torch.rand(n, n, generator=generator, dtype=torch.float64) for n in range(2, 60)]
+    assert min(rotation(k, 3 * k) for k in kernels) == 0.0
+
+
+def test_eigenvalues_below_zero_by_rounding_have_no_rank():
+    assert effective_rank(torch.diag(torch.tensor([1.0, 1.0, -0.5]).double())) == pytest.approx(2.0)
+
+
+def test_participation_of_a_kernel_that_is_not_diagonal():
+    """Trace 5, sum of squares 4 + 9 + 2 x 1."""
+    assert participation(torch.tensor([[2.0, 1.0], [1.0, 3.0]])) == pytest.approx(25 / 15)

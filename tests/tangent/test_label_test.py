@@ -3,9 +3,10 @@
 import numpy
 import pytest
 import torch
+from scipy.stats import norm
 
 import gnomon
-from gnomon.linalg.label_test import label_test
+from gnomon.linalg.label_test import LabelTest, label_test
 from gnomon.tangent import alignment
 
 
@@ -58,3 +59,15 @@ def test_it_shows_itself():
     result = label_test(x @ x.T, x[:, 0])
     assert "far from that of shuffled labels" in result.verdict and "shuffled" not in result.to_dict()
     assert sum(result.plots()[0].marks[0].counts) == 400
+
+
+def test_the_detectable_alignment_is_by_the_normal_quantiles_of_the_level_and_the_power():
+    """The mean of (0.1, 0.2, 0.6) is 0.3, its variance with n - 1 is 0.07; quantiles by scipy."""
+    result = LabelTest(0.5, 0.02, torch.tensor([0.1, 0.2, 0.6]).double())
+    quantiles = norm.ppf(0.99) + norm.ppf(0.8)
+    assert result.detectable == pytest.approx(0.3 + quantiles * 0.07**0.5, rel=1e-3)  # quantiles of four digits
+
+
+@pytest.mark.parametrize(("p", "related"), [(0.0099, True), (0.01, False), (0.02, False)])
+def test_labels_are_related_below_one_percent(p, related):
+    assert LabelTest(0.5, p, torch.zeros(3).double()).related is related

@@ -11,23 +11,29 @@ EXCLUDED_FILES = re.compile(
     r"^(cli|report|atlas)/"  # the command line, pages, and claims, which carry their own controls
     r"|(^|/)__init__\.py$|^__main__\.py$"
     r"|^core/(machine/|clock\.py|memory\.py|typing\.py|results/(drawing|svg|ticks|plot)\.py)"  # timing, memory, drawing
+    r"|^core/results/(record|result)\.py$"  # how records and results are printed
     r"|^examination/(cost|timed|pictures|writers)\.py$"
     r"|(^|/)(ready|cost|progress)\.py$"  # estimates of waiting time, memory and seconds
 )
 """Files left out by default, as paths inside the package."""
 
 EXCLUDED_FUNCTIONS = re.compile(
-    r"^_?(plots?|plot_.*|verdict|to_dict|from_dict|words|title|caption|summary|latex|progress|.*_cost|.*seconds.*|.*bytes.*)$"
+    r"^_?(plots?|plot_.*|verdict|to_dict|from_dict|words|title|caption|summary|latex|progress|.*_cost|.*seconds.*|.*bytes.*"
+    r"|tile_sizes)$"  # how many examples are held at a time
     r"|^__(repr|str|format|hash)__$"
 )
 """Functions that format text, draw, or estimate time and memory."""
 
 PERFORMANCE_NAMES = re.compile(
     r"^_?(tiles?|tile_.*|chunks?|strip|block|at_once|workspace|threads|workers|jobs|ahead"
+    r"|rows_per_strip|multiply_adds_per_pass"  # size of temporaries; which of two orders of summation is faster
     r"|.*(bytes|seconds|memory).*)$",
     re.IGNORECASE,
 )
 """Variables and constants that change only speed or memory; their assignments are left out."""
+
+MESSAGE_NAMES = re.compile(r"^(what|cure|said|words)$")
+"""Variables that hold parts of an error message; their assignments are left out."""
 
 TEXT_CALLS = re.compile(
     r"^(warn|print|lesson|cast|Field|field|TypeVar|NewType|Line|Axis|Plot|Reference|Band|Scatter|Bars|Histogram|Image|Meter|.*Error|.*Warning)$"
@@ -101,7 +107,9 @@ def _is_left_out(node: ast.AST) -> bool:
 
 def _is_uninteresting(target: ast.expr) -> bool:
     name = _name(target)
-    return (name.startswith("__") and name.endswith("__")) or bool(PERFORMANCE_NAMES.match(name))
+    return (name.startswith("__") and name.endswith("__")) or bool(
+        PERFORMANCE_NAMES.match(name) or MESSAGE_NAMES.match(name)
+    )
 
 
 def _name(node: ast.expr) -> str:

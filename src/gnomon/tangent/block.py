@@ -20,7 +20,7 @@ from gnomon.tangent.rules import factors_of
 Gradients = dict[int, Tensor | None]
 """For each use, by its number: the gradient of one output, summed over examples, with respect to its result."""
 
-NEAR = 128 * 2**20
+PIECE_BYTES = 128 * 2**20
 """Bytes of activations that one piece may hold, so that its tensors reuse memory that was just freed."""
 
 
@@ -33,10 +33,10 @@ class Block:
 
     def __init__(self, f: Pure, x: Inputs, plan: NTKPlan, start: int = 0):
         n = count(x)
-        size = max(1, min(n, NEAR // max(1, plan.activations)))
-        size = -(-n // -(-n // size))  # even out the last piece
+        chunk = max(1, min(n, PIECE_BYTES // max(1, plan.activations)))
+        chunk = -(-n // -(-n // chunk))  # even out the last piece
         self.x, self.size = x, n
-        self.pieces = [Piece(f, take(x, slice(i, i + size)), plan, start + i) for i in range(0, n, size)]
+        self.pieces = [Piece(f, take(x, slice(i, i + chunk)), plan, start + i) for i in range(0, n, chunk)]
 
     def __len__(self) -> int:
         return self.size

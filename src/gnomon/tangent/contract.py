@@ -11,7 +11,7 @@ from torch import Tensor
 
 from gnomon.tangent.block import Block, Gradients
 from gnomon.tangent.lookups import lookups
-from gnomon.tangent.pairs import HALF, pairs, pairs_cost
+from gnomon.tangent.pairs import ROWS_PER_STRIP, pairs, pairs_cost
 from gnomon.tangent.per_example import per_example, per_example_cost
 from gnomon.tangent.plan import Term
 from gnomon.tangent.sums import Pieces, outer
@@ -36,8 +36,8 @@ def contract(
         g2 = g1 if same else [two.grads(term, g) for g in second]
         a1 = one.inputs(term)
         a2 = a1 if same else two.inputs(term)
-        half = 0.75 if same and mode != "full" and len(one) > HALF else 1.0  # only a triangle of pairs is formed
-        if half * pairs_cost(a1, a2, g1, mode) > per_example_cost(a1, a2, g1, mode):
+        triangle = same and mode != "full" and len(one) > ROWS_PER_STRIP  # only a triangle of pairs is formed
+        if _exceeds_per_example_cost(a1, a2, g1, mode, triangle=triangle):
             return per_example(a1, a2, g1, g2, mode, term.bias, workspace)
         left, joined = _join(a1), [_join(g) for g in g1]
         right, other = (left, joined) if same else (_join(a2), [_join(g) for g in g2])
@@ -48,6 +48,12 @@ def contract(
         return lookups(one.tokens(term), two.tokens(term), t1, t2, mode, workspace)
     d1 = [one.per_example(term, g) for g in first]
     return outer(mode, d1, d1 if same else [two.per_example(term, g) for g in second])
+
+
+def _exceeds_per_example_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str, *, triangle: bool) -> bool:
+    """Whether pairs of positions cost more than per-example gradients; the sums are the same."""
+    share = 0.75 if triangle else 1.0
+    return share * pairs_cost(a1, a2, grads, mode) > per_example_cost(a1, a2, grads, mode)
 
 
 def _join(pieces: Pieces) -> Tensor:

@@ -6,7 +6,7 @@
 import torch
 from torch import Tensor
 
-from gnomon.tangent.sums import ELEMENTWISE, flat, outer, strips, summed
+from gnomon.tangent.sums import MULTIPLY_ADDS_PER_PASS, flat, outer, strips, summed
 
 
 def lookups(v1: Tensor, v2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str, workspace: int) -> Tensor:
@@ -21,7 +21,7 @@ def lookups(v1: Tensor, v2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: st
     vocabulary, where = torch.unique(torch.cat([v1.flatten(), v2.flatten()]), return_inverse=True)
     f, q = g1[0].shape[-1], len(g1)
     table = len(vocabulary) * f
-    if t * s * (f + ELEMENTWISE) > table and table * (n + m) * q * g1[0].element_size() <= workspace:
+    if t * s * (f + MULTIPLY_ADDS_PER_PASS) > table and table * (n + m) * q * g1[0].element_size() <= workspace:
         d1 = [_table(where[: n * t].reshape(n, t), g, len(vocabulary)) for g in g1]
         d2 = d1 if g1 is g2 else [_table(where[n * t :].reshape(m, s), g, len(vocabulary)) for g in g2]
         return outer(mode, d1, d2)

@@ -7,9 +7,9 @@ A bias is an input that is always one: it adds 1 to a_it . a_js. All products ar
 
 from torch import Tensor
 
-from gnomon.tangent.sums import ELEMENTWISE, Pieces, flat, outer, strips, summed
+from gnomon.tangent.sums import MULTIPLY_ADDS_PER_PASS, Pieces, flat, outer, strips, summed
 
-HALF = 128
+ROWS_PER_STRIP = 128
 """Rows per strip of a symmetric product of which only the lower triangle is formed; fewer would slow the product."""
 
 
@@ -29,7 +29,7 @@ def pairs(a1: Tensor, a2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str,
     triangle = a1 is a2 and g1 is g2 and mode != "full"  # its upper part is the mirror of the lower one
     q = len(g1)
     total = a1.new_zeros({"full": (q, n, q, m), "diagonal": (q, n, m)}.get(mode, (n, m)))
-    for rows in strips(n, t, m * s, q, mode, a1.element_size(), workspace, HALF if triangle else n):
+    for rows in strips(n, t, m * s, q, mode, a1.element_size(), workspace, ROWS_PER_STRIP if triangle else n):
         columns = slice(0, min(n, rows.stop)) if triangle else slice(0, m)
         place = total[:, rows, :, columns] if mode == "full" else total[..., rows, columns]
         for r in range(groups):
@@ -44,10 +44,10 @@ def pairs_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> int:
 
     >>> import torch
     >>> a, g = [torch.zeros(10, 1, 1, 5)], [[torch.zeros(10, 1, 1, 7)]]
-    >>> pairs_cost(a, a, g, "trace") - ELEMENTWISE * 100
+    >>> pairs_cost(a, a, g, "trace") - MULTIPLY_ADDS_PER_PASS * 100
     1200
     """
     _, groups, positions, d = a1[0].shape
     n, m = sum(map(len, a1)), sum(map(len, a2))
     q = len(grads) ** 2 if mode == "full" else len(grads)
-    return n * m * groups * positions * a2[0].shape[2] * (d + q * grads[0][0].shape[3] + ELEMENTWISE)
+    return n * m * groups * positions * a2[0].shape[2] * (d + q * grads[0][0].shape[3] + MULTIPLY_ADDS_PER_PASS)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from gnomon.tangent.block import Block
 from gnomon.tangent.plan import Term
-from gnomon.tangent.sums import SLICE, Pieces, outer
+from gnomon.tangent.sums import SLICE_BYTES, Pieces, outer
 
 
 def per_example(
@@ -24,12 +24,12 @@ def per_example(
     units, same = g1[0][0].shape[3], g1 is g2
     together = len(g1) if mode == "full" else 1
     rows = sum(map(len, a1)) + (0 if same else sum(map(len, a2)))
-    one_unit = rows * together * a1[0].shape[1] * a1[0].shape[3] * a1[0].element_size()
-    width = max(1, min(units, min(workspace, SLICE) // one_unit))
-    width = -(-units // -(-units // width))  # even out the last slice
+    bytes_per_unit = rows * together * a1[0].shape[1] * a1[0].shape[3] * a1[0].element_size()
+    chunk = max(1, min(units, min(workspace, SLICE_BYTES) // bytes_per_unit))
+    chunk = -(-units // -(-units // chunk))  # even out the last slice
     shares = []
-    for start in range(0, units, width):
-        part = slice(start, start + width)
+    for start in range(0, units, chunk):
+        part = slice(start, start + chunk)
         if mode == "full":
             d1 = [_example_gradients(g, a1, part) for g in g1]
             share = outer(mode, d1, d1 if same else [_example_gradients(g, a2, part) for g in g2])  # (1)
@@ -72,12 +72,12 @@ def gated(term: Term, one: Block, two: Block, s1: list[Tensor], s2: list[Tensor]
     _, groups, _, d = a1[0].shape
     units = h1[0].shape[3]
     outputs = {"full": len(s1) ** 2, "diagonal": len(s1)}.get(mode, 1)
-    one_unit = groups * a1[0].element_size() * ((len(one) + len(two)) * d + len(one) * len(two) * (1 + outputs))
-    width = max(1, min(units, min(workspace, 2 * SLICE) // one_unit))
+    bytes_per_unit = groups * a1[0].element_size() * ((len(one) + len(two)) * d + len(one) * len(two) * (1 + outputs))
+    chunk = max(1, min(units, min(workspace, 2 * SLICE_BYTES) // bytes_per_unit))
     left, right = (torch.stack(s).unflatten(2, (groups, units)) for s in (s1, s2))  # outputs, examples, groups, units
     shares = []
-    for start in range(0, units, width):
-        part = slice(start, start + width)
+    for start in range(0, units, chunk):
+        part = slice(start, start + chunk)
         e1 = _unit_sums(h1, a1, part, term.bias)
         e2 = e1 if same else _unit_sums(h2, a2, part, term.bias)
         grams = torch.bmm(e1, e2.mT)  # units, n, m

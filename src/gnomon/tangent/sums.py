@@ -10,10 +10,10 @@ from torch import Tensor
 Pieces = list[Tensor]
 """Tensors (n, groups, positions, features) for successive examples."""
 
-ELEMENTWISE = 16
+MULTIPLY_ADDS_PER_PASS = 16
 """Multiply-adds that cost as much as one pass over an entry that does not stay in cache."""
 
-SLICE = 16 * 2**20
+SLICE_BYTES = 16 * 2**20
 """Bytes of per-example gradients formed before they are multiplied."""
 
 

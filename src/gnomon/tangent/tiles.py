@@ -15,7 +15,7 @@ from gnomon.core.errors import BudgetError, lesson
 from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.machine.memory import SHARE, free_bytes, human
 from gnomon.core.modules.pure import Pure
-from gnomon.tangent.block import NEAR, Block, unit
+from gnomon.tangent.block import PIECE_BYTES, Block, unit
 from gnomon.tangent.checks import check_batch_independence
 from gnomon.tangent.contract import contract
 from gnomon.tangent.jacobian import jacobian_rows
@@ -63,7 +63,7 @@ class TiledKernel:
         """The kernel between two sets of examples, or of one with itself, as shares of the layers of the plan."""
         n, m = count(first), count(first if second is None else second)
         k = self.plan.outputs
-        sizes = self._sizes(n, m, k, second is None)
+        sizes = self._tile_sizes(n, m, k, second is None)
         result: Shares = {}
         steps = list(_tiles(n, m, sizes.block, second is None))
         held: tuple[int, Block] | None = None
@@ -125,7 +125,7 @@ class TiledKernel:
                 right = left if two is one else jacobian_rows(self.f, names, two.x, cotangents, workspace)
             yield layer, outer(self.mode, left, right)
 
-    def _sizes(self, n: int, m: int, k: int, symmetric: bool) -> _Sizes:
+    def _tile_sizes(self, n: int, m: int, k: int, symmetric: bool) -> _Sizes:
         budget = int(SHARE * free_bytes()) if self.memory is None else self.memory
         layers = max(1, len({t.layer for t in self.plan.terms} | set(self.plan.others)))
         item = next(iter(self.f.leaves.values())).element_size()
@@ -141,7 +141,7 @@ class TiledKernel:
         for together in sorted({k, max(1, k // 2), max(1, k // 4), 1} if self.mode != "full" else {k}, reverse=True):
             per_example = self.plan.activations + together * self.plan.gradients
             examples = n if symmetric else n + m
-            far = examples * together * self.plan.gradients > 2 * NEAR and together > least
+            far = examples * together * self.plan.gradients > 2 * PIECE_BYTES and together > least
             if examples * per_example <= room and not far:
                 return _Sizes(max(n, m), together, left // 4)
         return _Sizes(max(1, room // (2 * per_example)), together, left // 4)

@@ -116,3 +116,18 @@ def test_float32_keeps_its_accuracy_next_to_coinciding_images(monkeypatch, name,
 def test_what_is_not_covered_is_left_to_the_reference(monkeypatch, layers):
     net = nn.Sequential(conv(3, 8), nn.ReLU(), *layers, *gap(8))
     both(monkeypatch, net, torch.randn(3, 3, 6, 6), covered=False)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"kernel": 3, "padding": 2}, {"kernel": 1, "padding": 1}, {"kernel": 2, "padding": 1, "stride": 2}],
+    ids=["three", "one", "stride"],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_convolutions_that_enlarge_the_image_are_left_to_the_reference(monkeypatch, options, first):
+    """Their outputs are farther apart than any two inputs; planes of such displacements were never computed."""
+    layers = (conv(3, 8, **options), nn.ReLU(), conv(8, 8), nn.ReLU())
+    if not first:
+        layers = (conv(3, 8), nn.ReLU(), conv(8, 8, **options), nn.ReLU())
+    fast, slow = both(monkeypatch, nn.Sequential(*layers, *gap(8)), torch.randn(3, 3, 6, 6), covered=False)
+    assert distance(fast.nngp, slow.nngp) < 1e-10 and distance(fast.ntk, slow.ntk) < 1e-10

@@ -39,7 +39,7 @@ def _apportioned(sizes: Tensor, k: int) -> Tensor:
     exact = sizes.double() * k / int(sizes.sum())
     seats = torch.minimum(exact.floor().long().clamp(min=1 if k >= len(sizes) else 0), sizes)
     while int(seats.sum()) > k:
-        seats[int((seats - exact).argmax())] -= 1
+        seats[int(torch.where(seats > 1, seats - exact, -torch.inf).argmax())] -= 1  # no class loses its only seat
     while int(seats.sum()) < k:
         seats[int(torch.where(seats < sizes, exact - seats, -torch.inf).argmax())] += 1
     return seats

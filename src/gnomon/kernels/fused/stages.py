@@ -6,7 +6,7 @@ positions all d with |d - k d'| < k for a wanted d'.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 
 import numpy as np
@@ -77,7 +77,7 @@ def cut(plan: Plan) -> Stages | None:
     if any(len(s.grid) > 2 for s in steps) or [i for i, r in enumerate(plan.rules) if isinstance(r, DataRule)] != [0]:
         return None
     wraps = _wraps(plan)
-    if wraps is None:
+    if wraps is None or _grows(plan):
         return None
     maker = _Maker(plan)
     for i in range(len(steps)):
@@ -249,29 +249,14 @@ class _Maker:
         after = self.stages[stage + 1]
         store, register = len(after.stores), after.register()
         after.stores.append(item.after)
-        fields = (
-            item.op,
-            item.step,
-            item.target,
-            item.source,
-            item.before,
-            item.after,
-            item.kernel,
-            item.stride,
-            item.dilation,
-        )
-        self.stages[stage].items.append(Item(*fields, item.padding, store, item.weight))
+        self.stages[stage].items.append(replace(item, store=store))
         after.items.append(Item(FETCH, item.step, register, 0, item.after, (int(corrected), 0), store=store))
         self.value[item.step] = (stage + 1, register)
 
 
 def _wraps(plan: Plan) -> bool | None:
     """Whether the grids are tori; None where circular and other convolutions meet."""
-    steps = plan.program.steps
-    windows = [(r.op.window, steps[s.inputs[0]].grid, s.grid) for r, s in _steps(plan) if isinstance(r, ConvRule)]
-    data = data_rule(plan).op.window
-    if data is not None:
-        windows.append((data, raw_grid(plan), steps[0].grid))
+    steps, windows = plan.program.steps, _windows(plan)
     if not any(window.mode == "circular" and any(map(sum, window.padding)) for window, _, _ in windows):
         return False
     for window, before, after in windows:
@@ -285,6 +270,23 @@ def _wraps(plan: Plan) -> bool | None:
         ):
             return None
     return True
+
+
+def _grows(plan: Plan) -> bool:
+    """Whether a convolution pads so much that its outputs are farther apart than any two of its inputs."""
+    return any(
+        (a - 1) * stride >= b
+        for window, before, after in _windows(plan)
+        for b, a, stride in zip(before, after, window.stride, strict=True)
+    )
+
+
+def _windows(plan: Plan) -> list[tuple[Window, tuple[int, ...], tuple[int, ...]]]:
+    """The windows of all convolutions, with the grids before and after."""
+    steps = plan.program.steps
+    found = [(r.op.window, steps[s.inputs[0]].grid, s.grid) for r, s in _steps(plan) if isinstance(r, ConvRule)]
+    data = data_rule(plan).op.window
+    return found if data is None else [*found, (data, raw_grid(plan), steps[0].grid)]
 
 
 def raw_grid(plan: Plan) -> tuple[int, ...]:
