@@ -1,5 +1,7 @@
 """Mixtures of Gaussians against scipy's densities, finite differences and quadrature."""
 
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -88,3 +90,51 @@ def test_bad_input_is_one_sentence():
         js_divergence(mixture([[0.0] * 3]), mixture([[0.0] * 3]))
     with pytest.raises(InputError, match="a table"):
         mixture([1.0, 2.0])
+
+
+def test_the_js_divergence_of_narrow_and_wide_mixtures_is_an_integral_over_few_points(monkeypatch):
+    p, q = mixture([[-0.4], [1.1]], std=0.2, weights=[1, 3]), mixture([[0.3]], std=0.15)
+
+    def integrand(x):
+        a, b = norm.pdf(x, -0.4, 0.2) / 4 + 3 * norm.pdf(x, 1.1, 0.2) / 4, norm.pdf(x, 0.3, 0.15)
+        return (a * np.log(2 * a / (a + b)) + b * np.log(2 * b / (a + b))) / 2
+
+    exact = quad(integrand, -2.0, 2.9, points=[-0.4, 0.3, 1.1], epsabs=1e-11, limit=200)[0]
+    assert js_divergence(p, q, points=60) == pytest.approx(exact, rel=2e-6)  # nine deviations on both sides
+    assert js_divergence(q, p) == pytest.approx(exact, rel=1e-9)
+    monkeypatch.setattr(sys.modules[mixture.__module__], "MEMORY", 50)
+    assert js_divergence(p, q) == pytest.approx(exact, rel=1e-9)  # the sum over many parts of the grid
+
+
+def test_the_js_divergence_in_the_plane_is_the_sum_over_a_grid_of_scipys_densities():
+    q = mixture([[0.3, -1.0]], covariances=[[0.3, 0.1], [0.1, 0.6]])
+    x, y = np.linspace(-9, 9, 301), np.linspace(-8, 8, 251)
+    grid = np.stack(np.meshgrid(x, y, indexing="ij"), -1)
+    a, b = scipys(grid), multivariate_normal([0.3, -1.0], [[0.3, 0.1], [0.1, 0.6]]).pdf(grid)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = np.where(a > 0, a * np.log(2 * a / (a + b)), 0) + np.where(b > 0, b * np.log(2 * b / (a + b)), 0)
+    exact = parts.sum() / 2 * (18 / 300) * (16 / 250)
+    assert js_divergence(P, q, points=150) == pytest.approx(exact, rel=1e-6)
+
+
+def test_a_ring_has_its_means_on_the_circle_and_one_width():
+    p = ring(3, radius=1.5, std=0.4)
+    assert_allclose(p.means, [[1.5, 0], [-0.75, 0.75 * 3**0.5], [-0.75, -0.75 * 3**0.5]], atol=1e-12)
+    assert_allclose(p.covariances, np.broadcast_to(0.16 * np.eye(2), (3, 2, 2)))
+    assert_allclose(p.weights, [1 / 3] * 3)
+    usual = ring()
+    assert usual.means.shape == (8, 2) and usual.means[0].tolist() == [2.0, 0.0]
+    assert_allclose(usual.covariances[0].diagonal(), [0.04] * 2)
+
+
+def test_moons_are_drawn_from_their_generator_angle_first_and_noise_last():
+    draw = torch.Generator().manual_seed(9)
+    t = np.pi * torch.rand(40, generator=draw, dtype=torch.float64)
+    upper = torch.rand(40, generator=draw, dtype=torch.float64) < 0.5
+    noise = torch.randn(40, 2, generator=draw, dtype=torch.float64)
+    x = torch.where(upper, t.cos() - 0.5, 0.5 - t.cos())
+    y = torch.where(upper, t.sin() - 0.25, 0.25 - t.sin())
+    assert_allclose(moons(40, noise=0.3, seed=9), torch.stack([x, y], 1) + 0.3 * noise, atol=1e-14)
+    assert_allclose(moons(40, seed=9), torch.stack([x, y], 1) + 0.1 * noise, atol=1e-14)
+    with pytest.raises(InputError, match="noise"):
+        moons(3, noise=-0.1)

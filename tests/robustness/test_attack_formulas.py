@@ -185,6 +185,11 @@ def test_windows_of_the_square_attack_shrink_and_have_the_shape_of_a_pyramid():
     for _ in range(5):
         z = _pyramid(x, z, 3, wide, generator)
         assert_allclose(wide.size(z - x), 0.7, rtol=1e-9)  # the whole length stays in use
+    small = torch.full((3, 2, 3, 4), 0.5).double()  # as high as the window
+    assert_allclose(wide.size(_pyramid(small, _stripes(small, wide, generator), 3, wide, generator) - small), 0.7)
+    assert_allclose(
+        wide.size(_pyramid(small.mT, _stripes(small.mT, wide, generator), 3, wide, generator) - small.mT), 0.7
+    )
     cube = Threat(0.1, "inf", 0.0, 1.0)
     moved = _window(x, x, 3, cube, generator) - x
     assert_allclose(
@@ -197,6 +202,8 @@ def test_balls_shrink_to_the_threat_from_anywhere_within_the_bounds(monkeypatch)
 
     def watch(victim, x, y, start, threat, score, steps, target=None):
         seen.append((threat.eps, steps, float((start - x).abs().max())))
+        scores = torch.tensor([[3.0, 1.0, 2.5]]).double()
+        assert_allclose(score(scores, torch.tensor([1])), [2.0])  # the best other class less the own one rises
         return start
 
     monkeypatch.setitem(inspect.unwrap(Shrinking._inwards).__globals__, "ascend", watch)

@@ -95,3 +95,49 @@ def test_networks_count_as_homogeneous_and_as_straight_within_rounding():
     linear_map(Nearly(0.8e-4), x)
     with pytest.raises(ValueError, match="a linear network"):
         linear_map(Nearly(1.3e-4), x)
+
+
+def statements(module, x, y, **options):
+    return [p.statement for p in preflight(module, (x, y), eps=0.1, **options).failed]
+
+
+def test_inputs_must_lie_within_the_bounds_on_both_sides():
+    y = torch.zeros(100, dtype=torch.long)
+    inside = "inputs lie within the bounds"
+    for bounds, fails in (((0, 1), False), ((0, 0.9), True), ((0.1, 1), True), ((-3, 5), False)):
+        assert (inside in statements(Scores(), spread(), y, bounds=bounds)) == fails
+
+
+@pytest.mark.parametrize(
+    ("right", "n", "fails"),
+    [
+        (5, 10, True),
+        (6, 10, False),
+        (10, 19, False),
+        (12, 20, True),
+        (16, 20, False),
+        (55, 100, True),
+        (65, 100, False),
+    ],
+)
+def test_accuracy_must_be_above_chance_by_more_than_its_interval(right, n, fails):
+    y = (torch.arange(n) >= right).long()
+    x = torch.linspace(0, 1, n, dtype=torch.float64)[:, None].expand(n, 2)
+    assert ("clean accuracy is above chance" in statements(Scores(), x, y)) == fails
+
+
+class Mixed(nn.Module):
+    """Scores that depend on the mean of the batch by a share."""
+
+    def __init__(self, share):
+        super().__init__()
+        self.share = share
+
+    def forward(self, x):
+        h = x[:, 0] - self.share * x[:, 0].mean()
+        return torch.stack([1 + h, -1 - h], 1)
+
+
+def test_scores_must_not_depend_on_the_batch():
+    y, batch = torch.zeros(100, dtype=torch.long), "scores do not depend on the other examples of a batch"
+    assert [batch in statements(Mixed(share), spread(), y) for share in (0.0, 1e-4, 0.1)] == [False, False, True]

@@ -46,7 +46,7 @@ class Stages:
             if verdict.status == "cannot plant":
                 later.append(job)
             else:
-                self._keep(job, self._confirmed(verdict, server))
+                self._keep(job, self._confirmed(job, verdict, server))
         for job in later:
             self._keep(job, self._in_new_process(job))
         for job in jobs:
@@ -87,14 +87,27 @@ class Stages:
                 found.append(path.relative_to(self.root).as_posix())
         return found
 
-    def _confirmed(self, verdict: Verdict, server: Server) -> Verdict:
-        """A failure counts if the same test passes without the error."""
-        if verdict.status != "failed":
-            return verdict
-        if verdict.by not in self.clean:
-            job = Job((verdict.by,), self.reach.seconds[verdict.by])
-            self.clean[verdict.by] = next(iter(server.judge([job])))[1].status == "passed"
-        return verdict if self.clean[verdict.by] else Verdict("broken", verdict.by, verdict.seconds)
+    def _confirmed(self, job: Job, verdict: Verdict, server: Server) -> Verdict:
+        """A failure counts if the same test passes without the error.
+
+        If it does not, the other tests may still catch the mutant; if they pass, the mutant is not judged.
+        """
+        left, unclean = job.tests, ""
+        while verdict.status == "failed":
+            if verdict.by not in self.clean:
+                alone = Job((verdict.by,), self.reach.seconds[verdict.by])
+                self.clean[verdict.by] = next(iter(server.judge([alone])))[1].status == "passed"
+            if self.clean[verdict.by]:
+                return verdict
+            unclean = verdict.by
+            left = tuple(test for test in left if self.clean.get(test, True))
+            if not left:
+                break
+            again = Job(left, sum(self.reach.seconds[test] for test in left), job.mutant)
+            verdict = next(iter(server.judge([again])))[1]
+        if unclean and verdict.status in ("failed", "passed"):
+            return Verdict("broken", unclean, verdict.seconds)
+        return verdict
 
     def _in_new_process(self, job: Job) -> Verdict:
         """Runs the tests in a copy of the project in which the file is changed."""

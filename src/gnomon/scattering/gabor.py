@@ -132,9 +132,14 @@ def _record(best: Tensor, patterns: Tensor, weight: Tensor, places: Tensor, resi
 
 
 def _patterns(weight: Tensor) -> Tensor:
-    """The leading spatial pattern of each filter, with its singular value: (filters, entries)."""
-    _, values, vectors = torch.linalg.svd(weight.flatten(2), full_matrices=False)
-    return values[:, :1] * vectors[:, 0]
+    """The leading spatial pattern of each filter, with its singular value and the sign of its strongest channel.
+
+    The result has the shape (filters, entries).
+    """
+    channels, values, vectors = torch.linalg.svd(weight.flatten(2), full_matrices=False)
+    shares = channels[:, :, 0]
+    sign = shares.gather(1, shares.abs().argmax(1, keepdim=True)).sign()
+    return sign * values[:, :1] * vectors[:, 0]
 
 
 def _places(size: Any) -> Tensor:

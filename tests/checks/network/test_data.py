@@ -79,3 +79,21 @@ def test_bytes_and_missing_channels_are_adapted():
     with pytest.warns(AdaptedInputWarning, match=r"signal\(module, x\): uint8 inputs were scaled to \[0, 1\]"):
         result = signal(module, images)
     assert result.layers == signal(module, images[:, None] / 255).layers
+
+
+def test_gradients_of_batches_add_up_to_those_of_all_examples():
+    net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).double()
+    x, y = torch.randn(11, 3).double(), torch.randn(11, 2).double()
+    parts = DataLoader(TensorDataset(x, y), batch_size=4)
+    whole, summed = signal(net, x, y), signal(net, parts)
+    loss = (net(x) - y).square().sum() / 11
+    slopes = torch.autograd.grad(loss, [net[0].weight, net[2].weight])
+    ratios = [
+        float(g.square().sum() / p.detach().square().sum())
+        for g, p in zip(slopes, (net[0].weight, net[2].weight), strict=True)
+    ]
+    for found in (whole, summed):
+        first, last = (layer.update for layer in found.layers if layer.weighted)
+        assert first / last == pytest.approx(ratios[0] / ratios[1], rel=1e-6)
+    one, many = ([a.update for a in found.layers if a.weighted] for found in (whole, summed))
+    assert one == pytest.approx(many, rel=1e-9)

@@ -97,3 +97,68 @@ def test_queries_and_keys_without_a_gradient_are_no_fault_while_the_layers_besid
         tuple(replace(PLAIN, name=str(i), backward=Backward(1.0, u)) for i, u in enumerate(updates))
     )
     assert [f.kind for f in found] == kinds
+
+
+def merging(*correlations):
+    """Layers whose examples have these mean correlations, and a last layer, which does not count."""
+    parts = [replace(PLAIN, name=str(i), forward=Forward(1.0, c, 0.0)) for i, c in enumerate(correlations)]
+    return (*parts, replace(PLAIN, name="last", forward=Forward(1.0, 1.0, 0.0)))
+
+
+@pytest.mark.parametrize(
+    ("correlations", "severity"),
+    [
+        ((0.5, 0.9, 1 - 1.1e-4), None),
+        ((0.5, 0.9, 1 - 0.9e-4), 0.45),
+        ((0.5, 0.9, 1 - 1.1e-6), 0.45),
+        ((0.5, 0.9, 1 - 0.9e-6), 0.7),
+        ((0.89, 0.9, 1.0), 0.7),
+        ((0.91, 0.9, 1.0), None),  # they came in alike
+        ((0.5, 1.0), None),  # too few layers
+    ],
+)
+def test_inputs_merge_at_their_thresholds(correlations, severity):
+    found = [f for f in signal_findings(merging(*correlations)) if f.kind == "merged-inputs"]
+    assert [(f.where, f.severity) for f in found] == ([] if severity is None else [("2", severity)])
+
+
+def test_severities_rank_what_makes_learning_impossible_first():
+    found = {}
+    for change in (
+        {"forward": Forward(None, None, None)},
+        {"forward": Forward(1.0, 0.0, 0.6)},
+        {"forward": Forward(1.0, 0.0, 1.0)},
+        {"forward": Forward(1.0, 0.0, 1.0), "kind": "ReLU", "weights": "none"},
+        {"weights": "zero"},
+    ):
+        (finding,) = signal_findings((replace(PLAIN, **change),))
+        found[str(change)] = finding.severity
+    assert list(found.values()) == pytest.approx([0.99, 0.5 + 0.25 * 0.6, 0.87, 0.96, 0.2])
+    early = (PLAIN, replace(PLAIN, name="1", weights="zero"), replace(PLAIN, name="2"))
+    silent = (replace(PLAIN, backward=Backward(0.0, 0.0)), *early[1:])
+    assert [f.severity for f in signal_findings(silent)] == [0.98]
+    assert signal_findings(early) == ()  # the layer before it has a gradient, by another way
+    (scale,) = signal_findings((PLAIN,), 1e6)
+    assert scale.severity == 0.985 and [v.value for v in scale.evidence][0] == 1e6
+    assert [f.severity for f in signal_findings(layers(0, 3, 6))] == [0.95]
+
+
+@pytest.mark.parametrize("last, kinds", [(2.6, []), (2.75, ["exploding-gradients"])])
+def test_gradients_change_over_the_layers_before_the_head_by_two_thirds_of_the_range(last, kinds):
+    """From the last layer to the first: 10^-2, 1, 10^last, of which the step at the head does not count."""
+    powers = [last, 0.0, -2.0]  # in the order of the forward pass
+    found = signal_findings(
+        tuple(replace(PLAIN, name=str(i), backward=Backward(1.0, 10.0**p)) for i, p in enumerate(powers))
+    )
+    assert [f.kind for f in found] == kinds
+
+
+def test_relative_gradients_are_counted_for_each_unit_and_weight():
+    """The update of a layer times its units over its fan: equal for these layers, which alone look as if they grew."""
+    healthy = tuple(
+        replace(PLAIN, name=str(i), units=u, fan=f, backward=Backward(1.0, f / u))
+        for i, (u, f) in enumerate(((10, 100_000.0), (10, 10.0), (1000, 10.0), (1000, 1.0)))
+    )
+    assert signal_findings(healthy) == ()
+    grown = tuple(replace(layer, units=1, fan=1.0) for layer in healthy)
+    assert [f.kind for f in signal_findings(grown)] == ["exploding-gradients"]

@@ -95,3 +95,10 @@ def test_the_picture_is_the_map_of_correlations():
     wanted = [(sqrt(1 - c * c) + (pi - acos(c)) * c) / pi for c in curve.x]
     assert_allclose(curve.y, wanted, atol=1e-9)
     assert diagonal.x == diagonal.y == (0.0, 1.0)
+
+
+def test_a_depth_scale_is_one_over_the_logarithm_of_its_factor():
+    from gnomon.checks.network.meanfield import _scale
+
+    assert _scale(0.0) == 0.0 and _scale(1.0) == float("inf") and _scale(-1.0) == float("inf")
+    assert [_scale(f) for f in (0.5, -0.5, 2.0, -2.0)] == pytest.approx([1 / 0.6931471805599453] * 4)

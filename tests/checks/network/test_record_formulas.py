@@ -96,6 +96,19 @@ def test_noise_and_its_penalty_for_squared_and_cross_entropy_losses():
     assert_allclose(deviation, scale * 0.04 * (2 * (gram**2).sum() / 8 / 400) ** 0.5, rtol=0.15)
 
 
+def test_the_interval_of_a_rise_under_noise_is_that_of_a_mean_over_draws():
+    net, x, y = nn.Linear(2, 1, bias=False).double(), normal(3, 2), normal(3, 1)
+    found = noise_sensitivity(net, x, y, sigma=0.3, draws=4, seed=5)
+    draw, w, rises = torch.Generator().manual_seed(5), net.weight.detach(), []
+    scale = found.loss / float((net(x) - y).detach().square().mean())
+    for _ in range(4):
+        torch.randint(0, 2, (3, 1), generator=draw)  # the signs of the penalty
+        noise = 0.3 * torch.randn(3, 2, generator=draw).double()
+        rises.append(scale * float((noise @ w.T).square().mean()))  # of a squared loss, the mean over both signs
+    half = 1.96 * np.std(rises, ddof=1) / 2
+    assert_allclose([found.rise, found.interval.low, found.interval.high], np.mean(rises) + half * np.array([0, -1, 1]))
+
+
 def test_singular_values_of_the_jacobian_and_what_is_lost():
     net = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 3)).double()
     x = normal(4, 3)
