@@ -12,7 +12,6 @@ from torch import nn
 import gnomon
 from gnomon import (
     atlas,
-    attribution,
     checks,
     dynamics,
     examination,
@@ -24,11 +23,15 @@ from gnomon import (
     tangent,
     training,
 )
+from gnomon.attribution.regularity import label_regularity
 from gnomon.core import results
 from gnomon.core.results.record import CHARACTERS, LINES, WIDTH, Record, screen, summary
 from gnomon.core.results.result import screen as result_screen
 from gnomon.estimators import NNGPClassifier, NNGPRegressor, NTKClassifier, NTKRegressor
 from gnomon.examination.burst import Burst
+from gnomon.examination.compare import Comparison
+from gnomon.examination.rank import Candidate, Ranking
+from gnomon.landscape.edge import Edge
 from gnomon.linalg import solve
 from gnomon.linalg.lanczos import spectral_density
 from gnomon.linalg.operator import Dense
@@ -58,11 +61,10 @@ def records():
     top = landscape.hessian(net, x, y)
     program = gnomon.limit(net).program(x)
     examined = examination.Examination("net", (section,) * 12, page.manifest)
-    compared = examination.Comparison(examined, examined)
-    ranking = examination.Ranking(
+    compared = Comparison(examined, examined)
+    ranking = Ranking(
         tuple(
-            examination.Candidate(TEXT, 1.0, 1.0, 1.0, True, Burst(0.5, 0.2, 0.4, 0.1, 0.1, 100, False), TEXT)
-            for _ in range(99)
+            Candidate(TEXT, 1.0, 1.0, 1.0, True, Burst(0.5, 0.2, 0.4, 0.1, 0.1, 100, False), TEXT) for _ in range(99)
         ),
         N,
     )
@@ -81,13 +83,13 @@ def records():
     return vocabulary + [
         gnomon.data.digits(300, 100), run, signal, signal.layers[0], examined, compared, ranking, ranking.candidates[0],
         signal.layers[0].forward, signal.layers[0].backward, run.curves, checks.mean_field(torch.tanh, weight_std=1.5),
-        checks.activation_gain(nn.ReLU()), attribution.label_regularity(x, y),
+        checks.activation_gain(nn.ReLU()), label_regularity(x, y),
         dynamics.predict_from_kernel(k, y, test=k, y_test=y), dynamics.modes(k, y), dynamics.stopping(k, y, ridge=0.1),
         dynamics.ensemble(k, k, y), dynamics.posterior(k, y),
         dynamics.Flow(), training.SGD(0.1), training.Adam(),
         training.native.named(torch.optim.AdamW, None, "train"),
         training.Squared(), training.CrossEntropy(), training.Logistic(), training.Exponential(), training.Hinge(),
-        landscape.sharpness(net, x, y, k=9), landscape.gradient_noise(net, x, y), landscape.Edge(run.steps, run.loss, 2.0),
+        landscape.sharpness(net, x, y, k=9), landscape.gradient_noise(net, x, y), Edge(run.steps, run.loss, 2.0),
         top.top(3), spectral_density(top, steps=9), hutchinson(top, samples=9),
         linalg.diagnose(k), linalg.cholesky(k), solve.Direct().solve(k, y, ridge=0.1), solve.auto(N), solve.FitScores(k, 1.0),
         ridge_modes(k, x.double(), torch.ones(N).double()), StoreLayout(("k",), (N, N), "float64", 9, TEXT), Dense(k),

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose
-from tests.geometry.test_attacks import images
 from torch import nn
 
 from gnomon.core import InputError, ReadError
@@ -14,6 +13,7 @@ from gnomon.robustness.attacks import APGD, FGSM, PGD, DeepFool, MinimumNorm, Sq
 from gnomon.robustness.certificates import output_bounds, smoothed_radius
 from gnomon.robustness.certificates.proofs import Crown, Intervals, LipschitzMargin
 from tests.oracles.crown import lower
+from tests.robustness.test_attacks import images
 
 PROOFS = (Intervals(), Crown(), LipschitzMargin())
 

@@ -25,6 +25,8 @@ from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Reference, 
 from gnomon.landscape.hessian import hessian
 from gnomon.training.evaluate import Loss
 
+__all__ = ["Sharpness", "sharpness"]
+
 CALL = "sharpness(module, x, y)"
 UNSTABLE = 0.6
 """Severity of a learning rate above the limit (1): the loss grows along at least one direction."""

@@ -33,6 +33,8 @@ from gnomon.core.errors import InputError, out_of_range
 from gnomon.core.inputs.checks import number
 from gnomon.core.results.plain import public_fields
 
+__all__ = ["AbstractOptimizer", "Adam", "SGD"]
+
 Slope = Callable[[], tuple[Tensor, Sequence[Tensor | None]]]
 """The loss and its gradients at the present parameters, computed anew at each call; None where the loss does not
 depend on a parameter."""

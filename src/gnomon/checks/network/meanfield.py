@@ -38,6 +38,8 @@ from gnomon.core.inputs.checks import check_kind, number
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.expectations import Moments
 
+__all__ = ["MeanField", "critical_weight_std", "mean_field"]
+
 Activation = Callable[[Tensor], Tensor]
 """An elementwise function, such as ``torch.tanh`` or ``torch.nn.ReLU()``."""
 

@@ -38,6 +38,8 @@ from gnomon.core.modules.pure import Pure, evaluating, undisturbed
 from gnomon.core.results import Axis, Finding, Line, Plot, Result
 from gnomon.training.evaluate import Loss, Objective
 
+__all__ = ["Signal", "signal"]
+
 CALL = "signal(module, x)"
 
 
