@@ -13,6 +13,7 @@ A finding has one severity in [0, 1], and everything else about its gravity is d
 from dataclasses import dataclass
 from enum import IntEnum
 
+from gnomon.core.errors import InputError
 from gnomon.core.results.record import Record
 from gnomon.core.results.value import Value
 
@@ -45,6 +46,10 @@ class Finding(Record):
     where: str = ""
     evidence: tuple[Value, ...] = ()
     false_alarm: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.severity <= 1:
+            raise InputError(f"Finding({self.kind!r}): severity must be from 0 to 1, but it is {self.severity}.")
 
     @property
     def level(self) -> Level:

@@ -44,8 +44,9 @@ def equals(
             raise InputError(f"equals(): predicted has shape {p.shape} and observed {o.shape}.")
         scale = max(float(np.abs(p).max(initial=0)), float(np.abs(o).max(initial=0)))
         unit = float(np.finfo(dtype).eps)
-        tolerance = within if within is not None else (rounding or 0) * unit * scale
-        error = float(np.abs(o - p).max(initial=0)) if np.isfinite(scale) else float(not np.array_equal(p, o)) * np.inf
+        finite = bool(np.isfinite(scale))
+        tolerance = within if within is not None else (rounding or 0) * unit * scale if finite else 0.0
+        error = float(np.abs(o - p).max(initial=0)) if finite else 0.0 if np.array_equal(p, o) else np.inf
         why = because or f"{rounding:g} roundings of {dtype}"
         reason = f"The largest difference is {error:.3g}; {tolerance:.3g} is allowed ({why})."
         values = (Value("largest difference", error), Value("allowed", float(tolerance), obtained="upper bound"))
