@@ -8,7 +8,7 @@ import scipy.stats
 import torch
 from torch import nn
 
-from gnomon.bounds import GaussianWeights, GivenPrior, LearnedPrior, certify
+from gnomon.bounds import GivenPrior, LearnedPrior, certify
 from gnomon.bounds.pacbayes import certifying
 from gnomon.bounds.pacbayes.inequalities import (
     bernstein_mean,
@@ -18,6 +18,7 @@ from gnomon.bounds.pacbayes.inequalities import (
     quadratic,
     seeger,
 )
+from gnomon.bounds.pacbayes.posterior import GaussianWeights
 from gnomon.core.inputs.batch import Batch
 
 

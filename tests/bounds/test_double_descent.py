@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from gnomon.bounds import isotropic_risk
-from gnomon.bounds.double_descent import DoubleDescent, collected
+from gnomon.bounds.double_descent import DoubleDescent, collected, isotropic_risk
 
 
 @pytest.mark.parametrize(

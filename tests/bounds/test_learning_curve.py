@@ -8,7 +8,8 @@ import pytest
 import torch
 from scipy.optimize import brentq
 
-from gnomon.bounds import LearningCurve, learning_curve
+from gnomon.bounds import learning_curve
+from gnomon.bounds.learning_curve import LearningCurve
 from gnomon.bounds.scaling import scaling_law
 from gnomon.core.results import Interval, Value
 

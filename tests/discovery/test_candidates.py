@@ -29,3 +29,21 @@ def test_terms_and_equations_are_read_as_people_write_them():
         (1.0, "u_t"), (6.0, "u*u_x"), (1.0, "u_xxx"), (-1e-3, "1")]  # fmt: skip
     with pytest.raises(InputError, match="the term 'u_q' cannot be read at 'u_q'"):
         parse("u_q")
+
+
+def test_defaults_reach_cubes_and_fourth_derivatives():
+    found = names(Library())
+    assert len(found) == 4 * 5 and {"1", "u^3", "u_xxxx", "u^3*u_xxxx"} <= set(found)
+    assert names(Library(degree=0, order=0)) == ["1"] and names(Library(degree=2), space="") == ["1", "u", "u^2"]
+
+
+def test_two_complex_fields_have_moduli_below_the_degree():
+    found = names(Library(degree=2, order=1), ("u", "v"), modulus=True)
+    plain = {"u", "v", "u*|u|", "u*|v|", "v*|u|", "v*|v|"}
+    assert set(found) == plain | {"u_x", "v_x", "u_x*|u|", "u_x*|v|", "v_x*|u|", "v_x*|v|"}
+
+
+def test_sums_are_read_with_signs_exponents_and_constants():
+    found = [(c, t.name) for c, t in parse_sum("2*u*3 - 1e-2*u_x = -v + 4 - 0*u")]
+    assert found == [(6.0, "u"), (-0.01, "u_x"), (1.0, "v"), (-4.0, "1")]
+    assert parse("u*u^2*u_yx*u_xy").name == "u^3*u_xy^2"

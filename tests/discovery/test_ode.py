@@ -86,3 +86,27 @@ def test_constraints_that_cannot_be_read_are_refused(constraint, words):
     t = np.linspace(0, 6, 200)
     with pytest.raises(InputError, match=words):
         discover_ode(np.stack([np.cos(t), np.sin(t)], 1), t, constraints=(constraint,), library=Library(degree=1))
+
+
+def test_variables_are_named_by_letters_up_to_three_and_by_numbers_above():
+    from gnomon.discovery.ode import _named
+
+    table = np.arange(12.0).reshape(3, 4)
+    assert list(_named(table, None, "")) == ["x1", "x2", "x3", "x4"]
+    named = _named(table[:, :3], None, "")
+    assert list(named) == ["x", "y", "z"] and named["y"].tolist() == [1.0, 5.0, 9.0]
+    assert list(_named(table[:, 0], None, "")) == ["x"] and list(_named(table[:, :2], ("a", "b"), "")) == ["a", "b"]
+    with pytest.raises(InputError, match="a trajectory"):
+        _named(table[None], None, "")
+
+
+def test_an_implicit_law_is_fitted_away_from_the_ends():
+    """Coefficients by least squares on the rows without a twentieth at each end, for the left side that was found."""
+    t = np.linspace(0, 4, 203)
+    x = solve_ivp(lambda t, x: -x / (1 + x), (0, 4), [3.0], t_eval=t, rtol=1e-10, atol=1e-12).y[0]
+    law = discover_implicit(x, t, degree=1)
+    slope = Polynomial()(x, t[1], 1)
+    inner = slice(10, 193)
+    columns = {"1": np.ones(183), "x": x[inner], "x_t": slope[inner], "x*x_t": (x * slope)[inner]}
+    a = np.stack([columns[name] for name in law.terms], 1)
+    assert law.coefficients == pytest.approx(np.linalg.lstsq(a, columns[law.target], rcond=None)[0], rel=1e-9)

@@ -1,5 +1,7 @@
 """How well a law is found again: against numbers by hand, and a law that is not that of the data."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -25,3 +27,20 @@ def test_noise_is_added_in_units_of_the_field_and_by_the_seed():
     assert one.error == again.error != other.error and clean.error < one.error < 0.2
     with pytest.raises(InputError, match="noise must be"):
         recovery(MOVING, X, T, {"u_x": -1.0}, noise=-0.1)
+
+
+def test_noise_has_the_standard_deviation_of_the_real_part_of_each_field(monkeypatch):
+    seen = {}
+
+    def keep(fields, dx, dt, library):
+        seen.update(fields)
+        return discover(MOVING, X, T, library=LIBRARY)
+
+    monkeypatch.setattr(sys.modules["gnomon.discovery.recovery"], "discover", keep)
+    both = {"u": MOVING, "v": 3.0 * MOVING + 2.0}
+    result = recovery(both, X, T, {"u_x": -1.0, "u": 0.5}, noise=0.2, seed=4)
+    draw = np.random.default_rng(4)
+    for name, values in both.items():
+        expected = values + 0.2 * values.std() * draw.standard_normal(values.shape)
+        np.testing.assert_allclose(seen[name], expected, rtol=1e-12)
+    assert result.errors["u"] == 1.0 and result.error == pytest.approx((result.errors["u_x"] + 1) / 2)

@@ -33,3 +33,83 @@ def _data(u):
     from gnomon.discovery.grid import read
 
     return read(u, X[1], T[1], call="")
+
+
+def equation(target, misfit, **terms):
+    from gnomon.discovery.equation import Equation, Residuals
+
+    coefficients, errors = zip(*terms.values(), strict=True)
+    return Equation(target, tuple(terms), coefficients, errors, {}, (), Residuals(misfit, misfit, "", 0.0))
+
+
+class Widths:
+    """Forms with given systems, the first of which are counted."""
+
+    def __init__(self, systems):
+        self.made = [Wide(s) for s in systems]
+
+    def wider(self, data, *, call):
+        return self.made
+
+
+class Wide:
+    def __init__(self, systems):
+        self.given, self.asked = systems, 0
+
+    def systems(self, data, terms, order, *, call):
+        self.asked += 1
+        return dict(enumerate(self.given))
+
+
+def test_wider_bumps_are_taken_while_relative_errors_fall_and_only_without_noise():
+    """Tied columns are added; the doubt is the sum of errors over coefficients of all equations."""
+    import pytest
+
+    from gnomon.discovery.forms.base import System
+    from gnomon.discovery.refinement import _doubt, refined
+    from gnomon.discovery.term import parse
+
+    groups = [(parse("u"),), (parse("u_x"), parse("u_y")), (parse("u^2"),)]
+    rng = np.random.default_rng(0)
+
+    def system(noise):
+        columns = rng.standard_normal((60, 3))
+        target = 2 * columns[:, 0] - 0.5 * (columns[:, 1] + columns[:, 2]) + noise * rng.standard_normal(60)
+        return System(columns, target, np.arange(60) // 6, 60.0)
+
+    first = equation("u_t", 0.9e-4, u=(2.1, 0.3), u_x=(-0.4, 0.1), u_y=(-0.4, 0.1))
+    assert _doubt(first) == pytest.approx(0.3 / 2.1 + 0.25 + 0.25)
+    forms = Widths([[system(0.1)], [system(0.01)], [system(1.0)], [system(1e-3)]])
+    (found,) = refined([first], None, forms, groups, Selection(replicates=20), 1, call="")
+    assert [wide.asked for wide in forms.made] == [1, 1, 1, 0]
+    used = forms.made[1].given[0]
+    a = np.stack([used.columns[:, 0], used.columns[:, 1] + used.columns[:, 2]], 1)
+    weights = np.linalg.lstsq(a, used.target, rcond=None)[0]
+    assert found.coefficients == pytest.approx((weights[0], weights[1], weights[1]))
+    made = []
+    for draw in np.random.default_rng(0).integers(10, size=(20, 10)):
+        index = np.concatenate([np.flatnonzero(used.blocks == b) for b in draw])
+        made.append(np.linalg.lstsq(a[index], used.target[index], rcond=None)[0])
+    spread = np.std(made, axis=0)
+    assert found.errors == pytest.approx((spread[0], spread[1], spread[1]), rel=1e-6)
+    noisy = equation("u_t", 1.1e-4, u=(2.1, 0.3), u_x=(-0.4, 0.1), u_y=(-0.4, 0.1))
+    forms = Widths([[system(0.01)]])
+    assert refined([noisy], None, forms, groups, Selection(replicates=20), 1, call="") == [noisy]
+    assert forms.made[0].asked == 0
+
+
+def test_one_doubt_is_that_of_all_equations_together():
+    from gnomon.discovery.forms.base import System
+    from gnomon.discovery.refinement import _doubt, refined
+    from gnomon.discovery.term import parse
+
+    rng = np.random.default_rng(1)
+    rows = rng.standard_normal((40, 1))
+    system = System(rows, rows[:, 0] + 0.3 * rng.standard_normal(40), np.arange(40) // 4, 40.0)
+    groups, selection = [(parse("u"),)], Selection(replicates=20)
+    (again,) = refined([equation("u_t", 0.0, u=(1.0, 9.0))], None, Widths([[system]]), groups, selection, 1, call="")
+    doubt = _doubt(again)
+    for other, better in ((1.2 * doubt, True), (0.8 * doubt, False)):
+        pair = [equation("u_t", 0.0, u=(1.0, doubt)), equation("v_t", 0.0, u=(1.0, other))]
+        found = refined(pair, None, Widths([[system, system]]), groups, selection, 1, call="")
+        assert (found[0].coefficients != (1.0,)) == better

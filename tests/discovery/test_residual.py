@@ -75,3 +75,41 @@ def test_the_gap_outside_the_data_is_the_relative_error():
     assert abs(gap.law_outside - 0.01) < 1e-6 and gap.ratio > 10
     with pytest.raises(InputError, match="1 values for 20 targets"):
         extrapolation_gap(lambda x: x[:1], lambda x: x, (x, x), (x, x))
+
+
+class TwoFields(nn.Module):
+    def forward(self, z):
+        x, y, t = z.T
+        return torch.stack([x**2 * y * t, torch.exp(x - 2 * t) + y**3], 1)
+
+
+def test_residuals_of_several_fields_columns_and_powers_are_the_sum_of_their_terms():
+    z = torch.rand(15, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) + 0.5
+    text = "u_t - 2*v_yy*u^2 + 0.5*x*v_t = 3*u_xxy*v - u_xx^2 + 1"
+    found = model_residual(TwoFields(), z, text, letters="xyt", fields="uv")
+    x, y, t = z.numpy().T
+    u, v = x**2 * y * t, np.exp(x - 2 * t) + y**3
+    parts = [
+        x**2 * y, -2 * 6 * y * u**2, 0.5 * x * -2 * np.exp(x - 2 * t), -3 * 2 * t * v, (2 * y * t) ** 2, -np.ones(15)
+    ]  # fmt: skip
+    np.testing.assert_allclose(found.values, sum(parts), rtol=1e-10)
+    assert found.relative == pytest.approx(np.linalg.norm(sum(parts)) / max(map(np.linalg.norm, parts)))
+
+
+def test_a_derivative_that_does_not_exist_is_zero():
+    class Flat(nn.Module):
+        def forward(self, z):
+            return 2 * z[:, :1] + 1
+
+    z = torch.rand(6, 2, dtype=torch.float64)
+    found = model_residual(Flat(), z, "u_x + u_tt + u_xx = 2")
+    np.testing.assert_allclose(found.values, 0.0, atol=1e-12)
+
+
+def test_residuals_of_data_are_relative_to_the_largest_term():
+    x, t = np.arange(20) * 0.1, np.arange(15) * 0.2
+    u = x[:, None] ** 2 + 3 * t
+    found = pde_residual(u, 0.1, 0.2, "u_t = 2*u_xx - 0.5*u_x")
+    np.testing.assert_allclose(found.values, 3 - 4 + x[:, None] + 0 * t, atol=1e-8)
+    norm = np.linalg.norm(np.broadcast_to(x[:, None] - 1, u.shape))
+    assert found.relative == pytest.approx(norm / (4 * np.sqrt(300)), rel=1e-7)

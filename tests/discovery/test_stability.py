@@ -24,3 +24,44 @@ def test_spreads_are_those_of_least_squares_on_resampled_blocks(complex_numbers)
         made.append(np.linalg.lstsq(rows[index][:, :2], target[index], rcond=None)[0])
     np.testing.assert_allclose(spread, np.std(made, axis=0), rtol=1e-6)
     assert spread[0] / spread[1] > 20 and inclusion[0] == inclusion[1] == 1.0 and inclusion[2] < 0.5
+
+
+@pytest.mark.parametrize(("independent", "used"), [(60.0, 60.0), (1.0, 2.718)])
+def test_inclusion_is_the_share_of_replicates_that_choose_a_term(independent, used):
+    """Against elimination by least squares on the rows of every replicate, with a weak third term."""
+    rng = np.random.default_rng(1)
+    rows = rng.standard_normal((60, 4)) * [1.0, 30.0, 0.1, 2.0]
+    target = rows @ [1.0, 0.02, 1.5, 0.0] + 0.9 * rng.standard_normal(60)
+    blocks = np.repeat(np.arange(12), 5)[rng.permutation(60)]
+    floor = 0.3
+    selection = Selection(replicates=30, seed=2, floor=floor)
+    inclusion, _ = resampled(System(rows, target, blocks, independent), (0,), selection)
+    counts = np.zeros(4)
+    for draw in np.random.default_rng(2).integers(12, size=(30, 12)):
+        index = np.concatenate([np.flatnonzero(blocks == b) for b in draw])
+        a, y = rows[index], target[index]
+
+        def left(chosen, a=a, y=y):
+            rest = a[:, chosen] @ np.linalg.lstsq(a[:, chosen], y, rcond=None)[0] - y if chosen else y
+            return float(rest @ rest / (y @ y))
+
+        chosen, met = [0, 1, 2, 3], []
+        while True:
+            met.append((used * np.log(left(chosen) + floor**2) + len(chosen) * np.log(used), list(chosen)))
+            if not chosen:
+                break
+            chosen = min(([c for c in chosen if c != j] for j in chosen), key=left)
+        counts[min(met)[1]] += 1
+    np.testing.assert_allclose(inclusion, counts / 30)
+    assert len(set(counts)) >= 3
+
+
+def test_without_replicates_nothing_is_known_and_an_empty_support_has_no_spread():
+    rows = np.random.default_rng(0).standard_normal((20, 2))
+    system = System(rows, rows[:, 0], np.arange(20) // 5, 20.0)
+    inclusion, spread = resampled(system, (0,), Selection(replicates=0))
+    assert np.isnan(inclusion).all() and np.isnan(spread).all() and len(inclusion) == 2
+    assert resampled(system, (), Selection(replicates=3))[1].shape == (0,)
+    empty = System(rows * [1.0, 0.0], 0 * rows[:, 0], np.arange(20) // 5, 20.0)
+    inclusion, spread = resampled(empty, (0,), Selection(replicates=3))
+    assert inclusion.tolist() == [0.0, 0.0] and spread.tolist() == [0.0]

@@ -56,3 +56,25 @@ def test_a_cube_of_noisy_data_brings_no_term_of_its_own(monkeypatch):
         assert set(found.terms) == {"u", "u^3", "u_xx"}
         apart.append(found.coefficient("u") + found.coefficient("u^3"))
     assert added > 0.045 and abs(apart[0]) < added / 4 and abs(apart[1] - added) < added / 4
+
+
+@pytest.mark.parametrize("complex_numbers", [False, True])
+def test_the_variance_is_the_smallest_mean_square_of_scaled_differences(complex_numbers):
+    """Orders 2 to 8 along each axis, as far as an axis of 7 points has more than twice as many."""
+    rng = np.random.default_rng(0)
+    u = np.linspace(0, 40, 30)[:, None] ** 2 / 100 + rng.standard_normal((30, 7))
+    u = u + 0.5j * rng.standard_normal((30, 7)) if complex_numbers else u
+    found = []
+    binomials = {2: 6, 3: 20, 4: 70, 5: 252, 6: 924, 7: 3432, 8: 12870}  # sums of squares of the weights
+    for axis, orders in ((0, range(2, 9)), (1, (2, 3))):
+        for k in orders:
+            found.append(np.mean(np.abs(np.diff(u, k, axis=axis)) ** 2) / binomials[k])
+    assert noise_variance(u) == pytest.approx(min(found), rel=1e-12)
+
+
+def test_noise_below_a_thousandth_of_the_spread_is_left():
+    x = np.linspace(0, 6, 3000)
+    for share, seen in ((0.9e-3, False), (1.1e-3, True)):
+        u = np.sin(x) + share * np.std(np.sin(x)) * np.random.default_rng(0).standard_normal(3000)
+        assert (noise_variance(u) > 0) == seen
+    assert noise_variance(np.arange(4.0)) == 0.0

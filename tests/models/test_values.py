@@ -8,6 +8,12 @@ import torch
 from torch import nn
 
 from gnomon import models
+from gnomon.models.graphs import chebyshev_filter
+from gnomon.models.hopfield import DenseMemory
+from gnomon.models.ode import runge_kutta
+from gnomon.models.sets import TNet
+from gnomon.models.tokens import mask_tokens, sentence_pair, word_pieces
+from gnomon.models.vision import BagOfPatches
 
 F64 = torch.float64
 
@@ -72,7 +78,7 @@ def test_layers_on_graphs_are_their_equations():
     c = torch.tensor([0.5, -1.0, 2.0, 0.3], dtype=F64)
     z = a - torch.eye(3)  # with the largest eigenvalue 2 by default
     powers = [torch.eye(3, dtype=F64), z, 2 * z @ z - torch.eye(3), 4 * z @ z @ z - 3 * z]
-    torch.testing.assert_close(models.chebyshev_filter(x, a, c), sum(k * p @ x for k, p in zip(c, powers, strict=True)))
+    torch.testing.assert_close(chebyshev_filter(x, a, c), sum(k * p @ x for k, p in zip(c, powers, strict=True)))
 
 
 def test_energies_of_memories_are_their_equations():
@@ -91,8 +97,8 @@ def test_energies_of_memories_are_their_equations():
     overlaps = (s @ x.T).numpy()
     for order in (2, 3):
         energy = [-sum(max(o, 0) ** order for o in row) for row in overlaps]
-        np.testing.assert_allclose(models.DenseMemory(x, order=order).energy(s).numpy(), energy)
-    assert models.DenseMemory(x).order == 3
+        np.testing.assert_allclose(DenseMemory(x, order=order).energy(s).numpy(), energy)
+    assert DenseMemory(x).order == 3
     memory = models.ModernHopfield(x, beta=0.7)
     energy = [-np.log(np.exp(0.7 * row).sum()) / 0.7 + v @ v / 2 for row, v in zip(overlaps, s.numpy(), strict=True)]
     np.testing.assert_allclose(memory.energy(s).numpy(), energy)
@@ -104,7 +110,7 @@ def test_a_step_of_a_dense_memory_lowers_the_energy_of_each_unit(order):
     g = torch.Generator().manual_seed(order)
     x = torch.randint(0, 2, (7, 6), generator=g).double() * 2 - 1
     states = torch.randint(0, 2, (20, 6), generator=g).double() * 2 - 1
-    memory = models.DenseMemory(x, order=order)
+    memory = DenseMemory(x, order=order)
     wanted = states.clone()
     for n in range(20):
         for i in range(6):
@@ -149,16 +155,16 @@ def test_networks_have_the_stated_layers():
 def test_runge_kutta_follows_fields_that_depend_on_time():
     """dh/dt = t h from 1 to 3: h = exp((9 - 1) / 2); one step by hand."""
     one = torch.ones(1, dtype=F64)
-    found = models.runge_kutta(lambda t, h: t * h, one, start=1.0, end=3.0, steps=200)
+    found = runge_kutta(lambda t, h: t * h, one, start=1.0, end=3.0, steps=200)
     assert float(found) == pytest.approx(np.exp(4.0), rel=1e-6)
     k1 = 1.0
     k2 = 1.5 * (1 + 0.5 * k1)
     k3 = 1.5 * (1 + 0.5 * k2)
     k4 = 2.0 * (1 + k3)
-    single = models.runge_kutta(lambda t, h: t * h, one, start=1.0, end=2.0, steps=1)
+    single = runge_kutta(lambda t, h: t * h, one, start=1.0, end=2.0, steps=1)
     assert float(single) == pytest.approx(1 + (k1 + 2 * k2 + 2 * k3 + k4) / 6)
-    default = models.runge_kutta(lambda t, h: 5 * h, one)
-    assert float(default) == float(models.runge_kutta(lambda t, h: 5 * h, one, start=0.0, end=1.0, steps=20))
+    default = runge_kutta(lambda t, h: 5 * h, one)
+    assert float(default) == float(runge_kutta(lambda t, h: 5 * h, one, start=0.0, end=1.0, steps=20))
     assert models.NeuralODE(nn.Linear(2, 2)).steps == 20
 
 
@@ -175,9 +181,7 @@ def test_the_adjoint_skips_frozen_and_unused_parameters():
     field, x = Field(), draw(5, 2, seed=1)
     models.NeuralODE(field, steps=30)(x).square().sum().backward()
     got = field.a.grad, field.d.grad
-    wanted = torch.autograd.grad(
-        models.runge_kutta(lambda t, h: field(h), x, steps=30).square().sum(), [field.a, field.d]
-    )
+    wanted = torch.autograd.grad(runge_kutta(lambda t, h: field(h), x, steps=30).square().sum(), [field.a, field.d])
     for g, w in zip(got, wanted, strict=True):
         torch.testing.assert_close(g, w, rtol=1e-4, atol=1e-6)
     assert field.b.grad is None and torch.equal(field.c.grad, torch.zeros(4, dtype=F64))
@@ -237,14 +241,14 @@ def test_sets_are_summed_and_clouds_take_maxima():
     assert [(p.in_features, p.out_features) for p in (*default.phi, *default.rho) if isinstance(p, nn.Linear)] == [
         (3, 64), (64, 64), (64, 64), (64, 2)
     ]  # fmt: skip
-    align = models.TNet(3, width=6).double()
+    align = TNet(3, width=6).double()
     align.out.weight.data, align.out.bias.data = draw(9, 6), draw(9, seed=1)
     top = torch.stack([align.phi(x[:, m]) for m in range(5)]).max(0).values
     a = torch.eye(3) + (top @ align.out.weight.T + align.out.bias).reshape(2, 3, 3)
     torch.testing.assert_close(align(x), a)
     penalty = [float(((torch.eye(3) - m @ m.T) ** 2).sum()) for m in a.detach()]
     assert float(align.orthogonality(x).detach()) == pytest.approx(sum(penalty) / 2)
-    assert models.TNet(3).phi[0].out_features == 64
+    assert TNet(3).phi[0].out_features == 64
     cloud = models.PointNet(outputs=2, local=4, features=5).double()
     for part in (cloud.align, cloud.align_local):
         part.out.weight.data = 0.1 * draw(*part.out.weight.shape, seed=2)
@@ -266,7 +270,7 @@ def test_sets_are_summed_and_clouds_take_maxima():
 
 def test_hidden_tokens_spare_special_ones_and_keep_a_tenth():
     tokens = torch.arange(4).repeat(20_000)
-    seen, asked = models.mask_tokens(
+    seen, asked = mask_tokens(
         tokens, mask=9, vocabulary=8, generator=torch.Generator().manual_seed(0), rate=0.5, special=torch.tensor([3])
     )
     assert not bool(asked[tokens == 3].any()) and torch.equal(seen[~asked], tokens[~asked])
@@ -275,19 +279,19 @@ def test_hidden_tokens_spare_special_ones_and_keep_a_tenth():
         assert abs(float(found[asked].double().mean()) - rate) < 4 * (rate / n) ** 0.5
     others = seen[asked & (seen != 9) & (seen != tokens)]
     assert set(others.tolist()) == set(range(8))  # random tokens are from the whole vocabulary
-    default = models.mask_tokens(tokens, mask=9, vocabulary=8, generator=torch.Generator().manual_seed(0))[1]
+    default = mask_tokens(tokens, mask=9, vocabulary=8, generator=torch.Generator().manual_seed(0))[1]
     assert abs(float(default.double().mean()) - 0.15) < 4 * (0.15 / 80_000) ** 0.5
 
 
 def test_words_are_cut_into_the_longest_pieces():
     known = {"a", "ab", "##b", "##c", "##cd", "##d"}
-    assert models.word_pieces("abcd", known) == ["ab", "##cd"] and models.word_pieces("acb", known) == [
+    assert word_pieces("abcd", known) == ["ab", "##cd"] and word_pieces("acb", known) == [
         "a",
         "##c",
         "##b",
     ]
-    assert models.word_pieces("abx", known) == ["[UNK]"] and models.word_pieces("", known) == []
-    assert models.sentence_pair(["a", "b"]) == (["[CLS]", "a", "b", "[SEP]"], [0, 0, 0, 0])
+    assert word_pieces("abx", known) == ["[UNK]"] and word_pieces("", known) == []
+    assert sentence_pair(["a", "b"]) == (["[CLS]", "a", "b", "[SEP]"], [0, 0, 0, 0])
 
 
 def test_patches_are_cut_row_by_row():
@@ -298,9 +302,9 @@ def test_patches_are_cut_row_by_row():
         for j in range(3):
             patch = x[:, :, 2 * i : 2 * i + 2, 2 * j : 2 * j + 2].reshape(2, 12)
             assert torch.equal(found[:, 3 * i + j], patch)
-    bag = models.BagOfPatches(patch=2, channels=3, outputs=4, width=5).double()
+    bag = BagOfPatches(patch=2, channels=3, outputs=4, width=5).double()
     torch.testing.assert_close(bag(x), sum(bag.body(found[:, p]) for p in range(6)) / 6)
-    assert [p.out_features for p in models.BagOfPatches(patch=2).body if isinstance(p, nn.Linear)] == [64, 64, 10]
+    assert [p.out_features for p in BagOfPatches(patch=2).body if isinstance(p, nn.Linear)] == [64, 64, 10]
 
 
 def test_a_vision_transformer_reads_its_class_token():

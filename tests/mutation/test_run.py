@@ -123,6 +123,16 @@ def test_constants_defaults_and_class_members_are_planted_in_the_running_process
     assert [record["outcome"] for record in more] == ["caught"] * len(more) and len(more) > len(records) + 1
 
 
+def test_a_default_that_only_an_example_reads_is_caught(toy):
+    """Reading a field executes no line of the package: the examples and tests of the file are run in any case."""
+    (toy / "src/toy/part/areas.py").write_text(
+        "from dataclasses import dataclass\n\n\n@dataclass\nclass Ruler:\n    '''A ruler.\n\n    >>> Ruler().unit\n    4.0\n"
+        "    '''\n\n    unit: float = 4.0\n\n\ndef perimeter(a, b):\n    return 2 * (a + b)\n"
+    )
+    _, records = mutate(toy, "--only", "src/toy/part/areas.py:12")
+    assert [record["outcome"] for record in records] == ["caught"]
+
+
 def test_a_planted_error_is_taken_out_and_never_has_the_time_of_another(toy):
     shadow = Shadow(toy, toy / "build/mutate/worker-0")
     shadow.refresh()

@@ -14,7 +14,7 @@ from typing import Any
 
 from tools.mutate.mutants import Mutant, mutated
 
-__all__ = ["CannotPlant", "concerned_lines", "plant"]
+__all__ = ["CannotPlant", "concerned_lines", "is_constant", "plant"]
 
 PLAIN_VALUES = (int, float, complex, str, tuple, frozenset, list, dict, set)
 """Types of constants that are compared and replaced."""
@@ -62,6 +62,11 @@ def concerned_lines(mutant: Mutant, root: Path) -> Iterator[tuple[str, int]]:
             found = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
             if found in names:
                 yield inside, node.lineno  # type: ignore[attr-defined]
+
+
+def is_constant(mutant: Mutant, root: Path) -> bool:
+    """Whether the change is outside functions: a constant of a module, or the default of a field."""
+    return _outer_function(ast.parse((root / mutant.file).read_text(encoding="utf-8")), mutant.line) is None
 
 
 def _module(path: Path) -> ModuleType:

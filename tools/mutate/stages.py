@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tools.mutate.mutants import Mutant
-from tools.mutate.plant import concerned_lines
+from tools.mutate.plant import concerned_lines, is_constant
 from tools.mutate.reach import Reach
 from tools.mutate.results import Results
 from tools.mutate.server import Job, Server, Verdict
@@ -58,6 +58,8 @@ class Stages:
         tests = self.reach.tests(concerned_lines(mutant, self.root))
         if "numba" in (self.root / mutant.file).read_text(encoding="utf-8"):
             tests |= self.reach.tests_of_files(self._users(mutant.file))
+        if is_constant(mutant, self.root):
+            tests |= self._mirrored(mutant)
         tests &= server.items.keys()
         near = (f"tests/{mutant.package}/", f"src/{self.package}/{mutant.package}/")
         order = sorted(tests, key=lambda test: (not test.startswith(near), self.reach.seconds[test], test))
@@ -68,6 +70,12 @@ class Stages:
                 break
             chosen.append(test)
         return Job(tuple(chosen), sum(self.reach.seconds[test] for test in chosen), mutant)
+
+    def _mirrored(self, mutant: Mutant) -> set[str]:
+        """Examples in the file and tests in its test file: reading a constant or a default executes no line."""
+        file = Path(mutant.file)
+        mirror = f"tests/{mutant.package}/test_{file.stem}.py::"
+        return {test for test in self.reach.seconds if test.startswith((f"{mutant.file}::", mirror))}
 
     def _without_tests(self, job: Job) -> Verdict:
         assert job.mutant is not None

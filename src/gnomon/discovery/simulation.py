@@ -56,7 +56,7 @@ class Simulation(Result):
         axes = tuple(range(pairs[0][1].ndim - 1))
         sizes = [max(float(np.mean(np.abs(m) ** 2)), 1e-300) for _, m in pairs]
         apart = [np.mean(np.abs(s - m) ** 2, axis=axes) / size for (s, m), size in zip(pairs, sizes, strict=True)]
-        return np.nan_to_num(np.sqrt(np.mean(apart, axis=0)), nan=np.inf)
+        return np.nan_to_num(np.sqrt(np.mean(apart, axis=0)), nan=np.inf, posinf=np.inf)
 
     @property
     def error(self) -> float:
@@ -199,7 +199,7 @@ def _check_periodic(data: Data) -> None:
         for axis, letter in enumerate(data.letters[:-1]):
             ends = np.abs(np.take(values, 0, axis) - np.take(values, -1, axis))
             typical = np.sqrt(np.mean(np.abs(np.diff(values, axis=axis)) ** 2)) + 1e-9 * np.abs(values).max()
-            jump = np.sqrt(np.mean(ends**2)) / typical
+            jump = np.sqrt(np.mean(ends**2)) / max(typical, 1e-300)  # a field may be zero
             if jump > JUMP:
                 found = f"'{name}' differs between the ends of {letter} by {jump:.0f} typical steps"
                 cure = "Simulate such data with a solver that knows their boundary conditions"

@@ -31,7 +31,7 @@ def wl_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
 
     Hypotheses: undirected graphs without features of their own.
     Reference: [morris2019weisfeiler].
-    Cost: edges x rounds; at most as many rounds as nodes.
+    Cost: edges x rounds; at most as many rounds as there are nodes in all graphs.
 
     >>> path, star = torch.tensor([[0, 1, 2], [1, 2, 3]]), torch.tensor([[0, 0, 0], [1, 2, 3]])
     >>> [sorted(Counter(c).values()) for c in wl_colors([path, star])]
@@ -39,7 +39,7 @@ def wl_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
     """
     around = [[row.nonzero()[:, 0].tolist() for row in adjacency(g, call="wl_colors(graphs)")] for g in graphs]
     colors = [(0,) * len(a) for a in around]
-    for _ in range(max(map(len, around))):
+    while True:  # ends: every round but the last has more colors than the one before
         names: dict[Any, int] = {}
         refined = []
         for near, old in zip(around, colors, strict=True):
@@ -48,8 +48,7 @@ def wl_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
         before = len({c for row in colors for c in row})
         colors = refined
         if len(names) == before:
-            break
-    return colors
+            return colors
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,7 @@ def _watch(name: str, m: nn.MultiheadAttention, seen: dict[str, tuple[Tensor, Te
         assert weights is not None  # they were asked for
         query = args[0] if args else options["query"]
         tokens = query.detach() if m.batch_first or query.dim() < 3 else query.detach().transpose(0, 1)
-        seen[name] = (weights.detach(), tokens)
+        seen[name] = (weights.detach().reshape(-1, *weights.shape[-3:]), tokens)  # one sequence is a batch of one
 
     return hook
 

@@ -15,13 +15,14 @@ from gnomon.bounds.memorization import Forgetting, forgetting, memorization, net
 from gnomon.bounds.pacbayes import prior
 from gnomon.bounds.pacbayes.prior import LearnedPrior
 from gnomon.bounds.scaling import _line, scaling_law
-from gnomon.checks import class_findings, number_findings
 from gnomon.checks.data.conflicts import _contradicted
 from gnomon.checks.data.kernel_votes import RIDGES, kernel_votes
 from gnomon.checks.data.rows import capacity, nearest, random_features, rows
 from gnomon.checks.data.shift import _classes, _of_one_size, _told_apart
+from gnomon.checks.data.targets import class_findings, number_findings
 from gnomon.core.inputs.batch import Batch
-from gnomon.decisions import distill, distillation_loss, temperature
+from gnomon.decisions import distill, temperature
+from gnomon.decisions.temperature import distillation_loss
 
 SIZES = [10.0, 20.0, 50.0, 90.0, 200.0, 400.0]
 

@@ -8,25 +8,20 @@ import scipy.stats
 import torch
 from torch import nn
 
-from gnomon.checks import (
-    Outcome,
-    explosion,
-    gradient_check,
-    head_findings,
-    number_outcome_findings,
-    outcome_findings,
-    short_runs,
-)
+from gnomon.checks import explosion, gradient_check
 from gnomon.checks.network import reach as reach_module
 from gnomon.checks.network.applied import _cancels, _flattens, applied, asks_for_targets
 from gnomon.checks.network.broadcast import broadcast_findings
 from gnomon.checks.network.chance import chance_findings, difference
+from gnomon.checks.network.head import head_findings
 from gnomon.checks.network.ignored import ignored_findings
 from gnomon.checks.network.modes import mode_findings
 from gnomon.checks.network.normalization import batch_size_findings, normalization_findings
 from gnomon.checks.network.settled import settled
 from gnomon.checks.run.decay import decay_findings
-from gnomon.checks.run.outcome import overfit_cure
+from gnomon.checks.run.outcome import Outcome, outcome_findings, overfit_cure
+from gnomon.checks.run.outcome_numbers import number_outcome_findings
+from gnomon.checks.run.step_size import short_runs
 from gnomon.training import SGD, Squared
 
 

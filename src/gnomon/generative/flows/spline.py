@@ -131,7 +131,8 @@ def _piece(value: Tensor, options: Tensor, side: int) -> _Piece:
         index = (value[..., None] >= inner).sum(-1, keepdim=True)
         both = torch.cat([index, index + 1], -1)
     near = both[..., None, :].expand(*both.shape[:-1], 2, 2)
-    ends = LEAST * near + share * (sums.expand(*near.shape[:-1], k + 1).gather(-1, near) / total)
+    # A whole number times a float would be rounded to float32, whatever the dtype of the options.
+    ends = LEAST * near.to(options) + share * (sums.expand(*near.shape[:-1], k + 1).gather(-1, near) / total)
     (x, x1), (y, y1) = (part.unbind(-1) for part in ends.unbind(-2))
     slopes = pad(options[..., 2 * k :], (1, 1)).expand(*both.shape[:-1], k + 1).gather(-1, both)
     d0, d1 = (LEAST + softplus(slopes + UNIT)).unbind(-1)
