@@ -98,6 +98,13 @@ FAILED_BEFORE = [
     ("shallow-network", 731902),
     pytest.param("first-layer-gabor-fit", 606, marks=pytest.mark.full),
     pytest.param("gabor-signal-processing-features", 2000423, marks=pytest.mark.full),
+    ("graph-laplacian", 866503),
+    ("gan-optimal-discriminator", 866503),
+    ("reparameterisation-trick", 215101),
+    pytest.param("mean-field-flow", 866503, marks=pytest.mark.full),
+    pytest.param("fourier-mask-exploit", 866503, marks=pytest.mark.full),
+    pytest.param("first-layer-gabor-fit", 997045, marks=pytest.mark.full),
+    pytest.param("adversarial-training-as-data-prior", 631711, marks=pytest.mark.full),
 ]
 """Claims and seeds at which too few repetitions, or the wrong statistic, gave another verdict than the stated one."""
 

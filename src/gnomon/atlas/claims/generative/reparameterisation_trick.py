@@ -41,7 +41,7 @@ CLAIM = Claim(
     source=Source("theorem", "kingma2014auto", "Section 2.4"),
     premises=(Premise("Gaussian noise"), Premise(SQUARE)),
     breaks=SQUARE,
-    parameters={"mean": 1.0, "std": 0.3, "draws": 2000},
+    parameters={"mean": 1.0, "std": 0.3, "draws": 10_000},
     full={"draws": 100_000},
     judge=mean_equals(confidence=0.999, resolution=0.1),
     remark="With m = 1 and s = 0.3 the score function needs 70 times as many draws.",

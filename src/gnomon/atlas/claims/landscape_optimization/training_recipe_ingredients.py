@@ -105,7 +105,7 @@ CLAIM = Claim(
     source=Source("observed", "he2019bag"),
     premises=(Premise(LABELS), Premise("there are few examples", lambda n: n <= 500)),
     breaks=LABELS,
-    parameters={"nets": 10, "n": 100, "steps": 60},
+    parameters={"nets": 14, "n": 100, "steps": 60},
     full={"nets": 16, "n": 150, "steps": 80},
     judge=ordered(),
 )
