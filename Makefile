@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo atlas test test-full test-processors test-lowest lint docs bench mutate clean
+.PHONY: help demo atlas playground test test-full test-processors test-lowest lint docs bench mutate clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -37,6 +37,11 @@ test-lowest: .venv-lowest/.dev ## the same tests with the lowest versions that p
 
 atlas: .venv/.base ## every claim of the atlas at smoke scale
 	$(BIN)/gnomon atlas run --jobs $(WORKERS)
+
+# Needs node and npm; everybody else uses the committed page.
+playground: .node/.done ## build src/gnomon/playground/playground.html from its TypeScript sources
+	.node/node_modules/.bin/tsc --project src/gnomon/playground/web/tsconfig.json
+	node src/gnomon/playground/web/build.mjs .node
 
 lint: .venv/.dev ## ruff and mypy
 	$(BIN)/ruff check .
@@ -80,6 +85,11 @@ clean: ## remove environments, build and caches
 # Python 3.11 is the lowest version of Python, and the last for which all of these have wheels.
 .venv-lowest/.dev: .venv-lowest/.python pyproject.toml constraints-lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable '.[dev]'
+	@touch $@
+
+.node/.done: src/gnomon/playground/web/package.json
+	mkdir -p .node && cp $< .node/package.json
+	cd .node && npm install --silent
 	@touch $@
 
 # The peer has dependencies of its own and of another time; it never meets those of gnomon.

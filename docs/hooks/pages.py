@@ -6,6 +6,7 @@ when the pages are built.
 
 import logging
 import re
+import shutil
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from latex2mathml.converter import convert
 
 LOG = logging.getLogger("mkdocs.hooks.pages")  # a warning below "mkdocs" fails a strict build
 GUIDE = Path(__file__).parents[2] / "CONTRIBUTING.md"
+PLAYGROUND = Path(__file__).parents[2] / "src" / "gnomon" / "playground" / "playground.html"
 INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
 DISPLAY = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re.DOTALL)
 
@@ -43,6 +45,11 @@ def on_page_content(html: str, page: Any, **_: object) -> str:
     )
     html = DISPLAY.sub(lambda match: f'<div class="equations">{_mathml(match[1], "block")}</div>', html)
     return INLINE.sub(lambda match: _mathml(match[1], "inline"), html)
+
+
+def on_post_build(config: Any, **_: object) -> None:
+    """Called when the pages are written: the playground is copied beside them."""
+    shutil.copy(PLAYGROUND, Path(config["site_dir"]) / PLAYGROUND.name)
 
 
 def _mathml(tex: str, display: str) -> str:

@@ -3,8 +3,9 @@
 from html.parser import HTMLParser
 
 KNOWN = frozenset(
-    "a article aside autoref b blockquote br code dd details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img "
-    "input kbd label li ol p path pre s small span strong sub summary sup svg table tbody td tfoot th thead tr u ul "
+    "a article aside autoref b blockquote br code dd details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i "
+    "iframe img input kbd label li ol p path pre s small span strong sub summary sup svg table tbody td tfoot th "
+    "thead tr u ul "
     "annotation math menclose mfenced mfrac mi mn mo mover mphantom mroot mrow mspace msqrt mstyle msub msubsup msup "
     "mtable mtd mtext mtr munder munderover semantics".split()
 )

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from gnomon.atlas import Task, run_many
+from gnomon.atlas import run_many
+from gnomon.atlas.many import Task
 
 TASKS = [Task("perceptron-novikoff", seed=s, settings={"sets": "3"}) for s in range(3)]
 

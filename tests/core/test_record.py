@@ -23,6 +23,7 @@ from gnomon import (
     tangent,
     training,
 )
+from gnomon.atlas.many import Task
 from gnomon.attribution.regularity import label_regularity
 from gnomon.core import results
 from gnomon.core.results.record import CHARACTERS, LINES, WIDTH, Record, screen, summary
@@ -98,7 +99,7 @@ def records():
         solve.Landmarks(3), solve.PivotedCholesky(3), solve.Tiles("k"), solve.Distributed(2),
         gnomon.limit(net), gnomon.sampled_limit(net, samples=2), gnomon.limit(net)(x), gnomon.limit(net).cost(N),
         *kernels.layers(gnomon.limit(net), x[:9])[:1], gnomon.Law(1.0), program, *program.steps[:2],
-        value, section, section.content, page, atlas.coverage(), *list(atlas.catalog().values())[:1], atlas.Task("id"),
+        value, section, section.content, page, atlas.coverage(), *list(atlas.catalog().values())[:1], Task("id"),
         tangent.kernel_spectrum(k, y), tangent.kappa(net, x, y, iterations=1), tangent.laziness(net, run.model, x),
         gnomon.watch(net, (x, y)),
     ]  # fmt: skip

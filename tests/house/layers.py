@@ -38,8 +38,8 @@ LAYERS = {
     ),
     "prediction": ("forecast",),
     "product": ("estimators", "examination"),
-    "content": ("atlas",),
-    "interface": ("cli", "playground"),
+    "content": ("atlas", "playground"),
+    "interface": ("cli",),
 }
 HEIGHT = {name: height for height, names in enumerate(LAYERS.values()) for name in names}
 STATED = re.compile(r"^May import: (.*?)\.$", re.MULTILINE | re.DOTALL)

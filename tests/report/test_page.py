@@ -22,7 +22,9 @@ from gnomon.core.results import (
 )  # fmt: skip
 from gnomon.core.results.drawing import COLORS, draw
 from gnomon.core.results.svg import svg
-from gnomon.report import Content, Page, Section, Tile, exhibit, html
+from gnomon.report import Content, Page, Section, html
+from gnomon.report.exhibit import exhibit
+from gnomon.report.page import Tile
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 

@@ -8,8 +8,13 @@ generative, graphs, kernels, lab, landscape, models, program, report, robustness
 tangent, training.
 """
 
-from gnomon.atlas.catalog import Entry, catalog, cite
-from gnomon.atlas.coverage import Coverage, coverage
-from gnomon.atlas.many import Task, run_many
+from gnomon.atlas.catalog import catalog, cite
+from gnomon.atlas.coverage import coverage
+from gnomon.atlas.many import run_many
 
-__all__ = ["Coverage", "Entry", "Task", "catalog", "cite", "coverage", "run_many"]
+__all__ = [
+    "catalog",
+    "cite",
+    "coverage",
+    "run_many",
+]

@@ -2,7 +2,7 @@
 
 Contains: one command per file. Commands import torch when they run, so that ``--help`` is instant.
 Does not contain: anything that a Python user would call.
-May import: atlas, core, data, examination, kernels, models, report, tangent, training.
+May import: atlas, core, data, examination, kernels, models, playground, report, tangent, training.
 """
 
 import os
@@ -15,6 +15,7 @@ from gnomon.cli.atlas import verbs
 from gnomon.cli.compare import compare
 from gnomon.cli.doctor import doctor
 from gnomon.cli.examine import examine
+from gnomon.cli.playground import playground
 from gnomon.cli.rank import rank
 from gnomon.core.errors import GnomonError
 
@@ -24,6 +25,7 @@ app.command()(examine)
 app.command()(compare)
 app.command()(rank)
 app.command()(doctor)
+app.command()(playground)
 app.add_typer(verbs, name="atlas")
 
 PATIENT = {"OMP_WAIT_POLICY": "PASSIVE", "KMP_BLOCKTIME": "0"}

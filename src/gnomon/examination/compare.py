@@ -23,8 +23,8 @@ from gnomon.examination.paired import paired_p_value
 from gnomon.examination.record import SCHEMA, Examination
 from gnomon.examination.run import Progress, examine
 from gnomon.examination.steps.margins import Decisions
-from gnomon.report import Status
 from gnomon.report.beside import beside, overlaid, shared_values
+from gnomon.report.page import Status
 from gnomon.training.native import Choice
 
 __all__ = ["Comparison", "compare"]

@@ -19,7 +19,8 @@ from gnomon.core.results.plain import HIDDEN
 from gnomon.examination.inconclusive import Inconclusive, inconclusive
 from gnomon.examination.step import Products
 from gnomon.examination.summary import counted, facts, headline, shortcomings
-from gnomon.report import Page, Section, Tile, html, markdown
+from gnomon.report import Page, Section, html, markdown
+from gnomon.report.page import Tile
 
 SCHEMA = 3
 """Version of `Examination.to_dict`; a change of names or meanings raises it."""

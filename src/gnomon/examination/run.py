@@ -34,7 +34,8 @@ from gnomon.examination.steps.data import DataSummary
 from gnomon.examination.steps.margins import Decisions
 from gnomon.examination.subject import CALL, Subject, subject
 from gnomon.program import read
-from gnomon.report import Content, Section, State
+from gnomon.report import Content, Section
+from gnomon.report.page import State
 from gnomon.training import Run, Schedule
 from gnomon.training.evaluate import Loss
 from gnomon.training.native import Choice

@@ -28,7 +28,8 @@ from typing import Any, ClassVar, TypeVar
 from gnomon.core.machine.clock import Clock
 from gnomon.core.results.record import Record
 from gnomon.examination.subject import Subject
-from gnomon.report import Content, State
+from gnomon.report import Content
+from gnomon.report.page import State
 
 __all__ = [
     "DIVERGED", "NOT_ENOUGH", "ON_ITS_WAY", "AbstractStep", "Context", "OutOfTime", "Products", "Skipped", "StepResult",

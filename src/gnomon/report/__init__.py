@@ -5,23 +5,14 @@ Does not contain: measurements.
 May import: core.
 """
 
-from gnomon.report.exhibit import Exhibit, exhibit
 from gnomon.report.html import html
 from gnomon.report.markdown import markdown
-from gnomon.report.page import Content, Page, Section, State, Status, Tile
-from gnomon.report.references import full_reference, reference
+from gnomon.report.page import Content, Page, Section
 
 __all__ = [
     "Content",
-    "Exhibit",
     "Page",
     "Section",
-    "State",
-    "Status",
-    "Tile",
-    "exhibit",
-    "full_reference",
     "html",
     "markdown",
-    "reference",
 ]

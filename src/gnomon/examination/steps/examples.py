@@ -25,7 +25,8 @@ from gnomon.examination.step import (
 from gnomon.examination.steps.architecture import Profile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import needs
-from gnomon.report import Content, Exhibit, exhibit
+from gnomon.report import Content
+from gnomon.report.exhibit import Exhibit, exhibit
 from gnomon.training import Run
 
 SIZES, SHOWN, PAIRS = (64, 128, 256, 512, 1024, 2048), 12, 8

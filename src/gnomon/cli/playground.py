@@ -1,0 +1,65 @@
+"""``gnomon playground``: theory and network side by side in the browser."""
+
+from typing import Annotated
+
+import typer
+
+CALL = "gnomon playground"
+
+
+def playground(
+    network: Annotated[
+        str | None, typer.Argument(help="file.py:name of a network, or of a function that builds it.", metavar="MODEL")
+    ] = None,
+    data: Annotated[
+        str, typer.Option(help="data.npz, data.csv, data.parquet, folder/ of images, file.py:function, or digits.")
+    ] = "digits",
+    target: Annotated[str | None, typer.Option(help="Target column of a csv or parquet file.")] = None,
+    port: Annotated[int, typer.Option(help="Port of the local server; by default a free one.")] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page; else only print its address.")
+    ] = True,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+) -> None:
+    """Open a page where theory predicts training before the network moves.
+
+    Without a model the page works from disk, with networks of its own. With a model the same page shows your network:
+    gnomon predicts and trains it behind a server on this machine, until you press Ctrl-C.
+    """
+    import webbrowser
+
+    from gnomon.playground.page import page_path
+
+    if network is None:
+        address = page_path().as_uri()
+        print(address)
+        if browser:
+            webbrowser.open(address)
+        return
+    from torch import Tensor
+
+    from gnomon.cli import sources
+    from gnomon.core.errors import InputError
+    from gnomon.core.inputs.source import source
+    from gnomon.playground.server import PlaygroundServer, ServedNetwork
+    from gnomon.playground.session import MAX_EXAMPLES, Session
+
+    module = sources.model(network, CALL)
+    given = sources.data(data, target, seed, CALL)
+    examples = source(given.train, call=CALL).first(MAX_EXAMPLES)
+    x, y = source((examples.x, examples.y), call=CALL).pair()
+    if not isinstance(x, Tensor):
+        raise InputError(f"{CALL}: --data has inputs of several parts; the page shows networks with one input tensor.")
+    session = Session(module, x, y)
+    words = " ".join(str(module if not callable(module) or hasattr(module, "parameters") else module()).split())
+    shown = ServedNetwork(network, words, f"{data} ({len(y)} examples)", session.loss.name)
+    server = PlaygroundServer(session, shown, port=port)
+    print(f"Serving {network} on {server.url}\nPress Ctrl-C to stop.", flush=True)
+    if browser:
+        webbrowser.open(server.url)
+    try:
+        server.serve()
+    except KeyboardInterrupt:
+        print("Stopped.")
+    finally:
+        server.close()

@@ -1,0 +1,16 @@
+"""The page as a file."""
+
+from pathlib import Path
+
+__all__ = ["page_path"]
+
+
+def page_path() -> Path:
+    """Where ``playground.html`` is installed; a browser opens it without a server.
+
+    Cost: none.
+
+    >>> page_path().name
+    'playground.html'
+    """
+    return Path(__file__).with_name("playground.html")

@@ -1,0 +1,85 @@
+"""The page in a real browser: it runs from disk, asks for nothing, fits the screen, and its controls work."""
+
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from gnomon.playground import page_path
+from tests.browser import MISSING, OVERFLOW, asked_for, resize
+
+SECONDS = 90  # the machine may be busy
+SCROLLS_DOWN = "return document.documentElement.scrollHeight - window.innerHeight"
+LESSONS = (
+    "function-space", "spectral-bias", "lazy-to-rich", "stable-rate", "edge-of-stability", "gaussian-process",
+    "depth-and-signals", "double-descent", "max-margin", "momentum", "early-stopping", "free",
+)  # fmt: skip
+
+
+def visit(browser, link):
+    browser.get("about:blank")
+    browser.get(f"{page_path().as_uri()}#{link}")
+    until(browser, "return window.playground && playground.report.ready")
+
+
+def until(browser, script):
+    WebDriverWait(browser, SECONDS).until(lambda b: b.execute_script(script))
+
+
+def severe(browser):
+    return [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+
+
+@MISSING
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
+def test_the_page_fits_and_asks_for_nothing(browser, width, scheme):
+    resize(browser, width, scheme)
+    visit(browser, "lesson=lazy-to-rich")
+    assert browser.execute_script(OVERFLOW) <= 0
+    if width == 1400:
+        assert browser.execute_script(SCROLLS_DOWN) <= 0
+    assert [url for url in asked_for(browser) if not url.startswith(("blob:", "about:", "file:", "chrome"))] == []
+    assert severe(browser) == []
+
+
+@MISSING
+def test_a_guess_is_locked_the_network_runs_and_the_answer_is_scored(browser):
+    resize(browser, 1400)
+    visit(browser, "lesson=lazy-to-rich")
+    browser.find_elements(By.CSS_SELECTOR, ".choices input")[1].click()
+    browser.find_element(By.CSS_SELECTOR, ".question .primary").click()
+    browser.find_element(By.CSS_SELECTOR, ".run").click()
+    until(browser, "return !playground.report.running && playground.report.step === 1000")
+    until(browser, "return document.querySelector('.stars')")
+    assert "Right" in browser.find_element(By.CSS_SELECTOR, ".score").text
+
+
+@MISSING
+def test_a_question_mark_shows_the_formula_with_numbers(browser):
+    resize(browser, 1400)
+    visit(browser, "lesson=free")
+    browser.find_element(By.CSS_SELECTOR, ".panel.modes .q").click()
+    text = browser.find_element(By.CSS_SELECTOR, "dialog").text
+    assert "Assumptions" in text and "gnomon atlas show" in text and "λ" in text
+
+
+@MISSING
+def test_the_back_button_returns_to_the_lesson_before(browser):
+    resize(browser, 1400)
+    visit(browser, "lesson=momentum")
+    browser.execute_script("playground.neighbor(1)")
+    until(browser, "return location.hash.startsWith('#lesson=early-stopping')")
+    browser.back()
+    until(browser, "return playground.state.lesson === 'momentum'")
+
+
+@pytest.mark.full
+@MISSING
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_lesson_runs_to_its_end(browser, lesson):
+    resize(browser, 1400)
+    visit(browser, f"lesson={lesson}")
+    browser.execute_script("playground.run()")
+    until(browser, "return !playground.report.running")
+    assert severe(browser) == []
+    if lesson != "free":
+        until(browser, "return document.querySelector('.score')")
