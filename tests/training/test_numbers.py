@@ -6,13 +6,14 @@ import torch
 from scipy.stats import t as student
 from torch import nn
 
+from gnomon.core.inputs.source import source
 from gnomon.training import SGD, Adam, train
 from gnomon.training.ablation import ablation
 from gnomon.training.adversary import Adversary
 from gnomon.training.evaluate import Objective
 from gnomon.training.gradient import loss_gradient
 from gnomon.training.native import NAMES, descent, named
-from gnomon.training.plan import Plan, _recorded, deadline
+from gnomon.training.plan import Batches, Plan, _recorded, deadline
 from gnomon.training.progress import effective_lr, half_loss_time, patience
 from gnomon.training.schedule import Scheduled
 
@@ -157,3 +158,15 @@ def test_losses_are_measured_in_batches_of_at_least_256():
     sizes.clear()
     objective.measure(net, 300)
     assert sizes == [300, 300]
+
+
+def test_targets_of_a_loader_beside_data_in_memory_are_converted_like_those_of_the_data():
+    generator = torch.Generator().manual_seed(3)
+    x, y = torch.randn(12, 3, generator=generator), torch.randn(12, generator=generator)
+    ends = []
+    for targets in (y, y[:, None]):
+        torch.manual_seed(5)
+        net = nn.Linear(3, 1)
+        batches = Batches(loader=source([(x[:6], targets[:6]), (x[6:], targets[6:])], None, module=net, call="test"))
+        ends.append(train(net, x, y, optimizer=SGD(0.1), steps=6, batch=batches).model.weight.detach())
+    assert torch.equal(*ends)

@@ -48,6 +48,8 @@ class Objective(Record):
     loss: Loss
     convert: Callable[[Tensor], Tensor]
     call: str
+    convert_loaded: Callable[[Tensor], Tensor] | None = None
+    """Converts targets of a loader beside ``data``; None if those of ``data`` are converted in the same way."""
 
     @classmethod
     def of(cls, x: Any, y: Any, module: nn.Module, loss: Loss | None, call: str) -> "Objective":
@@ -64,7 +66,7 @@ class Objective(Record):
             raise InputError(lesson(call, f"loss is {loss!r}"[:80], "a loss of outputs and targets", cure))
         convert = _conversion(first.x, module, loss, call)
         if isinstance(data, Pair):
-            return cls(_in_memory(data.batch, convert, call), loss, _as_they_are, call)
+            return cls(_in_memory(data.batch, convert, call), loss, _as_they_are, call, convert)
         return cls(data, loss, convert, call)
 
     def __len__(self) -> int:
@@ -96,6 +98,10 @@ class Objective(Record):
     def of_batch(self, batch: Batch) -> tuple[Inputs, Tensor]:
         """Inputs and targets of a batch, targets as the loss takes them."""
         return batch.x, self.convert(_targets(batch, self.call))
+
+    def of_loaded_batch(self, batch: Batch) -> tuple[Inputs, Tensor]:
+        """Inputs and targets of a batch from a loader of the user's own, targets as the loss takes them."""
+        return batch.x, (self.convert_loaded or self.convert)(_targets(batch, self.call))
 
     def batches(self, size: int | None = None) -> Iterator[tuple[Inputs, Tensor]]:
         """All inputs and targets in order, at most ``size`` at once; None: what is in memory as one batch."""

@@ -104,7 +104,7 @@ class Plan:
         loader = self.batches.loader
         while loader is not None:
             for batch in loader.batches():
-                yield objective.of_batch(batch)
+                yield objective.of_loaded_batch(batch)
         for index in self.indices(len(objective)):
             yield (
                 None
