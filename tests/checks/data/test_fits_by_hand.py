@@ -11,10 +11,13 @@ import torch
 from torch import nn
 
 from gnomon.bounds import kernel_influence
+from gnomon.bounds.capacity import linear_rademacher
 from gnomon.bounds.memorization import Forgetting, forgetting, memorization, network_rademacher
 from gnomon.bounds.pacbayes import prior
+from gnomon.bounds.pacbayes.inequalities import CONSTANTS
 from gnomon.bounds.pacbayes.prior import LearnedPrior
 from gnomon.bounds.scaling import _line, scaling_law
+from gnomon.checks import leaks
 from gnomon.checks.data.conflicts import _contradicted
 from gnomon.checks.data.kernel_votes import RIDGES, kernel_votes
 from gnomon.checks.data.rows import capacity, nearest, random_features, rows
@@ -343,3 +346,23 @@ def test_tokens_are_coded_by_signs_with_and_without_their_places():
     assert set((8 * made[2].abs()).unique().tolist()) <= {1.0, 3.0}  # sums of three signs, over sqrt(64)
     assert float((made[2, 64:] * 8).abs().min()) == 3.0  # without places three equal signs add up
     assert bool(((8 * made) % 2 == 1).all())
+
+
+def test_the_prior_has_an_example_and_catoni_its_constants():
+    assert LearnedPrior(share=0.01).used(20) == 1
+    assert CONSTANTS == (0.3, 0.5, 0.8, 1.2, 1.8, 2.7, 4.0)
+
+
+def test_draws_of_signs_have_the_standard_error_of_their_mean():
+    x = torch.randn(25, 2, generator=torch.Generator().manual_seed(0)).double()
+    found = linear_rademacher(x, draws=3, seed=4)
+    g = torch.Generator().manual_seed(4)
+    signs = 2.0 * torch.randint(2, (3, 25), generator=g).double().numpy() - 1
+    sizes = np.linalg.norm(signs @ x.numpy(), axis=1) / 25
+    assert found.value == pytest.approx(sizes.mean())
+    assert found.interval.width == pytest.approx(2 * 1.96 * sizes.std(ddof=1) / 3**0.5)
+
+
+def test_too_few_examples_in_either_set_have_no_leaks():
+    x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
+    assert not leaks(x, x[:3]).copies and not leaks(x[:3], x).copies

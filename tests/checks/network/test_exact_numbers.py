@@ -18,11 +18,12 @@ from gnomon.checks.network.ignored import ignored_findings
 from gnomon.checks.network.modes import mode_findings
 from gnomon.checks.network.normalization import batch_size_findings, normalization_findings
 from gnomon.checks.network.settled import settled
-from gnomon.checks.run.decay import decay_findings
+from gnomon.checks.run.decay import decay_findings, decay_of
 from gnomon.checks.run.outcome import Outcome, outcome_findings, overfit_cure
 from gnomon.checks.run.outcome_numbers import number_outcome_findings
 from gnomon.checks.run.step_size import short_runs
 from gnomon.training import SGD, Squared
+from gnomon.training.native import named
 
 
 def kinds(found):
@@ -274,7 +275,8 @@ def test_a_loss_asks_for_its_targets_if_it_is_flat_there(slope, asks):
 
     def loss(a, b):
         d = a.double() - b.double()
-        return d.square().mean() + slope * one / sqrt(3) * (d * (d.abs() < 0.5)).sum()
+        steep = torch.where(d > 0, 1.0, 0.1)  # outputs that are too large cost more than those too small
+        return (steep * d.square()).mean() + slope * one / sqrt(3) * (d * (d.abs() < 0.5)).sum()
 
     assert asks_for_targets(loss, y) == asks
 
@@ -464,3 +466,56 @@ def test_growth_is_that_of_the_root_mean_square_of_outputs():
     assert sizes["0"] == pytest.approx(sqrt(float(out.square().mean())), rel=1e-6)
     found = explosion(net, x, x, loss=lambda f, y: f.sum() * torch.nan, optimizer=SGD(0.1), steps=3)
     assert found.step == 2 and found.layer == "0"
+
+
+def test_growth_from_nothing_is_in_units_of_a_millionth():
+    """A weight of zero, and a loss with gradient -2 at it: after one step of rate 0.5 the output is 2."""
+    net = nn.Linear(1, 1, bias=False)
+    nn.init.zeros_(net.weight)
+    found = explosion(
+        net, torch.full((4, 1), 2.0), torch.zeros(4), loss=lambda f, y: -f.mean(), optimizer=SGD(0.5), steps=3
+    )
+    assert (found.step, found.growth) == (2, pytest.approx(2.0 / 1e-6))
+
+
+def test_the_decay_of_several_groups_is_the_largest():
+    net = nn.Linear(2, 2)
+    groups = [{"params": [net.weight], "weight_decay": 0.3}, {"params": [net.bias], "weight_decay": 0.01}]
+    assert decay_of(named(torch.optim.SGD(groups, lr=0.1), net, "t")) == (0.3, False)
+    assert decay_of(named(torch.optim.AdamW(groups, lr=0.1), net, "t")) == (0.3, True)
+
+
+def test_an_outcome_without_a_count_of_examples_is_judged():
+    """It counts as one example, with which no accuracy is better than a guess."""
+    assert kinds(outcome_findings(Outcome(0.9, None, 0, 0, guess=0.3, simple=0.5))) == ["not-learning"]
+
+
+class Shifted(nn.Module):
+    """Large outputs to which inputs add little; a second output is zero."""
+
+    def forward(self, x):
+        return torch.cat([100 + x, 0 * x], 1)
+
+
+@pytest.mark.parametrize(("size", "found"), [(0.9e-4, True), (1.1e-4, False)])
+def test_a_signal_vanishes_below_a_millionth_of_the_outputs(size, found):
+    x = size / 3 * torch.tensor([-3.0, 1.0, 1.0, 1.0])[:, None]  # float32 near 100 has steps of 8e-6
+    told = kinds(ignored_findings(Shifted(), x))
+    assert told == (["vanishing-activations"] if found else [])
+
+
+@pytest.mark.parametrize(("slope", "error"), [(0.005, 0.0), (0.02, 0.5)])
+def test_a_slope_below_the_rounding_of_the_loss_is_no_error(slope, error):
+    """A loss of 1e6 is rounded to 1e-14 of itself, which is 0.01 over steps of 1e-6."""
+
+    class Constant(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = nn.Parameter(torch.tensor([0.5]))
+
+        def forward(self, x):
+            size = 2e6**0.5
+            return (size + slope / size * (self.w - self.w.detach())) * torch.ones_like(x)
+
+    found = gradient_check(Constant(), torch.ones(3, 1), torch.zeros(3), loss=Squared())
+    assert found.errors["w"] == pytest.approx(error, rel=1e-3)
