@@ -55,7 +55,7 @@ class Objective(Record):
     def of(cls, x: Any, y: Any, module: nn.Module, loss: Loss | None, call: str) -> "Objective":
         """Check the data and the loss; one example is run, in eval mode, to learn the number of outputs.
 
-        ``x`` and ``y`` are what `gnomon.core.source` takes: inputs and targets, or data and None.
+        ``x`` and ``y`` are what `gnomon.core.inputs.source` takes: inputs and targets, or data and None.
         """
         data = source(x, y, module=module, call=call)
         first = data.first(1)

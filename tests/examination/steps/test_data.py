@@ -54,7 +54,7 @@ def test_classes_without_examples_are_a_warning_and_one_class_is_a_fault():
     assert one.level.name == "FAULT" and one.kind == "one-class"
 
 
-@pytest.mark.filterwarnings("ignore::gnomon.core.adapt.AdaptedInputWarning")
+@pytest.mark.filterwarnings("ignore::gnomon.core.inputs.images.AdaptedInputWarning")
 def test_what_was_done_to_images_is_said_in_one_line():
     images = torch.randint(0, 256, (40, 8, 8), dtype=torch.uint8)
     net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(72, 2))

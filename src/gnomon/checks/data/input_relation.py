@@ -5,7 +5,7 @@
 The kernel of a network at its start may see little of what it will learn. Before labels are called unrelated to inputs,
 the inputs are asked as well, by a kernel that sees every smooth relation and needs no network.
 
-Hypotheses: as for `gnomon.tangent.label_test`.
+Hypotheses: as for `gnomon.linalg.label_test`.
 Reference: [gretton2005measuring] for tests of independence with such kernels.
 
 >>> x = torch.randn(200, 3, generator=torch.Generator().manual_seed(0))
