@@ -26,6 +26,9 @@ def test_steps_may_differ_by_a_thousandth_of_their_mean():
         else:
             with pytest.raises(InputError, match="uniform"):
                 step(places, 5, "dx", "")
+    short = np.cumsum([0.0, 0.998, 1.0, 1.0, 1.0])  # one step is 0.15 % below the mean, the others hardly above
+    with pytest.raises(InputError, match="uniform"):
+        step(short, 5, "dx", "")
     assert step(0.3, 5, "dx", "") == 0.3 and step(np.array([0.4]), 5, "dx", "") == 0.4
     for bad in (-0.1, 0.0, np.arange(5.0)[::-1], np.arange(4.0), np.inf):
         with pytest.raises(InputError):

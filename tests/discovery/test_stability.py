@@ -56,6 +56,25 @@ def test_inclusion_is_the_share_of_replicates_that_choose_a_term(independent, us
     assert len(set(counts)) >= 3
 
 
+def test_spreads_do_not_depend_on_the_units_of_columns():
+    rng = np.random.default_rng(0)
+    rows, blocks = rng.standard_normal((30, 2)), np.arange(30) // 3
+    target, units = rows @ [1.0, -2.0] + rng.standard_normal(30), np.array([1e6, 1e-6])
+    one, other = (
+        resampled(System(r, target, blocks, 30.0), (0, 1), Selection(replicates=9)) for r in (rows, rows * units)
+    )
+    np.testing.assert_allclose(other[1] * units, one[1], rtol=1e-6)
+    np.testing.assert_array_equal(one[0], other[0])
+
+
+def test_the_sign_of_a_seed_does_not_matter():
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((20, 2))
+    system = System(rows, rows[:, 0] + rng.standard_normal(20), np.arange(20) // 2, 20.0)
+    spreads = [resampled(system, (0,), Selection(replicates=5, seed=s))[1].tolist() for s in (-4, 4, 5)]
+    assert spreads[0] == spreads[1] != spreads[2]
+
+
 def test_without_replicates_nothing_is_known_and_an_empty_support_has_no_spread():
     rows = np.random.default_rng(0).standard_normal((20, 2))
     system = System(rows, rows[:, 0], np.arange(20) // 5, 20.0)

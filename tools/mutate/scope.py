@@ -18,7 +18,7 @@ EXCLUDED_FILES = re.compile(
 """Files left out by default, as paths inside the package."""
 
 EXCLUDED_FUNCTIONS = re.compile(
-    r"^_?(plots?|plot_.*|verdict|to_dict|from_dict|words|title|caption|summary|latex|progress|.*_cost|.*seconds.*|.*bytes.*"
+    r"^_?(plots?|plot_.*|pictures|verdict|to_dict|from_dict|words|title|caption|summary|latex|progress|.*_cost|.*seconds.*|.*bytes.*"
     r"|tile_sizes)$"  # how many examples are held at a time
     r"|^__(repr|str|format|hash)__$"
 )
