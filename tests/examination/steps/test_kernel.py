@@ -58,7 +58,7 @@ def test_labels_that_nothing_tells_are_guessed_by_the_largest_class(outputs):
     result = answered(KernelStep, nn.Linear(3, outputs), (x, y))
     assert result.product.prediction.accuracy == pytest.approx(0.75, abs=0.1)
     (finding,) = result.content.findings
-    assert finding.kind == "labels-unrelated" and "guessing the largest class: 75.0%" in finding.what
+    assert finding.kind == "labels-unrelated" and "guessing the largest class: 75.0%" in finding.message
 
 
 class Constant(nn.Module):
