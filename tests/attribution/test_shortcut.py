@@ -62,7 +62,7 @@ def test_the_examination_names_the_shortcut():
     net = trained(mlp(), x, SPLIT.y)
     result = examine(net, (x, SPLIT.y), steps=(*STEPS[:2], AttributionStep()), budget=30, fit=False)
     section = result.section("attribution")
-    assert section.status == "fault" and "pixel (0, 0)" in str(section.content.findings[0].message)
+    assert section.status == "problem" and "pixel (0, 0)" in str(section.content.findings[0].message)
 
 
 @pytest.mark.full

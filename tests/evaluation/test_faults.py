@@ -5,7 +5,6 @@ import re
 import sys
 
 import pytest
-from gnomon.examination.kinds import KINDS
 from torch import nn
 
 from evaluation.faults import registry
@@ -15,6 +14,7 @@ from evaluation.faults.random_healthy import random_healthy_case
 from evaluation.faults.registry import CASES, FILES, SOURCES, select
 from evaluation.faults.report import counts, one_line, outcome, over_budget
 from evaluation.faults.run import examine_case
+from gnomon.findings import KINDS
 from tests.shares import in_full
 
 EVERY = 8

@@ -27,7 +27,7 @@ def look(net, train=TRAIN, budget=60, steps=WITHOUT_LIMIT, **options):
 def first(result):
     """The key of the section and the finding that come first; the network is not healthy."""
     assert result.findings, str(result)
-    assert not result.healthy and result.findings[0].level.name == "FAULT"
+    assert not result.healthy and result.findings[0].level.name == "PROBLEM"
     return result.section_of(result.findings[0]).key, result.findings[0]
 
 
@@ -80,7 +80,7 @@ def test_a_step_that_is_too_large(factor):
     assert [f.kind for f in result.problems] == ["learning-rate-too-large"]
     stability = result.section("stability")
     ratio = float(re.search(r"is ([0-9.]+)x above the stable limit", stability.answer)[1])
-    assert stability.status == "fault" and ratio == pytest.approx(factor, rel=0.1)  # of other examples
+    assert stability.status == "problem" and ratio == pytest.approx(factor, rel=0.1)  # of other examples
     tried = [f.kind for f in (*result.section("optimizer").findings, *result.section("optimizer").stated_elsewhere)]
     assert (key == "optimizer") == ("learning-rate-too-large" in tried)
     cured = float(re.search(r"(?:lr=|at most )([0-9]+\.[0-9]+)", finding.fix)[1])

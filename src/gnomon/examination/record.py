@@ -22,7 +22,7 @@ from gnomon.examination.summary import counted, facts, headline, shortcomings
 from gnomon.findings import most_serious_first
 from gnomon.report import Page, Section, Tile, html, markdown
 
-SCHEMA = 3
+SCHEMA = 4
 """Version of `Examination.to_dict`; a change of names or meanings raises it."""
 TILES = {
     "loss": "Loss, predicted and measured",

@@ -41,30 +41,33 @@ RELU_BEFORE_LOSS = _kind(
     "relu-before-loss", Level.PROBLEM,
     "The network ends in ReLU: logits below zero, and their gradients, are cut off.",
     "Remove the last nn.ReLU (or F.relu), so that the last layer is nn.Linear.",
+    causes=OUTCOMES,
 )  # fmt: skip
 TANH_BEFORE_LOSS = _kind(
     "tanh-before-loss", Level.PROBLEM,
     "The network ends in tanh: logits stay between -1 and 1, so no class can get a probability near 1.",
     "Remove the last nn.Tanh (or torch.tanh), so that the last layer is nn.Linear.",
+    causes=OUTCOMES,
 )  # fmt: skip
 TARGETS_OUT_OF_REACH = _kind(
     "targets-out-of-reach", Level.PROBLEM,
     "The network ends in {function}, whose range is {reach}, and {outside:.0%} of the targets lie outside.",
     "Remove the last nn.{layer} from forward, or scale the targets into {reach}.",
+    causes=OUTCOMES,
 )  # fmt: skip
 
 NOT_REGISTERED = _kind(
     "layers-not-registered", Level.PROBLEM,
     "'{where}' is a plain list of layers: model.parameters() does not contain their {size:,} parameters.",
     "Write self.{attribute} = nn.ModuleList([...]). Then the layers are trained, saved and switched to eval mode.",
-    causes=UNREPEATABLE,
+    causes=(*UNREPEATABLE, *OUTCOMES),
 )  # fmt: skip
 EXAMPLES_MIXED = _kind(
     "examples-mixed", Level.PROBLEM,
     "The outputs for an example change by {apart:.0%} of their spread with the other examples of the batch.",
     "Keep examples separate: nn.LSTM(..., batch_first=True), softmax(dim=-1) instead of dim=0, no view that moves "
     "numbers between rows, no batch statistics in eval mode.",
-    causes=("inputs-ignored", "modes-disagree"),
+    causes=("inputs-ignored", "modes-disagree", "memory-too-short", *OUTCOMES),
 )  # fmt: skip
 RANDOM_IN_EVAL = _kind(
     "random-in-eval", Level.PROBLEM,
@@ -82,6 +85,7 @@ NOT_IN_OPTIMIZER = _kind(
     "not-in-optimizer", Level.PROBLEM,
     "The optimizer lacks {size:,} parameters that need training, for example {names}.",
     "Pass all parameters to it: optimizer = torch.optim.Adam(model.parameters()).",
+    causes=OUTCOMES,
 )  # fmt: skip
 DETACHED = _kind(
     "detached", Level.PROBLEM,
@@ -99,6 +103,7 @@ FROZEN_AT_RANDOM = _kind(
     "frozen-at-random", Level.PROBLEM,
     "Random weights are frozen in {names}: {size:,} parameters do not require gradients and are never trained.",
     "Call model.{where}.requires_grad_(True), or load the weights that should be frozen.",
+    causes=OUTCOMES,
 )  # fmt: skip
 ALL_INPUTS_IGNORED = _kind(
     "inputs-ignored", Level.PROBLEM,
@@ -127,6 +132,7 @@ MODES_DISAGREE = _kind(
     "modes-disagree", Level.PROBLEM,
     "In training mode the outputs are mostly noise, {noise:.3g} times their signal: '{where}' drops {rate:.0%}.",
     "Lower the dropout rate: nn.Dropout(0.1) to nn.Dropout(0.5) instead of nn.Dropout({rate:g}).",
+    causes=("dead-units", *OUTCOMES),
 )  # fmt: skip
 
 STATISTICS_LOST = _kind(

@@ -110,7 +110,7 @@ class Section(Record):
         """Plain values for JSON."""
         head = {"key": self.key, "title": self.title, "question": self.question, "status": self.status}
         failure = {"traceback": self.traceback} if self.traceback else {}
-        return head | plain(self.content) | {"seconds": self.seconds} | failure
+        return head | plain(self.content) | {"answer": self.answer, "seconds": self.seconds} | failure
 
 
 @dataclass(frozen=True, slots=True)

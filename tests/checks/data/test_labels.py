@@ -103,7 +103,7 @@ def test_contradictions():
     x, y = torch.cat([X, X[:30]]), torch.cat([Y, (Y[:30] + 1) % 10])
     found = conflicts(x, y)
     assert len(found.groups) == 30 and found.least_error == 30 / 1230
-    assert found.findings[0].level.name == "FAULT" and found.findings[0].kind == "conflicting-labels"
+    assert found.findings[0].level.name == "PROBLEM" and found.findings[0].kind == "conflicting-labels"
     assert conflicts(torch.cat([X, X[:30]]), torch.cat([Y, Y[:30]])).findings == ()  # equal labels: no contradiction
 
 
@@ -168,7 +168,7 @@ def test_rows_of_a_coarse_table_that_were_copied_with_other_labels():
     x = torch.randint(0, 2, (1500, 30), generator=g).float()
     y = (x[:, 0] + x[:, 1] > 1).long()
     copied = conflicts(torch.cat([x, x[:150]]), torch.cat([y, 1 - y[:150]]))
-    assert [f.level.name for f in copied.findings] == ["FAULT"]
+    assert [f.level.name for f in copied.findings] == ["PROBLEM"]
     few = x[:, :8]  # 256 different rows: they coincide by chance, and their labels are drawn
     drawn = (torch.rand(1500, generator=g) < 0.3 + 0.3 * few[:, 0]).long()
     assert [f.level.name for f in conflicts(few, drawn).findings] == ["WARNING"]

@@ -61,9 +61,9 @@ def test_copies_that_the_data_came_with():
     x[600:] = x[:300]  # a third of the examples are copies, wherever they fall
     x = x[torch.randperm(900, generator=torch.Generator().manual_seed(1))]
     (found,) = leaks(x[:600], x[600:]).findings
-    assert found.severity < 0.5 and "drop the copies before you split" in found.fix
+    assert found.level.name == "WARNING" and "before you split" in found.fix
     (planted,) = leaks(*leaked(0, lambda x: x)).findings
-    assert planted.severity > 0.9 and "Split first" in planted.cure
+    assert planted.level.name == "PROBLEM" and "Split first" in planted.fix
 
 
 @pytest.mark.full

@@ -22,9 +22,10 @@ def layers(*powers):
 def test_a_layer_is_blamed_alone_where_it_makes_more_than_half_of_the_change(powers, blamed):
     (finding,) = signal_findings(layers(*powers))
     assert finding.kind == "vanishing-activations" and finding.where == blamed and finding.level is Level.PROBLEM
-    by = "'2' alone changes them by 1e-06" if blamed else "each of 5 layers by 0.0032"  # 10^(-10 / 4), in four steps
+    each = "by 0.0032 at each of 5 layers (variance of the weights: unknown)"  # 10^(-10 / 4), in four steps
+    by = "by 1e-06 at '2' alone" if blamed else each
     way = "from the first layer to the last"
-    assert finding.message == f"Vanishing activations: their squares change by 1.0e-10 {way}; {by}."
+    assert finding.message == f"Vanishing activations: squares change by 1.0e-10 {way}, {by}."
     assert [value.value for value in finding.evidence] == [pytest.approx(1e-10), 1e4]
 
 

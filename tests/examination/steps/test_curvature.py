@@ -35,7 +35,7 @@ def test_a_learning_rate_is_called_too_large_exactly_where_training_diverges(mom
     content = answered(StabilityStep, line(), (X, 3 * X), optimizer=SGD(lr, momentum=momentum)).content
     assert [f.kind for f in content.findings] == (["learning-rate-too-large"] if factor > 1 else [])
     for finding in content.findings:
-        assert finding.level.name == "FAULT"
+        assert finding.level.name == "PROBLEM"
         assert f"{factor:.1f}x above the stable limit {edge:.3g}" in finding.message
         assert f"{0.5 * edge:.2g}" in finding.fix and finding.evidence[1].value == pytest.approx(edge, rel=1e-5)
 

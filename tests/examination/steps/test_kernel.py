@@ -75,7 +75,7 @@ class Constant(nn.Module):
 def test_a_network_that_cannot_tell_examples_apart_is_a_fault():
     result = answered(KernelStep, Constant(), (torch.randn(40, 3), torch.arange(40) % 2))
     (finding,) = result.content.findings
-    assert finding.kind == "indistinct-examples" and finding.level.name == "FAULT" and result.product is None
+    assert finding.kind == "indistinct-examples" and finding.level.name == "PROBLEM" and result.product is None
 
 
 def narrow(norm):
